@@ -9,8 +9,8 @@ from analysis.data_sets import views as data_sets
 from analysis.data_sets.api import DataSets, OneDataSet
 from analysis.diagnosis.api import Diagnoses, StopDiagnosis
 from analysis.diagnosis.views import diagnosis
-from analysis.inbox.api import ReviewQueue
-from analysis.inbox.views import inbox
+from analysis.inbox.api import Decisions, ReviewQueue
+from analysis.inbox.views import decisions, inbox
 from analysis.learning import views as learning
 from analysis.learning.api import (
     PreviewDataSetDifficulties,
@@ -28,8 +28,10 @@ from analysis.ledger.api import DataSetLedger, FrozenBudget, FrozenDataSetBudget
 from analysis.ledger.views import ledger
 from analysis.preregistration.api import PreregistrationReport
 from analysis.preregistration.views import report
-from analysis.records.api import BuildRecords, Records, StopRecords
-from analysis.records.views import records
+from analysis.record_sets import views as record_sets
+from analysis.record_sets.api import BringRecords, BuildRecordSet, RecordHierarchy, RecordRoles, RecordSet, StopRecordSet
+from analysis.records.api import BuildRecords, ConfirmRecords, Records, RecordsOrQuery, StopRecords
+from analysis.records.views import records, records_or_query
 from analysis.rehearsal.api import Rehearsal, StopRehearsal
 from analysis.rehearsal.views import rehearsal
 
@@ -47,6 +49,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/analytics/ledger/", ledger, name="analytics_ledger"),
     path("data-sets/", data_sets.data_sets, name="data_sets"),
     path("data-sets/new/", data_sets.bring, name="bring_data"),
+    path("data-sets/new/records/", record_sets.bring_records, name="bring_records"),
+    path("data-sets/<slug:data_set>/records/", record_sets.data_set_records, name="data_set_records"),
+    path("data-sets/<slug:data_set>/public/", record_sets.public_records, name="public_records"),
+    path("data-sets/<slug:data_set>/public/package.zip", record_sets.public_records_package, name="public_records_package"),
     path("data-set-invitations/<str:token>/", data_sets.invitation, name="data_set_invitation"),
     path("data-set-invitations/<str:token>/account/", data_sets.new_account, name="data_set_account"),
     path("data-sets/<slug:data_set>/", data_sets.data_set, name="data_set"),
@@ -57,9 +63,12 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("data-sets/<slug:data_set>/ledger/", ledger, name="data_set_ledger"),
     path("methods/", methods_page.methods_page, name="methods_page"),
     path("review/", inbox, name="inbox"),
+    path("review/decisions/", decisions, name="decisions"),
+    path("review/decisions.csv", decisions, {"kind": "csv"}, name="decisions_table"),
     path("studies/<slug:slug>/rehearsal/", rehearsal, name="rehearsal"),
     path("studies/<slug:slug>/diagnosis/", diagnosis, name="diagnosis"),
     path("studies/<slug:slug>/records/", records, name="records"),
+    path("studies/<slug:slug>/records/or-query/", records_or_query, name="records_or_query"),
     path("", include("analysis.releases.urls")),
     path("studies/<slug:slug>/results/", views.results, name="results"),
     path("studies/<slug:slug>/results/preregistration/", report, name="results_preregistration"),
@@ -68,11 +77,14 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/results/figures/<slug:figure>.<slug:kind>", views.figure, name="figure"),
     path("studies/<slug:slug>/results/tables/<slug:table>.csv", views.table, name="table"),
     path("api/v1/review/", ReviewQueue.as_view(), name="api_review_queue"),
+    path("api/v1/review/decisions/", Decisions.as_view(), name="api_decisions"),
     path("api/v1/power/", plans.Power.as_view(), name="api_power"),
     path("api/v1/studies/<slug:slug>/rehearsal/", Rehearsal.as_view(), name="api_rehearsal"),
     path("api/v1/studies/<slug:slug>/rehearsal/stop/", StopRehearsal.as_view(), name="api_stop_rehearsal"),
     path("api/v1/studies/<slug:slug>/records/", Records.as_view(), name="api_records"),
     path("api/v1/studies/<slug:slug>/records/stop/", StopRecords.as_view(), name="api_stop_records"),
+    path("api/v1/studies/<slug:slug>/records/or-query/", RecordsOrQuery.as_view(), name="api_records_or_query"),
+    path("api/v1/studies/<slug:slug>/records/confirm/", ConfirmRecords.as_view(), name="api_confirm_records"),
     path("api/v1/studies/<slug:slug>/records/build/", BuildRecords.as_view(), name="api_build_records"),
     path("api/v1/studies/<slug:slug>/diagnosis/", Diagnoses.as_view(), name="api_diagnosis"),
     path("api/v1/studies/<slug:slug>/diagnosis/stop/", StopDiagnosis.as_view(), name="api_stop_diagnosis"),
@@ -83,6 +95,12 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/v1/studies/<slug:slug>/analytics/ledger/", Ledger.as_view(), name="api_analytics_ledger"),
     path("api/v1/studies/<slug:slug>/analytics/ledger/frozen/", FrozenBudget.as_view(), name="api_analytics_frozen"),
     path("api/v1/data-sets/", DataSets.as_view(), name="api_data_sets"),
+    path("api/v1/data-sets/new/records/", BringRecords.as_view(), name="api_bring_records"),
+    path("api/v1/data-sets/<slug:data_set>/records/", RecordSet.as_view(), name="api_record_set"),
+    path("api/v1/data-sets/<slug:data_set>/records/roles/", RecordRoles.as_view(), name="api_record_roles"),
+    path("api/v1/data-sets/<slug:data_set>/records/hierarchies/", RecordHierarchy.as_view(), name="api_record_hierarchy"),
+    path("api/v1/data-sets/<slug:data_set>/records/stop/", StopRecordSet.as_view(), name="api_stop_record_set"),
+    path("api/v1/data-sets/<slug:data_set>/records/build/", BuildRecordSet.as_view(), name="api_build_record_set"),
     path("api/v1/data-sets/<slug:data_set>/", OneDataSet.as_view(), name="api_data_set"),
     path("api/v1/data-sets/<slug:data_set>/questions/", DataSetQuestions.as_view(), name="api_data_set_questions"),
     path("api/v1/data-sets/<slug:data_set>/questions/preview/", PreviewDataSetQuestion.as_view(), name="api_data_set_preview"),

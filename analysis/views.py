@@ -5,15 +5,16 @@ import hashlib
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.safestring import mark_safe
 from django.utils.translation import get_language, gettext
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.access import require_role, user_of
 from accounts.models import Role
 from analysis import services
+from analysis.figures.shown import shown_figure
 from analysis.live.downloads import Download, figure_file, table_file
 from analysis.live.drawings import figures_of
+from analysis.live.matrix import matrix_of
 from analysis.live.page import LiveView, live_view
 from analysis.models import Blinding, RunKind
 from analysis.selectors import state_of_work
@@ -40,7 +41,6 @@ def results(request: HttpRequest, slug: str) -> HttpResponse:
     state = hashlib.sha256(repr((numbers, work, counts, batch, study.status)).encode()).hexdigest()[:16]
     if request.GET.get("state") == state:
         return HttpResponse(status=204)
-    figures = {name: draw() for name, draw in figures_of(live).items()} if live else {}
     blinded_for_all = Blinding.objects.filter(study=study, is_active=True).exists()
     context = {
         "study": study,
@@ -50,7 +50,8 @@ def results(request: HttpRequest, slug: str) -> HttpResponse:
         "run": {"status": work["first_results"].status, "n": live.first.n if live and live.first else None, "progress": None},
         "work": work["full_results"],
         "outcomes": list(live.outcomes()) if live else [],
-        "figures": {name: mark_safe(drawing.svg()) for name, drawing in figures.items() if drawing},  # noqa: S308  # escaped by Drawing
+        "matrix": matrix_of(live) if live else None,
+        "figures": {name: shown_figure(draw) for name, draw in figures_of(live).items()} if live else {},
         "state": state,
         "blinded_for_all": blinded_for_all,
         "may_change": seat.may_change,

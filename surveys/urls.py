@@ -86,6 +86,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     ),
     path("studies/<slug:slug>/review/", irb.review, name="review"),
     path("studies/<slug:slug>/review/comments/", irb.comment, name="comment"),
+    path("studies/<slug:slug>/review/reviewer/", irb.assign, name="assign"),
+    path("studies/<slug:slug>/protocol/<int:version>/sign-offs/", irb.sign, name="sign"),
     path("review/privacy-limit/", irb.privacy_limit, name="privacy_limit"),
     path("studies/<slug:slug>/codes/", recruitment.codes, name="codes"),
     path("studies/<slug:slug>/link.svg", recruitment.link_qr, name="study_link_qr"),
@@ -122,5 +124,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/v1/review/privacy-limit/", reviews.PrivacyLimitOfInstallation.as_view(), name="api_privacy_limit"),
     path("api/v1/studies/<slug:slug>/review/", reviews.Review.as_view(), name="api_review"),
     path("api/v1/studies/<slug:slug>/review/comments/", reviews.Comments.as_view(), name="api_comment"),
+    path("api/v1/studies/<slug:slug>/review/reviewer/", reviews.Reviewer.as_view(), name="api_assign"),
+    path("api/v1/studies/<slug:slug>/review/sign-offs/", reviews.SignOffs.as_view(), name="api_sign"),
     path("api/v1/studies/<slug:slug>/actions/<slug:action>/", studies.StudyAction.as_view(), name="api_action"),
 ]

@@ -67,9 +67,68 @@ def words_of(questions: Sequence[BackgroundQuestion], language: str) -> dict[str
     return found
 
 
+def named(questions: Sequence[BackgroundQuestion], role: Role, *, language: str = "en") -> dict[str, str]:
+    """The texts of the questions and fields of a role, by their names. Both numbers of a circle are one."""
+    found: dict[str, str] = {}
+    for question in questions:
+        if isinstance(question, Group):
+            words = words_of([question], language)
+            found |= {name: words[name] for name, own in roles_of([question]).items() if own == role}
+        elif not isinstance(question, ShortText) and question.role == role:
+            found[question.name] = question.text.in_language(language)
+    return found
+
+
+def values_of(questions: Sequence[BackgroundQuestion]) -> dict[str, list[str]]:
+    """All values in which each sensitive attribute can be published, lowest first where they have an order."""
+    parts: list[tuple[str, Simple | Circle]] = []
+    for question in questions:
+        if isinstance(question, Group):
+            parts += [(attribute_of(question.name, field.name), field) for field in question.fields]
+        elif not isinstance(question, ShortText):
+            parts.append((question.name, question))
+    found: dict[str, list[str]] = {}
+    for name, part in parts:
+        if part.role != "sensitive":
+            continue
+        match part:
+            case Circle():
+                found |= {attribute_of(name, own): [str(one) for one in range(most + 1)] for own, most in _parts_of(part)}
+            case Number():
+                found[name] = [label for label, _low in _ends_of(part)]
+            case _:
+                found[name] = [option.name for option in part.options]
+    return found
+
+
+def as_published(questions: Sequence[BackgroundQuestion], protection: Mapping[str, Any]) -> list[BackgroundQuestion]:
+    """The questions in the roles in which they are published: quasi-identifiers are sensitive ones that shall be treated so
+    (`as_labels`), and auxiliary ones that no officer confirmed (`auxiliary`).
+    """
+    labels, confirmed = protection.get("as_labels", ()), protection.get("auxiliary", ())
+
+    def turned(name: str, question: Any) -> Any:
+        is_label = name in labels if question.role == "sensitive" else name not in confirmed
+        return question.model_copy(update={"role": "quasi_identifier"}) if is_label else question
+
+    found: list[BackgroundQuestion] = []
+    for question in questions:
+        if isinstance(question, Group):
+            fields = tuple(turned(attribute_of(question.name, field.name), field) for field in question.fields)
+            found.append(question.model_copy(update={"fields": fields}))
+        else:
+            found.append(question if isinstance(question, ShortText) else turned(question.name, question))
+    return found
+
+
 def sensitive_of(questions: Sequence[BackgroundQuestion]) -> list[str]:
     """The attributes whose values may be asked to be diverse."""
     return [name for name, role in roles_of(questions).items() if role == "sensitive"]
+
+
+def auxiliary_of(questions: Sequence[BackgroundQuestion]) -> list[str]:
+    """The attributes that are published as they are, where `questions` have the roles of a release."""
+    return [name for name, role in roles_of(questions).items() if role == "auxiliary"]
 
 
 def records_of(questions: Sequence[BackgroundQuestion], answers: Sequence[Mapping[str, object]]) -> list[Record]:
@@ -77,7 +136,7 @@ def records_of(questions: Sequence[BackgroundQuestion], answers: Sequence[Mappin
 
     The root has single choices, scales and numbers. Its children are the entries of groups, and one for each chosen option of a multiple
     choice, so that only the structure tells how many there are. A question left open is `not answered`; an empty group is a group left out.
-    Auxiliary attributes are treated as quasi-identifiers: many of them together identify.
+    Auxiliary attributes stand apart: those that an officer confirmed are published as they are. See `as_published`.
     """
     return [_record(questions, given) for given in answers]
 
@@ -112,7 +171,7 @@ def _put(vertex: Record, name: str, question: Simple, answer: Any) -> None:
     for chosen in answer or ():
         child = _vertex()
         _tell(child, name, question.role, chosen)
-        if question.role == "sensitive":  # a child needs a label, or it would be one with the children of other questions
+        if question.role != "quasi_identifier":  # a child needs a label, or it would be one with the children of other questions
             child["quasi_identifiers"][f"{name}{OPTION}"] = ENTRY
         vertex["children"].append(child)
 
@@ -122,7 +181,7 @@ def _vertex() -> Record:
 
 
 def _tell(vertex: Record, name: str, role: Role, value: str) -> None:
-    vertex["sensitive" if role == "sensitive" else "quasi_identifiers"][name] = value
+    vertex.setdefault({"sensitive": "sensitive", "auxiliary": "auxiliary"}.get(role, "quasi_identifiers"), {})[name] = value
 
 
 def _leaf(question: Simple, answer: Any) -> str:
@@ -131,6 +190,8 @@ def _leaf(question: Simple, answer: Any) -> str:
     if not isinstance(question, Number):
         return str(answer)
     value = min(max(float(answer), question.minimum), question.maximum)
+    if question.role == "auxiliary":
+        return f"{value:.12g}"
     ends = _ends_of(question)
     return next(label for label, low in reversed(ends) if value >= low or low == ends[0][1])
 
@@ -171,11 +232,11 @@ def suggested_hierarchies(questions: Sequence[BackgroundQuestion]) -> dict[str, 
                 found[name] = {ENTRY: [ENTRY, ROOT]}
             case Circle():
                 most = dict(_parts_of(question))[name.rpartition(".")[2]]
-                found[name] = _halving([str(value) for value in range(most + 1)])
+                found[name] = halving([str(value) for value in range(most + 1)])
             case Number():
-                found[name] = _halving([label for label, _low in _ends_of(question)])
+                found[name] = halving([label for label, _low in _ends_of(question)])
             case OrdinalScale():
-                found[name] = _halving([option.name for option in question.options])
+                found[name] = halving([option.name for option in question.options])
             case MultipleChoice():
                 found[name] = {option.name: [option.name, ROOT] for option in question.options}
             case SingleChoice():
@@ -200,11 +261,11 @@ def _quasi_identifiers(questions: Sequence[BackgroundQuestion]) -> Iterator[tupl
         for name, part in parts:
             if part.role != "sensitive":
                 yield name, part
-            elif isinstance(part, MultipleChoice):
+            if part.role != "quasi_identifier" and isinstance(part, MultipleChoice):
                 yield f"{name}{OPTION}", None
 
 
-def _halving(leaves: Sequence[str]) -> Chains:
+def halving(leaves: Sequence[str]) -> Chains:
     """Pairs, pairs of pairs and so on, as long as a label stands for fewer than all leaves; not answered stands directly below `*`."""
     chains: Chains = {leaf: [leaf] for leaf in leaves}
     width = 2
@@ -253,6 +314,7 @@ def _with_open(chains: Chains) -> Chains:
 def lines_of(vertex: Record, depth: int = 0) -> Iterator[tuple[int, str]]:
     """A record for people: a line for each vertex, siblings in the order of their labels."""
     told = [f"{name}: {value}" for name, value in vertex["quasi_identifiers"].items() if value != ENTRY]
+    told += [f"{name}: {value}" for name, value in vertex.get("auxiliary", {}).items()]
     told += [f"{name}: {'–' if value is None else value}" for name, value in vertex["sensitive"].items()]
     yield depth, ", ".join(told) or "*"
     below = [list(lines_of(child, depth + 1)) for child in vertex["children"]]

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.utils.formats import number_format
-from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
+from analysis.figures.shown import ShownFigure, shown_figure
+from candor.figures.drawing import Drawing
 from candor.figures.forest import ForestRow, forest_drawing
 
 LONGEST_LABEL = 38
@@ -18,19 +19,24 @@ def hardest_first(found: Mapping[str, Any], language: str) -> list[dict[str, Any
     return sorted(named, key=lambda item: -item["difficulty"])
 
 
-def difficulties_figure(found: Mapping[str, Any], language: str) -> SafeString:
+def difficulties_figure(found: Mapping[str, Any], language: str) -> ShownFigure | None:
     """Every difficulty with its interval."""
     rows = [
         ForestRow(label=_short(item["text"]), value=item["difficulty"], low=item["low"], high=item["high"])
         for item in hardest_first(found, language)
     ]
-    drawing = forest_drawing(
-        rows,
-        title=_("How difficult each quiz question is"),
-        axis_title=_("logits: to the right harder, to the left easier than the quiz on average"),
-        write_row=lambda row: f"{_signed(row.value)} ({_signed(row.low)} … {_signed(row.high)})",
-    )
-    return mark_safe(drawing.svg())  # noqa: S308  # escaped by Drawing
+
+    def draw(*, narrow: bool = False) -> Drawing:
+        far = _("logits: to the right harder, to the left easier than the quiz on average")
+        return forest_drawing(
+            rows,
+            title=_("How difficult each quiz question is"),
+            axis_title=_("logits: to the right harder") if narrow else far,
+            write_row=lambda row: f"{_signed(row.value)} ({_signed(row.low)} … {_signed(row.high)})",
+            narrow=narrow,
+        )
+
+    return shown_figure(draw)
 
 
 def _text(label: object, language: str) -> str:

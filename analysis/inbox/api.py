@@ -7,8 +7,9 @@ from rest_framework.views import APIView
 
 from accounts.models import Role
 from accounts.tokens.api_access import person_of
+from analysis.inbox.decisions import report_for
 from analysis.inbox.selectors import waiting_releases
-from analysis.inbox.serializers import ReviewQueueSerializer
+from analysis.inbox.serializers import DecisionReportSerializer, ReviewQueueSerializer, TermSerializer
 from analysis.sources.seats import waiting_data_sets
 from surveys.review.selectors import queue_of
 
@@ -30,3 +31,15 @@ class ReviewQueue(APIView):
             "suspended": queue.suspended,
         }
         return Response(ReviewQueueSerializer(document).data)
+
+
+class Decisions(APIView):
+    """The officers' decisions on protocols, releases and data sets from one day to another; by default within this half-year."""
+
+    roles = (Role.IRB_OFFICER,)
+
+    @extend_schema(operation_id="review_decisions", parameters=[TermSerializer], responses=DecisionReportSerializer)
+    def get(self, request: Request) -> Response:
+        asked = TermSerializer(data=request.query_params)
+        asked.is_valid(raise_exception=True)
+        return Response(DecisionReportSerializer(report_for(person_of(request), **asked.validated_data)).data)

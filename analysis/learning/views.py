@@ -88,7 +88,7 @@ def difficulties(request: HttpRequest, /, **where: str) -> HttpResponse:
         "waits": any(one.asked.waits for one in released),
         "newest": newest,
         "items": hardest_first(newest.found, language) if newest and newest.found else (),
-        "figure": difficulties_figure(newest.found, language) if newest and newest.found else "",
+        "figure": difficulties_figure(newest.found, language) if newest and newest.found else None,
         "file": place.address("difficulties_file", number=newest.asked.charge.number) if newest else "",
         "exactly": exactly_at(place),
     }

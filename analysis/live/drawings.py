@@ -1,6 +1,6 @@
 """The figures of the live page, by the names in their addresses."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 from django.utils.translation import gettext as _
@@ -14,6 +14,7 @@ from analysis.figures.intervals import (
     prevalence_figure,
     running_figure,
 )
+from analysis.figures.shown import Draw
 from analysis.live.page import LiveView
 from candor.figures.drawing import Drawing
 from candor.figures.forest import ForestRow
@@ -21,15 +22,15 @@ from candor.results import NOTABLE, Prevalence, SequentialPrevalence
 from surveys.preregistration.method_names import method_name
 
 
-def figures_of(live: LiveView) -> dict[str, Callable[[], Drawing | None]]:
-    """Every figure by its name; None while there is nothing to draw."""
+def figures_of(live: LiveView) -> dict[str, Draw]:
+    """Every figure by its name."""
     progress = live.progress
     if progress is None:
         return {}
-    found: dict[str, Callable[[], Drawing | None]] = {
-        "participants": lambda: flow_figure(progress.flow, shown=live.definition.stimuli),
-        "enrolment": lambda: enrolment_figure(progress.days, planned=progress.planned),
-        "balance": lambda: _balance(live),
+    found: dict[str, Draw] = {
+        "participants": partial(flow_figure, progress.flow, shown=live.definition.stimuli),
+        "enrolment": partial(enrolment_figure, progress.days, planned=progress.planned),
+        "balance": partial(_balance, live),
     }
     for question in live.definition.questions:
         found[f"forest-{question.name}"] = partial(_forest, live, question.name)
@@ -39,7 +40,7 @@ def figures_of(live: LiveView) -> dict[str, Callable[[], Drawing | None]]:
     return found
 
 
-def _balance(live: LiveView) -> Drawing | None:
+def _balance(live: LiveView, *, narrow: bool = False) -> Drawing | None:
     several = len({row.treatment for row in live.balance}) > 1
     lines = [
         BalanceLine(
@@ -49,55 +50,66 @@ def _balance(live: LiveView) -> Drawing | None:
         )
         for row in live.balance
     ]
-    return balance_figure(lines, notable=NOTABLE) if lines else None
+    return balance_figure(lines, notable=NOTABLE, narrow=narrow) if lines else None
 
 
-def _forest(live: LiveView, question: str) -> Drawing | None:
+def _forest(live: LiveView, question: str, *, narrow: bool = False) -> Drawing | None:
     """Effects as they hold at every look, by method; in a survey the prevalence."""
     sequence = live.sequence(question)
     if live.definition.is_survey:
-        return _prevalence(live, sequence.prevalence if sequence else (), title=_("True yes to “%(question)s”") % {"question": question})
+        title = _("True yes to “%(question)s”") % {"question": question}
+        return _prevalence(live, sequence.prevalence if sequence else (), n=sequence.n if sequence else None, title=title, narrow=narrow)
+    if sequence is None:
+        return None
     rows = [
         ForestRow.of(
             effect.value,
             ends_of(effect.interval),
             label=live.contrast(effect.treatment, effect.control),
             detail=method_name(effect.method) + ("" if effect.for_publication else " *"),
+            n=sequence.n,
         )
-        for effect in (sequence.effects if sequence else ())
+        for effect in sequence.effects
     ]
-    return forest_figure(rows, title=_("Effects on “%(question)s” by method") % {"question": question}) if rows else None
+    title = _("Effects on “%(question)s” by method") % {"question": question}
+    return forest_figure(rows, title=title, narrow=narrow) if rows else None
 
 
-def _planned_forest(live: LiveView, question: str) -> Drawing | None:
+def _planned_forest(live: LiveView, question: str, *, narrow: bool = False) -> Drawing | None:
     """Intervals for one look, with those of the bootstrap; in a survey the prevalence."""
     estimate = live.planned.estimate(question) if live.planned else None
     if live.definition.is_survey:
         title = _("Planned analysis of “%(question)s”") % {"question": question}
-        return _prevalence(live, estimate.prevalence if estimate else (), title=title)
+        return _prevalence(live, estimate.prevalence if estimate else (), n=estimate.n if estimate else None, title=title, narrow=narrow)
+    if estimate is None:
+        return None
     rows = [
         ForestRow.of(
             effect.value,
             ends_of(effect.interval),
             label=live.contrast(effect.treatment, effect.control),
             detail=method_name(effect.method) + ("" if effect.for_publication else " *"),
+            n=estimate.n,
             second=ends_of(effect.bootstrap),
         )
-        for effect in (estimate.effects if estimate else ())
+        for effect in estimate.effects
     ]
-    return forest_figure(rows, title=_("Planned analysis of “%(question)s” by method") % {"question": question}) if rows else None
+    title = _("Planned analysis of “%(question)s” by method") % {"question": question}
+    return forest_figure(rows, title=title, narrow=narrow) if rows else None
 
 
-def _running(live: LiveView, question: str) -> Drawing | None:
+def _running(live: LiveView, question: str, *, narrow: bool = False) -> Drawing | None:
     """The running estimates of every contrast, one below the other; in a survey that of the prevalence."""
     found = {live.contrast(treatment, control): moments for (name, treatment, control), moments in live.moments.items() if name == question}
     title = _("The estimate for “%(question)s” as answers came in") % {"question": question}
     if not found:
         return None
     least = 0.0 if live.definition.is_survey else -1.0
-    return running_figure(found, planned=live.definition.planned_with_die, title=title, least=least)
+    return running_figure(found, planned=live.definition.planned_with_die, title=title, least=least, narrow=narrow)
 
 
-def _prevalence(live: LiveView, found: Sequence[Prevalence | SequentialPrevalence], *, title: str) -> Drawing | None:
-    rows = [ForestRow.of(one.value, ends_of(one.interval), label=live.names.shown[one.arm]) for one in found]
-    return prevalence_figure(rows, title=title) if rows else None
+def _prevalence(
+    live: LiveView, found: Sequence[Prevalence | SequentialPrevalence], *, n: int | None, title: str, narrow: bool
+) -> Drawing | None:
+    rows = [ForestRow.of(one.value, ends_of(one.interval), label=live.names.shown[one.arm], n=n) for one in found]
+    return prevalence_figure(rows, title=title, narrow=narrow) if rows else None

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from accounts.models import User
 from analysis.live.blinding import lettered
+from analysis.live.matrix import MatrixRow, matrix_rows
 from analysis.live.page import LiveView, live_view
 from analysis.live.progress import Group, progress_of
 from analysis.models import Run, RunKind
@@ -114,6 +115,9 @@ class ResultsDocument:
         Field(description="Since this day operational data are deleted: what uses background answers was computed before."),
     ]
     batch: Annotated[BatchProgress, Field(description="Where the study stands between two batches of people.")]
+    matrix: Annotated[
+        tuple[MatrixRow, ...], Field(description="The table with which the results page begins; empty before there are results.")
+    ]
     first_results: Annotated[FirstResults | None, Field(description="A second after the last person of a batch.")]
     full_results: Annotated[FullResults | None, Field(description="Every method; they follow.")]
     planned_analysis: Annotated[
@@ -158,6 +162,7 @@ def results_document(study: Study, *, reader: User, ask_blinded: bool) -> Result
         control=None if names is None or names.blinded else names.control,
         background_deleted_on=study.forgotten_on,
         batch=live.batch if live else batch_progress(study),
+        matrix=tuple(row.called(live.names) for row in matrix_rows(live)) if live else (),
         first_results=_described(live.first, live.first_results, live) if live else None,
         full_results=_described(live.full, live.full_results, live) if live else None,
         planned_tests=_planned_tests(live) if live else None,

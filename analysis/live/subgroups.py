@@ -1,12 +1,13 @@
 """The effects by subgroup as the live page shows them: numbers, words and a forest plot for each question and background question."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from django.utils.translation import gettext as _
 
 from analysis.figures.intervals import subgroups_figure
+from analysis.figures.shown import Draw
 from analysis.live.blinding import ArmNames
 from analysis.stored_results import Results, Subgroups
 from candor.figures.drawing import Drawing
@@ -47,7 +48,7 @@ class SubgroupView:
         """The comparisons of one sensitive question."""
         return tuple(self._shown(question, one) for one in self._analyses(question))
 
-    def figures(self, question: str) -> dict[str, Callable[[], Drawing]]:
+    def figures(self, question: str) -> dict[str, Draw]:
         """The forest plots of one question by their names."""
         return {one.figure: partial(_figure, one) for one in self.of(question)}
 
@@ -118,7 +119,7 @@ class SubgroupView:
         )
 
 
-def _figure(shown: ShownSubgroups) -> Drawing:
+def _figure(shown: ShownSubgroups, *, narrow: bool = False) -> Drawing:
     """Each group alone, and below it, dotted, the group when it learns from the others."""
     several = len({contrast for _group, contrast, _row in shown.rows}) > 1
     rows = [
@@ -127,10 +128,11 @@ def _figure(shown: ShownSubgroups) -> Drawing:
             _ends(row.alone),
             label=f"{group}: {contrast}" if several else group,
             second=_ends(row.shrunken) if row.shrunken else None,
+            n=row.n,
         )
         for group, contrast, row in shown.rows
     ]
-    return subgroups_figure(rows, title=shown.text)
+    return subgroups_figure(rows, title=shown.text, narrow=narrow)
 
 
 def _contrast(treatment: str, control: str, arms: Mapping[str, str]) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
 from analysis.figures.intervals import ends_of
+from analysis.live.matrix import matrix_rows
 from analysis.live.page import LiveView
 from analysis.live.progress import DayCount, Flow
 from candor.figures.forest import Ends
@@ -22,6 +23,7 @@ def tables_of(live: LiveView) -> dict[str, Callable[[], Iterator[Row]]]:
         "participants": lambda: _participants(live, progress.flow),
         "enrolment": lambda: _enrolment(progress.days),
         "balance": partial(_balance, live),
+        "matrix": partial(_matrix, live),
         "sequences": partial(_sequences, live),
         "estimates": partial(_estimates, live),
         "running": partial(_running, live),
@@ -51,6 +53,19 @@ def _balance(live: LiveView) -> Iterator[Row]:
     for row in live.balance:
         arms = live.names.files[row.treatment], live.names.files[row.control]
         yield (*arms, row.variable, row.treatment_mean, row.control_mean, row.difference, False)
+
+
+def _matrix(live: LiveView) -> Iterator[Row]:
+    """The first table of the page, with one number to a line."""
+    yield ("question", "n", "planned", "quantity", "arm", "against", "estimate", "low", "high", "verdict")
+    for row in (one.called(live.names) for one in matrix_rows(live)):
+        start = (row.question, row.n, row.planned)
+        if (cheaters := row.cheater_proportion) is not None:
+            yield (*start, "cheater_proportion", "", "", cheaters.value, cheaters.low, cheaters.high, "")
+        for cell in row.effects:
+            yield (*start, "effect", cell.treatment, cell.control, cell.value, cell.low, cell.high, cell.verdict)
+        for share in row.prevalence:
+            yield (*start, "prevalence", share.arm, "", share.value, share.low, share.high, "")
 
 
 def _sequences(live: LiveView) -> Iterator[Row]:

@@ -64,7 +64,7 @@ def cheater_sentence(proportion: SequentialValue | None, *, stated_rate: bool) -
     if low <= 0.005 and high >= 0.995:
         return _("It is too early to say how many did not follow the die: the answers so far fit with anything from nobody to everybody.")
     of = 100 if high - low < 0.3 else 10
-    numbers = {"value": round(proportion.value * of), "low": _down(low * of), "high": _up(high * of), "of": of}
+    numbers = {"value": round(proportion.value * of), "low": down(low * of), "high": up(high * of), "of": of}
     finding = _("About %(value)d in %(of)d students did not follow the die (between %(low)d and %(high)d in %(of)d)") % numbers
     return on_condition(finding, stated_rate=stated_rate, all_groups=True)
 
@@ -77,7 +77,7 @@ def prevalence_sentence(value: float | None, interval: Interval | None, *, state
         return _("The answers contradict the assumptions of this design, so they do not tell how many would truly say yes.")
     if interval.low <= 0.005 and interval.high >= 0.995:
         return _("It is too early to say how many would truly say yes: the answers so far fit with anything from nobody to everybody.")
-    numbers = {"low": _down(interval.low * 100), "high": _up(interval.high * 100), "value": round((value or 0.0) * 100)}
+    numbers = {"low": down(interval.low * 100), "high": up(interval.high * 100), "value": round((value or 0.0) * 100)}
     if value is None:
         finding = _("Of 100 honest students, between %(low)d and %(high)d would truly say yes; the answers tell no more") % numbers
     else:
@@ -93,7 +93,7 @@ def effect_sentence(effect: FoundEffect, *, treatment: str, control: str, stated
         return _("The answers contradict the assumptions of this design, so they do not tell what “%(treatment)s” changes.") % names
     if value is None or interval is None or interval.low is None or interval.high is None or interval.high - interval.low >= 2:
         return _("It is too early to say how much “%(treatment)s” and “%(control)s” differ among honest students.") % names
-    numbers = {"points": abs(round(value * 100)), "low": _down(interval.low * 100), "high": _up(interval.high * 100)}
+    numbers = {"points": abs(round(value * 100)), "low": down(interval.low * 100), "high": up(interval.high * 100)}
     if value >= 0:
         difference = _("Of 100 honest students, about %(points)d more would say yes with “%(treatment)s” than with “%(control)s”")
     else:
@@ -110,7 +110,7 @@ def always_known_sentence(effect: FoundEffect, *, treatment: str, control: str) 
         return _("So far, chance alone could explain the difference between “%(treatment)s” and “%(control)s”.") % names
     delta = effect.honest_times_effect
     least = 0.0 if delta is None or delta.low is None or delta.high is None else max(delta.low, -delta.high) * 100
-    numbers = names | {"points": _down(max(least, 0.0))}
+    numbers = names | {"points": down(max(least, 0.0))}
     if numbers["points"] and effect.direction > 0:
         finding = _("“%(treatment)s” makes yes more frequent than “%(control)s”, by at least %(points)d in 100") % numbers
     elif numbers["points"]:
@@ -163,8 +163,8 @@ def missing_sentence(missing: MissingAnswers | None, *, names: Mapping[str, str]
         % {
             "treatment": names[one.treatment],
             "control": names[one.control],
-            "low": _down(one.worst_case[0] * 100),
-            "high": _up(one.worst_case[1] * 100),
+            "low": down(one.worst_case[0] * 100),
+            "high": up(one.worst_case[1] * 100),
         }
         for one in missing.contrasts
     ]
@@ -196,8 +196,8 @@ def missing_test_sentences(missing: MissingAnswers | None, *, names: Mapping[str
         ) % {
             "treatment": names[one.treatment],
             "control": names[one.control],
-            "low": _down(one.lee[0] * 100),
-            "high": _up(one.lee[1] * 100),
+            "low": down(one.lee[0] * 100),
+            "high": up(one.lee[1] * 100),
         }
 
 
@@ -205,12 +205,17 @@ def contrast_in_words(treatment: str, control: str) -> str:
     return _("%(treatment)s minus %(control)s") % {"treatment": treatment, "control": control}
 
 
-def _down(value: float) -> int:
+def signed(points: int) -> str:
+    """With a sign; zero has none."""
+    return f"{points:+d}".replace("-", "−") if points else "0"
+
+
+def down(value: float) -> int:
     """Rounded outwards, so that the words leave out nothing that the interval holds."""
     return math.floor(value + ROUNDING)
 
 
-def _up(value: float) -> int:
+def up(value: float) -> int:
     return math.ceil(value - ROUNDING)
 
 

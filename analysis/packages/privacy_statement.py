@@ -1,6 +1,8 @@
 """A release's promises to the people whose answers are in it, and their limits, in plain words with the numbers."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from analysis.packages.content import Content
 from candor.designs.privacy_words import privacy_in_words
@@ -61,6 +63,7 @@ def privacy_statement(content: Content) -> PrivacyStatement:
             "Answers keep their ε; background is protected syntactically only. Background answers are published as records: at least "
             f"{promised['k']} people share everything that is told of each but sensitive values, arm, subsample and reported answers"
             + (f"; among those who look alike, no sensitive value is commoner than one in ℓ ({levels})." if levels else "."),
+            *_exceptions(promised),
             "These rules do not add up as ε does. Somebody who knows a sensitive value, somebody's arm, or another file about the same "
             "people may learn more. Quiz answers are not in this release.",
         ]
@@ -87,6 +90,21 @@ def privacy_statement(content: Content) -> PrivacyStatement:
         meaning=" ".join(privacy_in_words(content.epsilon, questions=questions)),
         not_covered=tuple(not_covered),
     )
+
+
+def _exceptions(promised: Mapping[str, Any]) -> list[str]:
+    """The choices of protected records that change what they tell."""
+    found = []
+    if auxiliary := promised.get("auxiliary"):
+        found.append(f"An officer confirmed by name that these are published as they are: {', '.join(auxiliary)}.")
+    if labels := promised.get("as_labels"):
+        found.append(f"Sensitive, but treated as quasi-identifiers: {', '.join(labels)}.")
+    if promised.get("anatomy"):
+        found.append(
+            "Sensitive values were shuffled among those who look alike (anatomy): no two values of a record belong to one person, so "
+            "questions about two of them at once are answered wrongly."
+        )
+    return found
 
 
 def sentences_of(statement: PrivacyStatement) -> list[str]:

@@ -1,7 +1,7 @@
 """Measures how far rows could be told apart, for the officer who decides."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,29 +44,33 @@ def risk_summary(content: Content) -> RiskSummary:
 def summary_of_records(content: Content) -> dict[str, Any] | None:
     """The numbers about protected records that the officer and everybody read; None where there are none.
 
-    `alone_by_arm` is the share of records that nobody shares once somebody's arm and subsample are known besides all labels.
+    `alone_by_arm` is the share of records that nobody shares once somebody's arm and subsample are known besides all labels, and
+    `alone_by_auxiliary` once the attributes are known that are published as they are.
     """
     if content.records is None:
         return None
     records = content.records.records
-    known = Counter(_known(record) for record in records)
+    groups = [f"{record['released']['arm']} {record['released']['subsample']}" for record in records]
     return {
         "promised": content.protocol["records"],
         "suppressed": content.records.suppressed,
         "loss": content.records.loss,
         "risks": content.results["records"]["risks"],
         "precision": _precision(content.results),
-        "alone_by_arm": sum(times == 1 for times in known.values()) / len(records),
+        "alone_by_arm": _alone(f"{group} {_form(record)}" for group, record in zip(groups, records, strict=True)),
+        "alone_by_auxiliary": _alone(_form(record, "auxiliary") for record in records),
     }
 
 
-def _known(record: Mapping[str, Any]) -> str:
-    """Everything that somebody may know who knows all labels and the groups."""
-    return f"{record['released']['arm']} {record['released']['subsample']} {_form(record)}"
+def _alone(known: Iterable[str]) -> float:
+    """The share of people whom nobody is like."""
+    times = Counter(known)
+    return sum(one == 1 for one in times.values()) / times.total()
 
 
-def _form(vertex: Mapping[str, Any]) -> str:
-    return f"{sorted(vertex['quasi_identifiers'].items())} {sorted(map(_form, vertex['children']))}"
+def _form(vertex: Mapping[str, Any], *also: str) -> str:
+    told = {name: label for part in ("quasi_identifiers", *also) for name, label in vertex.get(part, {}).items()}
+    return f"{sorted(told.items())} {sorted(_form(child, *also) for child in vertex['children'])}"
 
 
 def _precision(results: Mapping[str, Any]) -> list[dict[str, Any]]:

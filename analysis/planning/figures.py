@@ -55,6 +55,7 @@ class Spec:
         x, title = self.over.axis(curves), str(self.title)
         description = " ".join(str(sentence) for sentence in self.sentences(curves)) % curves.words
         chart = Chart(title=f"{title}. {description}", x=x, y=self.y(curves))
+        chart.stops = tuple(self.over.rows(curves, x.scale))
         for layer in self.layers:
             layer(chart, curves, self.over.along(x.scale))
         if (own := self.own(curves)) is not None:
@@ -147,15 +148,19 @@ def _needed_axis(curves: Curves) -> Axis:
 
 
 def _curve(value: Callable[[Curves, float], float | None], kind: str, label: Promise) -> Layer:
-    return lambda chart, curves, along: chart.curve(
-        [(x, found) for x in along if (found := value(curves, x)) is not None], kind, label=str(label)
-    )
+    def draw(chart: Chart, curves: Curves, along: Sequence[float]) -> None:
+        points, stops = ([(x, found) for x in places if (found := value(curves, x)) is not None] for places in (along, chart.stops))
+        chart.curve(points, kind, label=str(label), stops=stops)
+
+    return draw
 
 
 def _band(ends: Callable[[Curves, float], tuple[float, float] | None], kind: str, label: Promise) -> Layer:
-    return lambda chart, curves, along: chart.band(
-        [(x, *found) for x in along if (found := ends(curves, x)) is not None], kind, label=str(label)
-    )
+    def draw(chart: Chart, curves: Curves, along: Sequence[float]) -> None:
+        edges, stops = ([(x, *found) for x in places if (found := ends(curves, x)) is not None] for places in (along, chart.stops))
+        chart.band(edges, kind, label=str(label), stops=stops)
+
+    return draw
 
 
 def _guide(value: Callable[[Curves], float | None], kind: str, label: Promise, *, upright: bool = False) -> Layer:

@@ -159,10 +159,11 @@ def _figure(planned: PlannedSurvey) -> Figure | None:
     )
     chart.across(wanted, "limit", label=_("wanted"))
     chart.upright(plan.n, "here", label=_("your plan"))
-    chart.curve([(n, at(n, ordinary)) for n in students.spread(81)], "comparison", label=_("survey that sees true answers"))
-    chart.curve([(n, at(n, own)) for n in students.spread(81)], "curve", label=_("this survey"))
-    chart.point((plan.n, own), "point", words=description)
     sizes = {factor * 10.0**power for power in range(1, 8) for factor in (1, 2, 5)} | {plan.n, plan.participants_needed}
+    for width, kind, label in ((ordinary, "comparison", _("survey that sees true answers")), (own, "curve", _("this survey"))):
+        points_along, stops = ([(n, at(n, width)) for n in places] for places in (students.spread(81), sorted(sizes)))
+        chart.curve(points_along, kind, label=label, stops=stops)
+    chart.point((plan.n, own), "point", words=description)
     return Figure(
         name="precision-students",
         title=title,

@@ -1,5 +1,8 @@
 """Protected records for programs: what is possible, the build of a release, and the checker's verdict."""
 
+from dataclasses import asdict
+
+from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -8,13 +11,21 @@ from rest_framework.views import APIView
 from accounts.models import Role
 from accounts.tokens.api_access import person_of
 from analysis.answers.study_records import roles_of, words_of
-from analysis.models import BackgroundHandling, RecordSweep
-from analysis.records.serializers import SIMULATED, BuildRequestSerializer, RecordsSerializer, SweepRequestSerializer
+from analysis.models import BackgroundHandling, RecordSweep, ReleaseStatus
+from analysis.packages.errors import ReleaseError
+from analysis.records.serializers import (
+    SIMULATED,
+    BuildRequestSerializer,
+    ConfirmRequestSerializer,
+    RecordsOrQuerySerializer,
+    RecordsSerializer,
+    SweepRequestSerializer,
+)
 from analysis.records.services import start_sweep, stop_sweep
 from analysis.releases.protecting import hierarchies_for
 from analysis.releases.selectors import releases
-from analysis.releases.services import start_release
-from surveys.access import Seat, access_own_study
+from analysis.releases.services import confirm_auxiliary, start_release
+from surveys.access import Seat, access_own_study, access_study
 from surveys.protocols import definition_for
 from surveys.request_bodies import BoundedJson
 
@@ -66,6 +77,48 @@ class BuildRecords(APIView):
         sent = BuildRequestSerializer(data=request.data)
         sent.is_valid(raise_exception=True)
         start_release(seat.study, choices=sent.choices(), site=request.build_absolute_uri("/").rstrip("/"), actor=user)
+        return Response(_state(seat), status=202)
+
+
+class RecordsOrQuery(APIView):
+    """The same counts from protected records and from a desk with noise. Trying all class sizes (`studies_try_records`) finds them."""
+
+    roles = tuple(Role)
+
+    @extend_schema(operation_id="studies_records_or_query", responses=RecordsOrQuerySerializer)
+    def get(self, request: Request, slug: str) -> Response:
+        study = access_own_study(person_of(request), slug).study
+        from analysis.records.comparison import comparison_of
+
+        sweep = RecordSweep.objects.filter(study=study).first()
+        found = comparison_of(sweep)
+        shown = {
+            "study": study.slug,
+            "status": sweep and sweep.status,
+            "queries": found and found.queries,
+            "left_out": found and found.left_out,
+            "records": [asdict(one) for one in found.records] if found else [],
+            "desk": [{"epsilon": epsilon, "error": error} for epsilon, error in found.desk] if found else [],
+        }
+        return Response(RecordsOrQuerySerializer(shown).data)
+
+
+class ConfirmRecords(APIView):
+    """An IRB officer confirms by name auxiliary answers that are published as they are; the package is then built again."""
+
+    roles = tuple(Role)
+    parser_classes = (BoundedJson,)
+
+    @extend_schema(operation_id="studies_confirm_records", request=ConfirmRequestSerializer, responses={202: RecordsSerializer})
+    def post(self, request: Request, slug: str) -> Response:
+        user = person_of(request)
+        seat = access_study(user, slug)
+        sent = ConfirmRequestSerializer(data=request.data)
+        sent.is_valid(raise_exception=True)
+        asked = releases().filter(study=seat.study, status=ReleaseStatus.REQUESTED, background=BackgroundHandling.RECORDS).first()
+        if asked is None:
+            raise ReleaseError(_("No release with protected records waits for a decision."))
+        confirm_auxiliary(asked, names=sent.validated_data["attributes"], actor=user)
         return Response(_state(seat), status=202)
 
 

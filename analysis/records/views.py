@@ -7,8 +7,9 @@ from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from accounts.access import require_role, user_of
-from accounts.models import Role
+from accounts.access import in_own_language, require_role, user_of
+from accounts.models import Role, User
+from analysis.answers.record_schemas import schema_of_study
 from analysis.models import RecordSweep
 from analysis.packages.errors import ReleaseError
 from analysis.records.indented import to_chains
@@ -16,6 +17,7 @@ from analysis.records.services import save_hierarchy, start_sweep, stop_sweep
 from analysis.releases.protecting import hierarchies_for
 from analysis.releases.selectors import data_sets, no_records
 from surveys.access import access_own_study
+from surveys.models import Study
 from surveys.protocols import definition_for
 
 SIMULATED = "simulated"
@@ -23,6 +25,37 @@ SIMULATED = "simulated"
 
 @never_cache
 @require_role(*Role)
+@in_own_language
+@require_http_methods(["GET", "HEAD", "POST"])
+def records_or_query(request: HttpRequest, slug: str) -> HttpResponse:
+    """The same counts from records and from a desk. POST starts or stops the search, which is that of the page of records."""
+    user = user_of(request)
+    study = access_own_study(user, slug).study
+    if request.method == "POST":
+        try:
+            _start_or_stop(request, study, user)
+        except ReleaseError as wrong:
+            messages.error(request, str(wrong))
+        return redirect("analysis:records_or_query", slug)
+    from analysis.records.comparison import comparison_of, figures_of, verdict_of
+    from analysis.records.page import sweep_view
+
+    sweep = RecordSweep.objects.filter(study=study).first()
+    found = comparison_of(sweep)
+    context = {
+        "study": study,
+        "view": sweep and sweep_view(sweep),
+        "found": found,
+        "verdict": found and verdict_of(found),
+        "figures": figures_of(found) if found else [],
+        **_data_of(study),
+    }
+    return render(request, "analysis/records/records_or_query.html", context)
+
+
+@never_cache
+@require_role(*Role)
+@in_own_language
 @require_http_methods(["GET", "HEAD", "POST"])
 def records(request: HttpRequest, slug: str) -> HttpResponse:
     """POST edits a hierarchy, or starts or stops the look at what is possible."""
@@ -40,28 +73,41 @@ def records(request: HttpRequest, slug: str) -> HttpResponse:
                 case "suggested":
                     save_hierarchy(study, attribute=attribute, chains=None, actor=user)
                     messages.success(request, gettext("The suggested hierarchy stands again."))
-                case "start":
-                    start_sweep(study, simulated=request.POST.get("data") == SIMULATED, actor=user)
-                case "stop":
-                    stopped = stop_sweep(study, actor=user)
-                    messages.success(request, gettext("The search was stopped.") if stopped else gettext("There was nothing to stop."))
                 case _:
-                    messages.error(request, gettext("Choose what is to be done."))
+                    _start_or_stop(request, study, user)
             return redirect("analysis:records", slug)
         except ReleaseError as wrong:
             error = str(wrong)
     from analysis.records.page import attributes_of, sweep_view
 
     sweep = RecordSweep.objects.filter(study=study).first()
-    sets = data_sets(study)
-    why = [" ".join(one.obstacles) or no_records(study, simulated=one.simulated) for one in sets]
     context = {
         "study": study,
-        "attributes": attributes_of(study, definition),
+        "attributes": attributes_of(schema_of_study(definition), hierarchies_for(study, definition)),
         "view": sweep and sweep_view(sweep),
-        "obstacles": [said for said in dict.fromkeys(why) if said],
-        "data": [one for one, said in zip(sets, why, strict=True) if not said],
+        **_data_of(study),
         "errors": [{"field": f"listed-{attribute}", "message": error}] if error else [],
         "wrong": {"attribute": attribute, "typed": typed, "error": error},
     }
     return render(request, "analysis/records/records.html", context, status=422 if error else 200)
+
+
+def _start_or_stop(request: HttpRequest, study: Study, user: User) -> None:
+    match request.POST.get("action"):
+        case "start":
+            start_sweep(study, simulated=request.POST.get("data") == SIMULATED, actor=user)
+        case "stop":
+            stopped = stop_sweep(study, actor=user)
+            messages.success(request, gettext("The search was stopped.") if stopped else gettext("There was nothing to stop."))
+        case _:
+            messages.error(request, gettext("Choose what is to be done."))
+
+
+def _data_of(study: Study) -> dict[str, object]:
+    """The data sets whose records can be tried, and why others cannot."""
+    sets = data_sets(study)
+    why = [" ".join(one.obstacles) or no_records(study, simulated=one.simulated) for one in sets]
+    return {
+        "obstacles": [said for said in dict.fromkeys(why) if said],
+        "data": [one for one, said in zip(sets, why, strict=True) if not said],
+    }

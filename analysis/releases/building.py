@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from analysis import actions
-from analysis.answers.study_records import roles_of
+from analysis.answers.study_records import as_published, auxiliary_of, roles_of
 from analysis.ledger.page import ledger_of
 from analysis.ledger.serializers import ledger_document
 from analysis.models import BackgroundHandling, Release, ReleaseStatus
@@ -31,7 +31,7 @@ from analysis.packages.risk import risk_summary, summary_of_records
 from analysis.packages.rows import groups_of, require_large_groups, rows_of, shuffled_csv, with_random_clusters
 from analysis.releases.keys import signing_key
 from analysis.releases.people import people_sha256, selection_of
-from analysis.releases.protecting import Person, protect, protect_again, sealed
+from analysis.releases.protecting import Person, alone_if_confirmed, protect, protect_again, sealed
 from analysis.releases.selectors import manifest_of, published_records, reasons_for_exact_counts
 from analysis.seeds import SEED_KEY
 from analysis.sources.selectors import source_of
@@ -119,19 +119,26 @@ def _draw_rows(release: Release) -> None:
             "records": None,
         }
     if joined:  # outside of the lock; a withdrawal meanwhile is noticed when the package is stored
-        drawn["records"], drawn["manifest"] = _drawn_records(release, selection.joined, definition)
+        drawn |= _drawn_records(release, selection.joined, definition)
     release.write(data=json.dumps(drawn).encode(), people_sha256=selection.people_sha256)
 
 
-def _drawn_records(release: Release, people: Sequence[Person], definition: StudyDefinition) -> tuple[dict[str, Any], str]:
-    """The records and their loss, and the sealed manifest. Records that are public already are published again as they are."""
+def _drawn_records(release: Release, people: Sequence[Person], definition: StudyDefinition) -> dict[str, Any]:
+    """The records and their loss, and the sealed manifest. Records that are public already are published again as they are.
+
+    `alone_if_confirmed` is for the officer who is asked to publish auxiliary answers as they are.
+    """
     before, protection = published_records(release.study, simulated=release.simulated), release.protection or {}
+    asked = protection.get("asked", ()) if before is None else ()
     if before is not None:
         protected = protect_again(people, manifest_of(before), questions=release.questions)
     else:
         protected = protect(people, definition, protection, questions=release.questions)
-    told = {"records": protected.records, "suppressed": protected.suppressed, "loss": dict(protected.loss)}
-    return told, sealed(protected).decode()
+    return {
+        "records": {"records": protected.records, "suppressed": protected.suppressed, "loss": dict(protected.loss)},
+        "manifest": sealed(protected).decode(),
+        "alone_if_confirmed": alone_if_confirmed(people, protected.trees, definition, asked) if asked else None,
+    }
 
 
 def _content_of(release: Release) -> Content:
@@ -207,8 +214,9 @@ def _promised(release: Release, drawn: Mapping[str, Any] | None, definition: Stu
     """How background answers are protected, for protocol.json and for the checker."""
     if drawn is None:
         return None
-    chosen = {name: value for name, value in (release.protection or {}).items() if name != "hierarchies"}
-    return {**chosen, "suppressed": drawn["suppressed"], "roles": roles_of(definition.background)}
+    chosen = {name: value for name, value in (release.protection or {}).items() if name not in ("hierarchies", "asked")}
+    questions = as_published(definition.background, chosen)
+    return {**chosen, "auxiliary": auxiliary_of(questions), "suppressed": drawn["suppressed"], "roles": roles_of(questions)}
 
 
 def _analytics(study: Study) -> dict[str, Any]:
@@ -240,8 +248,8 @@ def _store(release: Release, content: Content, package: bytes, *, check: dict[st
         release.wait(data=None, people_sha256="", stage="", attempts=0)
         return
     files = files_in(package)
-    sealed_records = json.loads(bytes(release.data or b"{}")).get("manifest")
-    manifest = sealed_records and sealed_records.encode()
+    drawn = json.loads(bytes(release.data or b"{}"))
+    manifest = (drawn.get("manifest") or "").encode() or None
     release.finish(
         package=package,
         package_sha256=hashlib.sha256(package).hexdigest(),
@@ -256,6 +264,7 @@ def _store(release: Release, content: Content, package: bytes, *, check: dict[st
             "description": content.description,
             "check": check,
             "records": summary_of_records(content),
+            "alone_if_confirmed": drawn.get("alone_if_confirmed"),
         },
         manifest=manifest,
         public_key=public_pem(signing_key()),

@@ -7,15 +7,25 @@ import base64
 import hashlib
 import json
 import zlib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from analysis.answers.study_records import Chains, Record, records_of, sensitive_of, suggested_hierarchies
-from analysis.models import RecordHierarchies, Release
+from analysis.answers.record_schemas import RecordSchema
+from analysis.answers.study_records import (
+    Chains,
+    Record,
+    as_published,
+    auxiliary_of,
+    records_of,
+    suggested_hierarchies,
+)
+from analysis.models import DataSet, RecordHierarchies, Release, key_of
 from analysis.packages.errors import ReleaseError
 from analysis.packages.rows import Row
 from surveys.batches.rules import LEAST
@@ -25,11 +35,15 @@ from surveys.models import Study
 if TYPE_CHECKING:
     from cryptography.fernet import Fernet
 
+NOTHING = "[{}, []]"
+"""A vertex that says nothing auxiliary."""
 LARGEST_CLASS = 1000
 LARGEST_LEVEL = 20
 MOST_LEFT_OUT = 0.1
-USUAL = {"k": 5, "class_size": 5, "l": {}, "suppress": 0.02}
-"""The choices of somebody who has made none."""
+USUAL: dict[str, Any] = {"k": 5, "class_size": 5, "l": {}, "suppress": 0.02, "as_labels": [], "anatomy": False, "asked": []}
+"""The choices of somebody who has made none. `as_labels`: sensitive questions treated as quasi-identifiers; `asked`: auxiliary questions
+that an officer is asked to publish as they are.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,15 +65,16 @@ class Protected:
     trees: Mapping[str, Record | None]
 
 
-def checked_choices(chosen: Mapping[str, Any], definition: StudyDefinition) -> dict[str, Any]:
+def checked_choices(chosen: Mapping[str, Any], schema: RecordSchema) -> dict[str, Any]:
     """The parameters of protected records, if they are possible for some answers; ReleaseError with all that is wrong."""
     found = {name: chosen.get(name, usual) for name, usual in USUAL.items()}
-    if faults := faults_of_choices(found, definition):
+    if faults := faults_of_choices(found, schema):
         raise ReleaseError(" ".join(faults.values()))
-    return {**found, "l": {name: level for name, level in sorted(found["l"].items()) if level}}
+    levels = {name: level for name, level in sorted(found["l"].items()) if level}
+    return {**found, "l": levels, "as_labels": sorted(found["as_labels"]), "asked": sorted(found["asked"])}
 
 
-def faults_of_choices(chosen: Mapping[str, Any], definition: StudyDefinition) -> dict[str, str]:
+def faults_of_choices(chosen: Mapping[str, Any], schema: RecordSchema) -> dict[str, str]:
     """A sentence for each parameter that is not possible, by its name; ℓ of an attribute is `l-` and its name."""
     k, size, levels, share = chosen["k"], chosen["class_size"], chosen["l"], chosen["suppress"]
     faults = {}
@@ -76,8 +91,19 @@ def faults_of_choices(chosen: Mapping[str, Any], definition: StudyDefinition) ->
             "most": MOST_LEFT_OUT,
             "found": share,
         }
-    known = sensitive_of(definition.background)
+    possible = {"as_labels": schema.labels, "asked": schema.auxiliary}
+    for part, there in possible.items():
+        if wrong := [name for name in chosen[part] if name not in there]:
+            faults[part] = _("Expected some of the questions %(known)s, found %(found)s.") % {
+                "known": ", ".join(there) or _("there are none"),
+                "found": wrong[0],
+            }
+    if not isinstance(chosen["anatomy"], bool):
+        faults["anatomy"] = _("Anatomy: expected yes or no, found %(found)s.") % {"found": chosen["anatomy"]}
+    known = schema.sensitive_beside(chosen["as_labels"])
     for name, level in levels.items():
+        if not level and name in schema.sensitive:
+            continue
         if name not in known:
             faults[f"l-{name}"] = _("ℓ: expected sensitive questions (%(known)s), found %(found)s.") % {
                 "known": ", ".join(known) or _("there are none"),
@@ -103,20 +129,36 @@ def protect(people: Sequence[Person], definition: StudyDefinition, protection: M
     """
     from candor.records.loss import losses  # NumPy's friends, which web processes can do without
 
-    records = [
-        {**tree, "released": {"arm": str(place)}}
-        for place, tree in enumerate(records_of(definition.background, [one.background for one in people]))
-    ]
-    release = _anonymised(records, protection, share=protection["suppress"])
+    asked = as_published(definition.background, protection)
+    trees_before = records_of(asked, [one.background for one in people])
+    records = [{**tree, "released": {"arm": str(place)}} for place, tree in enumerate(trees_before)]
+    anonymised = partial(_anonymised, records, protection, auxiliary=auxiliary_of(asked))
+    release = anonymised(share=protection["suppress"])
     if 0 < release.suppressed < LEAST:
-        release = _anonymised(records, protection, share=0)
+        release = anonymised(share=0)
     trees: dict[str, Record | None] = dict.fromkeys(one.key for one in people)
     for record in release.records:
         trees[people[int(record["released"]["arm"])].key] = {name: part for name, part in record.items() if name != "released"}
     return _with_answers(people, trees, questions=questions, loss=losses(release).to_dict())
 
 
-def _anonymised(records: list[Record], protection: Mapping[str, Any], *, share: float) -> Any:
+def alone_if_confirmed(
+    people: Sequence[Person], trees: Mapping[str, Record | None], definition: StudyDefinition, asked: Sequence[str]
+) -> int:
+    """How many people nobody shares a record with once the auxiliary answers that are asked for stand in it as they are."""
+    from candor.records.risk import form_of
+
+    raw = records_of(as_published(definition.background, {"auxiliary": asked}), [one.background for one in people])
+    known = [f"{form_of(tree)} {_auxiliary_in(own)}" for one, own in zip(people, raw, strict=True) if (tree := trees[one.key]) is not None]
+    return sum(times == 1 for times in Counter(known).values())
+
+
+def _auxiliary_in(vertex: Record) -> str:
+    below = sorted(map(_auxiliary_in, vertex["children"]))
+    return json.dumps([vertex.get("auxiliary", {}), [one for one in below if one != NOTHING]], sort_keys=True)
+
+
+def _anonymised(records: list[Record], protection: Mapping[str, Any], *, auxiliary: Sequence[str], share: float) -> Any:
     from candor.records.anonymising import anonymize
 
     return anonymize(
@@ -126,6 +168,8 @@ def _anonymised(records: list[Record], protection: Mapping[str, Any], *, share: 
         class_size=protection["class_size"],
         diversity=protection["l"],
         suppress=share,
+        auxiliary=auxiliary,
+        anatomy=protection.get("anatomy", False),
     )
 
 
@@ -158,11 +202,15 @@ def _released(row: Row, questions: Sequence[str]) -> Record:
     return {"arm": row.arm, "subsample": row.subsample, "answers": dict(zip(questions, row.answers, strict=True))}
 
 
-def hierarchies_for(study: Study, definition: StudyDefinition) -> dict[str, Chains]:
+def hierarchies_for(study: Study, definition: StudyDefinition, protection: Mapping[str, Any] | None = None) -> dict[str, Chains]:
     """The suggested hierarchies, with those that somebody edited in their place."""
-    edited = RecordHierarchies.objects.filter(study=study).values_list("document", flat=True).first() or {}
-    suggested = suggested_hierarchies(definition.background)
-    return {name: edited[name] if set(edited.get(name, ())) == set(chains) else chains for name, chains in suggested.items()}
+    return hierarchies_of(study, suggested_hierarchies(as_published(definition.background, protection or {})))
+
+
+def hierarchies_of(whole: Study | DataSet, suggested: Mapping[str, Chains]) -> dict[str, Chains]:
+    """The same for a study or a data set. An edited hierarchy stands as long as it has a place for every suggested value."""
+    edited = RecordHierarchies.objects.filter(**key_of(whole)).values_list("document", flat=True).first() or {}
+    return {name: edited[name] if set(edited.get(name, ())) >= set(chains) else chains for name, chains in suggested.items()}
 
 
 def sealed(protected: Protected) -> bytes:

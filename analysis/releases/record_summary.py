@@ -6,11 +6,13 @@ from typing import Any
 
 from django.utils.formats import number_format
 
+from analysis.answers.study_records import named
 from analysis.models import Release, RunKind
 from analysis.packages.risk import EFFICIENT_WITH_COVARIATES
 from analysis.selectors import latest_results
 from analysis.stored_results import QuestionEstimate, read_results
 from surveys.models import Study
+from surveys.protocols import protocol_in_force
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,14 +32,28 @@ class Insider:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Alike:
+    """The values of one sensitive question among people who look alike."""
+
+    name: str
+    distance: str
+    m: int
+    highest: str
+    bound: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Precision:
-    """Standard errors of one effect, in percentage points. `private` is computed from the answers themselves, for those who may see it."""
+    """Standard errors of one effect, in percentage points. `private` is computed from the answers themselves, for those who may see it, and
+    `ratio` is that of the generalised to the private one.
+    """
 
     question: str
     treatment: str
     without: str
     generalised: str
     private: str
+    ratio: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,9 +65,11 @@ class RecordSummary:
     prosecutor: str
     marketer: str
     alone: str
+    alone_by_auxiliary: str
     overall: str
     lost: list[Lost]
     insiders: list[Insider]
+    alike: list[Alike]
     precision: list[Precision]
     has_private: bool
 
@@ -59,8 +77,11 @@ class RecordSummary:
 def record_summary(release: Release, *, private: Mapping[tuple[str, str], float | None] | None = None) -> RecordSummary | None:
     """None where a release has no records, or is not built. `private`: standard errors from the answers themselves, by question and arm."""
     found = (release.summary or {}).get("records")
-    if not found:
-        return None
+    return summary_in(found, private=private) if found else None
+
+
+def summary_in(found: Mapping[str, Any], *, private: Mapping[tuple[str, str], float | None] | None = None) -> RecordSummary:
+    """The same from the stored numbers; those of a data set know no arms."""
     risks, loss = found["risks"], found["loss"]
     blank = [Lost(name=name, share=share_of(value)) for name, value in loss["blank"].items()]
     return RecordSummary(
@@ -70,7 +91,8 @@ def record_summary(release: Release, *, private: Mapping[tuple[str, str], float 
         smallest_class=risks["smallest_class"],
         prosecutor=share_of(risks["prosecutor_highest"]),
         marketer=share_of(risks["prosecutor_mean"]),
-        alone=share_of(found["alone_by_arm"]),
+        alone="" if found["alone_by_arm"] is None else share_of(found["alone_by_arm"]),
+        alone_by_auxiliary=share_of(found["alone_by_auxiliary"]),
         overall=share_of(loss["overall"]),
         lost=[Lost(name=name, share=share_of(value)) for name, value in loss["labels"].items()] + blank,
         insiders=[
@@ -82,13 +104,24 @@ def record_summary(release: Release, *, private: Mapping[tuple[str, str], float 
             )
             for name, one in risks["insider"].items()
         ],
+        alike=[
+            Alike(
+                name=name,
+                distance=number_format(f"{risks['distance'][name]:.2f}"),
+                m=one["m"],
+                highest=share_of(one["highest"]),
+                bound=share_of(one["bound"]),
+            )
+            for name, one in risks["look_alikes"].items()
+        ],
         precision=[
             Precision(
                 question=one["question"],
                 treatment=one["treatment"],
                 without=_points(one["without"]),
                 generalised=_points(one["generalised"]),
-                private=_points((private or {}).get((one["question"], one["treatment"]))),
+                private=_points(own := (private or {}).get((one["question"], one["treatment"]))),
+                ratio=_ratio(one["generalised"], own),
             )
             for one in found["precision"]
         ],
@@ -107,6 +140,34 @@ def private_errors(study: Study) -> dict[tuple[str, str], float | None]:
         for effect in outcome.effects
         if effect.method == EFFICIENT_WITH_COVARIATES
     }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """Auxiliary questions that an officer may confirm, with their texts; with all of them `alone` of `n` people are like nobody."""
+
+    options: list[tuple[str, str]]
+    alone: int
+    n: int
+
+
+def asked_of(release: Release) -> Asked | None:
+    """None where nothing is asked, or all is confirmed."""
+    protection, summary = release.protection or {}, release.summary or {}
+    names = [name for name in protection.get("asked", ()) if name not in protection["auxiliary"]]
+    if not names or summary.get("alone_if_confirmed") is None:
+        return None
+    definition = protocol_in_force(release.study).definition
+    words = named(definition.background, "auxiliary", language=definition.languages[0])
+    return Asked(
+        options=[(name, f"{name}: {words[name]}") for name in names],
+        alone=summary["alone_if_confirmed"],
+        n=summary["records"]["risks"]["records"],
+    )
+
+
+def _ratio(generalised: float | None, private: float | None) -> str:
+    return number_format(f"× {generalised / private:.2f}") if generalised and private else "–"
 
 
 def _points(error: float | None) -> str:

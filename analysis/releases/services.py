@@ -3,7 +3,7 @@
 Every step takes the study's lock first, which a withdrawal takes too, and reads the stored state again under it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy
 
 from accounts.models import User
 from analysis import actions
+from analysis.answers.record_schemas import schema_of_study
 from analysis.models import OPEN_RELEASES, PUBLIC_RELEASES, BackgroundHandling, Release, ReleaseStatus
 from analysis.packages.content import simulated_title
 from analysis.packages.errors import ReleaseError, ReleaseGoneError
@@ -137,6 +138,33 @@ def approve(release: Release, *, actor: User) -> bool:
 
 
 @transaction.atomic
+def confirm_auxiliary(release: Release, *, names: Sequence[str], actor: User) -> None:
+    """Have the package built again with these auxiliary answers as they are. Its investigator then looks at it and asks once more.
+
+    Each must be among those that the investigator asked for. Once records of these people are public, nothing can be confirmed.
+    """
+    release = _locked(release, ReleaseStatus.REQUESTED)
+    study, protection = release.study, release.protection or {}
+    if not Seat(actor, study).may_review or actor.pk == release.requested_by_id:
+        raise ReleaseError(_("Only an IRB officer who has no part in the study can confirm that answers are published as they are."))
+    if published_records(study, simulated=release.simulated) is not None:
+        raise ReleaseError(_("Records of these people are public. Other records of them would tell more, so nothing can be confirmed now."))
+    asked = [name for name in protection.get("asked", ()) if name not in protection["auxiliary"]]
+    if not names or set(names) - set(asked):
+        raise ReleaseError(
+            _("Expected some of the questions %(asked)s by name, found %(found)s.")
+            % {"asked": ", ".join(asked) or _("none"), "found": ", ".join(names) or _("none")}
+        )
+    protection = {**protection, "auxiliary": sorted({*protection["auxiliary"], *names})}
+    suggested = hierarchies_for(study, protocol_in_force(study).definition, protection)
+    protection["hierarchies"] = suggested | protection["hierarchies"]
+    again = {"status": ReleaseStatus.QUEUED, "protection": protection, "due_at": timezone.now(), "attempts": 0, "stage": ""}
+    Release.objects.filter(pk=release.pk).update(**{**NOT_ONE, **again})
+    _record(release, actions.AUXILIARY_CONFIRMED, actor=actor, tell=Audience.TEAM, attributes=", ".join(names))
+    transaction.on_commit(partial(send, release))
+
+
+@transaction.atomic
 def refuse(release: Release, *, reason: str, actor: User) -> None:
     """Refuse publication, with the officer's reason. The package is deleted."""
     release = _locked(release, ReleaseStatus.REQUESTED)
@@ -225,19 +253,20 @@ def _protection(study: Study, choices: Choices) -> dict[str, Any]:
     if why := no_records(study, simulated=choices.simulated):
         raise ReleaseError(why)
     definition = protocol_in_force(study).definition
+    schema = schema_of_study(definition)
     before = published_records(study, simulated=choices.simulated)
     if before is not None:
         found: dict[str, Any] = before.protection or {}
-        kept = {name: value for name, value in found.items() if name != "hierarchies"}
-        if choices.protection is not None and checked_choices(choices.protection, definition) != kept:
+        kept = checked_choices(found, schema)
+        if choices.protection is not None and checked_choices(choices.protection, schema) != kept:
             raise ReleaseError(
                 _("Expected what is public already: %(kept)s. Other records of the same people would tell more.") % {"kept": kept}
             )
         return found
-    chosen = checked_choices(choices.protection or {}, definition)
+    chosen = checked_choices(choices.protection or {}, schema)
     if (n := released_people(study, simulated=choices.simulated).count()) < chosen["k"]:
         raise ReleaseError(_("k = %(k)s people cannot share a record, because only %(n)s finished.") % {"k": chosen["k"], "n": n})
-    return {**chosen, "hierarchies": hierarchies_for(study, definition)}
+    return {**chosen, "auxiliary": [], "hierarchies": hierarchies_for(study, definition, chosen)}
 
 
 def _logged(choices: Choices) -> dict[str, Any]:

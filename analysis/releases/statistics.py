@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.utils.formats import number_format
-from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 
+from analysis.figures.shown import ShownFigure
 from analysis.ledger.errors import QuestionError
 from analysis.ledger.page import STATES, cost_in_words
 from analysis.ledger.questions import AnswerTable, Question, read_question
@@ -47,7 +47,7 @@ class Statistics:
     charges: list[Charged]
     difficulties: Mapping[str, Any] | None
     items: list[dict[str, Any]]
-    figure: SafeString | str
+    figure: ShownFigure | None
     exactly: list[str]
 
     @property
@@ -78,7 +78,7 @@ def statistics_of(release: Release) -> Statistics | None:
         charges=charges,
         difficulties=difficulties,
         items=hardest_first(difficulties, language) if difficulties else [],
-        figure=difficulties_figure(difficulties, language) if difficulties else "",
+        figure=difficulties_figure(difficulties, language) if difficulties else None,
         exactly=not_covered(release.study),
     )
 

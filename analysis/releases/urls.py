@@ -12,6 +12,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("data/<slug:slug>/", views.public_list, name="public_study_releases"),
     path("data/<slug:slug>/<int:version>/", views.public_page, name="public_release"),
     path("data/<slug:slug>/<int:version>/package.zip", views.public_package, name="public_package"),
+    path("data/<slug:slug>/<int:version>/files/<str:name>", views.public_file, name="public_file"),
     path("api/v1/releases/", api.Releases.as_view(), name="api_releases"),
     path("api/v1/releases/<slug:slug>/<int:version>/", api.ReleaseDetail.as_view(), name="api_release"),
     path("api/v1/releases/<slug:slug>/<int:version>/package/", api.ReleasePackage.as_view(), name="api_release_package"),

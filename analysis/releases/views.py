@@ -11,14 +11,16 @@ from django.views.decorators.http import require_http_methods, require_safe
 from accounts.access import require_role, user_of
 from accounts.models import Role, User
 from analysis import actions
-from analysis.models import OPEN_RELEASES, Release, ReleaseStatus
+from analysis.answers.record_schemas import schema_of_study
+from analysis.models import OPEN_RELEASES, RecordPackage, Release, ReleaseStatus
 from analysis.packages.licences import LICENCES
 from analysis.releases import services
 from analysis.releases.building import STAGES
+from analysis.releases.findings import file_of, findings_of
 from analysis.releases.forms import ReleaseForm
 from analysis.releases.keys import signing_key
 from analysis.releases.record_choices import RecordChoices
-from analysis.releases.record_summary import private_errors, record_summary
+from analysis.releases.record_summary import asked_of, private_errors, record_summary
 from analysis.releases.selectors import (
     access_release,
     data_sets,
@@ -32,6 +34,7 @@ from analysis.releases.selectors import (
     releases,
 )
 from analysis.releases.statistics import statistics_of
+from analysis.sources.selectors import public_record_packages
 from audit.services import record_once_a_day
 from candor.packages.signing import public_pem
 from surveys.access import Seat, access_own_study, access_study
@@ -52,12 +55,13 @@ def study_releases(request: HttpRequest, slug: str) -> HttpResponse:
     form = None
     if seat.may_change and offered and not any(one.status in OPEN_RELEASES for one in found):
         definition = definition_for(seat)
+        schema = schema_of_study(definition)
         can_count, published = bool(definition.countable_background) and study.forgotten_on is None, published_smallest_count(study)
         possible = [one.simulated for one in offered if not no_records(study, simulated=one.simulated)]
         before = published_records(study, simulated=possible[0]) if len(possible) == 1 else None
         fixed = before.protection if before else None
         if request.method == "POST":
-            records = RecordChoices.sent(definition, request.POST, fixed=fixed) if possible else None
+            records = RecordChoices.sent(schema, request.POST, fixed=fixed) if possible else None
             form = ReleaseForm.sent(
                 definition, request.POST, can_count=can_count, records=records, data_sets=offered, public_threshold=published
             )
@@ -67,7 +71,7 @@ def study_releases(request: HttpRequest, slug: str) -> HttpResponse:
                 return redirect("analysis:releases_one", slug, release.pk)
         else:
             last = found[0] if found else None
-            records = RecordChoices.empty(definition, last=last, fixed=fixed) if possible else None
+            records = RecordChoices.empty(schema, last=last.protection if last else None, fixed=fixed) if possible else None
             form = ReleaseForm.empty(
                 definition, can_count=can_count, records=records, last=last, data_sets=offered, public_threshold=published
             )
@@ -100,6 +104,7 @@ def study_release(request: HttpRequest, slug: str, release_id: int) -> HttpRespo
         "licence": LICENCES[release.licence],
         "preview": shown,
         "records": record_summary(release, private=private_errors(release.study) if runs_study else None),
+        "asked": asked_of(release),
         "step": _step_of(release),
         "stage": STAGES.index(release.stage) + 1 if release.stage else 0,
         "stages": len(STAGES),
@@ -115,7 +120,8 @@ def public_list(request: HttpRequest, slug: str = "") -> HttpResponse:
     found = public_releases()
     if slug and not (found := found.filter(study__slug=slug)):
         raise Http404("This study has no public data.")
-    return render(request, "analysis/releases/public_list.html", {"releases": found})
+    records = RecordPackage.objects.none() if slug else public_record_packages()
+    return render(request, "analysis/releases/public_list.html", {"releases": found, "records": records})
 
 
 @require_safe
@@ -127,10 +133,21 @@ def public_page(request: HttpRequest, slug: str, version: int) -> HttpResponse:
         "study": release.study,
         "licence": LICENCES[release.licence],
         "records": record_summary(release),
+        "findings": findings_of(release) if release.status == ReleaseStatus.PUBLISHED else None,
         "statistics": statistics_of(release) if release.status == ReleaseStatus.PUBLISHED else None,
         "versions": public_releases().filter(study=release.study).order_by("-version"),
     }
     return render(request, "analysis/releases/public_page.html", context)
+
+
+@require_safe
+def public_file(request: HttpRequest, slug: str, version: int, name: str) -> HttpResponse:
+    """A file of the package from which a browser computes the estimates again; nobody counts or notes who reads it."""
+    release = public_release(slug, version)
+    content = file_of(release, name) if release.status == ReleaseStatus.PUBLISHED else None
+    if content is None:
+        raise Http404("There is no such file.")
+    return HttpResponse(content, content_type="text/csv; charset=utf-8" if name.endswith(".csv") else "application/json")
 
 
 @require_safe
@@ -170,6 +187,7 @@ def _take_step(request: HttpRequest, release: Release, user: User) -> None:
     steps: dict[str, Callable[[], object]] = {
         "request": lambda: services.request_approval(release, actor=user),
         "approve": lambda: services.approve(release, actor=user),
+        "confirm": lambda: services.confirm_auxiliary(release, names=request.POST.getlist("attributes"), actor=user),
         "refuse": lambda: services.refuse(release, reason=reason, actor=user),
         "discard": lambda: services.discard(release, actor=user),
         "retract": lambda: services.retract(release, reason=reason, actor=user),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 from candor.figures.drawing import Drawing
@@ -61,26 +62,43 @@ class Chart:
     """
 
     def __init__(self, *, title: str, x: Axis, y: Axis) -> None:
+        self._x, self._y = x, y
         self.x, self.y = replace(x.scale, start=LEFT, end=RIGHT), replace(y.scale, start=BOTTOM, end=TOP)
         self.drawing = Drawing(width=WIDTH, height=HEIGHT, title=title, font_size=FONT_SIZE)
         self.legend: list[Key] = []
+        self.stops: Sequence[float] = ()
+        """Where along the x axis a reader can stop, for those who draw curves."""
         for tick in self.y.ticks:
             self.drawing.line(LEFT, self.y(tick), RIGHT, self.y(tick), "grid")
-            self.drawing.text(LEFT - 7, self.y(tick) + 4, y.write(tick), "faint", anchor="end")
+            self.drawing.text(LEFT - 7, self.y(tick) + 4, y.write(tick), "faint", anchor="end", axis="y")
         for tick in self.x.ticks:
             self.drawing.line(self.x(tick), TOP, self.x(tick), BOTTOM, "grid")
-            self.drawing.text(self.x(tick), BOTTOM + 17, x.write(tick), "faint", anchor="middle")
+            self.drawing.text(self.x(tick), BOTTOM + 17, x.write(tick), "faint", anchor="middle", axis="x")
         self.drawing.text(RIGHT, HEIGHT - 5, x.title, anchor="end")
 
-    def curve(self, points: Iterable[tuple[float, float]], kind: str, *, label: str = "") -> None:
-        """A line through the points that lie on the paper."""
+    def curve(
+        self, points: Iterable[tuple[float, float]], kind: str, *, label: str = "", stops: Iterable[tuple[float, float]] = ()
+    ) -> None:
+        """A line through the points that lie on the paper; a reader can stop at `stops` and read the numbers."""
         self.drawing.path([(self.x(x), self.y(y)) for x, y in points if self.x.holds(x) and self.y.holds(y)], kind)
+        for x, y in stops:
+            self._stop(x, y, f"{self._y.title} {self._y.write(y)}", label, value=y)
         self._explain(kind, label)
 
-    def band(self, edges: Sequence[tuple[float, float, float]], kind: str, *, label: str = "") -> None:
-        """The area between two curves, given as (x, lower, upper) and cut at the edges of the paper."""
+    def band(
+        self,
+        edges: Sequence[tuple[float, float, float]],
+        kind: str,
+        *,
+        label: str = "",
+        stops: Iterable[tuple[float, float, float]] = (),
+    ) -> None:
+        """The area between two curves, given as (x, lower, upper) and cut at the edges of the paper; `stops` as in `curve`."""
         upper, lower = ([(self.x(edge[0]), self.y(edge[side])) for edge in edges] for side in (2, 1))
         self.drawing.path([*upper, *reversed(lower)], kind, closed=True)
+        for x, low, high in stops:
+            words = f"{self._y.title} {self._y.write(low)} – {self._y.write(high)}"
+            self._stop(x, (self.y.cut(low) + self.y.cut(high)) / 2, words, label, low=low, high=high)
         self._explain(kind, label)
 
     def across(self, value: float, kind: str, *, label: str = "") -> None:
@@ -96,9 +114,10 @@ class Chart:
         self._explain(kind, label)
 
     def point(self, at: tuple[float, float], kind: str, *, words: str, label: str = "", radius: float = 5.5) -> None:
-        """A dot, if it lies on the paper; a pointer on it shows `words`."""
+        """A dot, if it lies on the paper, with its words for who stops there."""
         if self.x.holds(at[0]) and self.y.holds(at[1]):
-            self.drawing.dot(self.x(at[0]), self.y(at[1]), kind, words=words, radius=radius)
+            with self.drawing.mark(words, "", x=at[0], value=at[1]) if words else nullcontext():
+                self.drawing.dot(self.x(at[0]), self.y(at[1]), kind, radius=radius)
             self._explain(kind, label)
 
     def link(self, at: tuple[float, float], kind: str, text: object, *, address: str, words: str, label: str = "") -> None:
@@ -106,6 +125,12 @@ class Chart:
         if self.x.holds(at[0]) and self.y.holds(at[1]):
             self.drawing.linked_dot(self.x(at[0]), self.y(at[1]), kind, text, address=address, words=words)
             self._explain(kind, label)
+
+    def _stop(self, x: float, y: float, words: str, label: str, **numbers: float) -> None:
+        """A place that is not to be seen until somebody stops there."""
+        if self.x.holds(x) and self.y.holds(y):
+            with self.drawing.mark(f"{label}, {self._x.title} {self._x.write(x)}", words, x=x, **numbers):
+                self.drawing.dot(self.x(x), self.y(y), "stop", radius=4)
 
     def _explain(self, kind: str, label: str) -> None:
         if label and Key(kind, label) not in self.legend:

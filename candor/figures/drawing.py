@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
 ACCENT, TEXT, MUTED, LINE, SIGNAL = "#0b4f6c", "#15232b", "#4a5b65", "#d3dde2", "#b45309"
@@ -40,12 +42,32 @@ LOOKS: dict[str, dict[str, str]] = {
     "point-label": {"fill": "#ffffff", "font-size": "10", "font-weight": "600"},
     "point-second-label": {"fill": ACCENT, "font-size": "10", "font-weight": "600"},
     "notable": {"fill": "#a9241c"},
+    "stop": {"fill": ACCENT, "fill-opacity": "0"},
 }
 # Several curves beside each other, and what each is compared with.
 COLOURS = {"teal": ACCENT, "orange": SIGNAL, "green": "#3b8055", "grey": "#7b8a93", "plum": "#7d3c6b"}
 LOOKS |= {f"curve-{name}": {"stroke": colour, "stroke-width": "2", "fill": "none"} for name, colour in COLOURS.items()}
 LOOKS |= {f"dashed-{name}": LOOKS[f"curve-{name}"] | {"stroke-dasharray": "6 4"} for name in COLOURS}
 LOOKS |= {f"point-{name}": {"fill": colour, "fill-opacity": "0.55"} for name, colour in COLOURS.items()}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """One point of a figure, as somebody reads it who stops there.
+
+    Attributes
+    ----------
+    name : str
+        The point: it is another one for each point of a figure, and stays the same when the figure is drawn again with newer numbers.
+    words : str
+        Its numbers, for people.
+    numbers : dict of str to float
+        The same numbers in full, by name: `value`, `low`, `high` and `n` where there are any.
+    """
+
+    name: str
+    words: str
+    numbers: dict[str, float]
 
 
 class Drawing:
@@ -70,12 +92,39 @@ class Drawing:
 
     def __init__(self, *, width: float, height: float, title: str, font_size: float = 14) -> None:
         self.width, self.height, self.title, self.font_size = width, height, title, font_size
+        self.readings: list[Reading] = []
         self._marks: list[str] = []
         self._leads_somewhere = False
 
-    def text(self, x: float, y: float, words: object, kind: str = "words", *, anchor: str = "start") -> None:
-        """Words that start at a place, end there or are centred on it: `anchor` is SVG's `text-anchor`."""
-        at = f'x="{_number(x)}" y="{_number(y)}" text-anchor="{anchor}"'
+    @contextmanager
+    def mark(self, name: str, words: str, **numbers: float | None) -> Iterator[None]:
+        """A point to stop at: all that is drawn inside. Numbers that are None are left out.
+
+        Attributes hold everything that a script needs, so that one serves all figures; a pointer shows the title without any.
+
+        Examples
+        --------
+        >>> drawing = Drawing(width=20, height=10, title="A dot")
+        >>> with drawing.mark("first", "half", value=0.5, low=None):
+        ...     drawing.dot(10, 5, "estimate", radius=2)
+        >>> print(drawing.svg().splitlines()[3])
+        <g class="mark" data-mark="first" data-value="0.5"><title>first: half</title>
+        """
+        found = {key: value if isinstance(value, int) else float(value) for key, value in numbers.items() if value is not None}
+        self.readings.append(Reading(name=name, words=words, numbers=found))
+        data = "".join(f' data-{key}="{value!r}"' for key, value in found.items())
+        title = f"{name}: {words}" if words else name
+        self._marks.append(f'<g class="mark" data-mark={quoteattr(name)}{data}><title>{escape(title)}</title>')
+        yield
+        self._marks.append("</g>")
+
+    def text(self, x: float, y: float, words: object, kind: str = "words", *, anchor: str = "start", axis: str = "") -> None:
+        """Words that start at a place, end there or are centred on it: `anchor` is SVG's `text-anchor`.
+
+        Those of an axis, ``"x"`` or ``"y"``, stay at the edge when a reader enlarges a part.
+        """
+        of_axis = f' data-axis="{axis}"' if axis else ""
+        at = f'x="{_number(x)}" y="{_number(y)}" text-anchor="{anchor}"{of_axis}'
         self._marks.append(f"<text {at} {_look(kind)}>{escape(str(words))}</text>")
 
     def line(self, x1: float, y1: float, x2: float, y2: float, kind: str) -> None:
@@ -88,17 +137,18 @@ class Drawing:
         size = f'x="{_number(x)}" y="{_number(y)}" width="{_number(width)}" height="{_number(height)}" rx="{radius:g}"'
         self._marks.append(f"<rect {size} {_look(kind)}/>")
 
-    def dot(self, x: float, y: float, kind: str, *, radius: float = 5, words: str = "") -> None:
-        """A circle; a pointer on it shows `words`."""
-        inside = f"><title>{escape(words)}</title></circle>" if words else "/>"
-        self._marks.append(f'<circle cx="{_number(x)}" cy="{_number(y)}" r="{radius:g}" {_look(kind)}{inside}')
+    def dot(self, x: float, y: float, kind: str, *, radius: float = 5) -> None:
+        """A circle."""
+        self._marks.append(f'<circle cx="{_number(x)}" cy="{_number(y)}" r="{radius:g}" {_look(kind)}/>')
 
     def linked_dot(self, x: float, y: float, kind: str, label: object, *, address: str, words: str, radius: float = 8) -> None:
         """A circle with a short label inside that leads to an address; `words` are its name."""
         self._leads_somewhere = True
+        self.readings.append(Reading(name=words, words="", numbers={}))
         circle = f'<circle cx="{_number(x)}" cy="{_number(y)}" r="{radius:g}" {_look(kind)}/>'
         inside = f'<text x="{_number(x)}" y="{_number(y + 3.5)}" text-anchor="middle" {_look(f"{kind}-label")}>{escape(str(label))}</text>'
-        self._marks.append(f"<a href={quoteattr(address)} aria-label={quoteattr(words)}><title>{escape(words)}</title>{circle}{inside}</a>")
+        names = f"href={quoteattr(address)} data-mark={quoteattr(words)} aria-label={quoteattr(words)}"
+        self._marks.append(f"<a {names}><title>{escape(words)}</title>{circle}{inside}</a>")
 
     def path(self, points: Sequence[tuple[float, float]], kind: str, *, closed: bool = False) -> None:
         """A line through the points, or the area that they enclose; nothing without points."""

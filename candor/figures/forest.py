@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
+from textwrap import wrap
 from typing import Any
 
 from candor.figures.drawing import ACCENT, MUTED, Drawing
 from candor.figures.scales import Linear
 
 LABEL_WIDTH, PLOT_WIDTH, VALUE_WIDTH, ROW_HEIGHT, TALL_ROW_HEIGHT = 290, 380, 220, 28, 46
+WIDE_LETTERS = 42
+NARROW_WIDTH, NARROW_LINE, NARROW_LETTERS = 340, 19, 44
 Ends = tuple[float | None, float | None]
 
 
@@ -31,6 +35,8 @@ class ForestRow:
         A second line of the label.
     second : pair of float or None, optional
         The ends of another interval for the same estimate, drawn below the first; None when there is none.
+    n : int or None
+        How many people the estimate rests on, for who reads the row.
     """
 
     label: str
@@ -40,12 +46,27 @@ class ForestRow:
     has_interval: bool = True
     detail: str = ""
     second: Ends | None = None
+    n: int | None = None
 
     @classmethod
-    def of(cls, value: float | None, ends: Ends | None, *, label: str, detail: str = "", second: Ends | None = None) -> ForestRow:
+    def of(
+        cls,
+        value: float | None,
+        ends: Ends | None,
+        *,
+        label: str,
+        detail: str = "",
+        second: Ends | None = None,
+        n: int | None = None,
+    ) -> ForestRow:
         """A row with the ends of its interval as a pair, or None where there is no interval."""
         low, high = ends or (None, None)
-        return cls(label=label, value=value, low=low, high=high, has_interval=ends is not None, detail=detail, second=second)
+        return cls(label=label, value=value, low=low, high=high, has_interval=ends is not None, detail=detail, second=second, n=n)
+
+    @property
+    def name(self) -> str:
+        """The label with its second line."""
+        return f"{self.label}, {self.detail}" if self.detail else self.label
 
     @property
     def intervals(self) -> tuple[Ends, ...]:
@@ -149,6 +170,8 @@ def forest_drawing(
     axis_title: str = "",
     write_tick: Callable[[float], str] = "{:g}".format,
     write_row: Callable[[ForestRow], str] = lambda row: row.text,
+    read_row: Callable[[ForestRow], str] | None = None,
+    narrow: bool = False,
 ) -> Drawing:
     """Draw a forest plot, with words in the reader's language.
 
@@ -160,39 +183,74 @@ def forest_drawing(
         The accessible name of the figure.
     heading, axis_title : str
         Words above the rows and below the axis; empty for none.
-    write_tick, write_row : callable
-        How a number stands at the axis, and what stands beside a row.
+    write_tick, write_row, read_row : callable
+        How a number stands at the axis, what stands beside a row, and what somebody reads who stops there: by default the same.
+    narrow : bool
+        For a telephone: label and numbers stand above the interval instead of beside it.
 
     Examples
     --------
-    >>> forest_drawing([ForestRow(label="A", value=0.5, low=0.0, high=1.0)], title="Effects").height
-    82
+    >>> rows = [ForestRow(label="A", value=0.5, low=0.0, high=1.0)]
+    >>> forest_drawing(rows, title="Effects").height, forest_drawing(rows, title="Effects", narrow=True).width
+    (82, 340)
     """
-    pitch = TALL_ROW_HEIGHT if any(row.detail or row.second for row in rows) else ROW_HEIGHT
+    words = [_narrow_words(row, write_row(row)) if narrow else [] for row in rows]
+    tall = TALL_ROW_HEIGHT if any(row.detail or row.second for row in rows) else ROW_HEIGHT
+    pitches = [NARROW_LINE * len(lines) + 32 if narrow else tall for lines in words]
+    left, right = (24, NARROW_WIDTH - 24) if narrow else (LABEL_WIDTH, LABEL_WIDTH + PLOT_WIDTH)
     top = 40 if heading else 10
-    bottom = top + pitch * len(rows) + 10
-    drawing = Drawing(width=LABEL_WIDTH + PLOT_WIDTH + VALUE_WIDTH, height=bottom + (50 if axis_title else 34), title=title)
-    across = _axis(rows, start=LABEL_WIDTH, end=LABEL_WIDTH + PLOT_WIDTH)
+    bottom = top + sum(pitches) + 10
+    grid = [(top + end - 24, top + end - 4) for end in accumulate(pitches)] if narrow else [(top, bottom)]
+    width = NARROW_WIDTH if narrow else LABEL_WIDTH + PLOT_WIDTH + VALUE_WIDTH
+    drawing = Drawing(width=width, height=bottom + (50 if axis_title else 34), title=title)
+    across = _axis(rows, start=left, end=right)
     if heading:
         drawing.text(10, 24, heading, "heading")
     for tick in across.ticks:
-        drawing.line(across(tick), top, across(tick), bottom, "grid" if tick else "no-effect")
-        drawing.text(across(tick), bottom + 20, write_tick(tick), "faint", anchor="middle")
+        for upper, lower in grid:
+            drawing.line(across(tick), upper, across(tick), lower, "grid" if tick else "no-effect")
+        drawing.text(across(tick), bottom + 20, write_tick(tick), "faint", anchor="middle", axis="x")
     if axis_title:
-        drawing.text(LABEL_WIDTH + PLOT_WIDTH / 2, bottom + 42, axis_title, "faint", anchor="middle")
-    for index, row in enumerate(rows):
-        y = top + pitch * (index + 0.5)
-        drawing.text(10, y - 2 if row.detail else y + 5, row.label)
-        if row.detail:
-            drawing.text(10, y + 15, row.detail, "faint")
+        drawing.text((left + right) / 2, bottom + 42, axis_title, "faint", anchor="middle")
+    start: float = top
+    for row, lines, pitch in zip(rows, words, pitches, strict=True):
+        y = start + pitch - 14 if narrow else start + pitch / 2
+        for number, (line, kind) in enumerate(lines):
+            drawing.text(10, start + NARROW_LINE * (number + 1), line, kind)
+        if not narrow:
+            drawing.text(10, y - 2 if row.detail else y + 5, _cut(row.label))
+            if row.detail:
+                drawing.text(10, y + 15, _cut(row.detail), "faint")
+            drawing.text(LABEL_WIDTH + PLOT_WIDTH + 20, y + 5, write_row(row))
+        _draw_row(drawing, across, row, y, words=(read_row or write_row)(row))
+        start += pitch
+    return drawing
+
+
+def _cut(label: str) -> str:
+    """As much of a label as fits beside the plot; the point keeps all of it."""
+    return label if len(label) <= WIDE_LETTERS else f"{label[: WIDE_LETTERS - 1].rstrip()}…"
+
+
+def _narrow_words(row: ForestRow, written: str) -> list[tuple[str, str]]:
+    """The lines above an interval, each with its kind."""
+    label = [(line, "words") for line in wrap(row.label, NARROW_LETTERS)]
+    detail = [(line, "faint") for line in wrap(row.detail, NARROW_LETTERS)]
+    return [*label, *detail, (written, "heading")]
+
+
+def _draw_row(drawing: Drawing, across: Linear, row: ForestRow, y: float, *, words: str) -> None:
+    """The marks of one row, which are one point to stop at."""
+    low, high = (row.low, row.high) if row.has_interval else (None, None)
+    second_low, second_high = row.second or (None, None)
+    numbers = {"value": row.value, "low": low, "high": high, "second-low": second_low, "second-high": second_high, "n": row.n}
+    with drawing.mark(row.name, words, **numbers):
         if row.second is not None:
             _draw_interval(drawing, across, row.second, y + 9, "interval-second")
         if row.has_interval:
             _draw_interval(drawing, across, (row.low, row.high), y, "interval")
         if row.value is not None:
             drawing.dot(across(row.value), y, "estimate")
-        drawing.text(LABEL_WIDTH + PLOT_WIDTH + 20, y + 5, write_row(row))
-    return drawing
 
 
 def draw_forest(rows: Sequence[ForestRow], *, axes: Any, title: str) -> Any:

@@ -67,7 +67,7 @@ def _usual(below: Sequence[Counter[tuple[str, str | None]]]) -> list[tuple[str, 
 
 
 def _told(vertex: Record) -> dict[str, Any]:
-    return {**vertex["quasi_identifiers"], **vertex["sensitive"]}
+    return {**vertex["quasi_identifiers"], **vertex.get("auxiliary", {}), **vertex["sensitive"]}
 
 
 def _text(value: object) -> str:

@@ -16,7 +16,7 @@ from candor.records.construction import Builder, Place, PublishedClass
 from candor.records.diversity import Demands, Repair, largest_levels
 from candor.records.embedding import embed
 from candor.records.hierarchies import read_hierarchies
-from candor.records.schema import ParameterError
+from candor.records.schema import ANATOMY, ParameterError
 from candor.records.shuffling import secret_orders, shuffled
 from candor.records.trees import Forest
 
@@ -68,7 +68,7 @@ def read_records(records: Iterable[Any], hierarchies: Any, *, auxiliary: Iterabl
         Naming the attribute, or the record and the path.
     """
     forest = Forest(read_hierarchies(hierarchies), auxiliary=auxiliary)
-    with _without_collection():
+    with without_collection():
         for record in records:
             forest.add(record)
     forest.settle()
@@ -110,7 +110,8 @@ def anonymize(
     auxiliary : iterable of str
         See `read_records`.
     anatomy : bool
-        Whether sensitive values change places within each orbit.
+        Whether the values of each sensitive attribute change places within each orbit; every record then says so. The
+        connection of two values of a person is lost.
     classes : iterable of iterable of int, optional
         Rows of the records of each class, from an earlier release (`candor.records.releases.manifest`), which are used again.
     tell : callable
@@ -158,11 +159,11 @@ def anonymize(
     n = len(forest.roots)
     if (suppressed := n - sum(map(len, chosen))) > suppress * n:
         raise ParameterError(f"{suppressed} of {n} records would be suppressed; expected at most {suppress:.0%}")
-    with _without_collection():
+    with without_collection():
         built, published = _built(forest, chosen, demands=demands, anatomy=anatomy)
     tell(0.9)
     kept = frozenset(forest.auxiliary)
-    with _without_collection():
+    with without_collection():
         broken = next(checking.violations(published, k=k, diversity=demands.levels, t=t, auxiliary=kept), None)
     if broken is not None:
         raise ParameterError(f"the checker refuses this release: {broken}")
@@ -252,7 +253,8 @@ def _built(
     if anatomy:
         repair.shuffle()
     publisher = _Publisher(forest)
-    return built, shuffled([record for one in built for record in publisher.records(one)])
+    published = shuffled([record for one in built for record in publisher.records(one)])
+    return built, [{**record, ANATOMY: True} for record in published] if anatomy else published
 
 
 class _Publisher:
@@ -314,7 +316,7 @@ class _Publisher:
 
 
 @contextmanager
-def _without_collection() -> Iterator[None]:
+def without_collection() -> Iterator[None]:
     """No search for cycles meanwhile: there are none among so many small objects, and looking for them takes a third of the time."""
     enabled = gc.isenabled()
     gc.disable()

@@ -2,7 +2,7 @@
 
 A record is ``{"quasi_identifiers": {NAME: LABEL}, "sensitive": {NAME: VALUE or null}, "children": [records]}``; siblings have no order.
 
-* Class: the records of one form, that is the same labels, names of sensitive attributes, and children of the same forms.
+* Class: the records of one form: the same labels, names of sensitive attributes, mark of shuffled values, and children of the same forms.
 * k: every class has at least k records.
 * Orbit: the vertices of a class that look alike, as their ancestors do.
 * ℓ: in every orbit, ℓ times the commonest value is at most the number of vertices. All blank passes, partly blank fails, and so do
@@ -20,11 +20,15 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-FIELDS = ("quasi_identifiers", "sensitive", "children")
-DEEPEST, PLAIN = 64, {str, int, float, bool, type(None)}
+FIELDS = ("quasi_identifiers", "sensitive", "children", "auxiliary", "released", "anatomy")
+DEEPEST, PLAIN, ANSWERS = 64, {str, int, float, bool, type(None)}, {"0", "1", "None"}
 Record = Mapping[str, Any]
-Levels = Mapping[str, int] | None
+Records = Iterable[Record]
 Names = Iterable[str]
+Known = Mapping[str, Names] | None
+Levels = Mapping[str, int] | None
+T = float | None
+Values = dict[str, Counter[Any]]
 Looked = tuple[int, Record, "list[Any]"]
 
 
@@ -42,10 +46,10 @@ class _MalformedError(Exception):
 class Forms:
     """Numbers for the looks of vertices: two have the same number when they look the same."""
 
-    def __init__(self, auxiliary: Names = ()) -> None:
+    def __init__(self, auxiliary: Names = (), groups: Known = None) -> None:
         self.numbers: dict[Any, int] = {}
         self.texts: dict[Any, int] = {}
-        self.auxiliary = frozenset(auxiliary)
+        self.auxiliary, self.groups = frozenset(auxiliary), {name: [*those] for name, those in (groups or {}).items()}
 
     def look(self, vertex: Record, depth: int = 0) -> Looked:
         """The number of a vertex's form, the vertex, and the same of its children."""
@@ -56,9 +60,8 @@ class Forms:
             if wrong := [value for value in values.values() if type(value) not in PLAIN]:
                 raise _MalformedError("values", f"expected a text, a number or null, found {wrong[0]!r:.60}", vertex)
         except (KeyError, TypeError, AttributeError):
-            raise _MalformedError("fields", f"expected {', '.join(FIELDS)}, found {vertex!r:.80}") from None
-        if own is None:
-            own = self._own(vertex, depth, seen)
+            raise _MalformedError("fields", f"expected {', '.join(FIELDS[:3])}, found {vertex!r:.80}") from None
+        own = self._own(vertex, depth, seen) if own is None else own
         if not children:
             return own, vertex, []
         if depth == DEEPEST:
@@ -67,56 +70,57 @@ class Forms:
             looked = [self.look(child, depth + 1) for child in children]
         except _MalformedError as error:
             raise _MalformedError(*error.args, vertex) from None
-        form = (own, *sorted([child[0] for child in looked]))
-        return self.numbers.setdefault(form, len(self.numbers)), vertex, looked
+        return self.numbers.setdefault((own, *sorted([child[0] for child in looked])), len(self.numbers)), vertex, looked
 
     def _own(self, vertex: Record, depth: int, seen: tuple[Any, ...]) -> int:
         """The number of what a vertex shows itself; refuses what it should not show."""
-        if extra := sorted(set(vertex) - {*FIELDS, "auxiliary"} - ({"released"} if depth == 0 else set())):
+        if extra := [one for one in vertex if one not in FIELDS[: 4 if depth else 6] or (one == "anatomy" and vertex[one] is not True)]:
             raise _MalformedError("extra field", repr(extra[0]), vertex)
-        if type(vertex["children"]) is not list or any(type(vertex.get(one, {})) is not dict for one in ("auxiliary", "released")):
+        if type(vertex["children"]) is not list or any(type(vertex.get(one, {})) is not dict for one in FIELDS[3:5]):
             raise _MalformedError("fields", f"expected a list of children, auxiliary and released as objects, found {vertex!r:.80}", vertex)
         labels = [*vertex["quasi_identifiers"].items()]
         unconfirmed = [one for one in vertex.get("auxiliary", {}).items() if one[0] not in self.auxiliary]
         if wrong := [label for _, label in (*labels, *unconfirmed) if type(label) not in (str, int)]:
             raise _MalformedError("labels", f"expected texts or whole numbers, found {wrong[0]!r:.60}", vertex)
         for name, value in vertex.get("released", {}).items():
-            answers = [*value.values()] if name == "answers" and type(value) is dict else ["not answers"]
-            if not (type(value) is str if name in ("arm", "subsample") else all(one in (0, 1, None) for one in answers)):
-                raise _MalformedError("extra field", f"released: expected arm, subsample, answers, found {name!r}", vertex)
+            texts, answers = ([*value], {*map(repr, value.values())}) if type(value) is dict else ([value], set())
+            named = name == "answers" if type(value) is dict else name in ("arm", "subsample")
+            if not named or answers - ANSWERS or any(type(one) is not str or one not in self.groups.get(name, [one]) for one in texts):
+                raise _MalformedError("extra field", f"released: expected arm, subsample, answers, found {name!r}: {value!r:.60}", vertex)
         told: tuple[Any, ...] = tuple(sorted((name, type(label).__name__, label) for name, label in labels))
         told += ("auxiliary", *sorted((name, repr(label)) for name, label in unconfirmed)) if unconfirmed else ()
-        own = self.numbers.setdefault((told, *sorted(vertex["sensitive"])), len(self.numbers))
+        own = self.numbers.setdefault((told, "anatomy" in vertex, *sorted(vertex["sensitive"])), len(self.numbers))
         if len(vertex) == 3 and all(type(label) is str for _, label in labels):
             self.texts[seen] = own  # only texts: 1, 1.0 and true would be equal as keys
         return own
 
 
 def violations(
-    records: Iterable[Record], *, k: int, diversity: Levels = None, by: str = "frequency", t: float | None = None, auxiliary: Names = ()
+    records: Records, *, k: int, diversity: Levels = None, by: str = "frequency", t: T = None, auxiliary: Names = (), groups: Known = None
 ) -> Iterator[Violation]:
     """Everything that breaks a promise, in the order of the rules; nothing when all hold.
 
     `diversity` is ℓ by attribute (0 and 1 demand nothing), `by` says how ℓ is counted: "frequency" (above), "distinct" values or the
     "entropy" of an orbit, at least log ℓ. `auxiliary` names attributes that may be published as they are; others count as labels.
+    `groups` names all arms ("arm"), subsamples ("subsample") and questions ("answers") that there are.
     """
-    forms, demanded = Forms(auxiliary), {name: level for name, level in (diversity or {}).items() if level > 1}
+    forms, demanded = Forms(auxiliary, groups), {name: level for name, level in (diversity or {}).items() if level > 1}
     classes: dict[int, list[int]] = defaultdict(list)
-    orbits: dict[tuple[int, int], tuple[int, int, str, Any, dict[str, Counter[Any]]]] = {}  # number, record, path, label, values
-    by_label: dict[Any, dict[str, Counter[Any]]] = defaultdict(lambda: defaultdict(Counter))
+    orbits: dict[tuple[int, int], tuple[int, int, str, Values, Values]] = {}  # number, record, path, values of the label and its own
+    by_label: dict[Any, Values] = defaultdict(lambda: defaultdict(Counter))
 
     def walk(looked: Looked, above: int, path: str, number: int) -> None:
         form, vertex, children = looked
         if (orbit := orbits.get((above, form))) is None:
             path = f"{path} → {_name(vertex)}" if path else "root"
             label = tuple(sorted(vertex["quasi_identifiers"].items())) if above >= 0 else None
-            orbit = orbits[above, form] = (len(orbits), number, path, label, defaultdict(Counter))
+            orbit = orbits[above, form] = (len(orbits), number, path, by_label[label], defaultdict(Counter))
         for name, value in vertex["sensitive"].items():
+            orbit[3][name][value] += 1
             orbit[4][name][value] += 1
         for child in children:
             walk(child, orbit[0], orbit[2], number)
 
-    number = 0
     for number, record in enumerate(records, start=1):
         try:
             looked = forms.look(record)
@@ -127,18 +131,14 @@ def violations(
         classes[looked[0]].append(number)
         if demanded or t is not None:
             walk(looked, -1, "", number)
-    if not number:
+    if not classes:
         yield Violation(0, "root", "k", "there is no record")
     for members in classes.values():
         if len(members) < k:
             yield Violation(members[0], "root", "k", f"only {len(members)} records look like this one; expected at least {k}")
-    for _, _, _, label, values in orbits.values():
+    for _, number, path, of, values in orbits.values():
         for name, counter in values.items():
-            by_label[label][name].update(counter)
-    for _, number, path, label, values in orbits.values():
-        for name, counter in values.items():
-            broken = _judged(name, counter, demanded.get(name, 0), by, t, by_label[label][name])
-            yield from (Violation(number, path, *found) for found in broken)
+            yield from (Violation(number, path, *broken) for broken in _judged(name, counter, demanded.get(name, 0), by, t, of[name]))
 
 
 def _judged(name: str, values: Counter[Any], level: int, by: str, t: float | None, of: Counter[Any]) -> Iterator[tuple[str, str]]:

@@ -13,9 +13,9 @@ from candor.records.embedding import Embedding
 from candor.records.shuffling import secret_generator
 
 BLOCK, SAMPLE, TURNS = 1000, 2000, 10
-IMPROVEMENTS, FOR_EACH, FEW, NEAR, OF = 400, 20, 1000, 2, 6
-"""How often, over all records and for each class, a class and 2 of its 6 nearest ones are taken apart and grown again; what loses less is
-kept. With fewer records than `FEW` there is time to do it more often."""
+IMPROVEMENTS, FOR_EACH, PATIENCE, FEW, NEAR, OF = 400, 60, 20, 1000, 2, 6
+"""How often, over all records, for each class, and in vain for each class, a class and 2 of its 6 nearest ones are taken apart and grown
+again; what loses less is kept. With fewer records than `FEW` there is time to do it more often."""
 CANDIDATES, CLASH = 24, 0.35
 """With ℓ the next member is the best of so many, and each value that would be too frequent costs so much for each record of the class."""
 Rows = npt.NDArray[np.intp]
@@ -70,7 +70,7 @@ def cluster(
         grown = _Block.of(embedding, rows)
         members, left = grown.grow(size, diversity, grown.vectors.mean(axis=0))
         if diversity == 1:
-            _improve(grown, members, times=min(IMPROVEMENTS * len(rows) // n * max(1, FEW // n), FOR_EACH * len(members)), rng=rng)
+            _improve(grown, members, times=int(min(IMPROVEMENTS * len(rows) / n * max(1, FEW / n) ** 2, FOR_EACH * len(members))), rng=rng)
         join = _Joining(embedding, rows, members)
         for row in left:
             if not join.add(row, or_suppress=len(found.suppressed) < may_suppress * (done + len(rows)) // n):
@@ -165,7 +165,7 @@ def _improve(block: _Block, classes: list[list[int]], *, times: int, rng: np.ran
     lowest = np.stack([block.vectors[one].min(axis=0) for one in classes])
     sums = lowest.sum(axis=1)
     losses = np.maximum(0.0, [block.totals[one].sum() - len(one) * least for one, least in zip(classes, sums, strict=True)])
-    near = min(OF, len(classes) - 1)
+    near, vain = min(OF, len(classes) - 1), 0
     for start in rng.choice(len(classes), size=times, p=losses / losses.sum()) if losses.sum() > 0 else ():
         at = np.flatnonzero(lowest[start])
         apart = sums + sums[start] - 2 * np.minimum(lowest[:, at], lowest[start, at]).sum(axis=1)
@@ -176,11 +176,15 @@ def _improve(block: _Block, classes: list[list[int]], *, times: int, rng: np.ran
         vectors = vectors[:, vectors.any(axis=0)]
         grown, _ = _Block(vectors, block.totals[pool], block.codes[pool][:, :0]).grow(len(classes[0]), 1, vectors[0])
         loss = [float(block.totals[pool[one]].sum() - len(one) * vectors[one].min(axis=0).sum()) for one in grown]
+        vain += 1
         if sum(loss) < losses[chosen].sum() - 1e-4:
+            vain = 0
             for one, rows, own in zip(chosen, grown, loss, strict=True):
                 classes[one] = [int(pool[row]) for row in rows]
                 lowest[one] = block.vectors[classes[one]].min(axis=0)
                 sums[one], losses[one] = lowest[one].sum(), own
+        elif vain > PATIENCE * len(classes):
+            return
 
 
 class _Counts:

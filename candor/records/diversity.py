@@ -253,12 +253,20 @@ class Repair:
         return lost
 
     def shuffle(self) -> None:
-        """Anatomy: sensitive values change places within each orbit, so that no two of a record stand together."""
+        """Anatomy: the values of each sensitive attribute change places within each orbit, so that no two of a record stand together.
+
+        Confirmed auxiliary attributes stay: a value that moved with them could be followed.
+        """
+        table = self.forest.values
         for group in self.groups():
             for orbit in self.orbits(group):
-                mixed = iter(shuffled([number for place in orbit.places for number in place.values]))
+                numbers = [number for place in orbit.places for number in place.values]
+                names = self.forest.kinds[orbit.places[0].kind].sensitive
+                columns = {name: iter(shuffled([table[number][0].get(name) for number in numbers])) for name in names}
                 for place in orbit.places:
-                    place.values = [next(mixed) for _ in place.values]
+                    told = [({name: next(column) for name, column in columns.items()}, table[number][1]) for number in place.values]
+                    place.values = list(range(len(table), len(table) + len(told)))
+                    table += told
 
 
 def _forms_below(repair: Repair, orbit: Orbit) -> list[int]:

@@ -6,9 +6,14 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from math import comb
 from typing import Any
 
+from candor.records.schema import ANATOMY
+
 Record = Mapping[str, Any]
+Formed = tuple[int, Record, "list[Any]"]
+"""The number of a vertex's look, the vertex, and the same of its children."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +36,25 @@ class InsiderRisk:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LookAlikes:
+    """The most that look-alike vertices tell: somebody has m of them, and one has some value with this probability.
+
+    Attributes
+    ----------
+    m : int
+        How many vertices of one record look alike there.
+    highest : float
+        The largest probability, over all orbits and values, that at least one of the m has the value.
+    bound : float
+        m times the share of the value in the orbit, at most 1: no probability is above it. With ℓ-diversity it is at most m/ℓ.
+    """
+
+    m: int
+    highest: float
+    bound: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Risks:
     """Risks of a file of records.
 
@@ -43,9 +67,13 @@ class Risks:
     linked : dict of str to int
         How many records are the only ones with their labels, by what the attacker knows.
     insider : dict of str to InsiderRisk
-        By sensitive attribute.
+        By sensitive attribute. Empty when values were shuffled (anatomy): a record with a known value is nobody's then.
     certain : dict of str to float
         The share of values that everybody in the class shares: no record need be singled out to learn them.
+    distance : dict of str to float
+        t: the largest distance of the values of an orbit from those of its label, by sensitive attribute.
+    look_alikes : dict of str to LookAlikes
+        By sensitive attribute.
     """
 
     records: int
@@ -56,6 +84,8 @@ class Risks:
     linked: dict[str, int]
     insider: dict[str, InsiderRisk]
     certain: dict[str, float]
+    distance: dict[str, float]
+    look_alikes: dict[str, LookAlikes]
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values."""
@@ -144,6 +174,8 @@ def risks(records: Sequence[Record]) -> Risks:
                     left[name][having[value]] += times
             certain[name] += together.total() if len(together) == 1 else 0
     sizes = [len(members) for members in classes.values()]
+    orbits = _orbits(records)
+    is_shuffled = bool(records) and all(ANATOMY in record for record in records)
     return Risks(
         records=len(records),
         classes=len(sizes),
@@ -151,8 +183,10 @@ def risks(records: Sequence[Record]) -> Risks:
         prosecutor_highest=1 / min(sizes) if sizes else 0.0,
         prosecutor_mean=len(sizes) / max(1, len(records)),
         linked=linked(records),
-        insider={name: _insider(counts) for name, counts in left.items()},
+        insider={} if is_shuffled else {name: _insider(counts) for name, counts in left.items()},
         certain={name: certain[name] / counts.total() for name, counts in left.items()},
+        distance=_distances(orbits),
+        look_alikes=_look_alikes(orbits, is_shuffled=is_shuffled),
     )
 
 
@@ -163,6 +197,76 @@ def _insider(left: Counter[int]) -> InsiderRisk:
         two_left=(left[1] + left[2]) / total,
         mean_match=sum(times / number for number, times in left.items()) / total,
     )
+
+
+class _Orbit:
+    """Vertices that look alike, as their ancestors do: their values of one attribute, and in how many records each value occurs."""
+
+    def __init__(self, name: str, label: Any) -> None:
+        self.name, self.label, self.records = name, label, 0
+        self.values: Counter[Any] = Counter()
+        self.having: Counter[Any] = Counter()
+
+
+def _orbits(records: Sequence[Record]) -> list[_Orbit]:
+    forms: dict[Any, int] = {}
+    paths: dict[Any, int] = {}
+    orbits: dict[tuple[int, str], _Orbit] = {}
+
+    def formed(vertex: Record) -> Formed:
+        below = [formed(child) for child in vertex["children"]]
+        own = _shown(vertex), *sorted(one[0] for one in below)
+        return forms.setdefault(own, len(forms)), vertex, below
+
+    def walk(one: Formed, above: int, bags: dict[_Orbit, Counter[Any]]) -> None:
+        form, vertex, below = one
+        path = paths.setdefault((above, form), len(paths))
+        for name, value in vertex["sensitive"].items():
+            if (orbit := orbits.get((path, name))) is None:
+                orbit = orbits[path, name] = _Orbit(name, None if above < 0 else _shown(vertex))
+            bags[orbit][value] += 1
+        for child in below:
+            walk(child, path, bags)
+
+    for record in records:
+        bags: dict[_Orbit, Counter[Any]] = defaultdict(Counter)
+        walk(formed(record), -1, bags)
+        for orbit, bag in bags.items():
+            orbit.records += 1
+            orbit.values += bag
+            orbit.having.update(bag.keys())
+    return list(orbits.values())
+
+
+def _shown(vertex: Record) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted((name, repr(label)) for name, label in vertex["quasi_identifiers"].items()))
+
+
+def _distances(orbits: Sequence[_Orbit]) -> dict[str, float]:
+    """Half the L1 distance, blanks left out."""
+    of: dict[tuple[str, Any], Counter[Any]] = defaultdict(Counter)
+    for orbit in orbits:
+        of[orbit.name, orbit.label] += orbit.values
+    found: dict[str, float] = {}
+    for orbit in orbits:
+        whole = of[orbit.name, orbit.label]
+        told, all_told = (counts.total() - counts[None] for counts in (orbit.values, whole))
+        shares = (abs(orbit.values[value] / told - count / all_told) for value, count in whole.items() if value is not None) if told else ()
+        found[orbit.name] = max(found.get(orbit.name, 0.0), sum(shares) / 2)
+    return found
+
+
+def _look_alikes(orbits: Sequence[_Orbit], *, is_shuffled: bool) -> dict[str, LookAlikes]:
+    """From the records that have the value; of shuffled values, which are nobody's, from m draws out of the orbit."""
+    found: dict[str, LookAlikes] = {}
+    for orbit in orbits:
+        size = orbit.values.total()
+        m = size // orbit.records
+        for value, times in orbit.values.items():
+            chance = 1 - comb(size - times, m) / comb(size, m) if is_shuffled else orbit.having[value] / orbit.records
+            if value is not None and (orbit.name not in found or chance > found[orbit.name].highest):
+                found[orbit.name] = LookAlikes(m=m, highest=chance, bound=min(1.0, m * times / size))
+    return found
 
 
 def _values(vertex: Record, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str, Any]]:

@@ -12,6 +12,8 @@ Role = Literal["identifier", "quasi_identifier", "sensitive", "auxiliary"]
 ROLES: tuple[Role, ...] = get_args(Role)
 LABELS, VALUES, CHILDREN, AUXILIARY, RELEASED = "quasi_identifiers", "sensitive", "children", "auxiliary", "released"
 """The fields of a record."""
+ANATOMY = "anatomy"
+"""The mark of a published record whose sensitive values were shuffled."""
 HOME: dict[str, str] = {"quasi_identifier": LABELS, "sensitive": VALUES, "auxiliary": AUXILIARY}
 """The field in which an attribute of a role stands."""
 DEEPEST, MOST_CHILDREN, MOST_CLASSES = 16, 10_000, 2**31

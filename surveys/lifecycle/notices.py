@@ -23,9 +23,10 @@ COMMENTS_SECONDS = 60 * 60
 
 
 class Audience(Enum):
-    """Officers who may review the study, or its owner and editors."""
+    """Officers who may review the study, the one to whom it is assigned, or its owner and editors."""
 
     OFFICERS = auto()
+    REVIEWER = auto()
     TEAM = auto()
 
 
@@ -67,4 +68,6 @@ def _people(audience: Audience, study: Study) -> list[User]:
     if audience is Audience.TEAM:
         editors = study.members.filter(role=MemberRole.EDITOR).values("user")
         return list(reachable.filter(pk=study.owner_id) | reachable.filter(pk__in=editors))
+    if audience is Audience.REVIEWER:
+        reachable = reachable.filter(pk__in=[study.reviewer_id])
     return [user for user in reachable.filter(role=Role.IRB_OFFICER) if Seat(user, study).may_review]

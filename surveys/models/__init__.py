@@ -26,11 +26,14 @@ from surveys.models.recruitment import EntryCode as EntryCode
 from surveys.models.recruitment import PanelMember as PanelMember
 from surveys.models.rehearsal import BotRun as BotRun
 from surveys.models.rehearsal import BotRunStatus as BotRunStatus
+from surveys.models.review import SIGNED_PARTS as SIGNED_PARTS
+from surveys.models.review import CheckPoint as CheckPoint
 from surveys.models.review import Comment as Comment
 from surveys.models.review import Decision as Decision
 from surveys.models.review import PacketSection as PacketSection
 from surveys.models.review import Preregistration as Preregistration
 from surveys.models.review import PrivacyLimit as PrivacyLimit
+from surveys.models.review import SignOff as SignOff
 from surveys.models.review import Verdict as Verdict
 from surveys.models.studies import ENDED as ENDED
 from surveys.models.studies import RUNNING as RUNNING

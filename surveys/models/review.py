@@ -34,6 +34,39 @@ class PacketSection(models.TextChoices):
     FILES = "files", _("Files")
 
 
+class CheckPoint(models.TextChoices):
+    """The points of the officers' checklist, each about the packet as a whole."""
+
+    RISKS = "risks", _("Risks")
+    BENEFITS = "benefits", _("Benefits")
+    COMPLAINTS = "complaints", _("Questions and complaints")
+    DATA = "data", _("Data")
+    CHANCE = "chance", _("The die")
+    LANGUAGES = "languages", _("Languages")
+
+
+SIGNED_PARTS = (*PacketSection.values, *CheckPoint.values)
+
+
+class SignOff(models.Model):
+    """An officer has read a section of one version of a protocol, or finds one point of the checklist in order."""
+
+    protocol = models.ForeignKey("surveys.Protocol", on_delete=models.CASCADE, related_name="sign_offs")
+    part = models.CharField(max_length=12, choices=[*PacketSection.choices, *CheckPoint.choices])
+    officer = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    signed_on = models.DateField()
+
+    class Meta:
+        ordering = ("pk",)
+        constraints = (
+            models.UniqueConstraint(fields=("protocol", "part", "officer"), name="officer_signs_a_part_once"),
+            models.CheckConstraint(condition=models.Q(part__in=SIGNED_PARTS), name="sign_off_is_of_a_known_part"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.protocol}: {self.get_part_display()}, {self.officer}"
+
+
 class Decision(models.Model):
     """An officer's decision on one version of a protocol, with its reason."""
 
@@ -45,6 +78,7 @@ class Decision(models.Model):
         blank=True, max_length=5000, help_text="Conditions that the investigator must acknowledge before recruiting."
     )
     valid_until = models.DateField(null=True, blank=True, help_text="Last day of an approval.")
+    submitted_on = models.DateField(null=True, blank=True, help_text="Since when it had waited. Suspensions wait for nobody.")
     decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     decided_on = models.DateField()
     acknowledged_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+")

@@ -34,6 +34,14 @@ class Study(models.Model):
         "Protocol", null=True, blank=True, on_delete=models.PROTECT, related_name="+", help_text="The version that waits for the officers."
     )
     submitted_on = models.DateField(null=True, blank=True)
+    reviewer = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        help_text="The officer to whom the review is assigned. Others may decide as well.",
+    )
     launched_protocol = models.ForeignKey(
         "Protocol",
         null=True,

@@ -1,5 +1,6 @@
 """Review for programs: decisions, open discussions, and the protocol under review. Decisions are actions."""
 
+from collections.abc import Mapping
 from dataclasses import asdict
 
 from django.conf import settings
@@ -16,20 +17,22 @@ from accounts.models import Role
 from accounts.tokens.api_access import asked_choice, person_of
 from surveys.access import Seat, access_study
 from surveys.batches.selectors import consent_counts
-from surveys.models import Protocol
+from surveys.models import Protocol, Study
 from surveys.privacy.limits import limit
 from surveys.privacy.services import set_limit
 from surveys.protocols import protocol_for
 from surveys.review import services as reviews
 from surveys.review.packets import changes_since, packet_of
-from surveys.review.selectors import last_reviewed_before, threads_of
+from surveys.review.selectors import last_reviewed_before, reviewer_of, signed_in, threads_of
 from surveys.review.serializers import (
+    AssignSerializer,
     CommentSerializer,
     NewCommentSerializer,
     PrivacyLimitSerializer,
     ProtocolChangesSerializer,
     ProtocolSerializer,
     ReviewSerializer,
+    SignSerializer,
 )
 
 MOST_DIGITS = 9
@@ -64,19 +67,36 @@ class Review(APIView):
 
     @extend_schema(operation_id="studies_review", responses=ReviewSerializer)
     def get(self, request: Request, slug: str) -> Response:
-        study = access_study(person_of(request), slug).study
-        document = {
-            "study": study.slug,
-            "status": study.status,
-            "suspended": study.suspended,
-            "submitted_version": study.submitted.version if study.submitted else None,
-            "submitted_on": study.submitted_on,
-            "approved_until": study.approved_until,
-            "decisions": study.decisions.select_related("protocol", "decided_by", "acknowledged_by").order_by("-pk"),
-            "threads": [thread for thread in threads_of(study).values() if thread.comments],
-            "consents": [asdict(count) for count in consent_counts(study)],
-        }
-        return Response(ReviewSerializer(document).data)
+        return Response(_review(access_study(person_of(request), slug).study))
+
+
+class Reviewer(APIView):
+    """The officer to whom the review of a study is assigned. Other officers may decide as well."""
+
+    roles = tuple(Role)
+
+    @extend_schema(operation_id="studies_assign", request=AssignSerializer, responses=ReviewSerializer)
+    def put(self, request: Request, slug: str) -> Response:
+        user = person_of(request)
+        study = access_study(user, slug).study
+        asked = AssignSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        return Response(_review(reviews.assign(study, actor=user, **asked.validated_data)))
+
+
+class SignOffs(APIView):
+    """An officer's signature under one part of the version that waits for a decision."""
+
+    roles = tuple(Role)
+
+    @extend_schema(operation_id="studies_sign", request=SignSerializer, responses=ReviewSerializer)
+    def post(self, request: Request, slug: str) -> Response:
+        user = person_of(request)
+        study = access_study(user, slug).study
+        asked = SignSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        reviews.sign(study, actor=user, **asked.validated_data)
+        return Response(_review(study))
 
 
 class Comments(APIView):
@@ -160,6 +180,26 @@ class ProtocolChanges(APIView):
             "sections": [{"section": section.value, "changes": changes} for section, changes in sections],
         }
         return Response(ProtocolChangesSerializer(document).data)
+
+
+def _review(study: Study) -> Mapping[str, object]:
+    """The state of a study's review, as the API shows it."""
+    submitted, reviewer = study.submitted, reviewer_of(study)
+    signed = signed_in(submitted).by_part if submitted else {}
+    document = {
+        "study": study.slug,
+        "status": study.status,
+        "suspended": study.suspended,
+        "submitted_version": submitted.version if submitted else None,
+        "submitted_on": study.submitted_on,
+        "approved_until": study.approved_until,
+        "reviewer": reviewer.get_username() if reviewer else None,
+        "signed": [{"part": part, "officers": [one.get_username() for one in officers]} for part, officers in signed.items()],
+        "decisions": study.decisions.select_related("protocol", "decided_by", "acknowledged_by").order_by("-pk"),
+        "threads": [thread for thread in threads_of(study).values() if thread.comments],
+        "consents": [asdict(count) for count in consent_counts(study)],
+    }
+    return ReviewSerializer(document).data
 
 
 def _asked_protocol(request: Request, seat: Seat) -> Protocol:

@@ -1,4 +1,4 @@
-"""Reads the data of reviews: the officers' queue, threads of comments, consents by version."""
+"""Reads the data of reviews: the officers' queue, threads of comments, signatures, and who may review."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,21 +7,22 @@ from datetime import date, timedelta
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from accounts.models import User
+from accounts.models import Role, User
 from surveys.access import Seat, studies_of
-from surveys.models import RUNNING, Comment, PacketSection, Protocol, Study, StudyStatus, Verdict
+from surveys.models import RUNNING, SIGNED_PARTS, Comment, PacketSection, Protocol, SignOff, Study, StudyStatus, Verdict
 
 ENDS_SOON = timedelta(days=60)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiting:
-    """A study that waits for a decision. `own`: whether this officer has a part in it."""
+    """A study that waits for a decision. `own`: whether this officer has a part in it. `reviewer`: to whom it is assigned."""
 
     study: Study
     days: int
     open_threads: int
     own: bool
+    reviewer: User | None
 
     @property
     def kind(self) -> str:
@@ -40,7 +41,7 @@ class Queue:
 
 def queue_of(officer: User) -> Queue:
     """The points for the officer's attention. Waiting first, the oldest first."""
-    seen = studies_of(officer).select_related("owner", "submitted", "protocol")
+    seen = studies_of(officer).select_related("owner", "submitted", "protocol", "reviewer")
     today = timezone.localdate()
     running = seen.filter(status__in=(StudyStatus.APPROVED, StudyStatus.RECRUITING, StudyStatus.PAUSED))
     return Queue(
@@ -62,6 +63,7 @@ def _waiting(study: Study, officer: User, today: date) -> Waiting:
         days=(today - (study.submitted_on or today)).days,
         open_threads=sum(thread.is_open for thread in threads_of(study).values()),
         own=not Seat(officer, study).may_review,
+        reviewer=reviewer_of(study),
     )
 
 
@@ -91,3 +93,41 @@ def last_reviewed_before(protocol: Protocol) -> Protocol | None:
         study=protocol.study_id, version__lt=protocol.version, decisions__verdict__in=(Verdict.APPROVED, Verdict.CHANGES, Verdict.REJECTED)
     )
     return reviewed.order_by("-version").first()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signed:
+    """The officers' signatures under one version, by part."""
+
+    by_part: Mapping[str, tuple[User, ...]]
+    parts: int = len(SIGNED_PARTS)
+
+    @property
+    def counts(self) -> dict[User, int]:
+        """How many parts each officer has signed."""
+        officers = [officer for signers in self.by_part.values() for officer in signers]
+        return {officer: officers.count(officer) for officer in dict.fromkeys(officers)}
+
+    def readers(self) -> list[User]:
+        """The officers who have signed every part."""
+        return [officer for officer, count in self.counts.items() if count == self.parts]
+
+
+def signed_in(protocol: Protocol | None) -> Signed:
+    """Every signature under this version, with an empty tuple for a part that nobody signed."""
+    found: dict[str, tuple[User, ...]] = dict.fromkeys(SIGNED_PARTS, ())
+    for one in SignOff.objects.filter(protocol=protocol).select_related("officer") if protocol and protocol.pk else ():
+        found[one.part] += (one.officer,)
+    return Signed(by_part=found)
+
+
+def possible_reviewers(study: Study) -> list[User]:
+    """The officers who may review this study."""
+    officers = User.objects.filter(role=Role.IRB_OFFICER, is_active=True).order_by("username")
+    return [officer for officer in officers if Seat(officer, study).may_review]
+
+
+def reviewer_of(study: Study) -> User | None:
+    """The officer to whom the review is assigned; nobody, if that officer may not review it any more."""
+    assigned = study.reviewer
+    return assigned if assigned is not None and assigned.is_active and Seat(assigned, study).may_review else None

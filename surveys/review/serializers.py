@@ -2,7 +2,7 @@
 
 from rest_framework import serializers
 
-from surveys.models import Comment, Decision, PacketSection
+from surveys.models import SIGNED_PARTS, Comment, Decision, PacketSection
 
 
 class DecisionSerializer(serializers.ModelSerializer[Decision]):
@@ -18,6 +18,7 @@ class DecisionSerializer(serializers.ModelSerializer[Decision]):
             "reason",
             "conditions",
             "valid_until",
+            "submitted_on",
             "decided_by",
             "decided_on",
             "acknowledged_by",
@@ -55,6 +56,21 @@ class ConsentCountSerializer(serializers.Serializer[object]):
     withdrew = serializers.IntegerField()
 
 
+class SignedSerializer(serializers.Serializer[object]):
+    part = serializers.ChoiceField(choices=SIGNED_PARTS, help_text="A section of the protocol, or a point of the checklist.")
+    officers = serializers.ListField(child=serializers.CharField(), help_text="User names of those who signed it.")
+
+
+class SignSerializer(serializers.Serializer[object]):
+    version = serializers.IntegerField(min_value=1, help_text="The version that you have read; it must be the one that waits.")
+    part = serializers.ChoiceField(choices=SIGNED_PARTS)
+    signed = serializers.BooleanField(default=True, help_text="False takes your signature back.")
+
+
+class AssignSerializer(serializers.Serializer[object]):
+    reviewer = serializers.CharField(allow_blank=True, max_length=150, help_text="User name of an IRB officer; empty: nobody.")
+
+
 class ReviewSerializer(serializers.Serializer[object]):
     study = serializers.CharField()
     status = serializers.CharField()
@@ -62,6 +78,8 @@ class ReviewSerializer(serializers.Serializer[object]):
     submitted_version = serializers.IntegerField(allow_null=True, help_text="The version that waits for a decision.")
     submitted_on = serializers.DateField(allow_null=True)
     approved_until = serializers.DateField(allow_null=True)
+    reviewer = serializers.CharField(allow_null=True, help_text="User name of the officer to whom the review is assigned.")
+    signed = SignedSerializer(many=True, help_text="Every part of the version that waits, and the officers who signed it.")
     decisions = DecisionSerializer(many=True, help_text="The newest first.")
     threads = ThreadSerializer(many=True, help_text="Comments on each section that has any.")
     consents = ConsentCountSerializer(many=True, help_text="Counts for each version of the consent text that anybody decided about.")
@@ -80,6 +98,9 @@ class WaitingSerializer(serializers.Serializer[object]):
     days = serializers.IntegerField(help_text="How long it has been waiting.")
     open_threads = serializers.IntegerField(help_text="Sections with comments that no officer has resolved.")
     own = serializers.BooleanField(help_text="You have a part in this study: another officer decides.")
+    reviewer = serializers.CharField(
+        source="reviewer.username", default=None, allow_null=True, help_text="User name of the officer to whom it is assigned."
+    )
 
 
 class ReviewedStudySerializer(serializers.Serializer[object]):

@@ -17,10 +17,11 @@ from surveys.errors import TransitionError
 from surveys.lifecycle.notices import Audience, record_and_tell
 from surveys.lifecycle.selectors import approval_of
 from surveys.lifecycle.steps import each_held, locked, take_step
-from surveys.models import RUNNING, Comment, Decision, Study, StudyStatus, Verdict
+from surveys.models import RUNNING, SIGNED_PARTS, Comment, Decision, Protocol, Study, StudyStatus, Verdict
 from surveys.preregistration.services import preregister
 from surveys.privacy.limits import reason_is_needed
 from surveys.retention.selectors import REMINDER_DAYS
+from surveys.review.selectors import possible_reviewers, signed_in
 from surveys.study_file import define
 
 DAYS_OF_AN_APPROVAL = 365
@@ -42,15 +43,18 @@ def approve(
     In a running study newcomers see that protocol from now on, but nobody is taken in until the investigator resumes. A renewal lets
     a study go on that recruits, unless it comes with conditions: these have to be acknowledged before anybody else is taken in.
     `version` is the one that the officer has read: another one that came in meanwhile is not approved by mistake. A protocol whose answers
-    together lose more privacy than the officers' limit needs a reason.
+    together lose more privacy than the officers' limit needs a reason. Where the installation asks for a second reader, another officer has
+    signed every part of it first.
     """
-    study = _submitted(study, actor=actor, version=version)
+    study, submitted = _submitted_to(study, actor=actor, version=version)
     today = timezone.localdate()
     valid_until = valid_until or today + timedelta(days=DAYS_OF_AN_APPROVAL)
     if not today <= valid_until <= last_possible_day():
         expected = _("Expected a day from %(first)s to %(last)s, found %(found)s.")
         raise ValidationError({"valid_until": expected % {"first": today, "last": last_possible_day(), "found": valid_until}})
-    if study.submitted and not reason.strip() and (needed := reason_is_needed(define(study.submitted.definition))):
+    if settings.SECOND_READER:
+        _require_second_reader(study, submitted, actor=actor)
+    if not reason.strip() and (needed := reason_is_needed(define(submitted.definition))):
         raise ValidationError({"reason": needed})
     decision = _decide(study, Verdict.APPROVED, actor=actor, reason=reason, conditions=conditions, valid_until=valid_until)
     if study.status == StudyStatus.IN_REVIEW:
@@ -144,6 +148,39 @@ def comment(study: Study, *, actor: User, section: str, text: str, resolves: boo
     return written
 
 
+@transaction.atomic
+def sign(study: Study, *, actor: User, part: str, version: int, signed: bool = True) -> None:
+    """Sign one part of the version that waits for a decision, or take the signature back."""
+    study, protocol = _submitted_to(study, actor=actor, version=version)
+    if part not in SIGNED_PARTS:
+        raise ValidationError({"part": _("There is no such part of a protocol: %(part)s.") % {"part": part[:50]}})
+    mine = protocol.sign_offs.filter(part=part, officer=actor)
+    if mine.exists() == signed:
+        return
+    if signed:
+        protocol.sign_offs.create(part=part, officer=actor, signed_on=timezone.localdate())
+    else:
+        mine.delete()
+    action = actions.PART_SIGNED if signed else actions.SIGNATURE_TAKEN_BACK
+    record(actor=actor, action=action, subject=study, details={"version": version, "part": part})
+
+
+@transaction.atomic
+def assign(study: Study, *, actor: User, reviewer: str) -> Study:
+    """Assign the review to an officer, by user name; to nobody, if the name is empty."""
+    study = locked(study)
+    _require_reviewer(study, actor)
+    found = next((one for one in possible_reviewers(study) if one.get_username() == reviewer), None)
+    if reviewer and found is None:
+        expected = _("Expected the user name of an IRB officer who has no part in the study, found %(found)s.")
+        raise ValidationError({"reviewer": expected % {"found": reviewer[:150]}})
+    if study.reviewer != found:
+        study.reviewer = found
+        study.save(update_fields=["reviewer"])
+        record_and_tell(Audience.REVIEWER, actor=actor, action=actions.ASSIGNED, study=study, details={"reviewer": reviewer})
+    return study
+
+
 def pause_expired_studies() -> list[str]:
     """Pause studies that recruit although their approval has ended; return their names."""
 
@@ -171,7 +208,7 @@ def remind_of_ends() -> None:
 
 
 def _send_back(study: Study, verdict: Verdict, *, actor: User, reason: str, version: int | None, action: str) -> Study:
-    study = _submitted(study, actor=actor, version=version)
+    study, _version = _submitted_to(study, actor=actor, version=version)
     decision = _decide(study, verdict, actor=actor, reason=reason)
     if study.status == StudyStatus.IN_REVIEW:
         take_step(study, StudyStatus.DRAFT)
@@ -182,8 +219,8 @@ def _send_back(study: Study, verdict: Verdict, *, actor: User, reason: str, vers
     return study
 
 
-def _submitted(study: Study, *, actor: User, version: int | None) -> Study:
-    """The study, locked, if this officer may decide on the submitted version and has read that very version."""
+def _submitted_to(study: Study, *, actor: User, version: int | None) -> tuple[Study, Protocol]:
+    """The study, locked, and its submitted version, if this officer may decide on it and has read that very version."""
     study = locked(study)
     _require_reviewer(study, actor)
     if study.submitted is None:
@@ -191,12 +228,21 @@ def _submitted(study: Study, *, actor: User, version: int | None) -> Study:
     if version is not None and version != study.submitted.version:
         newer = _("You have read version %(read)s, but version %(waits)s waits for a decision now.")
         raise TransitionError(newer % {"read": version, "waits": study.submitted.version})
-    return study
+    return study, study.submitted
 
 
 def _require_reviewer(study: Study, actor: User) -> None:
     if not Seat(actor, study).may_review:
         raise TransitionError(_("Only an IRB officer who has no part in the study can decide about it."))
+
+
+def _require_second_reader(study: Study, protocol: Protocol, *, actor: User) -> None:
+    """Another officer, who may review the study today, has signed every part of this version."""
+    others = [one for one in signed_in(protocol).readers() if one != actor and one.is_active and Seat(one, study).may_review]
+    if not others:
+        raise TransitionError(
+            _("This installation asks for a second reader: another officer signs every part of the protocol before you approve it.")
+        )
 
 
 def _decide(study: Study, verdict: Verdict, *, actor: User, reason: str, conditions: str = "", valid_until: date | None = None) -> Decision:
@@ -207,6 +253,7 @@ def _decide(study: Study, verdict: Verdict, *, actor: User, reason: str, conditi
         reason=reason.strip(),
         conditions=conditions.strip(),
         valid_until=valid_until,
+        submitted_on=None if verdict in (Verdict.SUSPENDED, Verdict.LIFTED) else study.submitted_on,
         decided_by=actor,
         decided_on=timezone.localdate(),
     )

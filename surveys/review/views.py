@@ -1,5 +1,8 @@
 """Pages of review: the protocol packet with its comments, the changes, and the state of a study's review."""
 
+from collections.abc import Callable
+from math import ceil
+
 from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import ValidationError
@@ -17,17 +20,18 @@ from surveys.errors import SurveyError
 from surveys.journey.preview import frames_of, place_of, preview_media_address
 from surveys.lifecycle.selectors import approval_of
 from surveys.lifecycle.steps import amendment_waits, obstacles_to_recruiting
-from surveys.models import PacketSection, PrivacyLimit, Protocol, StudyStatus
+from surveys.models import SIGNED_PARTS, PacketSection, PrivacyLimit, Protocol, StudyStatus
 from surveys.preregistration.selectors import plans_of
 from surveys.privacy.limits import limit
 from surveys.privacy.services import set_limit
 from surveys.privacy.words import certainty
 from surveys.protocols import ProtocolView, protocol_for
 from surveys.review import services as reviews
+from surveys.review.checklist import CHECKLIST, reading_minutes
 from surveys.review.decisions import decisions_of
 from surveys.review.forms import DECISION_WORDS, PrivacyLimitForm
 from surveys.review.packets import changes_since, packet_of
-from surveys.review.selectors import last_reviewed_before, threads_of
+from surveys.review.selectors import last_reviewed_before, possible_reviewers, reviewer_of, signed_in, threads_of
 
 
 @require_role(Role.IRB_OFFICER)
@@ -66,6 +70,7 @@ def protocol(request: HttpRequest, slug: str, version: int | None = None) -> Htt
     frozen = found.version if found.pk else None
     media_address = preview_media_address(slug, frozen)
     packet = packet_of(found, language=request.GET.get("language", ""), before=reviewed, media_address=media_address)
+    signed = signed_in(found)
     view = ProtocolView(definition=packet.definition, media=found.media, version=found.version)
     place = place_of(request.GET, view, slug, version=frozen)
     context = {
@@ -73,7 +78,13 @@ def protocol(request: HttpRequest, slug: str, version: int | None = None) -> Htt
         "packet": packet,
         "place": place,
         "frames": frames_of(packet.definition, place),
-        "sections": [(section, threads[section.value]) for section in PacketSection],
+        "sections": [(section, threads[section.value], signed.by_part[section.value]) for section in PacketSection],
+        "checklist": [(point, question, answers, signed.by_part[point.value]) for point, (question, answers) in CHECKLIST.items()],
+        "signed": signed,
+        "may_sign": seat.may_review and found.pk is not None and found.pk == study.submitted_id,
+        "minutes": reading_minutes(packet.definition, packet.shown.language),
+        "minutes_of_lectures": ceil(sum(arm.seconds for arm in packet.arms) / 60),
+        "second_reader": settings.SECOND_READER,
         "versions": study.protocols.values_list("version", flat=True),
         "reviewed": reviewed,
         "plan": next((plan for plan in plans_of(study) if plan.version == frozen), None),
@@ -121,6 +132,9 @@ def review(request: HttpRequest, slug: str) -> HttpResponse:
         "consents": consent_counts(study),
         "own_study": user.role == Role.IRB_OFFICER and not seat.may_review,
         "reviewed": last_reviewed_before(study.submitted) if study.submitted else None,
+        "reviewer": reviewer_of(study),
+        "possible_reviewers": possible_reviewers(study) if seat.may_review else [],
+        "signed": signed_in(study.submitted),
     }
     return render(request, "surveys/irb/review.html", context)
 
@@ -129,23 +143,47 @@ def review(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 def comment(request: HttpRequest, slug: str) -> HttpResponse:
     """A comment on a section, or the end of its thread."""
-    study = access_study(user_of(request), slug).study
-    section = request.POST.get("section", "")
+    user, section = user_of(request), request.POST.get("section", "")
+    study = access_study(user, slug).study
+    text, resolves = request.POST.get("text", "").replace("\r\n", "\n"), request.POST.get("resolves") == "1"
+    _attempt(request, lambda: reviews.comment(study, actor=user, section=section, text=text, resolves=resolves))
+    return redirect(reverse("surveys:protocol", args=[slug]) + _anchor(section))
+
+
+@require_role(*Role)
+@require_POST
+def sign(request: HttpRequest, slug: str, version: int) -> HttpResponse:
+    """A signature under one part of the version that waits for a decision, or the end of a signature."""
+    user, part = user_of(request), request.POST.get("part", "")
+    study = access_study(user, slug).study
+    signed = request.POST.get("signed") == "1"
+    _attempt(request, lambda: reviews.sign(study, actor=user, part=part, version=version, signed=signed))
+    return redirect(reverse("surveys:protocol_version", args=[slug, version]) + _anchor(part))
+
+
+@require_role(*Role)
+@require_POST
+def assign(request: HttpRequest, slug: str) -> HttpResponse:
+    """The officer to whom the review is assigned, chosen by any officer who may review the study."""
+    user = user_of(request)
+    study = access_study(user, slug).study
+    _attempt(request, lambda: reviews.assign(study, actor=user, reviewer=request.POST.get("reviewer", "")))
+    return redirect("surveys:review", slug)
+
+
+def _attempt(request: HttpRequest, act: Callable[[], object]) -> None:
+    """Act, and tell on the next page that it is done or why it is not."""
     try:
-        reviews.comment(
-            study,
-            actor=user_of(request),
-            section=section,
-            text=request.POST.get("text", "").replace("\r\n", "\n"),
-            resolves=request.POST.get("resolves") == "1",
-        )
+        act()
         messages.success(request, gettext("Saved."))
     except ValidationError as error:
         messages.error(request, " ".join(error.messages))
     except SurveyError as error:
         messages.error(request, str(error))
-    place = f"#{section}" if section in PacketSection.values else ""
-    return redirect(reverse("surveys:protocol", args=[slug]) + place)
+
+
+def _anchor(part: str) -> str:
+    return f"#{part}" if part in SIGNED_PARTS else ""
 
 
 def _protocol(seat: Seat, version: int | None, *, draft: bool) -> Protocol:

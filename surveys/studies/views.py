@@ -21,6 +21,7 @@ from surveys.retention.selectors import day_of_forgetting, forgets_soon
 from surveys.studies.consequences import consequences_of
 from surveys.studies.forms import WORDS, take_action
 from surveys.studies.listing import Listing
+from surveys.studies.next_step import next_step
 from surveys.studies.readiness import to_do
 from surveys.studies.study_actions import actions_of
 from surveys.study_file import define
@@ -54,12 +55,16 @@ def study(request: HttpRequest, slug: str) -> HttpResponse:
             messages.error(request, str(error))
         return redirect("surveys:study", slug)
     definition = define(found.definition)
+    missing = [one for one in to_do(found) if one.needed] if found.status == StudyStatus.DRAFT else []
+    following = next_step(seat, missing=missing)
+    others = {name: words for name, words in open_now.items() if name != following.action}
     context = {
         "study": found,
+        "next": following,
         "counts": shown_counts(found),
         "batch": batch_progress(found),
-        "actions": {name: words for name, words in open_now.items() if not words.irreversible},
-        "final_actions": {name: words for name, words in open_now.items() if words.irreversible},
+        "actions": {name: words for name, words in others.items() if not words.irreversible},
+        "final_actions": {name: words for name, words in others.items() if words.irreversible},
         "obstacles": obstacles_to_recruiting(found) if found.status in (StudyStatus.APPROVED, *RUNNING) else [],
         "sections": list(definition.sections.items()),
         "approval": approval_of(found),
@@ -67,7 +72,7 @@ def study(request: HttpRequest, slug: str) -> HttpResponse:
         "warnings": definition.warnings(),
         "few_people": too_few(definition) if found.status == StudyStatus.DRAFT else "",
         "privacy": privacy_in_words(definition.design().epsilon, questions=len(definition.questions)),
-        "missing": [one for one in to_do(found) if one.needed] if found.status == StudyStatus.DRAFT else [],
+        "missing": missing,
         "may_change": seat.may_change,
         "asks_for_words": seat.may_change and definition.asks_for_words,
         "forgets_on": day_of_forgetting(found) if seat.owns else None,

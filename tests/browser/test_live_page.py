@@ -36,7 +36,7 @@ def test_it_fits_the_screen_and_serves_screen_readers(
         summary.click()
     assert_fits(page)
     assert_accessible(page)
-    expect(page.get_by_role("img", name="How many people came how far")).to_have_count(1)
+    expect(page.get_by_role("group", name="How many people came how far")).to_have_count(1)
     expect(page.get_by_role("region", name="Exact numbers of question 1").get_by_text("not for publication").first).to_be_visible()
 
 
@@ -84,6 +84,60 @@ def test_new_answers_appear_and_the_reader_keeps_their_place(page: Page, study: 
     expect(page.get_by_role("status")).to_contain_text(f"Computed from {n} people’s answers.")
     expect(page.locator("#numbers-1")).to_have_attribute("open", "")
     expect(page.locator("#numbers-1 > summary")).to_be_focused()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_point_of_a_figure_is_read_enlarged_and_kept_when_numbers_move(
+    new_page: Callable[..., Page], study: Study, assert_accessible: Check, assert_fits: Check, width: int
+) -> None:
+    page = new_page(viewport={"width": width, "height": 900})
+    page.clock.install()
+    log_in(page)
+    page.goto(RESULTS)
+    requests: list[str] = []
+    page.on("request", lambda request: requests.extend([request.url] if request.resource_type not in ("font", "image", "other") else []))
+    figure = page.locator("figure", has=page.locator("#figure-running-attention"))
+    drawn = figure.locator(f".{'wide' if width > 640 else 'narrow'} svg")
+    points, reading = drawn.locator("[data-mark]"), figure.locator(".figure-reading")
+    batches = points.count()
+    assert batches >= 2
+    assert points.evaluate_all("marks => marks.filter((mark) => mark.tabIndex === 0).length") == 1
+    points.first.focus()
+    page.keyboard.press("End")
+    page.keyboard.press("ArrowLeft")
+    last_but_one = points.nth(batches - 2)
+    expect(last_but_one).to_be_focused()
+    expect(reading).to_contain_text(last_but_one.locator("title").text_content() or "nothing")
+    whole = drawn.get_attribute("viewBox")
+    page.keyboard.press("+")
+    expect(drawn).not_to_have_attribute("viewBox", whole or "")
+    expect(figure.locator("[aria-live]")).to_have_text("A part of the figure, enlarged")
+    assert_fits(page)
+    assert_accessible(page)
+    assert requests == []
+    enlarged = drawn.get_attribute("viewBox")
+    name = last_but_one.get_attribute("data-mark")
+    add_finished_people(study, 100, seed=9)
+    compute(study, RunKind.FIRST_RESULTS)
+    with page.expect_response(f"**{RESULTS}?state=*"):
+        page.clock.fast_forward(10_000)
+    expect(points).to_have_count(batches + 1)
+    expect(drawn.locator("[data-mark]:focus")).to_have_attribute("data-mark", name or "")
+    expect(drawn).to_have_attribute("viewBox", enlarged or "")
+    page.keyboard.press("Escape")
+    expect(drawn).to_have_attribute("viewBox", whole or "")
+    points.first.hover(force=True)
+    expect(reading).to_contain_text(points.first.locator("title").text_content() or "nothing")
+    if width > 640:
+        box = drawn.bounding_box()
+        assert box
+        page.mouse.move(box["x"] + 80, box["y"] + 40)
+        page.mouse.down()
+        page.mouse.move(box["x"] + 280, box["y"] + 140)
+        page.mouse.up()
+        expect(drawn).not_to_have_attribute("viewBox", whole or "")
+        figure.get_by_role("button", name="Whole figure").click()
+        expect(drawn).to_have_attribute("viewBox", whole or "")
 
 
 def test_a_blinded_page_shows_letters(page: Page, study: Study, assert_accessible: Check) -> None:

@@ -1,8 +1,7 @@
 """Protected records from the preparation to the public page, by keyboard and screen reader, on a desktop and on a phone."""
 
+import json
 import random
-import subprocess
-import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +14,7 @@ from analysis.models import RecordSweep, Release
 from surveys.models import Participant, Study
 from tests.browser.test_release_pages import log_in
 from tests.factories import person
+from tests.fresh_environment import built_wheel, fresh_python, run
 from tests.jobs import work_off, work_on
 from tests.releases import CHOICES, closed_study
 
@@ -35,6 +35,7 @@ BACKGROUND = [
         "role": "quasi_identifier",
         "options": options("Mathematics", "Physics", "Art"),
     },
+    {"kind": "number", "name": "room", "text": "In which room?", "role": "auxiliary", "minimum": 1, "maximum": 9},
     {"kind": "number", "name": "year", "text": "In which year?", "role": "quasi_identifier", "minimum": 1, "maximum": 8},
     {
         "kind": "group",
@@ -55,9 +56,21 @@ def study(transactional_db: None) -> Study:
     rng = random.Random(5)
     for one in Participant.objects.filter(study=study).order_by("pk"):
         taken = [{"course": course, "grade": rng.choice(GRADES).lower()} for course in rng.sample(COURSES, rng.randint(0, 3))]
-        one.background = {"major": rng.choice(["mathematics", "physics", "art"]), "year": rng.randint(1, 4), "courses": taken}
+        one.background = {
+            "major": rng.choice(["mathematics", "physics", "art"]),
+            "year": rng.randint(1, 4),
+            "room": rng.randint(1, 9),
+            "courses": taken,
+        }
         one.save(update_fields=["background"])
     return study
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A fresh virtual environment with Candor's wheel and nothing of the checkout."""
+    folder = tmp_path_factory.mktemp("fresh")
+    return fresh_python(folder / "venv", wheel=built_wheel(folder / "wheels"))
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (320, "dark")])
@@ -68,6 +81,7 @@ def test_records_are_prepared_chosen_read_by_the_officer_and_checked_by_anybody(
     assert_fits: Check,
     width: int,
     scheme: str,
+    python: Path,
     tmp_path: Path,
 ) -> None:
     def look(page: Page) -> None:
@@ -90,19 +104,26 @@ def test_records_are_prepared_chosen_read_by_the_officer_and_checked_by_anybody(
     expect(owner.get_by_text("are tried.")).to_be_visible()
     look(owner)
     sweep = RecordSweep.objects.get()
-    RecordSweep.objects.update(plan=[sweep.plan[1], sweep.plan[2], sweep.plan[-1]])
+    RecordSweep.objects.update(plan=[sweep.plan[1], sweep.plan[2], *sweep.plan[-6:]])
     work_off(sweep)
     expect(owner.get_by_text("Every class size was tried.")).to_be_visible()
     owner.get_by_text("Numbers: Loss").press("Enter")
     owner.get_by_text("Twenty invented people").press("Enter")
     look(owner)
 
+    owner.get_by_role("link", name="Anonymise or query?").press("Enter")
+    expect(owner.get_by_role("heading", name="Which answers better?")).to_be_visible()
+    for numbers in ("Numbers: Anonymise", "Numbers: Query"):
+        owner.get_by_text(numbers).press("Enter")
+    look(owner)
+    owner.get_by_role("link", name="Prepare protected records").last.press("Enter")
     owner.get_by_role("link", name="Go to the release").press("Enter")
     owner.get_by_label("As protected records, joined").check()
     owner.get_by_label("k: at least so many").fill("5")
     owner.get_by_label("ℓ of “Which courses").fill("2")
     owner.get_by_label("Authors, for the citation").fill("\n".join(CHOICES.authors))
     owner.get_by_label("Title of the data").fill(CHOICES.title)
+    owner.get_by_label("In which room?").press("Space")
     look(owner)
     owner.get_by_role("button", name="Build the package").press("Enter")
     expect(owner.get_by_text("A worker will begin in a moment.")).to_be_visible()
@@ -114,6 +135,16 @@ def test_records_are_prepared_chosen_read_by_the_officer_and_checked_by_anybody(
     officer.goto(f"/studies/{study.slug}/releases/{Release.objects.get().pk}/")
     expect(officer.get_by_role("heading", name="What no parameter protects")).to_be_visible()
     look(officer)
+    officer.get_by_label("room: In which room?").press("Space")
+    officer.get_by_role("button", name="Confirm these and build again").press("Enter")
+    expect(officer.get_by_text("A worker will begin in a moment.")).to_be_visible()
+    work_on(Release.objects.get())
+    owner.reload()
+    expect(owner.get_by_text("are published as they are: room")).to_have_count(2)
+    owner.get_by_role("button", name="Ask the IRB officer to approve").press("Enter")
+    expect(owner.get_by_text("An IRB officer who has no part in the study decides.")).to_be_visible()
+    officer.reload()
+    look(officer)
     officer.get_by_role("button", name="Approve and publish").click()
     expect(officer.get_by_text("Public since")).to_be_visible()
 
@@ -124,6 +155,17 @@ def test_records_are_prepared_chosen_read_by_the_officer_and_checked_by_anybody(
         stranger.get_by_role("link", name="Download the data package").click()
     with zipfile.ZipFile(download.value.path()) as archive:
         archive.extractall(tmp_path)
-    checked = [sys.executable, "check.py", "records.json", "--k", "5", "--l", "courses.grade=2"]
-    done = subprocess.run(checked, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (0, "holds: 96 records, k = 5\n")
+    promised = ("records.json", "--k", "5", "--l", "courses.grade=2")
+    done = run(python, "-I", "-m", "candor.cli", "check", *promised, "--publish", "room", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "holds: 96 records, k = 5, ℓ of courses.grade = 2\n"), done.stderr
+    assert run(python, "-I", "check.py", *promised, "--auxiliary", "room", cwd=tmp_path).returncode == 0
+    assert run(python, "-I", "check.py", *promised, cwd=tmp_path).returncode == 1
+    done = run(python, "-I", "replicate.py", cwd=tmp_path)
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "Every number is the same."), done.stdout + done.stderr
+    assert "(records hold)" in done.stdout
+    results = json.loads((tmp_path / "results.json").read_text())
+    adjusted = results["records"]["outcomes"]["attention"]["effects"]
+    assert {one["method"] for one in adjusted} == {"doubly_robust", "efficient_with_covariates"}
+    adjusted[0]["value"] += 1e-6
+    (tmp_path / "results.json").write_text(json.dumps(results))
+    assert run(python, "-I", "replicate.py", cwd=tmp_path).returncode == 1

@@ -129,6 +129,7 @@ def test_the_queue_tells_what_waits_what_ends_and_what_is_suspended(officer: Use
         "days": 9,
         "open_threads": 0,
         "own": True,
+        "reviewer": None,
     }
     told = [(one["study"], one["kind"], one["days"], one["open_threads"], one["own"]) for one in found["waiting"][1:]]
     assert told == [("running", "renewal", 2, 1, False)]

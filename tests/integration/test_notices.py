@@ -193,6 +193,12 @@ def test_everybody_can_stop_the_messages_and_that_is_in_the_log(sent: Sent, offi
         assert (entry.actor_id, entry.details) == (officer.pk, {"wanted": wanted == "1"})
 
 
+def test_an_assignment_is_told_to_its_officer_alone(sent: Sent, officer: User, other_officer: User, waiting: Study) -> None:
+    assert addressees(sent(reviews.assign, waiting, actor=officer, reviewer=other_officer.username)) == ["other"]
+    assert sent(reviews.assign, waiting, actor=officer, reviewer=other_officer.username) == []
+    assert sent(reviews.assign, waiting, actor=officer, reviewer="") == []
+
+
 @pytest.mark.parametrize(
     ("configured", "said"), [(True, "Your account has no e-mail address."), (False, "This installation sends no e-mail.")]
 )

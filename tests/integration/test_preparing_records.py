@@ -1,5 +1,7 @@
 """The pages on which protected records are prepared, chosen and read; and the same for programs."""
 
+import random
+import re
 from typing import Any
 
 import pytest
@@ -7,11 +9,14 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.models import Role
-from analysis.answers.study_records import suggested_hierarchies
+from analysis.answers.record_schemas import schema_of_study
+from analysis.answers.study_records import suggested_hierarchies, values_of
 from analysis.models import RecordHierarchies, RecordSweep, Release
 from analysis.packages.errors import ReleaseError
 from analysis.records.indented import to_chains, to_list
 from analysis.records.services import start_sweep
+from analysis.records.sweeping import queries
+from analysis.releases import services
 from audit.models import Entry
 from surveys.journey import services as participation
 from surveys.models import Participant, Study
@@ -67,7 +72,7 @@ def test_a_sweep_says_what_is_possible_and_shows_nobodys_record(study: Study) ->
     work_off(sweep)
     sweep.refresh_from_db()
     assert (sweep.status, len(sweep.found), sweep.due_at) == ("done", len(sweep.plan), None)
-    plain = [one for one in sweep.found if one["level"] == 0]
+    plain = [one for one in sweep.found if one.get("level") == 0]
     assert [one["prosecutor"] for one in plain] == sorted((one["prosecutor"] for one in plain), reverse=True)
     assert plain[0]["loss"] < plain[-1]["loss"]
     assert plain[0]["largest"]["courses.grade"] >= 2
@@ -76,6 +81,19 @@ def test_a_sweep_says_what_is_possible_and_shows_nobodys_record(study: Study) ->
     assert len(shown.xpath('//figure//*[local-name()="svg"]')) >= 3
     assert len(shown.xpath('//table//tbody/tr[.//*[contains(text(), "gender: ")]]')) == 20
     assert "Largest possible ℓ" in text_of(client.get(address(study)))
+    compared = page_of(client.get(reverse("analysis:records_or_query", args=[study.slug])))
+    assert len(compared.xpath("//figure")) == 2
+    [anonymise, query] = compared.xpath("//figure//table")
+    assert len(anonymise.xpath(".//tbody/tr")) == 6
+    assert [row.xpath("string(th)") for row in query.xpath(".//tbody/tr")] == ["0.5", "1", "2", "4", "10"]
+    assert "Records with classes of 5 are wrong by" in text_of(client.get(reverse("analysis:records_or_query", args=[study.slug])))
+    told = get(study.owner, f"studies/{study.slug}/records/or-query/")
+    assert (told["status"], told["queries"], len(told["records"])) == ("done", 40, 6)
+    desk = {one["epsilon"]: one["error"] for one in told["desk"]}
+    assert desk[10] < desk[0.5]
+    for one in told["records"]:
+        better = [epsilon for epsilon, error in desk.items() if error <= one["error"]]
+        assert one["as_good_as"] == min(better, default=None)
 
 
 def test_a_sweep_that_is_stopped_keeps_what_it_found_and_one_of_too_few_people_is_refused(study: Study) -> None:
@@ -88,6 +106,29 @@ def test_a_sweep_that_is_stopped_keeps_what_it_found_and_one_of_too_few_people_i
     assert "Stopped after 1 of" in text_of(client.get(address(study)))
     with pytest.raises(ReleaseError, match="once the study is closed"):
         start_sweep(draft_study(slug="another-study"), simulated=False, actor=study.owner)
+
+
+def test_the_comparison_starts_and_stops_the_same_search(study: Study) -> None:
+    client, page = logged_in(study.owner), reverse("analysis:records_or_query", args=[study.slug])
+    assert "Ask both" in text_of(client.get(page))
+    assert get(study.owner, f"studies/{study.slug}/records/or-query/")["status"] is None
+    client.post(page, {"action": "start", "data": "people"})
+    assert "are tried." in text_of(client.get(page))
+    assert "The search was stopped." in text_of(client.post(page, {"action": "stop"}, follow=True))
+    assert "Choose what is to be done." in text_of(client.post(page, {}, follow=True))
+    assert "Which answers better?" not in text_of(client.get(page))
+    refused = draft_study(slug="another-study", owner=study.owner)
+    other = reverse("analysis:records_or_query", args=[refused.slug])
+    assert "once the study is closed" in text_of(client.post(other, {"action": "start"}, follow=True))
+
+
+def test_counts_are_of_a_label_and_of_success(study: Study) -> None:
+    asked = queries(schema_of_study(protocol_in_force(study).definition), random.Random(1))
+    assert len(asked) == 40
+    grades = [one.child.values["courses.grade"] for one in asked if one.child is not None and one.child.values]
+    assert len(grades) == 20
+    assert all(labels == values_of(protocol_in_force(study).definition.background)["courses.grade"][5:] for labels in grades)
+    assert all(one.child.labels for one in asked if one.child is not None and one.child.values)
 
 
 def test_a_withdrawal_deletes_what_was_found_with_the_person(study: Study) -> None:
@@ -143,11 +184,15 @@ def test_the_form_of_a_release_takes_the_parameters_or_says_what_is_wrong(study:
     assert wrong.status_code == 422
     for said in ("k: expected a whole number from 2", "Share left out", "ℓ of courses.grade: expected a whole number"):
         assert said in text_of(wrong)
-    client.post(releases, fields(**{"l-courses.grade": "2"}))
+    at_odds = client.post(releases, fields(as_labels="courses.grade", asked="nothing", **{"l-courses.grade": "2"}))
+    for said in ("ℓ: expected sensitive questions", "Expected some of the questions devices, found nothing."):
+        assert said in text_of(at_odds)
+    client.post(releases, fields(anatomy="on", asked="devices", **{"l-courses.grade": "2"}))
     release = Release.objects.get()
     assert release.protection is not None
     kept = {name: value for name, value in release.protection.items() if name != "hierarchies"}
-    assert kept == {"k": 4, "class_size": 4, "l": {"courses.grade": 2}, "suppress": 0.02}
+    numbers = {"k": 4, "class_size": 4, "l": {"courses.grade": 2}, "suppress": 0.02}
+    assert kept == {**numbers, "as_labels": [], "anatomy": True, "asked": ["devices"], "auxiliary": []}
     [started] = Entry.objects.filter(action="release.started").values_list("details", flat=True)
     assert started["protection"] == kept
 
@@ -169,6 +214,7 @@ def test_the_officer_reads_the_verdict_and_everybody_the_same_numbers(study: Stu
     compute(study)
     mine = text_of(logged_in(study.owner).get(reverse("analysis:releases_one", args=[study.slug, release.pk])))
     assert "With the answers themselves, for you alone" in mine
+    assert re.search(r"× \d\.\d\d", mine)
     Release.objects.filter(pk=release.pk).update(status="discarded", package=None)
     public = published_release(study, officer=officer, **RECORDS)
     numbers = public.summary["records"]["risks"]
@@ -177,6 +223,31 @@ def test_the_officer_reads_the_verdict_and_everybody_the_same_numbers(study: Stu
         assert said in page
     again = text_of(logged_in(study.owner).get(reverse("analysis:releases", args=[study.slug])))
     assert "A new version publishes the same records" in again
+
+
+def test_the_officer_confirms_on_the_page_or_by_a_program(study: Study) -> None:
+    chosen = RECORDS["protection"] | {"asked": ["devices"], "anatomy": True}
+    release, officer = requested_release(study, **RECORDS | {"protection": chosen}), person(Role.IRB_OFFICER)
+    page, reader = reverse("analysis:releases_one", args=[study.slug, release.pk]), logged_in(officer)
+    asked = text_of(reader.get(page))
+    for said in ("Publish these answers as they are", "Many of them together identify", "of 96 people would share", "shuffled", "m/ℓ"):
+        assert said in asked
+    assert "Confirm these" not in text_of(logged_in(study.owner).get(page))
+    assert "by name" in text_of(reader.post(page, {"step": "confirm"}, follow=True))
+    reader.post(page, {"step": "confirm", "attributes": ["devices"]})
+    work_on(release)
+    services.request_approval(Release.objects.get(), actor=study.owner)
+    again = text_of(reader.get(page))
+    assert "confirmed by name that these are published as they are: devices" in again
+    assert "Confirm these" not in again
+    services.discard(Release.objects.get(), actor=study.owner)
+    requested_release(study, **RECORDS | {"protection": chosen})
+    path = f"studies/{study.slug}/records/confirm/"
+    problem(post(reader, path, {"attributes": []}), 400)
+    assert "found gender" in problem(post(reader, path, {"attributes": ["gender"]}), 409)["detail"]
+    assert "Only an IRB officer" in problem(post(logged_in(study.owner), path, {"attributes": ["devices"]}), 409)["detail"]
+    assert post(reader, path, {"attributes": ["devices"]}).status_code == 202
+    assert "No release" in problem(post(reader, path, {"attributes": ["devices"]}), 409)["detail"]
 
 
 def test_a_program_does_the_same(study: Study) -> None:

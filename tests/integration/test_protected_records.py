@@ -19,7 +19,6 @@ from analysis.packages.errors import ReleaseError
 from analysis.packages.rows import Row
 from analysis.releases import protecting, services
 from analysis.releases.keys import signing_key
-from analysis.releases.people import selection_of
 from analysis.releases.protecting import opened
 from candor.packages.archive import PUBLIC_KEY, SIGNATURE, SUMS, files_in, signed, zip_of
 from candor.packages.record_promises import faults_in
@@ -29,34 +28,18 @@ from candor.records.checking import violations
 from surveys.batches.rules import LEAST
 from surveys.journey import services as participation
 from surveys.models import Participant, Study
-from surveys.protocols import protocol_in_force
 from surveys.retention.services import forget_operational_data
-from surveys.tokens import hash_of_withdrawal_code
 from tests.factories import person
 from tests.jobs import work_on
-from tests.releases import CHOICES, SITE, built_release, closed_study, package_of, published_release, requested_release, started_release
+from tests.protected_records import CODE, RECORDS, background_of, definition_of, files_of, protecting_people, withdrawable_study
+from tests.releases import CHOICES, SITE, built_release, package_of, published_release, requested_release, started_release
 
 pytestmark = pytest.mark.django_db
-CODE = "AAAA-BBBB-CCCC-DDDD"
-RECORDS = {"background": "records", "protection": {"k": 4, "class_size": 6, "l": {}, "suppress": 0.02}}
 
 
 @pytest.fixture
 def study() -> Study:
-    study = closed_study()
-    one = Participant.objects.filter(study=study).values_list("pk", flat=True)[0]
-    Participant.objects.filter(pk=one).update(withdrawal_hash=hash_of_withdrawal_code(CODE))
-    return study
-
-
-def files_of(release: Release) -> dict[str, Any]:
-    return {name: json.loads(content) for name, content in files_in(package_of(release)).items() if name.endswith(".json")}
-
-
-def background_of(record: dict[str, Any]) -> str:
-    """The labels and values of somebody, whatever the order of siblings."""
-    below = sorted(background_of(child) for child in record["children"])
-    return json.dumps([record["quasi_identifiers"], record["sensitive"], below], sort_keys=True)
+    return withdrawable_study()
 
 
 def test_the_package_has_records_that_hold_and_anybody_can_check_it(study: Study, tmp_path: Path) -> None:
@@ -99,17 +82,6 @@ def test_classes_do_not_see_arm_subsample_or_answers(study: Study, monkeypatch: 
         found.append({key: background_of(tree) for key, tree in protected.trees.items() if tree})
     assert found[0] == found[1]
     assert len(found[0]) == 96
-
-
-def protecting_people(study: Study, *, shift: int) -> list[protecting.Person]:
-    """Everybody in a release, with the row of somebody else."""
-    chosen = selection_of(study, simulated=False, questions=CHOICES.questions, with_background=False, joined=True)
-    people = sorted(chosen.joined, key=lambda one: one.key)
-    return [replace(one, row=other.row) for one, other in zip(people, people[shift:] + people[:shift], strict=True)]
-
-
-def definition_of(study: Study) -> Any:
-    return protocol_in_force(study).definition
 
 
 def parameters(study: Study) -> dict[str, Any]:
@@ -246,6 +218,10 @@ def test_a_study_that_is_too_small_or_a_diversity_that_is_too_large_is_refused(s
         ({"l": {"gender": 2}}, "ℓ: expected sensitive questions"),
         ({"l": {"courses.grade": -1}}, "ℓ of courses.grade"),
         ({"k": True}, "k: expected"),
+        ({"as_labels": ["gender"]}, "Expected some of the questions courses.grade, found gender"),
+        ({"as_labels": ["courses.grade"], "l": {"courses.grade": 2}}, "ℓ: expected sensitive questions"),
+        ({"asked": ["gender"]}, "Expected some of the questions devices, found gender"),
+        ({"anatomy": "yes"}, "Anatomy: expected yes or no"),
     ],
 )
 def test_parameters_that_mean_nothing_are_refused(study: Study, protection: dict[str, Any], said: str) -> None:

@@ -39,7 +39,7 @@ def written() -> dict[str, Any]:
         fields = [] if label == "audit.Entry" else newest.get_model(label)._meta.concrete_fields
         for field in fields:
             if isinstance(field, models.DateField):  # or a DateTimeField, which is one
-                for row in rows:
+                for row in (row for row in rows if field.attname in row):  # a newer field is in none
                     row[field.attname] = _later(row[field.attname], passed)
     return content
 

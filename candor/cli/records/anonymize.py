@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,8 @@ from candor.cli.records import files
 from candor.records.anonymising import SUPPRESSED_AT_MOST, Release, read_records
 from candor.records.anonymising import anonymize as anonymized
 from candor.records.loss import losses
+from candor.records.schema import Role
+from candor.records.tables.anatomy import GROUP, anatomize
 from candor.records.tables.anonymising import anonymize_table
 
 
@@ -27,9 +29,14 @@ from candor.records.tables.anonymising import anonymize_table
 @files.k_option
 @files.levels_option
 @files.t_option
+@files.distance_option
 @click.option("--class-size", type=int, help="Records of a class that are aimed at.  [default: k, or the largest ℓ]")
 @click.option("--suppress", type=PROPORTION, default=SUPPRESSED_AT_MOST, show_default=True, help="Share that may be left out.")
-@click.option("--anatomy", is_flag=True, help="Shuffle sensitive values among vertices that look alike.")
+@click.option(
+    "--anatomy",
+    is_flag=True,
+    help="Records: shuffle sensitive values among vertices that look alike. Table: two files, joined by groups only.",
+)
 @files.auxiliary_option
 @files.by_option
 @click.option("-o", "--output", required=True, type=click.Path(dir_okay=False, path_type=Path), help="Where to write the published file.")
@@ -41,6 +48,7 @@ def anonymize(
     k: int,
     levels: dict[str, int],
     t: float | None,
+    distance: str | None,
     class_size: int | None,
     suppress: float,
     anatomy: bool,
@@ -54,24 +62,39 @@ def anonymize(
     A record holds its quasi-identifiers, sensitive values and children, as docs/records.md describes. --roles changes roles:
     a grade as "quasi_identifier" protects it from instructors, who know it.
     """
+    roles = files.roles_in(roles_path) if roles_path is not None else None
+    if anatomy and files.is_table(records_path):
+        unused = {"--class-size": class_size, "--by": by, "--t": t, "--distance": distance, "--hierarchies": hierarchies_path}
+        if given := [name for name, value in unused.items() if value is not None]:
+            raise InputError(f"{given[0]}: a table with --anatomy needs --k, --l and --roles only")
+        _anatomize(records_path, roles or {}, k=k, levels=levels, auxiliary=auxiliary, output=output, output_format=output_format)
+        return
     if hierarchies_path is None:
         raise InputError("--hierarchies: expected the labels of every quasi-identifier; nothing is guessed")
     document = files.hierarchies_of(hierarchies_path)
-    roles = files.roles_in(roles_path) if roles_path is not None else None
     if files.is_table(records_path):
-        if class_size is not None or anatomy:
-            raise InputError("--class-size and --anatomy are for records, not for tables")
+        if class_size is not None:
+            raise InputError("--class-size is for records, not for tables")
         table = files.table_in(records_path)
         with files.named(records_path):
             published = anonymize_table(
-                table, roles or {}, document, k=k, diversity=levels, by=by or "distinct", t=t, suppress=suppress, auxiliary=auxiliary
+                table,
+                roles or {},
+                document,
+                k=k,
+                diversity=levels,
+                by=by or "distinct",
+                t=t,
+                distance=distance or "equal",
+                suppress=suppress,
+                auxiliary=auxiliary,
             )
         files.write(output, published.table.to_csv())
         told = {"rows": len(published.table.rows), "suppressed": published.suppressed, "loss": published.loss}
         files.say(told, output_format, iter([f"{told['rows']} rows, {told['suppressed']} suppressed", f"loss {published.loss:.4f}"]))
         return
-    if by not in (None, "frequency"):
-        raise InputError(f"--by: expected frequency for records, found {by}")
+    if by not in (None, "frequency") or distance not in (None, "equal"):
+        raise InputError("--by and --distance: for records they are frequency and equal")
     with files.named(records_path):
         forest = read_records(files.written_records(records_path, roles), document, auxiliary=auxiliary)
     with progress_bar(100, label="Classes") as advance:
@@ -87,6 +110,29 @@ def anonymize(
     files.write(output, "[\n" + ",\n".join(json.dumps(record, ensure_ascii=False) for record in release.records) + "\n]\n")
     summary = _summary(release)
     files.say(summary, output_format, _lines(summary))
+
+
+def _anatomize(
+    path: Input,
+    roles: dict[str, Role],
+    *,
+    k: int,
+    levels: Mapping[str, int],
+    auxiliary: Iterable[str],
+    output: Path,
+    output_format: str,
+) -> None:
+    """Write OUT.csv with the labels and OUT.values.csv with the sensitive values."""
+    table = files.table_in(path)
+    if len(levels) != 1 or next(iter(levels)) not in table.columns:
+        raise InputError("--l: with --anatomy, expected COLUMN=ℓ for the sensitive column")
+    with files.named(path):
+        labels, values = anatomize(table, roles, k=k, level=next(iter(levels.values())), auxiliary=auxiliary)
+    second = output.with_suffix(f".values{output.suffix}")
+    files.write(output, labels.to_csv())
+    files.write(second, values.to_csv())
+    told = {"rows": len(labels.rows), "groups": len(set(labels.column(GROUP))), "labels": str(output), "values": str(second)}
+    files.say(told, output_format, iter([f"{told['rows']} rows in {told['groups']} groups", f"{output} and {second}"]))
 
 
 def _summary(release: Release) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from candor.records.schema import ParameterError
 @files.k_option
 @files.levels_option
 @files.t_option
+@files.distance_option
 @files.auxiliary_option
 @files.by_option
 @files.records_option
@@ -34,6 +35,7 @@ def check(
     k: int,
     levels: dict[str, int],
     t: float | None,
+    distance: str | None,
     auxiliary: tuple[str, ...],
     by: str | None,
     original_path: Input | None,
@@ -55,7 +57,10 @@ def check(
         known = {name for record in published for name in _sensitive(record)}
         if unknown := [name for name in levels if name not in known]:
             raise ParameterError(f"ℓ: there is no sensitive attribute {unknown[0]!r}; there are {', '.join(sorted(known)) or 'none'}")
-        found = violations(published, k=k, diversity=levels, by=by, t=t, auxiliary=auxiliary)
+        equal = t if distance in (None, "equal") else None
+        found: Iterable[object] = violations(published, k=k, diversity=levels, by=by, t=equal, auxiliary=auxiliary)
+        if t is not None and equal is None:
+            found = chain(found, files.far_classes(published_path, roles, hierarchies_path, t=t, distance=str(distance)))
         if original_path is not None:
             original = list(files.written_records(original_path, roles))
             audit = Audit(original, files.hierarchies_of(hierarchies_path) or None, anatomy=anatomy)

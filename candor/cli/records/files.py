@@ -14,9 +14,11 @@ from candor.cli.group import InputError
 from candor.cli.inputs import Input, InputFile
 from candor.errors import MethodError
 from candor.records.checking import violations
+from candor.records.hierarchies import read_hierarchies
 from candor.records.reading import hierarchies_in, read_json, records_in
 from candor.records.schema import Role, checked_roles, with_roles
-from candor.records.tables.anonymising import Table, read_table
+from candor.records.tables.anonymising import Table, largest_distances, names_of, read_table
+from candor.records.tables.closeness import DISTANCES, Scale
 
 
 class Levels(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.2 on
@@ -56,6 +58,11 @@ by_option = click.option(
     type=click.Choice(["frequency", "distinct", "entropy"]),
     help="How ℓ is counted.  [default: frequency for records, distinct for tables]",
 )
+distance_option = click.option(
+    "--distance",
+    type=click.Choice(DISTANCES),
+    help="How far two values of a table are apart, for --t: all alike, by their order, or by their hierarchy.  [default: equal]",
+)
 records_option = click.option("--original", "original_path", type=InputFile(), help="The records before; for their keeper.")
 
 
@@ -80,6 +87,19 @@ def table_in(path: Input) -> Table:
             return read_table(path.read_bytes().decode("utf-8-sig"))
         except UnicodeDecodeError:
             raise InputError(f"{path}: expected a text file in UTF-8") from None
+
+
+def far_classes(path: Input, roles: Mapping[str, Role] | None, hierarchies_path: Path | None, *, t: float, distance: str) -> Iterator[str]:
+    """The sensitive columns of a published table that break t."""
+    if not is_table(path) or roles is None:
+        raise InputError("--distance: for records it is equal; for a table, --roles are needed")
+    table = table_in(path)
+    trees = read_hierarchies(hierarchies_of(hierarchies_path))
+    here = {name: role for name, role in roles.items() if name in table.columns}
+    scales = {name: Scale.of(name, table.column(name), trees.get(name), distance) for name in names_of(here, "sensitive")}
+    for name, most in largest_distances(table, here, scales).items():
+        if most > t + 1e-9:
+            yield f"t: {name}: a class is {most:.4f} from all rows, by the {distance} distance; expected at most {t:g}"
 
 
 def written_records(path: Input, roles: Mapping[str, Role] | None = None) -> Iterator[Any]:

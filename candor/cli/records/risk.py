@@ -79,11 +79,16 @@ def _lines(document: dict[str, Any]) -> Iterator[str]:
     yield "singled out by" + (" (before)" if before else "")
     for name, number in document["linked"].items():
         yield f"  {name}: {number}" + (f" ({before['linked'][name]})" if before else "")
-    yield "singled out by an insider who knows one value"
+    if document["insider"]:
+        yield "singled out by an insider who knows one value"
     for name, one in document["insider"].items():
         yield f"  {name}: {one['singled_out']:.1%}; at most two are left: {one['two_left']:.1%}"
     yield "certain for everybody in the class"
     yield from (f"  {name}: {share:.1%} of the values" for name, share in document["certain"].items())
+    yield "largest distance (t) of values that look alike from those of their label"
+    yield from (f"  {name}: {distance:.3f}" for name, distance in document["distance"].items())
+    yield "one of m look-alikes has some value, at most"
+    yield from (f"  {name}: {one['highest']:.1%}, m = {one['m']}" for name, one in document["look_alikes"].items())
     if (both := document.get("intersection")) is not None:
         yield "with the other release"
         yield f"  recognised: {both['recognised']}; singled out: {both['singled_out']}"

@@ -3,11 +3,64 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from candor.records.schema import ParameterError
+from candor.records.schema import ParameterError, checked_roles
 from candor.records.shuffling import shuffled
+from candor.records.tables.anonymising import Table, names_of
+
+GROUP = "group"
+
+
+def anatomize(table: Table, roles: Any, *, k: int, level: int, auxiliary: Iterable[str] = ()) -> tuple[Table, Table]:
+    """Two tables: quasi-identifiers as they are, and the sensitive values; only the number of a group joins them.
+
+    A person is found in the first table, but has any of the sensitive values of the group. There is one sensitive column.
+
+    Parameters
+    ----------
+    table : Table
+    roles : mapping of str to str
+        The role of every column. Identifiers are left out.
+    k : int
+        Rows of a group, at least; not above ℓ, because groups have ℓ rows.
+    level : int
+        ℓ: different values of a group, at least.
+    auxiliary : iterable of str
+        Columns that somebody confirmed to be published as they are; others are left out.
+
+    Returns
+    -------
+    Table, Table
+        Both in an order of their own.
+
+    Raises
+    ------
+    DataError
+        If a role is missing.
+    ParameterError
+        If there is not one sensitive column, ℓ is below k, or a value is too frequent.
+    """
+    given = checked_roles(roles, table.columns, of="the table")
+    sensitive = names_of(given, "sensitive")
+    if len(sensitive) != 1:
+        raise ParameterError(f"anatomy: expected one sensitive column, found {', '.join(sensitive) or 'none'}")
+    if level < k:
+        raise ParameterError(f"anatomy: expected ℓ of at least k = {k}, because groups have ℓ rows; found {level}")
+    if GROUP in table.columns:
+        raise ParameterError(f"anatomy: expected no column {GROUP!r}: that of the groups gets this name")
+    (name,) = sensitive
+    values = table.column(name)
+    groups = [(str(number), rows) for number, rows in enumerate(buckets(values, level=level), start=1)]
+    kept = [one for one in table.columns if given[one] == "quasi_identifier" or (given[one] == "auxiliary" and one in set(auxiliary))]
+    columns = [table.column(one) for one in kept]
+    labels = shuffled([[*(column[row] for column in columns), number] for number, rows in groups for row in rows])
+    told = shuffled([[number, values[row]] for number, rows in groups for row in rows])
+    return (
+        Table(columns=[*kept, GROUP], rows=labels, delimiter=table.delimiter),
+        Table(columns=[GROUP, name], rows=told, delimiter=table.delimiter),
+    )
 
 
 def buckets(values: Sequence[Any], *, level: int) -> list[list[int]]:

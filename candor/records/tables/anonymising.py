@@ -13,10 +13,11 @@ import numpy as np
 
 from candor.errors import DataError
 from candor.records import checking
+from candor.records.anonymising import without_collection
 from candor.records.hierarchies import Hierarchy, read_hierarchies
 from candor.records.schema import ParameterError, Role, checked_roles
 from candor.records.shuffling import shuffled
-from candor.records.tables.closeness import equal_distance, largest_close_part
+from candor.records.tables.closeness import Scale, equal_distance, largest_close_part
 from candor.records.tables.recoding import Accept, Floats, Nodes, Part, Recoded, recode
 from candor.records.trees import Flat
 
@@ -44,16 +45,17 @@ class Table:
 
     def records(self, roles: Mapping[str, Role]) -> list[dict[str, Any]]:
         """As records without children, which the checker reads."""
-        labels, values = names_of(roles, "quasi_identifier"), names_of(roles, "sensitive")
-        at = {name: self.columns.index(name) for name in (*labels, *values) if name in self.columns}
-        return [
-            {
-                "quasi_identifiers": {name: row[at[name]] for name in labels if name in at},
-                "sensitive": {name: row[at[name]] for name in values if name in at},
-                "children": [],
-            }
-            for row in self.rows
-        ]
+        labels, values = self._objects(names_of(roles, "quasi_identifier")), self._objects(names_of(roles, "sensitive"))
+        return [{"quasi_identifiers": one, "sensitive": other, "children": []} for one, other in zip(labels, values, strict=True)]
+
+    def _objects(self, names: Sequence[str]) -> list[dict[str, str]]:
+        """Some columns of each row by their names; rows that are alike there share one."""
+        here = [name for name in names if name in self.columns]
+        if not here:
+            return [{} for _ in self.rows]
+        written = list(zip(*(self.column(name) for name in here), strict=True))
+        known = {values: dict(zip(here, values, strict=True)) for values in set(written)}
+        return [known[values] for values in written]
 
 
 def names_of(roles: Mapping[str, Role], role: Role) -> list[str]:
@@ -94,6 +96,7 @@ class PublishedTable:
     suppressed: int
 
 
+@without_collection()
 def anonymize_table(
     table: Table,
     roles: Any,
@@ -103,6 +106,7 @@ def anonymize_table(
     diversity: Mapping[str, int] | None = None,
     by: str = "distinct",
     t: float | None = None,
+    distance: str = "equal",
     suppress: float = 0.02,
     auxiliary: Iterable[str] = (),
 ) -> PublishedTable:
@@ -121,7 +125,10 @@ def anonymize_table(
     by : str
         How ℓ is counted: “distinct” values, “entropy”, or “frequency” of the commonest.
     t : float, optional
-        The largest distance (half L1) of the values of a class from those of all published rows, for every sensitive column.
+        The largest distance of the values of a class from those of all published rows, for every sensitive column.
+    distance : str
+        “equal” (half L1), “ordered” (by the order of numbers, or that of the leaves in the column's hierarchy), or “hierarchical” (by
+        that hierarchy).
     suppress : float
     auxiliary : iterable of str
         Columns that somebody confirmed to be published as they are; other auxiliary ones are treated as quasi-identifiers.
@@ -147,18 +154,47 @@ def anonymize_table(
     chosen = [_hierarchy(name, trees, given[name]) for name in quasi]
     leaves = np.array([_leaves(tree, table.column(name)) for name, tree in zip(quasi, chosen, strict=True)], dtype=np.int64).T
     _check(table, quasi, sensitive, k=k, diversity=diversity or {}, t=t)
-    codes = {name: np.unique(table.column(name), return_inverse=True)[1].astype(np.int64) for name in sensitive}
+    scales = {name: Scale.of(name, table.column(name), trees.get(name), distance if t is not None else "equal") for name in sensitive}
+    codes = {name: scale.codes(table.column(name)) for name, scale in scales.items()}
     demanded = dict(diversity or {})
     for margin in (0.0,) if t is None else (suppress / 4, suppress):  # what is suppressed changes the shares of all rows by no more
-        accepts, part = _demands(codes, demanded, by=by, t=None if t is None else max(0.0, t - margin))
+        accepts, part = _demands(codes, scales, demanded, by=by, t=None if t is None else max(0.0, t - margin))
         recoded = recode(leaves, chosen, k=k, sensitive=codes, accepts=accepts, suppress=suppress, part=part)
         published = _published(table, own, quasi, chosen, recoded)
-        broken = next(checking.violations(published.records(own), k=k, diversity=demanded, by=by, t=t), None)
-        if broken is None:
+        equal = t if distance == "equal" else None
+        broken = next(checking.violations(published.records(own), k=k, diversity=demanded, by=by, t=equal), None)
+        far = {} if t is None else {name: most for name, most in largest_distances(published, own, scales).items() if most > t + 1e-9}
+        if broken is None and not far:
             break
     else:
-        raise ParameterError(f"the checker refuses this table: {broken}")
+        raise ParameterError(f"the checker refuses this table: {broken or f't = {t} is exceeded: {far}'}")
     return PublishedTable(table=published, roles=own, loss=recoded.loss, suppressed=recoded.suppressed)
+
+
+def largest_distances(table: Table, roles: Mapping[str, Role], scales: Mapping[str, Scale]) -> dict[str, float]:
+    """How far the class that is farthest from all rows is, by sensitive column.
+
+    Parameters
+    ----------
+    table : Table
+        As published.
+    roles : mapping of str to str
+    scales : mapping of str to Scale
+
+    Returns
+    -------
+    dict of str to float
+    """
+    labels = list(zip(*(table.column(name) for name in names_of(roles, "quasi_identifier")), strict=True))
+    numbers = {label: number for number, label in enumerate(dict.fromkeys(labels))}
+    of = np.array([numbers[label] for label in labels], dtype=np.int64)
+    found = {}
+    for name, scale in scales.items():
+        width = len(scale.values)
+        cells = of * width + scale.codes(table.column(name))
+        counts = np.bincount(cells, minlength=len(numbers) * width).reshape(-1, width).astype(np.float64)
+        found[name] = float(scale.distance(counts, counts.sum(axis=0) / counts.sum()).max())
+    return found
 
 
 def _hierarchy(name: str, trees: Mapping[str, Hierarchy], role: Role) -> Hierarchy:
@@ -170,14 +206,15 @@ def _hierarchy(name: str, trees: Mapping[str, Hierarchy], role: Role) -> Hierarc
 
 
 def _leaves(tree: Hierarchy, values: Sequence[str]) -> list[int]:
-    found = []
+    found: dict[str, int] = {}
     for number, value in enumerate(values, start=2):
-        try:
-            found.append(tree.leaf(value))
-        except DataError as error:
-            raise DataError(f"row {number}: {error}") from None
+        if value not in found:
+            try:
+                found[value] = tree.leaf(value)
+            except DataError as error:
+                raise DataError(f"row {number}: {error}") from None
     tree.settle()
-    return found
+    return [found[value] for value in values]
 
 
 def _check(table: Table, quasi: Sequence[str], sensitive: Sequence[str], *, k: int, diversity: Mapping[str, int], t: float | None) -> None:
@@ -195,21 +232,23 @@ def _check(table: Table, quasi: Sequence[str], sensitive: Sequence[str], *, k: i
 
 
 def _demands(
-    codes: Mapping[str, Nodes], diversity: Mapping[str, int], *, by: str, t: float | None
+    codes: Mapping[str, Nodes], scales: Mapping[str, Scale], diversity: Mapping[str, int], *, by: str, t: float | None
 ) -> tuple[dict[str, Accept], Part | None]:
     """The rule that classes keep, by sensitive column; and, with t alone, the part of a class that keeps it."""
     accepts = {
-        name: _accept(own, level=diversity.get(name, 0), by=by, t=t)
+        name: _accept(own, scales[name], level=diversity.get(name, 0), by=by, t=t)
         for name, own in codes.items()
         if t is not None or diversity.get(name, 0) > 1
     }
     if t is None or len(codes) != 1 or any(level > 1 for level in diversity.values()):
         return accepts, None
-    (own,) = codes.values()
+    ((name, own),) = codes.items()
+    if scales[name].distance is not equal_distance:
+        return accepts, None
     return accepts, partial(largest_close_part, of=np.bincount(own) / len(own), t=t * (1 - 1e-9))
 
 
-def _accept(codes: Any, *, level: int, by: str, t: float | None) -> Accept:
+def _accept(codes: Nodes, scale: Scale, *, level: int, by: str, t: float | None) -> Accept:
     """Demands on the classes of one sensitive column."""
     shares = np.bincount(codes) / len(codes)
 
@@ -225,15 +264,15 @@ def _accept(codes: Any, *, level: int, by: str, t: float | None) -> Accept:
             entropy = -(parts * np.log(np.where(parts > 0, parts, 1.0))).sum(axis=1)
             good &= entropy >= np.log(level)
         if t is not None:
-            good &= equal_distance(counts, shares) <= t * (1 - 1e-12)
+            good &= scale.distance(counts, shares) <= t * (1 - 1e-12)
         return good
 
     return accept
 
 
 def _published(table: Table, roles: Mapping[str, Role], quasi: Sequence[str], trees: Sequence[Hierarchy], recoded: Recoded) -> Table:
-    kept = np.flatnonzero(recoded.nodes[:, 0] >= 0).tolist()
     columns = [name for name in table.columns if roles[name] != "identifier"]
-    written = {name: [str(tree.labels[node]) for node in nodes] for name, tree, nodes in zip(quasi, trees, recoded.nodes.T, strict=True)}
-    of = [written.get(name) or table.column(name) for name in columns]
-    return Table(columns=columns, rows=shuffled([[column[row] for column in of] for row in kept]), delimiter=table.delimiter)
+    texts = {name: [*map(str, tree.labels), ""] for name, tree in zip(quasi, trees, strict=True)}  # the last one is that of suppressed rows
+    written = {name: [texts[name][node] for node in nodes] for name, nodes in zip(quasi, recoded.nodes.T.tolist(), strict=True)}
+    rows = zip(*(written.get(name) or table.column(name) for name in columns), recoded.nodes[:, 0].tolist(), strict=True)
+    return Table(columns=columns, rows=shuffled([row for *row, node in rows if node >= 0]), delimiter=table.delimiter)

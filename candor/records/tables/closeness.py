@@ -3,14 +3,66 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
-from candor.records.hierarchies import Hierarchy
+from candor.records.hierarchies import Hierarchy, Intervals
+from candor.records.schema import ParameterError
 
 Floats = npt.NDArray[np.float64]
 STEPS = 24
+DISTANCES = ("equal", "ordered", "hierarchical")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scale:
+    """The values of a sensitive column in order, and how far distributions over them are apart."""
+
+    values: list[str]
+    distance: Callable[[Floats, Floats], Floats]
+
+    @classmethod
+    def of(cls, name: str, column: Sequence[str], hierarchy: Hierarchy | None, distance: str) -> Scale:
+        """The scale of a column.
+
+        Raises
+        ------
+        ParameterError
+            If there is no such distance, values have no order, or the hierarchy has leaves of several depths.
+        DataError
+            If a value is no leaf of the hierarchy.
+        """
+        values = sorted(set(column))
+        if distance not in DISTANCES:
+            raise ParameterError(f"distance: expected {', '.join(DISTANCES)}, found {distance!r}")
+        if distance == "equal":
+            return cls(values=values, distance=equal_distance)
+        if distance == "ordered":
+            return cls(values=_in_order(name, values, hierarchy), distance=ordered_distance)
+        if hierarchy is None:
+            raise ParameterError(f"{name!r}: expected its hierarchy, for the hierarchical distance")
+        if len(depths := {len(hierarchy.chain(hierarchy.leaf(value))) for value in values}) > 1:
+            raise ParameterError(f"{name!r}: expected leaves of one depth, for the hierarchical distance; found {sorted(depths)} labels")
+        return cls(values=values, distance=partial(hierarchical_distance, values=values, hierarchy=hierarchy))
+
+    def codes(self, column: Sequence[str]) -> npt.NDArray[np.int64]:
+        """The place of each value."""
+        places = {value: place for place, value in enumerate(self.values)}
+        return np.array([places[value] for value in column], dtype=np.int64)
+
+
+def _in_order(name: str, values: Sequence[str], hierarchy: Hierarchy | None) -> list[str]:
+    """Values in the order of the leaves of their hierarchy, or as numbers."""
+    if hierarchy is not None and not isinstance(hierarchy, Intervals):
+        places = {leaf: place for place, leaf in enumerate(hierarchy.leaves)}
+        return sorted(values, key=lambda value: places[value] if value in places else hierarchy.leaf(value))
+    try:
+        return sorted(values, key=float)
+    except ValueError:
+        raise ParameterError(f"{name!r}: expected numbers, or a hierarchy with its values in order, for the ordered distance") from None
 
 
 def equal_distance(counts: Floats, of: Floats) -> Floats:

@@ -15,13 +15,14 @@ from candor.records.tables.improving import improve
 
 Floats = npt.NDArray[np.float64]
 Nodes = npt.NDArray[np.int64]
+Single = npt.NDArray[np.float32]
 Accept = Callable[[Floats], npt.NDArray[np.bool_]]
 """Whether classes are good enough, by their counts of each sensitive value; shapes (classes, values) and (classes,)."""
 Part = Callable[[Floats, Floats], Floats]
 """How many rows of each sensitive value a class may keep so that it is good enough, by their counts and the fewest rows that are worth it:
 shapes (classes, values) and (classes,)."""
 MOST_COMBINATIONS = 20_000
-STEPS, FEW_STEPS = (0.1, 0.2, 0.4, 0.8, 1.2, 2.0), (0.5,)
+STEPS, FEW_STEPS = (0.2, 1.0), (0.5,)
 """Losses of a row up to which all combinations are tried before dearer ones; few when classes are published in part."""
 LEAST_PART, WORTH_CUTTING, NEAREST = 0.75, 35, 20
 """A class is published in part when that is so much of it, and it is so large. Rows that are left over try so many classes."""
@@ -86,7 +87,8 @@ def recode(
     """
     nodes = _Recoding(leaves, hierarchies, k, sensitive, accepts, part).run(suppress)
     if part is None:
-        nodes = improve(nodes, leaves, hierarchies, k=k, sensitive=sensitive, accepts=accepts)
+        may_suppress = int(suppress * len(nodes))
+        nodes = improve(nodes, leaves, hierarchies, k=k, sensitive=sensitive, accepts=accepts, may_suppress=may_suppress)
     losses = [np.array(tree.losses) for tree in hierarchies]
     cells = [np.where(own < 0, 1.0, of[own]).mean() for own, of in zip(nodes.T, losses, strict=True)]
     return Recoded(nodes=nodes, loss=float(np.mean(cells)))
@@ -118,8 +120,11 @@ class _Recoding:
         self.depths = [max(map(len, of)) for of in chains]
         up = [np.array([chain + [0] * (depth - len(chain)) for chain in of]) for of, depth in zip(chains, self.depths, strict=True)]
         self.losses = [np.array(tree.losses) for tree in hierarchies]
-        self.labels = [[up[at][self.leaves[:, at], level] for level in range(depth)] for at, depth in enumerate(self.depths)]
-        self.costs = [[self.losses[at][of] for of in levels] for at, levels in enumerate(self.labels)]
+        self.labels = [
+            [up[at][self.leaves[:, at], level].astype(np.int32) for level in range(depth)] for at, depth in enumerate(self.depths)
+        ]
+        self.half = width // 2
+        self.first, self.second = self._halves(range(self.half)), self._halves(range(self.half, width))
         self.lots: list[tuple[Nodes, Floats, Nodes]] = []
 
     def run(self, suppress: float) -> Nodes:
@@ -148,31 +153,40 @@ class _Recoding:
             found[np.argsort(self.row_of, kind="stable")] = labels[dealt]
         return found
 
-    def _order(self) -> list[tuple[int, ...]]:
-        """Combinations of levels by their mean loss."""
-        means = [[float((cost * self.left).sum()) for cost in costs] for costs in self.costs]
-        combinations = itertools.product(*(range(depth) for depth in self.depths))
-        return sorted(combinations, key=lambda levels: sum(mean[level] for mean, level in zip(means, levels, strict=True)))
+    def _halves(self, attributes: Sequence[int]) -> dict[tuple[int, ...], tuple[Single, Nodes]]:
+        """The losses and the keys of all combinations of the levels of some attributes, each shape (distinct rows,)."""
+        found: dict[tuple[int, ...], tuple[Single, Nodes]] = {}
+        for levels in itertools.product(*(range(self.depths[at]) for at in attributes)):
+            losses, keys = np.zeros(len(self.leaves), dtype=np.float32), np.zeros(len(self.leaves), dtype=np.int64)
+            for at, level in zip(attributes, levels, strict=True):
+                labels = self.labels[at][level]
+                losses += self.losses[at][labels].astype(np.float32)
+                keys = keys * len(self.losses[at]) + labels
+            found[levels] = losses, keys
+        return found
 
-    def _sweep(self, order: Sequence[tuple[int, ...]], free: Nodes, most: float) -> Nodes:
+    def _order(self) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+        """Combinations of levels, halved, by their mean loss."""
+        means = [{levels: float(losses @ self.left) for levels, (losses, _) in half.items()} for half in (self.first, self.second)]
+        return sorted(itertools.product(self.first, self.second), key=lambda levels: means[0][levels[0]] + means[1][levels[1]])
+
+    def _sweep(self, order: Sequence[tuple[tuple[int, ...], tuple[int, ...]]], free: Nodes, most: float) -> Nodes:
         """Publish what can be at a loss of at most `most`; the rows that are left."""
+        first, second = ({levels: losses[free] for levels, (losses, _) in half.items()} for half in (self.first, self.second))
+        scale = np.int64(np.prod([len(losses) for losses in self.losses[self.half :]]))
         for levels in order:
-            if not len(free):
-                break
-            costs = sum(cost[level][free] for cost, level in zip(self.costs, levels, strict=True))
-            chosen = free[costs <= most]
+            costs = first[levels[0]] + second[levels[1]]
+            chosen = free[(costs <= most) & (self.left[free] > 0)]
             if not len(chosen):
                 continue
-            labels = [of[level][chosen] for of, level in zip(self.labels, levels, strict=True)]
-            keys = labels[0].astype(np.int64)
-            for own, losses in zip(labels[1:], self.losses[1:], strict=True):
-                keys = keys * len(losses) + own
+            keys = self.first[levels[0]][1][chosen] * scale + self.second[levels[1]][1][chosen]
             _, group = np.unique(keys, return_inverse=True)
             taken = self._taken(chosen, self.left[chosen], group)
             if taken.any():
-                self._publish(chosen, taken, np.column_stack(labels))
-                free = free[self.left[free] > 0]
-        return free
+                self._publish(
+                    chosen, taken, np.column_stack([own[level][chosen] for own, level in zip(self.labels, sum(levels, ()), strict=True)])
+                )
+        return free[self.left[free] > 0]
 
     def _publish(self, rows: Nodes, taken: Floats, labels: Nodes) -> None:
         some = taken > 0

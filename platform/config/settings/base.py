@@ -152,6 +152,7 @@ SECURE_REFERRER_POLICY = "same-origin"  # `no-referrer` would break CSRF
 X_FRAME_OPTIONS = "DENY"
 # Days after which a back-up is destroyed: withdrawals are remembered for so long, to be repeated after a restore.
 BACKUP_DAYS = int(os.environ.get("BACKUP_DAYS", "30"))
+SECOND_READER = os.environ.get("SECOND_READER", "0") == "1"
 LARGEST_EPSILON = float(os.environ.get("LARGEST_EPSILON", "12"))
 """No study is launched whose answers lose more privacy than this, all questions together."""
 # Secret for the release signing key; defaults to SECRET_KEY. Before rotating SECRET_KEY, set this to its old value.
@@ -190,11 +191,18 @@ SPECTACULAR_SETTINGS = {
         "SweepStatus": "analysis.models.SweepStatus",
         "ReleaseStatus": "analysis.models.ReleaseStatus",
         "CrowdStatus": "surveys.models.BotRunStatus",
+        "PackageStatus": "analysis.models.PackageStatus",
         "DataSetStatus": "analysis.models.DataSetStatus",
         "WebhookEvent": "webhooks.models.Event",
     },
     "POSTPROCESSING_HOOKS": ["drf_spectacular.hooks.postprocess_schema_enums", "config.api_schema.with_problems"],
 }
+
+FILE_UPLOAD_HANDLERS = [
+    "django.core.files.uploadhandler.MemoryFileUploadHandler",
+    "config.uploads.NamelessFileUploadHandler",
+    "django.core.files.uploadhandler.TemporaryFileUploadHandler",
+]
 
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True

@@ -3,6 +3,7 @@
  * and goes to the login page as a whole when the login has run out. A link to a closed explanation opens it.
  */
 
+import "./figures.js"; // first, so that the points of a new figure can have the focus again
 import { need } from "./need.js";
 
 let open = [];
@@ -40,6 +41,8 @@ openTarget();
 function positionOf(element) {
   if (!element?.closest("#results")) return "";
   if (element.id) return `#${CSS.escape(element.id)}`;
+  const point = element.dataset.mark;
+  if (point) return `#${CSS.escape(element.closest(".figure-scroll").id)} .${element.closest(".wide, .narrow").className} [data-mark="${CSS.escape(point)}"]`;
   const within = element.closest("#results details[id], #results section[aria-labelledby]");
   const start = within?.id ? `#${CSS.escape(within.id)} ` : within ? `[aria-labelledby=${CSS.escape(within.getAttribute("aria-labelledby"))}] ` : "#results ";
   const address = element.getAttribute("href");

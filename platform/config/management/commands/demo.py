@@ -1,6 +1,8 @@
 """`manage.py demo`, which `make demo` runs."""
 
 import os
+from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 from django.conf import settings
@@ -8,6 +10,7 @@ from django.core.files import File
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
+from django.utils import timezone
 
 from accounts.models import User
 from accounts.services import ensure_demo_users
@@ -15,16 +18,19 @@ from analysis.models import Run, RunKind, RunStatus
 from config.management.commands.serve import add_address_arguments, require_free_port
 from config.settings.secrets import installation_secret
 from jobs.tasks import work
+from surveys.bots.services import day_of_batch, give_batch_a_day
 from surveys.counts import exact_counts
 from surveys.events import answers_changed
 from surveys.media.services import add_media_file
-from surveys.models import Participant, Study
+from surveys.models import Participant, Step, Study
 from surveys.review import services as reviews
 from surveys.studies import services as studies
 from surveys.study_file import read_study_file
 
 SAMPLE = Path(settings.BASE_DIR) / "surveys" / "sample"
 STUDY_FILE = SAMPLE / "lecture-videos.yaml"
+SIMULATED = timedelta(weeks=4)
+"""The time over which the batches of bots are spread."""
 
 
 class Command(BaseCommand):
@@ -50,10 +56,11 @@ class Command(BaseCommand):
         study, users = build_demonstration(password=password)
         missing = bots - Participant.objects.filter(study=study, is_bot=True).count() - exact_counts(study).declined
         if missing > 0 and study.status == "recruiting":
-            answers_changed.connect(_count_batch, dispatch_uid="demo")
+            weeks = partial(_count_batch, study=study, expected=bots)
+            answers_changed.connect(weeks, dispatch_uid="demo")
             call_command("send_bots", study.slug, n=missing, prevalence=0.3, effect=0.35, stdout=self.stdout, stderr=self.stderr)
             answers_changed.disconnect(dispatch_uid="demo")
-        _count_batch()
+            weeks()
         site = f"http://{'localhost' if host == '127.0.0.1' else host}:{port}"
         self.stdout.write(
             f"\nTake part:   {site}/s/{study.slug}/\n"
@@ -74,10 +81,13 @@ def build_demonstration(*, password: str) -> tuple[Study, list[User]]:
     return study or _build(investigator=people["investigator"], officer=people["irb"]), users
 
 
-def _count_batch(**signal: object) -> None:
-    """Compute what waits, as a worker would; no worker runs yet, and all bots together would be a single batch."""
+def _count_batch(*, study: Study, expected: int, **signal: object) -> None:
+    """Compute what waits, as a worker would, and give the batch its simulated day; all bots together would be one batch of one day."""
     for run_id in Run.objects.filter(status=RunStatus.QUEUED, kind=RunKind.FIRST_RESULTS).values_list("pk", flat=True):
         work(RunKind.FIRST_RESULTS, run_id)
+    today = timezone.localdate()
+    finished = Participant.objects.filter(study=study, is_bot=True, step=Step.FINISHED).count()
+    give_batch_a_day(study, day_of_batch(last=today, arrived=finished, expected=expected, over=SIMULATED), today=today)
 
 
 @transaction.atomic

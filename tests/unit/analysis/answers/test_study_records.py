@@ -1,9 +1,20 @@
 """Background answers become records whose shape and labels follow from the protocol; every value that can be told has a place."""
 
+from typing import Any
+
 import pytest
 from pydantic import TypeAdapter
 
-from analysis.answers.study_records import NOT_ANSWERED, records_of, roles_of, sensitive_of, suggested_hierarchies
+from analysis.answers.study_records import (
+    NOT_ANSWERED,
+    as_published,
+    auxiliary_of,
+    named,
+    records_of,
+    roles_of,
+    sensitive_of,
+    suggested_hierarchies,
+)
 from candor.records.anonymising import anonymize, read_records
 from candor.records.hierarchies import read_hierarchies
 from surveys.questions.background import BackgroundQuestion
@@ -55,7 +66,10 @@ def test_a_record_has_the_answers_in_their_places() -> None:
         "3",
         "2",
     )
-    assert labels["postcode"].startswith("[")
+    assert "postcode" not in labels
+    assert record["auxiliary"] == {"postcode": "12345"}
+    [published] = records_of(as_published(QUESTIONS, {}), [ADA])
+    assert published["quasi_identifiers"]["postcode"].startswith("[")
     assert record["sensitive"] == {"gpa": "[3.6,4]"}
     courses = [child for child in record["children"] if "courses.course" in child["quasi_identifiers"]]
     assert [child["quasi_identifiers"]["courses.course"] for child in courses] == ["a", "c"]
@@ -69,8 +83,56 @@ def test_a_record_has_the_answers_in_their_places() -> None:
 def test_nothing_answered_is_a_value_and_an_empty_group_is_none() -> None:
     nothing, empty = records_of(QUESTIONS, [{}, {"courses": [], "devices": [], "friends": None}])
     assert nothing == empty
-    assert set(nothing["quasi_identifiers"].values()) | set(nothing["sensitive"].values()) == {NOT_ANSWERED}
+    told = [*nothing["quasi_identifiers"].values(), *nothing["sensitive"].values(), *nothing["auxiliary"].values()]
+    assert set(told) == {NOT_ANSWERED}
+    chains = suggested_hierarchies(as_published(QUESTIONS, {"as_labels": named(QUESTIONS, "sensitive")}))
+    assert {name for name in labels_of(ADA) if chains[name].get(NOT_ANSWERED) != [NOT_ANSWERED, "*"]} == {
+        "courses",
+        "devices",
+        "troubles",
+        "courses.with",
+    }  # a group and a multiple choice that are left open have no vertex
     assert nothing["children"] == []
+
+
+def labels_of(answers: dict[str, Any]) -> set[str]:
+    """The names of all labels when sensitive questions are treated as quasi-identifiers."""
+    [record] = records_of(as_published(QUESTIONS, {"as_labels": named(QUESTIONS, "sensitive")}), [answers])
+    waiting, found = [record], set[str]()
+    while waiting:
+        one = waiting.pop()
+        assert one["sensitive"] == {}
+        found |= one["quasi_identifiers"].keys()
+        waiting += one["children"]
+    return found
+
+
+def test_an_empty_group_looks_like_one_left_out_and_not_like_one_with_nothing_told() -> None:
+    people = [{"courses": []}, {}, {"courses": [{}]}, {"courses": [{}]}]
+    asked = as_published(QUESTIONS, {})
+    published = anonymize(records_of(asked, people), suggested_hierarchies(asked), k=2, class_size=2).records
+    assert sorted(len(one["children"]) for one in published) == [0, 0, 1, 1]
+    assert {one["children"][0]["quasi_identifiers"]["courses.course"] for one in published if one["children"]} == {NOT_ANSWERED}
+
+
+def test_unconfirmed_auxiliary_answers_are_labels_and_confirmed_ones_are_as_they_are() -> None:
+    people = [{**ADA, "postcode": 10000 + 997 * at} for at in range(20)]
+    for confirmed in ([], ["postcode"]):
+        asked = as_published(QUESTIONS, {"auxiliary": confirmed})
+        assert auxiliary_of(asked) == confirmed
+        published = anonymize(records_of(asked, people), suggested_hierarchies(asked), k=4, auxiliary=auxiliary_of(asked)).records
+        home = "auxiliary" if confirmed else "quasi_identifiers"
+        told = [one[home]["postcode"] for one in published]
+        assert len(set(told)) == 20 if confirmed else min(map(told.count, told)) >= 4
+
+
+def test_both_numbers_of_a_circle_are_confirmed_or_none() -> None:
+    circle = TypeAdapter(tuple[BackgroundQuestion, ...]).validate_python(
+        [{"kind": "circle", "name": "friends", "text": "?", "role": "auxiliary"}]
+    )
+    assert named(circle, "auxiliary") == {"friends": "?"}
+    assert auxiliary_of(as_published(circle, {"auxiliary": ["friends"]})) == ["friends.friends", "friends.pairs"]
+    assert auxiliary_of(as_published(circle, {"auxiliary": ["friends.friends"]})) == []
 
 
 def test_every_value_that_can_be_told_is_a_leaf_and_the_leaves_do_not_depend_on_the_answers() -> None:
@@ -81,8 +143,9 @@ def test_every_value_that_can_be_told_is_a_leaf_and_the_leaves_do_not_depend_on_
         for code in (10000, 10703, 55555, 99999)
         for one in (0, 8)
     ]
-    hierarchies = suggested_hierarchies(QUESTIONS)
-    forest = read_records(records_of(QUESTIONS, [ADA, {}, *several]), hierarchies)
+    asked = as_published(QUESTIONS, {})
+    hierarchies = suggested_hierarchies(asked)
+    forest = read_records(records_of(asked, [ADA, {}, *several]), hierarchies)
     assert len(forest.roots) == len(several) + 2
     assert set(hierarchies["year"]) == {"1", "2", "3", "4", "5", NOT_ANSWERED}
     assert hierarchies["year"]["3"] == ["3", "[3,4]", "[1,4]", "*"]
@@ -116,5 +179,6 @@ def test_roles_are_those_of_the_protocol() -> None:
 
 def test_such_records_can_be_protected() -> None:
     people = [{**ADA, "year": 1 + n % 5, "courses": ADA["courses"][: n % 3], "gpa": n % 5 / 2} for n in range(40)]
-    release = anonymize(records_of(QUESTIONS, people), suggested_hierarchies(QUESTIONS), k=4, diversity={"gpa": 2})
+    asked = as_published(QUESTIONS, {})
+    release = anonymize(records_of(asked, people), suggested_hierarchies(asked), k=4, diversity={"gpa": 2})
     assert len(release.records) == 40

@@ -123,7 +123,13 @@ Change = Callable[[Records], object]
 CHANGES: dict[str, tuple[Change, str]] = {
     "another label": (lambda records: records[0]["quasi_identifiers"].update(year="[9,9]"), "only 1 records look like this one"),
     "a row number": (lambda records: records[0].update(row=1), "unknown|extra field"),
-    "another answer": (lambda records: records[0]["released"].update(arm="nobody's"), "a record has answers that no row of data.csv has"),
+    "another answer": (lambda records: records[0]["released"].update(arm="nobody's"), "found 'arm': \"nobody's\""),
+    "another arm": (
+        lambda records: next(one for one in records if one["released"]["arm"] == "slides")["released"].update(arm="face"),
+        "a record has answers that no row of data.csv has",
+    ),
+    "another question": (lambda records: records[0]["released"]["answers"].update({"row 17": None}), "extra field: released"),
+    "shuffled without a word": (lambda records: [one.update(anatomy=True) for one in records], "do not agree whether"),
     "a record less": (lambda records: records.pop(), "expected 200 records, of which 0 were left out; found 199"),
     "alike": (lambda records: [one["sensitive"].update(gpa="a") for one in records], "expected ℓ = 2"),
     "a blank": (lambda records: records[0]["sensitive"].update(gpa=None), "blank"),

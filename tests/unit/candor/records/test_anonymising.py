@@ -104,6 +104,18 @@ def test_anatomy_shuffles_values_within_orbits_only() -> None:
     before, after = plain_orbits(plain.records), plain_orbits(shuffled.records)
     assert {key: Counter(values) for key, values in before.items()} == {key: Counter(values) for key, values in after.items()}
     assert list(Audit(records, HIERARCHIES, anatomy=True).violations(shuffled.records)) == []
+    assert list(violations(shuffled.records, k=6)) == []
+    assert {one["anatomy"] for one in shuffled.records} == {True}
+    assert not any("anatomy" in one for one in plain.records)
+
+
+def test_confirmed_attributes_do_not_move_with_shuffled_values() -> None:
+    """A room that moved with a grade would still tell whose grade it is."""
+    records = [{**one, "auxiliary": {"room": str(at)}, "released": {"arm": str(at)}} for at, one in enumerate(students(60))]
+    release = anonymize(records, HIERARCHIES, k=6, anatomy=True, auxiliary=["room"])
+    assert all(one["auxiliary"]["room"] == one["released"]["arm"] for one in release.records)
+    kept = sum(one["sensitive"] == records[int(one["released"]["arm"])]["sensitive"] for one in release.records)
+    assert kept < 40  # about one in six stays by chance
 
 
 def test_a_confirmed_attribute_is_published_as_it_is_and_others_are_generalised() -> None:

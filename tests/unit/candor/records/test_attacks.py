@@ -9,9 +9,12 @@ from typing import Any
 
 import pytest
 
+from candor.records import shuffling
 from candor.records.anonymising import anonymize, read_records
+from candor.records.diversity import Repair
 from candor.records.hierarchies import read_hierarchies
 from candor.records.releases.intersection import alone_in_both, intersection
+from candor.records.risk import form_of, risks
 from candor.records.tables.minimality import beliefs, rows_given_away
 from tests.unit.candor.records.students import HIERARCHIES, students, vertex
 from tests.unit.candor.records.test_risk_and_answers import candor
@@ -40,6 +43,41 @@ def test_other_classes_are_intersected_and_the_same_ones_are_not(tmp_path: Path,
         Path(f"{name}.json").write_text(json.dumps(release.records))
     done = candor("risk", "one.json", "--also", "two.json", "--format", "json")
     assert json.loads(done.stdout)["intersection"] == found.to_dict()
+
+
+def hits_of_an_insider(records: list[Any], published: list[Any]) -> float:
+    """She knows somebody's labels and average, looks for a record that has both, and reads a second value of it: how often is it right?"""
+    found = []
+    for record in published:
+        own = records[int(record["released"]["arm"])]["sensitive"]
+        alike = [one["sensitive"] for one in published if form_of(one) == form_of(record) and one["sensitive"]["gpa"] == own["gpa"]]
+        found.append(sum(one["room"] == own["room"] for one in alike) / len(alike))
+    return sum(found) / len(found)
+
+
+def test_an_insider_reads_the_rest_of_a_record_unless_every_value_was_shuffled_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The control shuffles whole vertices: two values of a vertex stay together, and the attack succeeds as if nothing had been done."""
+    records = [
+        one | {"sensitive": {"gpa": at, "room": f"R{at}"}, "released": {"arm": str(at)}} for at, one in enumerate(students(240, seed=8))
+    ]
+    forest = read_records(records, HIERARCHIES)
+    plain = anonymize(forest, k=12)
+    classes = [one.members for one in plain.classes]
+    shuffled = anonymize(forest, k=12, anatomy=True, classes=classes)
+    assert hits_of_an_insider(records, plain.records) == 1
+    # One in twelve by chance: 20 of 240, give or take 4.3.
+    assert hits_of_an_insider(records, shuffled.records) < 0.25
+    assert (list(risks(plain.records).insider), risks(shuffled.records).insider) == (["gpa", "room", "grade", "score"], {})
+
+    def whole_vertices(repair: Repair) -> None:
+        for group in repair.groups():
+            for orbit in repair.orbits(group):
+                mixed = iter(shuffling.shuffled([number for place in orbit.places for number in place.values]))
+                for place in orbit.places:
+                    place.values = [next(mixed) for _ in place.values]
+
+    monkeypatch.setattr(Repair, "shuffle", whole_vertices)
+    assert hits_of_an_insider(records, anonymize(forest, k=12, anatomy=True, classes=classes).records) == 1
 
 
 def test_what_is_told_to_several_recognises_nobody() -> None:

@@ -19,11 +19,12 @@ from candor.records.anonymising import anonymize
 from tests.unit.candor.records.students import HIERARCHIES, students, vertex
 
 K, LEVELS = 4, {"grade": 2, "gpa": 2}
+GROUPS = {"arm": ["slides", "face"], "subsample": ["1", "2"], "answers": ["attention"]}
 PUBLISHED = anonymize(students(60), HIERARCHIES | {"gpa": {"interval": [0.5]}}, k=K, diversity=LEVELS, class_size=5).records
 
 
 def first(records: list[Any], **options: Any) -> checking.Violation | None:
-    return next(checking.violations(records, **{"k": K, "diversity": LEVELS} | options), None)
+    return next(checking.violations(records, **{"k": K, "diversity": LEVELS, "groups": GROUPS} | options), None)
 
 
 def own(records: list[Any]) -> list[Any]:
@@ -69,6 +70,22 @@ BREAKING: dict[str, tuple[str, Callable[[list[Any]], object]]] = {
     ),
     "a row number hides in an answer": ("extra field", lambda records: [one.update(released={"row": 1}) for one in records]),
     "a row number hides in the arm": ("extra field", lambda records: [one.update(released={"arm": at}) for at, one in enumerate(records)]),
+    "a number hides in a group that does not exist": (
+        "extra field",
+        lambda records: [one.update(released={"arm": f"slides {at}", "subsample": "1"}) for at, one in enumerate(records)],
+    ),
+    "a number hides in an answer that is true": (
+        "extra field",
+        lambda records: records[0].update(released={"answers": {"attention": True}}),
+    ),
+    "a number hides beside the questions": (
+        "extra field",
+        lambda records: [one.update(released={"answers": {"attention": 1, f"row {at}": None}}) for at, one in enumerate(records)],
+    ),
+    "the answers are a text": ("extra field", lambda records: records[0].update(released={"answers": "row 17"})),
+    "the mark of shuffled values says more": ("extra field", lambda records: [one.update(anatomy=at) for at, one in enumerate(records)]),
+    "one record is marked as shuffled": ("k", lambda records: records[0].update(anatomy=True)),
+    "a child is marked as shuffled": ("extra field", lambda records: with_courses(records)["children"][0].update(anatomy=True)),
     "a release is no object": ("fields", lambda records: records[0].update(released=3)),
     "auxiliary attributes are no object": ("fields", lambda records: records[0].update(auxiliary=[1])),
     "an index column is added": (
@@ -123,6 +140,14 @@ def test_a_violation_names_record_vertex_and_rule() -> None:
     records[at]["children"][0]["note"] = "of Bob"
     course = records[at]["children"][0]["quasi_identifiers"]["course"]
     assert str(first(records)) == f"record {at + 1}, root → course {course}: extra field: 'note'"
+
+
+def test_groups_answers_and_marks_that_there_are_pass() -> None:
+    records = own(PUBLISHED)
+    for at, one in enumerate(records):
+        answers = {"attention": (0, 1, None)[at % 3]}
+        one.update(released={"arm": GROUPS["arm"][at % 2], "subsample": "1", "answers": answers}, anatomy=True)
+    assert first(records) is None
 
 
 def test_a_blank_orbit_tells_nothing_and_passes() -> None:

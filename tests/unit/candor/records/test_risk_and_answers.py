@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import errno
+import itertools
 import json
 import random
 from collections import Counter
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from candor.cli.records.files import write
 from candor.errors import QuestionError
 from candor.records.anonymising import anonymize
 from candor.records.checking import violations
@@ -104,6 +108,53 @@ def test_a_value_that_all_share_is_certain_for_everybody() -> None:
     assert found.certain == {"grade": 0.5}
     assert found.insider["grade"].singled_out == 0.5  # A, B and C in the second class
     assert (found.prosecutor_highest, found.prosecutor_mean) == (1 / 3, 1 / 3)
+
+
+def test_the_distance_from_the_label_is_what_the_checker_accepts() -> None:
+    records = anonymize(students(120, seed=2), HIERARCHIES, k=5).records
+    found = risks(records).distance
+    largest = max(found.values())
+    assert 0 < largest <= 1
+    assert list(violations(records, k=5, t=largest)) == []
+    assert {one.rule for one in violations(records, k=5, t=largest - 1e-6)} == {"t"}
+
+
+def test_one_of_several_look_alikes_has_a_value_with_at_most_m_times_its_share() -> None:
+    """Two of four students have an A, and each has two courses that look alike; then the same by all orders of shuffled values."""
+
+    def student(first: str, second: str) -> dict[str, Any]:
+        return vertex({}, {}, [vertex({"course": "CS"}, {"grade": first}), vertex({"course": "CS"}, {"grade": second})])
+
+    records = [student("A", "B"), student("C", "A"), student("B", "C"), student("D", "D")]
+    assert asdict(risks(records).look_alikes["grade"]) == {"m": 2, "highest": 0.5, "bound": 0.5}
+    grades = "AABBCCDD"
+    draws = list(itertools.combinations(range(8), 2))
+    chance = sum(any(grades[at] == "A" for at in pair) for pair in draws) / len(draws)
+    found = risks([one | {"anatomy": True} for one in records]).look_alikes["grade"]
+    assert found.highest == pytest.approx(chance)
+    assert chance <= found.bound == 0.5
+
+
+def test_look_alikes_of_diverse_records_stay_below_m_of_l() -> None:
+    for anatomy in (False, True):
+        levels = {"grade": 2, "score": 2, "gpa": 2}
+        records = anonymize(students(90), HIERARCHIES | {"gpa": {"interval": [0.5]}}, k=5, diversity=levels, anatomy=anatomy).records
+        for one in risks(records).look_alikes.values():
+            assert one.highest <= one.bound + 1e-12
+            assert one.bound <= one.m / 2
+
+
+def test_a_full_disk_leaves_the_old_file_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def half(self: Path, text: str, **_options: Any) -> int:
+        self.write_bytes(text.encode()[: len(text) // 2])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    published = tmp_path / "out.json"
+    published.write_text("before")
+    monkeypatch.setattr(Path, "write_text", half)
+    with pytest.raises(OSError, match="No space"):
+        write(published, "[1, 2, 3]")
+    assert [(one.name, one.read_bytes()) for one in tmp_path.iterdir()] == [("out.json", b"before")]
 
 
 def test_a_label_stands_for_each_of_its_leaves() -> None:

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from candor.records.hierarchies import read_hierarchies
-from candor.records.tables import recoding
+from candor.records.tables import improving, recoding
 from candor.records.tables.anonymising import PublishedTable, Table, anonymize_table
+from candor.records.tables.classes import common_nodes
 from candor.records.tables.closeness import equal_distance, largest_close_part
-from candor.records.tables.improving import common_nodes
 
 TOWNS = {f"{land}{at}": [f"{land}{at}", land, "*"] for land in "NSW" for at in range(5)}
 LABELS: dict[str, Any] = {"age": {"interval": [5, 10, 20, 40]}, "town": TOWNS, "gender": {"F": ["F", "*"], "M": ["M", "*"]}}
@@ -97,3 +97,28 @@ def test_the_largest_close_part_is_close_and_nothing_larger_is() -> None:
         parts = np.array([part for part in np.ndindex(*(counts[0].astype(int) + 1)) if sum(part)], dtype=float)
         best = parts.sum(axis=1)[equal_distance(parts, of) <= 0.15].max(initial=0)
         assert best - 3 <= kept.sum() <= best or not kept.any()
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_search_keeps_all_demands_on_uneven_labels_and_never_loses_more(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(seed)
+    labels: dict[str, Any] = {}
+    columns = []
+    for name in ("first", "second"):
+        values = [f"{name}{at}" for at in range(int(rng.integers(3, 12)))]
+        labels[name] = {value: [value, *([f"{name}/{at // 3}"] if rng.random() < 0.8 else []), "*"] for at, value in enumerate(values)}
+        columns.append(rng.choice(values, 300, p=rng.dirichlet(np.ones(len(values)))).tolist())
+    columns.append(rng.choice(list("ABCDE"), 300).tolist())
+    table = Table(columns=["first", "second", "job"], rows=[list(row) for row in zip(*columns, strict=True)], delimiter=",")
+    roles = {"first": "quasi_identifier", "second": "quasi_identifier", "job": "sensitive"}
+    demands: dict[str, Any] = {"k": int(rng.integers(2, 10)), "diversity": {"job": int(rng.integers(1, 4))}, "suppress": 0.05}
+    found = anonymize_table(table, roles, labels, **demands)  # the checker has seen it
+    assert found.suppressed <= 15
+    monkeypatch.setattr(recoding, "improve", lambda nodes, *_, **__: nodes)
+    assert found.loss <= anonymize_table(table, roles, labels, **demands).loss + 1e-9
+
+
+def test_labels_that_nobody_has_yet_are_opened(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = anonymize_table(table, ROLES, LABELS, k=5)
+    monkeypatch.setattr(improving.Opener, "run", lambda self: 0)
+    assert found.loss < anonymize_table(table, ROLES, LABELS, k=5).loss

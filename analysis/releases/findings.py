@@ -1,0 +1,109 @@
+"""The findings of a published study: the result matrix and a figure of results.json, with the texts of protocol.json."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from analysis.figures.intervals import forest_figure, prevalence_figure
+from analysis.figures.shown import ShownFigure, shown_figure
+from analysis.live.matrix import ArmShare, Cell, Estimated, Matrix, MatrixRow, matrix_table, verdict_of
+from analysis.live.wording import FoundEffect, contrast_in_words
+from analysis.models import Release
+from candor.figures.forest import ForestRow
+from candor.packages.archive import file_in
+from candor.results import Interval
+
+RECOMPUTED = ("data.csv", "protocol.json", "results.json")
+"""The files from which a browser computes the estimates again, each at an address of its own."""
+Document = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Findings:
+    """The content of the page's first part. `language` is that of the texts of questions and arms."""
+
+    matrix: Matrix
+    figure: ShownFigure | None
+    figure_title: str
+    language: str
+    level: float
+
+
+def file_of(release: Release, name: str) -> bytes | None:
+    """One of the files in `RECOMPUTED`; None where there is none, or no package any more."""
+    package = Release.objects.filter(pk=release.pk).values_list("package", flat=True).first() if name in RECOMPUTED else None
+    return None if package is None else file_in(bytes(package), name)
+
+
+def findings_of(release: Release) -> Findings | None:
+    """None where the package has no estimates."""
+    package = Release.objects.filter(pk=release.pk).values_list("package", flat=True).first()
+    if package is None:
+        return None
+    protocol, results = (json.loads(file_in(bytes(package), name) or b"{}") for name in ("protocol.json", "results.json"))
+    return findings_in(protocol, results)
+
+
+def findings_in(protocol: Document, results: Document) -> Findings | None:
+    """The same from the two documents."""
+    names = {arm["name"]: arm["label"] for arm in protocol["arms"]}
+    outcomes = {question["name"]: results["outcomes"].get(question["name"], {}) for question in protocol["questions"]}
+    texts = {question["name"]: question["text"] for question in protocol["questions"] if "effects" in outcomes[question["name"]]}
+    rows = tuple(_row(question, outcomes[question], level=results["level"]) for question in texts)
+    matrix = matrix_table(rows, texts=texts, names=names, is_survey=len(names) == 1)
+    if matrix is None:
+        return None
+    draw = prevalence_figure if matrix.is_survey else forest_figure
+    title = _("How many truly say “yes”, by question") if matrix.is_survey else _("Effects by question")
+    lines = list(_lines(rows, texts, names))
+    figure = shown_figure(partial(draw, lines, title=title)) if lines else None
+    return Findings(matrix=matrix, figure=figure, figure_title=title, language=protocol.get("language", "en"), level=results["level"])
+
+
+def _row(question: str, outcome: Document, *, level: float) -> MatrixRow:
+    return MatrixRow(
+        question=question,
+        n=outcome["n"],
+        planned=True,
+        not_yet=False,
+        cheater_proportion=Estimated(**_numbers(outcome["cheater_proportion"])),
+        effects=tuple(_cells(outcome["effects"], level=level)),
+        prevalence=tuple(ArmShare(arm=one["arm"], **_numbers(one)) for one in outcome["prevalence"]),
+    )
+
+
+def _cells(effects: list[Document], *, level: float) -> Iterator[Cell]:
+    """The contrasts by the first method, which is the headline."""
+    for one in effects:
+        if one["method"] != effects[0]["method"]:
+            continue
+        numbers, delta = _numbers(one), one["honest_times_effect"]["value"]
+        certain = delta is not None and one["adjusted_p_value"] is not None and one["adjusted_p_value"] < 1 - level
+        direction = (1 if delta > 0 else -1) if certain else 0
+        interval = Interval(**one["interval"]) if one["interval"] else None
+        found = FoundEffect(value=one["value"], interval=interval, honest_times_effect=None, direction=direction)
+        yield Cell(treatment=one["treatment"], control=one["control"], verdict=verdict_of(found, planned=True), **numbers)
+
+
+def _numbers(one: Document) -> dict[str, float | None]:
+    ends = one["interval"] or {"low": None, "high": None}
+    return {"value": one["value"], "low": ends["low"], "high": ends["high"]}
+
+
+def _lines(rows: tuple[MatrixRow, ...], texts: Mapping[str, str], names: Mapping[str, str]) -> Iterator[ForestRow]:
+    """One line of the figure for each effect; in a survey for each share."""
+    for row in rows:
+        several = len(row.effects) > 1
+        for cell in row.effects:
+            contrast = contrast_in_words(names[cell.treatment], names[cell.control]) if several else ""
+            yield ForestRow.of(cell.value, _ends(cell), label=texts[row.question], detail=contrast, n=row.n)
+        for share in () if row.effects else row.prevalence:
+            yield ForestRow.of(share.value, _ends(share), label=texts[row.question], n=row.n)
+
+
+def _ends(one: Estimated) -> tuple[float | None, float | None] | None:
+    return None if one.low is None and one.high is None else (one.low, one.high)

@@ -1,0 +1,200 @@
+"""New labels for the rows of dear classes: one is opened when enough rows gain by it; what is left of their classes goes elsewhere."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from candor.records.hierarchies import Hierarchy
+from candor.records.tables.classes import FAR, MOST_PAIRS, Classes, Nodes, Single, paths
+
+Keys = npt.NDArray[np.uint32]
+MOST_LABELS = 10_000_000
+"""Pairs of a dear row and a label above it that are looked at."""
+TRIALS, PATIENCE, LEAST_SHARE, MOST_SHARE = 3000, 250, 0.5, 2.5
+"""Labels that are tried, how many of them in vain before the search ends, and how many rows, in terms of k, must gain by one."""
+LEAST_GAIN, LEAST_SAVED, USUAL = 1e-4, 0.05, 0.15
+"""The smallest gain; the least that a row must save by a label; the loss that is presumed of rows that fill a label up."""
+NOBODY = np.zeros(0, dtype=np.int64)
+
+
+class Opener:
+    """Opens labels among classes.
+
+    Parameters
+    ----------
+    classes : Classes
+    hierarchies : sequence of Hierarchy, shape (attributes,)
+    """
+
+    def __init__(self, classes: Classes, hierarchies: Sequence[Hierarchy]) -> None:
+        self.classes = classes
+        self.depths = [[len(tree.chain(node)) - 1 for node in range(len(tree.labels))] for tree in hierarchies]
+        ways = [paths(tree) for tree in hierarchies]
+        self.above = [way[own].T.astype(np.int32, order="C") for way, own in zip(ways, classes.leaves.T, strict=True)]
+        """For each attribute the labels above each row, from the root down; shape (levels, rows)."""
+        self.prices = [_once(above, losses) for above, losses in zip(self.above, classes.losses, strict=True)]
+        rng = np.random.default_rng(0)
+        self.codes = [rng.integers(2**32, size=len(own), dtype=np.uint32) for own in classes.losses]
+        """A number for each label of each attribute. Their sum is the key of a label; two labels with one key cost a vain trial."""
+        self.elsewhere, self.target = np.full(len(classes.of), FAR), np.full(len(classes.of), -1)
+        """The further cost of leaving its class for the best other one, and that class; FAR for rows that are not at hand."""
+
+    def run(self) -> int:
+        """Try the most promising labels; how many were opened."""
+        if not len(self.classes.rows):
+            return 0
+        self._look_elsewhere(self.classes.rows)
+        opened = vain = 0
+        for label in self._candidates():
+            if self._opened(label):
+                opened, vain = opened + 1, 0
+            elif (vain := vain + 1) > PATIENCE:
+                break
+        return opened
+
+    def _look_elsewhere(self, rows: Nodes) -> None:
+        classes = self.classes
+        for some in np.array_split(rows, 1 + len(rows) * len(classes.sizes) // MOST_PAIRS):
+            costs = classes.costs_of_joining(classes.at[some])
+            own, every = classes.of[some], np.arange(len(some))
+            costs[every, own] = FAR
+            self.target[some] = best = costs.argmin(axis=1)
+            self.elsewhere[some] = costs[every, best] - classes.costs[own]
+        self.all_elsewhere = np.bincount(classes.of, self.elsewhere, minlength=len(classes.sizes))
+
+    def _candidates(self) -> Nodes:
+        """Labels by which many rows of dear classes would gain, the best first; shape (labels, attributes)."""
+        classes = self.classes
+        keys, saved, rows, combinations = self._savings()
+        order = np.argsort(keys)
+        begins = np.flatnonzero(np.diff(keys[order], prepend=keys[order[:1]] + np.uint32(1)))
+        numbers = np.diff(begins, append=len(keys))
+        likely = np.flatnonzero((numbers >= LEAST_SHARE * classes.k) & (numbers <= MOST_SHARE * classes.k))
+        if not len(likely):
+            return np.zeros((0, len(self.above)), dtype=np.int64)
+        gains, one_of = np.add.reduceat(saved[order], begins)[likely], order[begins[likely]]
+        levels = np.unravel_index(combinations[one_of], [len(above) for above in self.above])
+        labels = np.column_stack([above[level, rows[one_of]] for above, level in zip(self.above, levels, strict=True)])
+        losses = sum(own[labels[:, at]] for at, own in enumerate(classes.losses))
+        worth = gains - np.maximum(0, classes.k - numbers[likely]) * np.maximum(0, losses - USUAL)
+        return labels[np.argsort(-worth)[: min(TRIALS, int((worth > 0).sum()))]]
+
+    def _savings(self) -> tuple[Keys, Single, Nodes, Nodes]:
+        """For each label above a dear row by which it would gain: the key of the label, the gain, the row, and the levels of the label.
+
+        The levels of the first attributes are taken one after the other, so that the arrays stay small.
+        """
+        classes = self.classes
+        costs = classes.costs[classes.of[classes.rows]]
+        numbers = [len(above) for above in self.above]
+        dearest = np.argsort(-costs, kind="stable")[: MOST_LABELS // int(np.prod(numbers))]
+        rows, bounds = classes.rows[dearest], costs[dearest, None] - np.float32(LEAST_SAVED)
+        half = len(numbers) // 2
+        inner, inner_keys = self._combined(rows, range(half, len(numbers)), [slice(None)] * (len(numbers) - half))
+        found = []
+        for number, levels in enumerate(itertools.product(*map(range, numbers[:half]))):
+            outer, outer_keys = self._combined(rows, range(half), [slice(level, level + 1) for level in levels])
+            saved = bounds - inner - outer
+            pairs = np.flatnonzero(saved > 0)
+            row, combination = np.divmod(pairs, inner.shape[1])
+            found.append(((inner_keys + outer_keys).ravel()[pairs], saved.ravel()[pairs], rows[row], combination + number * inner.shape[1]))
+        keys, saved, of, combinations = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        return keys, saved + np.float32(LEAST_SAVED), of, combinations
+
+    def _combined(self, rows: Nodes, attributes: Sequence[int], levels: Sequence[slice]) -> tuple[Single, Keys]:
+        """The losses and the keys of all combinations of some levels; shape (rows, combinations)."""
+        losses, keys = np.zeros((len(rows), 1), dtype=np.float32), np.zeros((len(rows), 1), dtype=np.uint32)
+        for at, chosen in zip(attributes, levels, strict=True):
+            labels, own = self.above[at][chosen, rows].T, self.prices[at][chosen, rows].T
+            losses = (losses[:, :, None] + own[:, None, :]).reshape(len(rows), -1)
+            keys = (keys[:, :, None] + self.codes[at][labels][:, None, :]).reshape(len(rows), -1)
+        return losses, keys
+
+    def _opened(self, label: Nodes) -> bool:
+        """Whether the label was opened: all that changed loses less together, and keeps the demands."""
+        classes = self.classes
+        takers, homeless = self._plan(label.tolist())
+        empty = np.flatnonzero((classes.sizes == 0) & (classes.least > 0))
+        if not len(takers) or not len(empty):
+            return False
+        before = classes.loss
+        back = dict(zip(takers.tolist(), classes.of[takers].tolist(), strict=True))
+        classes.move(dict.fromkeys(back, int(empty[0])))
+        for one in homeless.tolist():
+            for row in list(classes.members[one]):
+                costs = classes.costs_of_joining(classes.at[row : row + 1])[0]
+                costs[one] = FAR
+                back.setdefault(row, one)
+                classes.move({row: int(costs.argmin())}, settle=one)
+        changed = {*back.values(), *classes.of[list(back)].tolist()}
+        small = any(0 < len(classes.members[one]) < classes.least[one] for one in changed)
+        if classes.loss < before - LEAST_GAIN and not small and classes.diverse(changed):
+            stale = np.isin(classes.of, list(changed)) | np.isin(self.target, list(changed))
+            self._look_elsewhere(np.flatnonzero(stale & (classes.at >= 0)))
+            return True
+        classes.move(back)
+        return False
+
+    def _below(self, label: Sequence[int]) -> Nodes:
+        """The rows that the label covers."""
+        own = zip(label, self.depths, self.above, strict=True)
+        covers = [above[depths[node]] == node for node, depths, above in own if node]
+        return np.flatnonzero(np.logical_and.reduce(covers)) if covers else np.arange(len(self.classes.of))
+
+    def _plan(self, label: Sequence[int]) -> tuple[Nodes, Nodes]:
+        """The rows that would take the label, and the classes that would be dissolved for it; no rows when that gains nothing.
+
+        Each class gives its rows for which the label is cheaper, up to its surplus; or all of them, while its others go elsewhere.
+        Surplus rows of cheaper classes fill up what is missing to k.
+        """
+        classes = self.classes
+        below = self._below(label)
+        of = classes.of[below]
+        saved = classes.costs - np.float32(sum(float(own[node]) for own, node in zip(classes.losses, label, strict=True)))
+        gaining = saved[of] > LEAST_GAIN
+        if len(below) < classes.k or not gaining.any():
+            return NOBODY, NOBODY
+        rows, own, number = below[gaining], of[gaining], len(classes.sizes)
+        asked, surplus = np.bincount(own, minlength=number), classes.sizes - classes.least
+        others = self.all_elsewhere - np.bincount(own, self.elsewhere[rows], minlength=number)
+        whole = (asked <= surplus) | (asked == classes.sizes)
+        dissolved, parts = saved * asked - others, saved * surplus
+        homeless = ~whole & (dissolved > parts)
+        gain = float(np.where(whole, saved * asked, np.maximum(dissolved, parts))[asked > 0].sum())
+        if gain <= LEAST_GAIN:
+            return NOBODY, NOBODY
+        takers = rows[_first(own, np.where(whole | homeless, asked, surplus))]
+        if (missing := classes.k - len(takers)) > 0:
+            rows, own = below[~gaining], of[~gaining]
+            ready = _first(own, surplus)
+            filling = ready[np.argsort(-saved[own[ready]], kind="stable")[:missing]]
+            takers = np.concatenate([takers, rows[filling]])
+            gain += float(saved[own[filling]].sum())
+        if len(takers) < classes.k or gain <= LEAST_GAIN:
+            return NOBODY, NOBODY
+        return takers, np.flatnonzero(homeless)
+
+
+def _once(above: npt.NDArray[np.int32], losses: Single) -> Single:
+    """The losses of labels; FAR where a label repeats the one before."""
+    found = losses[above]
+    found[1:][above[1:] == above[:-1]] = FAR
+    return found
+
+
+def _first(own: Nodes, limits: Nodes) -> Nodes:
+    """The first rows of each class, up to its limit.
+
+    Examples
+    --------
+    >>> _first(np.array([1, 0, 1, 1]), np.array([1, 2])).tolist()
+    [1, 0, 2]
+    """
+    numbers = np.bincount(own, minlength=len(limits))
+    order = np.argsort(own, kind="stable")
+    place = np.arange(len(own)) - (np.cumsum(numbers) - numbers)[own[order]]
+    return order[place < limits[own[order]]]

@@ -1,0 +1,69 @@
+"""The one step that is next in a study's life, for one person: the main button of its first page."""
+
+from dataclasses import dataclass
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from surveys.access import Seat
+from surveys.lifecycle.steps import conditions_wait, obstacles_to_recruiting
+from surveys.models import RUNNING, StudyStatus
+from surveys.studies.forms import WORDS
+from surveys.studies.readiness import ToDo
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NextStep:
+    """A sentence and a button, which opens a page or takes an action on the study."""
+
+    sentence: str
+    label: str
+    page: str = ""
+    action: str = ""
+
+
+def next_step(seat: Seat, *, missing: list[ToDo]) -> NextStep:
+    """`missing` lists what a draft needs before its review."""
+    if seat.may_review and seat.study.submitted is not None:
+        said = _("Version %(version)s waits for a decision.") % {"version": seat.study.submitted.version}
+        return _page(seat, "surveys:protocol", _("Read the protocol"), said)
+    if seat.may_change:
+        return _own_step(seat, missing)
+    if seat.may_see_results and seat.study.launched_on:
+        return _page(seat, "analysis:results", _("See the results"), _("People have been taken in."))
+    return _page(seat, "surveys:protocol", _("Read the protocol"), _("The protocol says everything about this study."))
+
+
+def _own_step(seat: Seat, missing: list[ToDo]) -> NextStep:
+    study = seat.study
+    if missing:
+        said = ngettext("One point is missing before the review.", "%(number)s points are missing before the review.", len(missing))
+        return NextStep(sentence=said % {"number": len(missing)}, label=_("Go on with the design"), page=missing[0].address)
+    if study.status == StudyStatus.DRAFT:
+        return _action("submit", _("Everything is there that officers need."))
+    if conditions_wait(study):
+        return _action("acknowledge", _("The approval has conditions. Read them below."))
+    if study.submitted is not None or study.suspended:
+        return _page(seat, "surveys:review", _("See the review"), _("The next step is the officers’."))
+    if study.status == StudyStatus.APPROVED:
+        return _action("launch", _("The study is approved."))
+    if study.status in RUNNING and obstacles_to_recruiting(study):
+        return _action("renew", _("The approval has ended."))
+    if study.status == StudyStatus.PAUSED:
+        return _action("resume", _("Nobody is taken in while the study is paused."))
+    if study.status == StudyStatus.RECRUITING:
+        return _page(seat, "analysis:results", _("See the results"), _("The study takes people in."))
+    if study.data_published:
+        return _page(seat, "analysis:results", _("See the results"), _("The study is over, and its data are public."))
+    return _page(
+        seat, "analysis:releases", _("Publish the data"), _("The study is over. Its answers can become public, protected by the die.")
+    )
+
+
+def _page(seat: Seat, route: str, label: str, sentence: str) -> NextStep:
+    return NextStep(sentence=sentence, label=label, page=reverse(route, args=[seat.study.slug]))
+
+
+def _action(name: str, sentence: str) -> NextStep:
+    return NextStep(sentence=sentence, label=str(WORDS[name].label), action=name)

@@ -1,0 +1,75 @@
+"""The first page of a study has one main button: the step that is next for the person who looks."""
+
+from collections.abc import Callable
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from accounts.models import Role, User
+from surveys.models import MemberRole, Study, StudyMember, StudyStatus
+from surveys.review import services as reviews
+from surveys.studies import services as studies
+from tests.factories import draft_study, logged_in, page_of, person, study_in
+
+pytestmark = pytest.mark.django_db
+S = StudyStatus
+
+
+def shown(study: Study, user: User) -> tuple[str, str]:
+    """The main button's words, and the action or page behind it."""
+    page = page_of(logged_in(user).get(reverse("surveys:study", args=[study.slug])))
+    assert len(page.xpath('//main//*[contains(concat(" ", @class, " "), " button ") and not(contains(@class, "button-secondary"))]')) == 1
+    (button,) = page.xpath('//*[@id="next-step"]//*[contains(@class, "button")]')
+    others = page.xpath('//button[@name="action"]/@value')
+    assert len(others) == len(set(others)), "no action is offered twice"
+    return button.text_content(), button.get("value") or button.get("href")
+
+
+def ended(study: Study) -> Study:
+    Study.objects.filter(pk=study.pk).update(approved_until=timezone.localdate() - timezone.timedelta(days=1))
+    return Study.objects.get(pk=study.pk)
+
+
+def conditional() -> Study:
+    return reviews.approve(study_in(S.IN_REVIEW), actor=person(Role.IRB_OFFICER), conditions="Not in the exams.")
+
+
+def suspended() -> Study:
+    return reviews.suspend(study_in(S.RECRUITING), actor=person(Role.IRB_OFFICER), reason="A complaint came in.")
+
+
+@pytest.mark.parametrize(
+    ("made", "label", "leads_to"),
+    [
+        (draft_study, "Submit for review", "submit"),
+        (lambda: study_in(S.IN_REVIEW), "See the review", "/review/"),
+        (lambda: study_in(S.APPROVED), "Launch", "launch"),
+        (conditional, "I have read the conditions and will keep to them", "acknowledge"),
+        (lambda: study_in(S.RECRUITING), "See the results", "/results/"),
+        (lambda: ended(study_in(S.PAUSED)), "Ask to renew the approval", "renew"),
+        (lambda: study_in(S.PAUSED), "Resume recruiting", "resume"),
+        (suspended, "See the review", "/review/"),
+        (lambda: study_in(S.CLOSED), "Publish the data", "/releases/"),
+    ],
+)
+def test_the_step_of_those_who_run_a_study(made: Callable[[], Study], label: str, leads_to: str) -> None:
+    study = made()
+    words, behind = shown(study, study.owner)
+    assert (words, behind.endswith(leads_to)) == (label, True), behind
+
+
+def test_a_draft_with_gaps_leads_to_the_first_one() -> None:
+    study = draft_study(contact="[[Your name and address]]")
+    words, behind = shown(study, study.owner)
+    assert words == "Go on with the design"
+    assert logged_in(study.owner).get(behind).status_code == 200
+
+
+def test_officers_read_and_viewers_look() -> None:
+    officer, viewer, study = person(Role.IRB_OFFICER), person(Role.INVESTIGATOR), study_in(S.IN_REVIEW)
+    StudyMember.objects.create(study=study, user=viewer, role=MemberRole.VIEWER)
+    assert shown(study, officer)[1] == reverse("surveys:protocol", args=[study.slug])
+    assert shown(study, viewer)[0] == "Read the protocol"
+    study = studies.launch(reviews.approve(study, actor=officer), actor=study.owner)
+    assert shown(study, viewer) == ("See the results", reverse("analysis:results", args=[study.slug]))

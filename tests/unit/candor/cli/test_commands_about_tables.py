@@ -1,0 +1,114 @@
+"""``candor anonymize`` and ``check`` of a table: three distances for t, entropy, and anatomy in two files."""
+
+from __future__ import annotations
+
+import csv
+import json
+import random
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import pytest
+
+from tests.unit.candor.cli.running import candor, refused
+
+ROLES = {"student": "identifier", "age": "quasi_identifier", "town": "quasi_identifier", "grade": "sensitive"}
+LABELS = {
+    "age": {"interval": [5, 10]},
+    "town": {town: [town, "west" if town < "D" else "east", "*"] for town in "ABCDEF"},
+    "grade": {str(grade): [str(grade), "poor" if grade < 3 else "good", "*"] for grade in range(1, 7)},
+}
+TABLE = ("students.csv", "--roles", "roles.json")
+
+
+@pytest.fixture(autouse=True)
+def _files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    rng = random.Random(1)
+    rows = [f"{one},{rng.randint(20, 40)},{rng.choice('ABCDEF')},{rng.randint(1, 6)}" for one in range(240)]
+    Path("students.csv").write_text("\n".join(["student,age,town,grade", *rows, ""]))
+    Path("roles.json").write_text(json.dumps(ROLES))
+    Path("labels.json").write_text(json.dumps(LABELS))
+
+
+def rows_of(path: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(Path(path).read_text().splitlines()))
+
+
+def farthest_in_order(path: str) -> float:
+    """The largest ordered distance, by hand: Σ |cumulated differences| / 5."""
+    classes: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    for row in rows_of(path):
+        classes[row["age"], row["town"]][row["grade"]] += 1
+    of = sum(classes.values(), Counter())
+    found = []
+    for one in classes.values():
+        ahead = [sum(one[str(g)] / one.total() - of[str(g)] / of.total() for g in range(1, end + 1)) for end in range(1, 7)]
+        found.append(sum(map(abs, ahead)) / 5)
+    return max(found)
+
+
+@pytest.mark.parametrize("distance", ["ordered", "hierarchical"])
+def test_t_by_order_and_by_hierarchy_loses_less_than_by_equal_distance(distance: str) -> None:
+    demands = (*TABLE, "--hierarchies", "labels.json", "--k", "5", "--t", "0.15", "--format", "json")
+    losses = {}
+    for one in ("equal", distance):
+        result = candor("anonymize", *demands, "--distance", one, "-o", f"{one}.csv")
+        assert result.exit_code == 0, result.output
+        losses[one] = json.loads(result.stdout)["loss"]
+    assert losses[distance] < losses["equal"]
+    if distance == "ordered":
+        assert farthest_in_order("ordered.csv") <= 0.15 + 1e-9
+    published = (f"{distance}.csv", "--roles", "roles.json", "--hierarchies", "labels.json", "--k", "5", "--distance", distance)
+    assert candor("check", *published, "--t", "0.15").exit_code == 0
+    broken = candor("check", *published, "--t", "0.01")
+    assert broken.exit_code == 1
+    assert f"by the {distance} distance; expected at most 0.01" in broken.output
+
+
+def test_entropy_demands_more_than_different_values() -> None:
+    demands = (*TABLE, "--hierarchies", "labels.json", "--k", "5", "--l", "grade=4", "--format", "json")
+    losses = [json.loads(candor("anonymize", *demands, "--by", by, "-o", f"{by}.csv").stdout)["loss"] for by in ("distinct", "entropy")]
+    assert losses[0] < losses[1]
+    assert candor("check", "entropy.csv", "--roles", "roles.json", "--k", "5", "--l", "grade=4", "--by", "entropy").exit_code == 0
+
+
+def test_anatomy_writes_labels_and_values_apart() -> None:
+    result = candor("anonymize", *TABLE, "--k", "3", "--l", "grade=4", "--anatomy", "-o", "out.csv")
+    assert result.exit_code == 0, result.output
+    labels, values = rows_of("out.csv"), rows_of("out.values.csv")
+    assert set(labels[0]) == {"age", "town", "group"}
+    assert set(values[0]) == {"group", "grade"}
+    original = rows_of("students.csv")
+    assert Counter((row["age"], row["town"]) for row in labels) == Counter((row["age"], row["town"]) for row in original)
+    assert Counter(row["grade"] for row in values) == Counter(row["grade"] for row in original)
+    groups: dict[str, list[str]] = defaultdict(list)
+    for row in values:
+        groups[row["group"]].append(row["grade"])
+    assert all(len(set(own)) == len(own) >= 4 for own in groups.values())
+    assert Counter(row["group"] for row in labels) == Counter(row["group"] for row in values)
+    assert [(row["age"], row["town"]) for row in labels] != [(row["age"], row["town"]) for row in original]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("--k", "5", "--l", "grade=4", "--anatomy"), "expected ℓ of at least k = 5"),
+        (("--k", "3", "--anatomy"), "expected COLUMN=ℓ"),
+        (("--k", "3", "--l", "grade=4", "--anatomy", "--t", "0.2"), "--t: a table with --anatomy"),
+        (("--k", "3", "--l", "grade=7", "--anatomy"), "expected at most 5"),
+        (("--k", "5", "--t", "0.2", "--distance", "near", "--hierarchies", "labels.json"), "'near' is not one of"),
+    ],
+)
+def test_what_does_not_fit_together_is_refused(arguments: tuple[str, ...], expected: str) -> None:
+    assert expected in refused("anonymize", *TABLE, *arguments, "-o", "out.csv")
+
+
+def test_a_distance_that_the_values_do_not_allow_is_refused() -> None:
+    Path("labels.json").write_text(json.dumps(LABELS | {"grade": {**LABELS["grade"], "1": ["1", "*"]}}))
+    demands = (*TABLE, "--hierarchies", "labels.json", "--k", "5", "--t", "0.2")
+    assert "expected leaves of one depth" in refused("anonymize", *demands, "--distance", "hierarchical", "-o", "out.csv")
+    Path("labels.json").write_text(json.dumps({name: own for name, own in LABELS.items() if name != "grade"}))
+    assert "expected its hierarchy" in refused("anonymize", *demands, "--distance", "hierarchical", "-o", "out.csv")
+    Path("students.csv").write_text(Path("students.csv").read_text().replace(",6\n", ",excellent\n"))
+    assert "expected numbers, or a hierarchy" in refused("anonymize", *demands, "--distance", "ordered", "-o", "out.csv")
