@@ -225,7 +225,7 @@ def built(folder: Path, *, like: Site | None = None) -> Iterator[Site]:
 
 
 def once(folder: Path, make: Callable[[Path], dict[str, str]]) -> dict[str, str]:
-    """What `make(folder)` returned: the test process that asks first calls it, and the others wait for it."""
+    """The result of `make(folder)`. The test process that asks first calls it, and the others wait for it."""
     said = folder.with_suffix(".json")
     with folder.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
