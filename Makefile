@@ -11,7 +11,7 @@ BIN := $(VENV)/bin
 # The first Python that is new enough; PYTHON=/path/to/python chooses another.
 PYTHON ?= $(shell for name in python3 python3.13 python3.12 python3.11 python3.14; do \
 	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$name && break; done)
-# How many test processes; four for two processors by default, because some only wait.
+# How many test processes; six for two processors by default, because some only wait.
 WORKERS ?= auto
 # A file stays in one process, with its site and its browser; the longest file comes first (tests/conftest.py).
 SHARED := --dist loadfile --no-loadscope-reorder

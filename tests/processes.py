@@ -225,7 +225,7 @@ def built(folder: Path, *, like: Site | None = None) -> Iterator[Site]:
 
 
 def once(folder: Path, make: Callable[[Path], dict[str, str]]) -> dict[str, str]:
-    """What came of `make(folder)` in whichever test process asked first; the others wait for it, and find the folder as it left it."""
+    """The result of `make(folder)`. The test process that asks first calls it, and the others wait for it."""
     said = folder.with_suffix(".json")
     with folder.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -14,7 +14,6 @@ from analysis.data_sets.api import declaration_in
 from analysis.data_sets.services import bring, students_of
 from analysis.models import DataSet, RecordSweep
 from analysis.record_sets import services
-from analysis.record_sets.page import package_of
 from analysis.record_sets.serializers import (
     BroughtRecordsSerializer,
     RecordHierarchySerializer,
@@ -139,6 +138,8 @@ class BuildRecordSet(APIView):
 
 def _state(seat: DataSetSeat) -> dict[str, object]:
     data_set = DataSet.objects.get(pk=seat.data_set.pk)
+    from analysis.record_sets.page import package_of  # late: it draws with the design page's kit, which loads SciPy
+
     schema = schema_of_records(data_set)
     hierarchies = hierarchies_of(data_set, schema.hierarchies)
     sweep = RecordSweep.objects.filter(data_set=data_set).first()

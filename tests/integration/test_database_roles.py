@@ -59,6 +59,17 @@ def migrate(site: Site, superuser: str) -> None:
     site.environment["DATABASE_URL"] = as_role("candor_application", superuser)
 
 
+DAILY_WORK = """
+from accounts.services import create_user
+from audit.services import publish_head
+from surveys.batches.order_of_arrival import forget_order_of_days
+
+print(forget_order_of_days())
+create_user(username="ada", password="a long and winding road", role="investigator")
+publish_head()
+"""
+
+
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory, built_study: Site) -> Iterator[Site]:
     """A site of before, whose tables all belonged to the superuser, started with the roles."""
@@ -104,14 +115,8 @@ def test_the_journey_and_the_workers_do_with_the_application_role(site: Site) ->
     with bots_on_their_way(site, 5, workers=2) as crowd:
         crowd.wait_for_end()
     assert finished(site) == 5
-    laid_anew = "from surveys.batches.order_of_arrival import forget_order_of_days as lay; print(lay())"
-    assert site.manage("shell", "--no-imports", "-c", laid_anew).strip() == "[]"
-    password = "a long and winding road"
-    login = f"from accounts.services import create_user; create_user(username='ada', password={password!r}, role='investigator')"
-    site.manage("shell", "--no-imports", "-c", login)
+    assert site.manage("shell", "--no-imports", "-c", DAILY_WORK).strip() == "[]"
     assert "intact" in site.manage("verify_audit_log")
-    publish = "from audit.services import publish_head; publish_head()"
-    site.manage("shell", "--no-imports", "-c", publish)
     assert site.number("SELECT count(*) FROM audit_publishedhead") == 1
     assert site.rows(f"SELECT accepts_bots FROM surveys_study WHERE slug = '{STUDY}'") == [(True,)]
 
