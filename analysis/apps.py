@@ -15,6 +15,7 @@ class AnalysisConfig(AppConfig):
         from analysis.learning.topics import tables as tables  # registers what can be asked
         from analysis.ledger import answering as answering  # registers what workers do
         from analysis.ledger.opening import open_when_closed
+        from analysis.record_sets import packaging as packaging  # registers what workers do
         from analysis.records import sweeping as sweeping  # registers what workers do
         from analysis.records.services import delete_sweeps
         from analysis.releases import building as building  # registers what workers do

@@ -28,6 +28,8 @@ from analysis.ledger.api import DataSetLedger, FrozenBudget, FrozenDataSetBudget
 from analysis.ledger.views import ledger
 from analysis.preregistration.api import PreregistrationReport
 from analysis.preregistration.views import report
+from analysis.record_sets import views as record_sets
+from analysis.record_sets.api import BringRecords, BuildRecordSet, RecordHierarchy, RecordRoles, RecordSet, StopRecordSet
 from analysis.records.api import BuildRecords, ConfirmRecords, Records, RecordsOrQuery, StopRecords
 from analysis.records.views import records, records_or_query
 from analysis.rehearsal.api import Rehearsal, StopRehearsal
@@ -47,6 +49,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/analytics/ledger/", ledger, name="analytics_ledger"),
     path("data-sets/", data_sets.data_sets, name="data_sets"),
     path("data-sets/new/", data_sets.bring, name="bring_data"),
+    path("data-sets/new/records/", record_sets.bring_records, name="bring_records"),
+    path("data-sets/<slug:data_set>/records/", record_sets.data_set_records, name="data_set_records"),
+    path("data-sets/<slug:data_set>/public/", record_sets.public_records, name="public_records"),
+    path("data-sets/<slug:data_set>/public/package.zip", record_sets.public_records_package, name="public_records_package"),
     path("data-set-invitations/<str:token>/", data_sets.invitation, name="data_set_invitation"),
     path("data-set-invitations/<str:token>/account/", data_sets.new_account, name="data_set_account"),
     path("data-sets/<slug:data_set>/", data_sets.data_set, name="data_set"),
@@ -89,6 +95,12 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/v1/studies/<slug:slug>/analytics/ledger/", Ledger.as_view(), name="api_analytics_ledger"),
     path("api/v1/studies/<slug:slug>/analytics/ledger/frozen/", FrozenBudget.as_view(), name="api_analytics_frozen"),
     path("api/v1/data-sets/", DataSets.as_view(), name="api_data_sets"),
+    path("api/v1/data-sets/new/records/", BringRecords.as_view(), name="api_bring_records"),
+    path("api/v1/data-sets/<slug:data_set>/records/", RecordSet.as_view(), name="api_record_set"),
+    path("api/v1/data-sets/<slug:data_set>/records/roles/", RecordRoles.as_view(), name="api_record_roles"),
+    path("api/v1/data-sets/<slug:data_set>/records/hierarchies/", RecordHierarchy.as_view(), name="api_record_hierarchy"),
+    path("api/v1/data-sets/<slug:data_set>/records/stop/", StopRecordSet.as_view(), name="api_stop_record_set"),
+    path("api/v1/data-sets/<slug:data_set>/records/build/", BuildRecordSet.as_view(), name="api_build_record_set"),
     path("api/v1/data-sets/<slug:data_set>/", OneDataSet.as_view(), name="api_data_set"),
     path("api/v1/data-sets/<slug:data_set>/questions/", DataSetQuestions.as_view(), name="api_data_set_questions"),
     path("api/v1/data-sets/<slug:data_set>/questions/preview/", PreviewDataSetQuestion.as_view(), name="api_data_set_preview"),

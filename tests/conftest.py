@@ -30,8 +30,9 @@ from tests.processes import Site, embedded, migrate_embedded, once, production, 
 # The files that take longest, in that order. When processes share the suite, these come first: one of them begun last would be waited for.
 LONGEST_FIRST = (
     "integration/test_crash.py",
-    "integration/test_drill.py",
     "browser/test_die_secrecy.py",
+    "integration/test_embedded_journey.py",
+    "integration/test_drill.py",
     "browser/test_participant_pages.py",
     "browser/test_circle_secrecy.py",
     "integration/test_broken_bodies.py",
@@ -40,7 +41,6 @@ LONGEST_FIRST = (
     "browser/test_staff_pages.py",
     "browser/test_a_whole_study.py",
     "browser/test_a_budget.py",
-    "integration/test_embedded_journey.py",
     "browser/test_feedback.py",
     "browser/test_outlook.py",
     "browser/test_die.py",
@@ -48,7 +48,6 @@ LONGEST_FIRST = (
     "browser/test_planning_page.py",
     "integration/test_single_sign_on.py",
     "integration/test_serving.py",
-    "integration/test_memory.py",
     "audits/test_lint.py",
     "audits/test_privacy_budgets.py",
     "integration/test_database_roles.py",
@@ -73,7 +72,7 @@ LONGEST_FIRST = (
     "contracts/test_mechanisms.py",
 )
 FOLDERS_IN_ORDER = ("browser", "integration", "contracts", "simulation", "audits", "unit")
-WAITING = 2
+WAITING = 4
 """About so many test processes wait at any time."""
 # As many Redis databases as the tests have of their own.
 PROCESSES_AT_MOST = 32

@@ -225,7 +225,7 @@ def built(folder: Path, *, like: Site | None = None) -> Iterator[Site]:
 
 
 def once(folder: Path, make: Callable[[Path], dict[str, str]]) -> dict[str, str]:
-    """What `make(folder)` returned in whichever test process asked first; the others wait for it, and find the folder as it left it."""
+    """What came of `make(folder)` in whichever test process asked first; the others wait for it, and find the folder as it left it."""
     said = folder.with_suffix(".json")
     with folder.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

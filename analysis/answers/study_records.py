@@ -232,11 +232,11 @@ def suggested_hierarchies(questions: Sequence[BackgroundQuestion]) -> dict[str, 
                 found[name] = {ENTRY: [ENTRY, ROOT]}
             case Circle():
                 most = dict(_parts_of(question))[name.rpartition(".")[2]]
-                found[name] = _halving([str(value) for value in range(most + 1)])
+                found[name] = halving([str(value) for value in range(most + 1)])
             case Number():
-                found[name] = _halving([label for label, _low in _ends_of(question)])
+                found[name] = halving([label for label, _low in _ends_of(question)])
             case OrdinalScale():
-                found[name] = _halving([option.name for option in question.options])
+                found[name] = halving([option.name for option in question.options])
             case MultipleChoice():
                 found[name] = {option.name: [option.name, ROOT] for option in question.options}
             case SingleChoice():
@@ -265,7 +265,7 @@ def _quasi_identifiers(questions: Sequence[BackgroundQuestion]) -> Iterator[tupl
                 yield f"{name}{OPTION}", None
 
 
-def _halving(leaves: Sequence[str]) -> Chains:
+def halving(leaves: Sequence[str]) -> Chains:
     """Pairs, pairs of pairs and so on, as long as a label stands for fewer than all leaves; not answered stands directly below `*`."""
     chains: Chains = {leaf: [leaf] for leaf in leaves}
     width = 2

@@ -48,7 +48,7 @@ class DataSets(APIView):
         file = request.data.get("file")
         if not isinstance(file, UploadedFile):
             raise ValidationError({"file": [_("Choose the file.")]})
-        asked = DeclarationSerializer(data=plain_json(_declaration(request.data.get("declaration"))))
+        asked = DeclarationSerializer(data=plain_json(declaration_in(request.data.get("declaration"))))
         asked.is_valid(raise_exception=True)
         made = bring(**asked.validated_data, file=file, actor=user)
         return Response(one_data_set_document(access_data_set(user, made.slug)), status=201)
@@ -65,7 +65,7 @@ class OneDataSet(APIView):
         return Response(one_data_set_document(access_data_set(person_of(request), data_set)))
 
 
-def _declaration(part: object) -> bytes:
+def declaration_in(part: object) -> bytes:
     """The part of the form, which programs send as a text or as a small file."""
     if isinstance(part, UploadedFile):
         return bytes_of(part, what="JSON", most=LARGEST_JSON)

@@ -66,23 +66,53 @@ LONGEST_LIST = 50_000
 LARGEST_RARITY = 10**14
 
 
-class BringForm:
-    """The form of a new data set as it was typed, and the errors by field. Nothing is guessed: what has no role is refused."""
+class NewDataSetForm:
+    """The fields of every new data set as they were typed, and the errors by field."""
 
-    def __init__(self, sent: QueryDict | None = None, file: UploadedFile | None = None) -> None:
-        self.sent, self.file = sent if sent is not None else QueryDict(), file
+    def __init__(self, sent: QueryDict | None = None) -> None:
+        self.sent = sent if sent is not None else QueryDict()
         self.errors: dict[str, str] = {}
-        self.kind = kind if (kind := self.value("kind")) in dict(KINDS) else "table"
-
-    kinds, languages, others = KINDS, LANGUAGES, FOR_OTHERS
 
     def value(self, name: str) -> str:
         return str(self.sent.get(name, "")).strip()
 
     @property
     def values(self) -> dict[str, str]:
-        usual = {"delete_on": usual_day().isoformat()}
-        return usual | {name: str(value) for name, value in self.sent.items()} | {"kind": self.kind}
+        return {"delete_on": usual_day().isoformat(), **{name: str(value) for name, value in self.sent.items()}}
+
+    def read_about(self) -> dict[str, Any]:
+        """Title, origin and the day on which the rows are deleted; `errors` says what is wrong."""
+        for name, most, missing in (
+            ("title", LONGEST_TITLE, _("Write a title.")),
+            ("about", LONGEST_ABOUT, _("Write where the data come from, and what the students agreed to.")),
+        ):
+            if not self.value(name):
+                self.errors[name] = missing
+            elif len(self.value(name)) > most:
+                self.errors[name] = _("Write at most %(most)s letters.") % {"most": most}
+        return {"title": self.value("title"), "about": self.value("about"), "delete_on": self._day()}
+
+    def _day(self) -> date | None:
+        try:
+            return typed_day(self.value("delete_on"))
+        except ValueError as error:
+            self.errors["delete_on"] = str(error)
+            return None
+
+
+class BringForm(NewDataSetForm):
+    """The form of a new table or of texts. Nothing is guessed: what has no role is refused."""
+
+    def __init__(self, sent: QueryDict | None = None, file: UploadedFile | None = None) -> None:
+        super().__init__(sent)
+        self.file = file
+        self.kind = kind if (kind := self.value("kind")) in dict(KINDS) else "table"
+
+    kinds, languages, others = KINDS, LANGUAGES, FOR_OTHERS
+
+    @property
+    def values(self) -> dict[str, str]:
+        return super().values | {"kind": self.kind}
 
     @cached_property
     def names(self) -> list[str]:
@@ -118,15 +148,7 @@ class BringForm:
 
     def read(self) -> dict[str, Any] | None:
         """The declaration and the file, as `services.bring` takes them; None where something is missing or wrong."""
-        for name, most, missing in (
-            ("title", LONGEST_TITLE, _("Write a title.")),
-            ("about", LONGEST_ABOUT, _("Write where the data come from, and what the students agreed to.")),
-        ):
-            if not self.value(name):
-                self.errors[name] = missing
-            elif len(self.value(name)) > most:
-                self.errors[name] = _("Write at most %(most)s letters.") % {"most": most}
-        day = self._day()
+        about = self.read_about()
         if not self.names:
             self.errors.setdefault("header", _("Write the first line of the file, which names the columns."))
             return None
@@ -135,14 +157,7 @@ class BringForm:
             self.errors["file"] = _("Choose the file.")
         if self.errors:
             return None
-        return {"brought": brought, "file": self.file, "title": self.value("title"), "about": self.value("about"), "delete_on": day}
-
-    def _day(self) -> date | None:
-        try:
-            return typed_day(self.value("delete_on"))
-        except ValueError as error:
-            self.errors["delete_on"] = str(error)
-            return None
+        return {"brought": brought, "file": self.file, **about}
 
     def _table(self) -> Brought | None:
         columns = [self._column(place, name) for place, name in enumerate(self.names)]

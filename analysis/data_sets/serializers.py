@@ -23,7 +23,7 @@ from analysis.data_sets.declarations import (
 )
 from analysis.data_sets.retention import typed_day, usual_day
 from analysis.data_sets.services import students_of
-from analysis.models import DataSet, DataSetAnalyst, DataSetStatus
+from analysis.models import DataSet, DataSetAnalyst, DataSetStatus, Holds
 from analysis.sources.brought import BroughtColumn, BroughtTable, BroughtTexts, ColumnRole
 from analysis.sources.seats import DataSetSeat
 from analysis.sources.selectors import newest_snapshot, schema_of_snapshot
@@ -35,6 +35,7 @@ class DataSetSerializer(serializers.Serializer[object]):
     title = serializers.CharField()
     about = serializers.CharField()
     owner = serializers.CharField(help_text="User name.")
+    holds = serializers.ChoiceField(Holds.choices, help_text="Columns are asked about; records are published as protected ones.")
     status = serializers.ChoiceField(DataSetStatus.choices)
     students = serializers.IntegerField(help_text="Rows; this number is public.")
     epsilon = serializers.FloatField(allow_null=True, help_text="The budget that was asked for or approved.")
@@ -56,6 +57,7 @@ def data_set_document(data_set: DataSet) -> dict[str, object]:
         "title": data_set.title,
         "about": data_set.about,
         "owner": data_set.owner.get_username(),
+        "holds": data_set.holds,
         "status": data_set.status,
         "students": students_of(data_set),
         "epsilon": data_set.epsilon,
@@ -69,6 +71,9 @@ def one_data_set_document(seat: DataSetSeat) -> dict[str, object]:
     """The document that `OneDataSetSerializer` describes."""
     snapshot = newest_snapshot(seat.data_set.source)
     assert snapshot is not None
+    if seat.data_set.holds == Holds.RECORDS:
+        assert snapshot.schema is not None
+        return {**data_set_document(seat.data_set), "columns": snapshot.schema["attributes"], "topics_a_week": None, "analysts": []}
     schema = schema_of_snapshot(seat.data_set.source, snapshot.number)
     named = DataSetAnalyst.objects.filter(data_set=seat.data_set, approved_on__isnull=False)
     analysts = list(named.values_list("user__username", flat=True)) if seat.may_see_study else None
@@ -151,20 +156,25 @@ class DeclaredTextsSerializer(serializers.Serializer[object]):
         return {"brought": texts}
 
 
-class DeclarationSerializer(serializers.Serializer[object]):
-    """The content of a file, either as a table or as texts."""
+class AboutSerializer(serializers.Serializer[object]):
+    """Where data come from, and until when their rows are kept."""
 
     title = serializers.CharField(max_length=LONGEST_TITLE)
     about = serializers.CharField(max_length=LONGEST_ABOUT, help_text="Where the data come from, and what the students agreed to.")
     delete_on = serializers.DateField(required=False, help_text="The rows are deleted on this day; usually in a year.")
-    table = DeclaredTableSerializer(required=False)
-    texts = DeclaredTextsSerializer(required=False)
 
     def validate_delete_on(self, day: date) -> date:
         try:
             return typed_day(day.isoformat())
         except ValueError as error:
             raise serializers.ValidationError(str(error)) from None
+
+
+class DeclarationSerializer(AboutSerializer):
+    """The content of a file, either as a table or as texts."""
+
+    table = DeclaredTableSerializer(required=False)
+    texts = DeclaredTextsSerializer(required=False)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         declared = [attrs.pop(kind) for kind in ("table", "texts") if kind in attrs]

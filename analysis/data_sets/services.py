@@ -5,7 +5,7 @@ Each step holds the data set's lock.
 
 from collections.abc import Collection
 from datetime import date
-from typing import IO
+from typing import Any
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -17,10 +17,21 @@ from accounts.models import User
 from analysis import actions
 from analysis.data_sets.errors import DataSetError
 from analysis.ledger.services import open_budget
-from analysis.models import DataSet, DataSetAnalyst, DataSetInvitation, DataSetStatus, Snapshot, Source
+from analysis.models import (
+    DataSet,
+    DataSetAnalyst,
+    DataSetInvitation,
+    DataSetStatus,
+    Holds,
+    RecordPackage,
+    RecordSweep,
+    Snapshot,
+    Source,
+)
 from analysis.sources.brought import Brought
+from analysis.sources.record_rows import BroughtRecords
 from analysis.sources.seats import DataSetSeat
-from analysis.sources.services import delete_rows, store_table
+from analysis.sources.services import delete_rows, store_rows
 from audit.services import record
 from surveys.errors import SharingError
 from surveys.questions.plans import PrivacyBudget
@@ -33,51 +44,67 @@ RESERVED = "new"
 """The address of the form."""
 
 
-def bring(brought: Brought, file: IO[bytes], *, title: str, about: str, delete_on: date, actor: User) -> DataSet:
-    """Read the file and keep its rows until this day, without keys and without texts. Raises NotReadError; nothing is kept then."""
-    table = brought.read(file)
+def bring(brought: Brought | BroughtRecords, file: Any, *, title: str, about: str, delete_on: date, actor: User) -> DataSet:
+    """Read the file, or the files of records, and keep the rows until this day, without keys and without texts. Raises NotReadError;
+    nothing is kept then.
+    """
+    rows = brought.read(file)
+    holds = Holds.RECORDS if isinstance(brought, BroughtRecords) else Holds.COLUMNS
     with transaction.atomic():
-        data_set = DataSet(slug=_free_slug(title), title=title, about=about, delete_on=delete_on, owner=actor)
+        data_set = DataSet(slug=_free_slug(title), title=title, about=about, delete_on=delete_on, owner=actor, holds=holds)
         data_set.full_clean()
         data_set.save()
-        store_table(Source.objects.create(data_set=data_set), table)
-        record(actor=actor, action=actions.DATA_SET_BROUGHT, subject=data_set, details={"students": table.n, "delete_on": delete_on})
+        store_rows(Source.objects.create(data_set=data_set), rows)
+        record(actor=actor, action=actions.DATA_SET_BROUGHT, subject=data_set, details={"students": rows.n, "delete_on": delete_on})
     return data_set
 
 
 @transaction.atomic
-def submit(data_set: DataSet, *, budget: PrivacyBudget, delete_on: date, actor: User) -> None:
-    """Ask the officers to approve the data set with this budget and until this day.
+def submit(data_set: DataSet, *, budget: PrivacyBudget | None, delete_on: date, actor: User) -> None:
+    """Ask the officers to approve the data set with this budget, which records have none of, and until this day.
 
     Raises ValueError where δ is too large for so many students.
     """
-    data_set = _locked(data_set, DataSetStatus.DRAFT)
-    budget.require_small_delta(students_of(data_set))
+    data_set = locked(data_set, DataSetStatus.DRAFT)
+    if budget is not None:
+        budget.require_small_delta(students_of(data_set))
+        data_set.epsilon, data_set.delta = budget.epsilon, budget.delta
     data_set.status, data_set.submitted_on, data_set.reason = DataSetStatus.WAITING, timezone.localdate(), ""
-    data_set.epsilon, data_set.delta, data_set.delete_on = budget.epsilon, budget.delta, delete_on
+    data_set.delete_on = delete_on
     data_set.save()
-    details = {"epsilon": budget.epsilon, "delta": budget.delta, "delete_on": delete_on}
+    details = {"epsilon": data_set.epsilon, "delta": data_set.delta, "delete_on": delete_on}
     record(actor=actor, action=actions.DATA_SET_SUBMITTED, subject=data_set, details=details)
 
 
 @transaction.atomic
-def approve(data_set: DataSet, *, budget: tuple[float, float], delete_on: str, analysts: Collection[int], actor: User) -> None:
-    """Open the budget. Budget, day and analysts are those that the officer saw; analysts who came meanwhile wait on."""
-    data_set = _locked(data_set, DataSetStatus.WAITING, reviewer=actor)
-    if budget != (data_set.epsilon, data_set.delta) or delete_on != str(data_set.delete_on or ""):
+def approve(data_set: DataSet, *, budget: tuple[float, float] | None, delete_on: str, analysts: Collection[int], actor: User) -> None:
+    """Open the budget, if there is one. Budget, day and analysts are those that the officer saw; analysts who came meanwhile wait on."""
+    data_set = locked(data_set, DataSetStatus.WAITING, reviewer=actor)
+    seen = (*(budget or (None, None)), delete_on)
+    if seen != (data_set.epsilon, data_set.delta, str(data_set.delete_on or "")):
         raise DataSetError(_("The budget or the day was changed meanwhile. Look at it again."))
     data_set.status, data_set.decided_by, data_set.decided_on = DataSetStatus.APPROVED, actor, timezone.localdate()
     data_set.save()
-    open_budget(data_set.source, epsilon=budget[0], delta=budget[1])
+    if budget is not None:
+        open_budget(data_set.source, epsilon=budget[0], delta=budget[1])
     names = _let_in(data_set, analysts)
-    details = {"epsilon": budget[0], "delta": budget[1], "delete_on": data_set.delete_on, "analysts": names}
+    details = {"epsilon": data_set.epsilon, "delta": data_set.delta, "delete_on": data_set.delete_on, "analysts": names}
     record(actor=actor, action=actions.DATA_SET_APPROVED, subject=data_set, details=details)
+
+
+@transaction.atomic
+def take_back(data_set: DataSet, *, actor: User) -> None:
+    """Its owner asks for no approval any more, and may change it again."""
+    data_set = locked(data_set, DataSetStatus.WAITING)
+    data_set.status, data_set.epsilon, data_set.delta = DataSetStatus.DRAFT, None, None
+    data_set.save()
+    record(actor=actor, action=actions.DATA_SET_TAKEN_BACK, subject=data_set)
 
 
 @transaction.atomic
 def send_back(data_set: DataSet, *, reason: str, actor: User) -> None:
     """The owner may change the budget and the analysts, and ask again."""
-    data_set = _locked(data_set, DataSetStatus.WAITING, reviewer=actor)
+    data_set = locked(data_set, DataSetStatus.WAITING, reviewer=actor)
     if not (reason := reason.strip()[:LONGEST_REASON]):
         raise DataSetError(_("Expected a reason in words, found none."))
     data_set.status, data_set.reason, data_set.epsilon, data_set.delta = DataSetStatus.DRAFT, reason, None, None
@@ -94,7 +121,7 @@ def waiting_invitations(data_set: DataSet) -> QuerySet[DataSetInvitation]:
 @transaction.atomic
 def invite_analyst(data_set: DataSet, *, addressee: str, actor: User) -> tuple[DataSetInvitation, str]:
     """Invite an e-mail address or an account; return the invitation and the token of its link, which nobody can read again."""
-    data_set = _locked(data_set)
+    data_set = locked(data_set)
     invitation = DataSetInvitation(data_set=data_set)
     token = sharing.address(invitation, to=addressee)
     if invitation.user is not None:
@@ -118,7 +145,7 @@ def withdraw_invitation(data_set: DataSet, *, invitation_id: int, actor: User) -
 @transaction.atomic
 def accept_invitation(invitation: DataSetInvitation, *, user: User) -> DataSetAnalyst:
     """Make this person an analyst, once. They may ask when an officer has approved them."""
-    data_set = _locked(invitation.data_set)
+    data_set = locked(invitation.data_set)
     sharing.use(invitation, user=user)
     _must_be_new(data_set, user)
     analyst = DataSetAnalyst.objects.create(data_set=data_set, user=user)
@@ -129,7 +156,7 @@ def accept_invitation(invitation: DataSetInvitation, *, user: User) -> DataSetAn
 @transaction.atomic
 def approve_analysts(data_set: DataSet, *, analysts: Collection[int], actor: User) -> None:
     """Approve analysts who came after the data set was approved: those that the officer saw."""
-    data_set = _locked(data_set, DataSetStatus.APPROVED, reviewer=actor)
+    data_set = locked(data_set, DataSetStatus.APPROVED, reviewer=actor)
     names = _let_in(data_set, analysts)
     if not names:
         raise DataSetError(_("No analyst waits any more."))
@@ -148,13 +175,16 @@ def remove_analyst(data_set: DataSet, *, user_id: int, actor: User) -> None:
 
 @transaction.atomic
 def delete(data_set: DataSet, *, actor: User | None) -> None:
-    """Delete the rows for ever. Its answers and its ledger stay."""
-    data_set = _locked(data_set)
+    """Delete the rows for ever. Its answers and its ledger stay, and so does a public package."""
+    data_set = locked(data_set)
     data_set.forgotten_on = timezone.localdate()
     if data_set.status == DataSetStatus.WAITING:
         data_set.status, data_set.epsilon, data_set.delta = DataSetStatus.DRAFT, None, None
     data_set.save()
     delete_rows(data_set.source)
+    RecordSweep.objects.filter(data_set=data_set).delete()
+    if data_set.status != DataSetStatus.APPROVED:
+        RecordPackage.objects.filter(data_set=data_set).delete()
     record(actor=actor, action=actions.DATA_SET_DELETED, subject=data_set, details={"due_on": data_set.delete_on})
 
 
@@ -164,7 +194,7 @@ def students_of(data_set: DataSet) -> int:
     return found or 0
 
 
-def _locked(data_set: DataSet, *expected: DataSetStatus, reviewer: User | None = None) -> DataSet:
+def locked(data_set: DataSet, *expected: DataSetStatus, reviewer: User | None = None) -> DataSet:
     """The data set as it is now, which nobody else changes until the transaction ends."""
     found = DataSet.objects.select_for_update(of=("self",)).select_related("owner").get(pk=data_set.pk)
     if found.forgotten_on is not None:

@@ -17,7 +17,7 @@ from accounts.models import Role, User
 from analysis.data_sets import services
 from analysis.data_sets.errors import DataSetError
 from analysis.data_sets.forms import BringForm, BudgetForm, ReasonForm
-from analysis.models import DataSetAnalyst, DataSetInvitation, DataSetStatus
+from analysis.models import DataSetAnalyst, DataSetInvitation, DataSetStatus, Holds
 from analysis.sources.places import Place
 from analysis.sources.seats import NO_DATA_SET, DataSetSeat, access_data_set, data_sets_of, deleted_soon
 from analysis.sources.selectors import newest_snapshot, schema_of_snapshot
@@ -73,6 +73,8 @@ def bring(request: HttpRequest) -> HttpResponse:
 def data_set(request: HttpRequest, data_set: str) -> HttpResponse:
     """One data set: its columns, its budget and what that buys, its analysts, and the decision about them."""
     seat = access_data_set(user_of(request), data_set)
+    if seat.data_set.holds == Holds.RECORDS:
+        return redirect("analysis:data_set_records", data_set)
     errors: dict[str, str] = {}
     offered = None
     if request.method == "POST":

@@ -7,6 +7,7 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from analysis.live.wording import down, signed, up
 from candor.figures.drawing import Drawing
 from candor.figures.forest import Ends, ForestRow, forest_drawing
 from candor.figures.scales import Linear
@@ -147,7 +148,7 @@ def _effect(row: ForestRow) -> str:
 
 
 def _read(write_row: Callable[[ForestRow], str]) -> Callable[[ForestRow], str]:
-    """What somebody reads who stops at a row: the numbers beside it, and how many people they rest on."""
+    """The words for somebody who stops at a row: the numbers beside it, and how many people they rest on."""
 
     def read(row: ForestRow) -> str:
         people = "" if row.n is None else ngettext("%(n)d person", "%(n)d people", row.n) % {"n": row.n}
@@ -158,7 +159,7 @@ def _read(write_row: Callable[[ForestRow], str]) -> Callable[[ForestRow], str]:
 
 def _in_points(value: float) -> str:
     """In percentage points with a sign; zero has none."""
-    return f"{points:+d}" if (points := round(value * 100)) else "0"
+    return signed(round(value * 100))
 
 
 def _of_100(share: float) -> str:
@@ -166,7 +167,7 @@ def _of_100(share: float) -> str:
 
 
 def _share_in_words(row: ForestRow) -> str:
-    low, high = (None if end is None else _of_100(end) for end in (row.low, row.high))
+    low, high = (None if end is None else str(outwards(end * 100)) for end, outwards in ((row.low, down), (row.high, up)))
     if low is None or high is None:
         return "–" if row.value is None else _of_100(row.value)
     if row.value is None:
@@ -187,5 +188,5 @@ def _with_ends(value: float, ends: Ends | None) -> str:
             words = _("%(value)s (from %(low)s)")
         case _:
             words = _("%(value)s (%(low)s to %(high)s)")
-    low, high = ("" if end is None else _in_points(end) for end in ends)
+    low, high = ("" if end is None else signed(outwards(end * 100)) for end, outwards in zip(ends, (down, up), strict=True))
     return words % {"value": shown, "low": low, "high": high}

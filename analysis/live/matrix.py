@@ -14,7 +14,7 @@ from pydantic import Field
 from analysis.figures.intervals import ends_of
 from analysis.live.blinding import ArmNames
 from analysis.live.page import LiveView
-from analysis.live.wording import FoundEffect, contrast_in_words, down, up
+from analysis.live.wording import FoundEffect, contrast_in_words, down, signed, up
 from analysis.stored_results import MarkedSequence, QuestionEstimate
 from candor.results import CheaterProportion, Interval, Prevalence, SequentialEffect, SequentialPrevalence, SequentialValue
 
@@ -182,7 +182,7 @@ def matrix_table(rows: Sequence[MatrixRow], *, texts: Mapping[str, str], names: 
 
 
 def verdict_of(found: FoundEffect, *, planned: bool) -> str:
-    """What the answers say of one contrast: the same direction as in the sentences below the table. No planned analysis is too early."""
+    """The verdict on one contrast: the same direction as in the sentences below the table. No planned analysis is too early."""
     if found.direction:
         return MORE if found.direction > 0 else FEWER
     interval = found.interval
@@ -202,11 +202,6 @@ def verdict_in_words(verdict: str) -> str:
         EARLY: _("too early to say"),
         CONTRADICTED: _("the answers contradict the model"),
     }[verdict]
-
-
-def signed(points: int) -> str:
-    """With the sign of people."""
-    return f"{points:+d}".replace("-", "−") if points else "0"
 
 
 def _of_100(value: float | None, write: Callable[[int], str] = str) -> str:

@@ -205,6 +205,11 @@ def contrast_in_words(treatment: str, control: str) -> str:
     return _("%(treatment)s minus %(control)s") % {"treatment": treatment, "control": control}
 
 
+def signed(points: int) -> str:
+    """With a sign; zero has none."""
+    return f"{points:+d}".replace("-", "−") if points else "0"
+
+
 def down(value: float) -> int:
     """Rounded outwards, so that the words leave out nothing that the interval holds."""
     return math.floor(value + ROUNDING)

@@ -6,9 +6,12 @@ from analysis.models.ledger import Budget as Budget
 from analysis.models.ledger import Charge as Charge
 from analysis.models.ledger import ChargeStep as ChargeStep
 from analysis.models.ledger import Reached as Reached
+from analysis.models.records import PackageStatus as PackageStatus
 from analysis.models.records import RecordHierarchies as RecordHierarchies
+from analysis.models.records import RecordPackage as RecordPackage
 from analysis.models.records import RecordSweep as RecordSweep
 from analysis.models.records import SweepStatus as SweepStatus
+from analysis.models.records import key_of as key_of
 from analysis.models.results import OPEN_RELEASES as OPEN_RELEASES
 from analysis.models.results import PUBLIC_RELEASES as PUBLIC_RELEASES
 from analysis.models.results import BackgroundHandling as BackgroundHandling
@@ -26,6 +29,7 @@ from analysis.models.sources import DataSet as DataSet
 from analysis.models.sources import DataSetAnalyst as DataSetAnalyst
 from analysis.models.sources import DataSetInvitation as DataSetInvitation
 from analysis.models.sources import DataSetStatus as DataSetStatus
+from analysis.models.sources import Holds as Holds
 from analysis.models.sources import Snapshot as Snapshot
 from analysis.models.sources import SnapshotStatus as SnapshotStatus
 from analysis.models.sources import Source as Source

@@ -17,14 +17,24 @@ class DataSetStatus(models.TextChoices):
     APPROVED = "approved", _("Approved")
 
 
+class Holds(models.TextChoices):
+    """The kind of rows: columns, which are asked about under a budget, or student records, which are published as protected ones."""
+
+    COLUMNS = "columns", _("Columns")
+    RECORDS = "records", _("Student records")
+
+
 class DataSet(models.Model):
-    """A table that somebody brought. Its rows stand in the snapshot of its source; its budget begins with the approval."""
+    """Data that somebody brought. The rows stand in the snapshot of its source. The approval of columns begins their budget, that of
+    records publishes their package.
+    """
 
     slug = models.SlugField(unique=True, max_length=50)
     title = models.CharField(max_length=200)
     about = models.TextField(blank=True, max_length=5000, db_default="", help_text="Where the data come from, and who agreed to what.")
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="data_sets")
     created_on = models.DateField(auto_now_add=True)
+    holds = models.CharField(max_length=7, choices=Holds, default=Holds.COLUMNS, db_default=Holds.COLUMNS)
     status = models.CharField(max_length=10, choices=DataSetStatus, default=DataSetStatus.DRAFT, db_default=DataSetStatus.DRAFT)
     epsilon = models.FloatField(null=True, blank=True, help_text="The budget that its owner asks for.")
     delta = models.FloatField(null=True, blank=True)
@@ -40,7 +50,8 @@ class DataSet(models.Model):
         constraints = (
             models.CheckConstraint(
                 condition=models.Q(status="draft", epsilon=None, delta=None)
-                | models.Q(status__in=("waiting", "approved"), epsilon__isnull=False, delta__isnull=False),
+                | models.Q(holds="records", epsilon=None, delta=None)
+                | models.Q(holds="columns", status__in=("waiting", "approved"), epsilon__isnull=False, delta__isnull=False),
                 name="data_set_asks_for_a_budget",
             ),
             models.CheckConstraint(

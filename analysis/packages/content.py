@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from analysis.packages.background_counts import Cell
 from analysis.packages.licences import Licence
@@ -39,6 +39,46 @@ class ProtectedRecords:
     suppressed: int
     loss: Mapping[str, Any]
     hierarchies: Mapping[str, Any]
+
+
+class Described(Protocol):
+    """A package as catalogues describe it."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def title(self) -> str: ...
+
+    @property
+    def version(self) -> int: ...
+
+    @property
+    def authors(self) -> Sequence[str]: ...
+
+    @property
+    def year(self) -> int: ...
+
+    @property
+    def licence(self) -> Licence: ...
+
+    @property
+    def terms(self) -> str: ...
+
+    @property
+    def address(self) -> str: ...
+
+    @property
+    def key_address(self) -> str: ...
+
+    @property
+    def citation(self) -> str: ...
+
+    @property
+    def description(self) -> str: ...
+
+    @property
+    def keywords(self) -> list[str]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Mapping, Sequence
 
-from analysis.packages.content import Content, columns_of
+from analysis.packages.content import Content, Described, columns_of
 from analysis.packages.protocol_document import as_json
 
 CROISSANT, DUBLIN_CORE = "http://mlcommons.org/croissant/", "http://purl.org/dc/terms/"
@@ -38,6 +38,13 @@ def croissant(content: Content, tables: Mapping[str, bytes], documents: Mapping[
     records = [_records("answers", f"One row for each {content.unit}.", answers, path="data.csv")]
     if content.background is not None:
         records.append(_records("background-counts", COUNTED, COUNTS, path="background-counts.csv"))
+    return dataset(content, tables, documents, records)
+
+
+def dataset(
+    content: Described, tables: Mapping[str, bytes], documents: Mapping[str, bytes], records: Sequence[Mapping[str, object]] = ()
+) -> bytes:
+    """The files of a package, and the columns of its tables."""
     return as_json(
         {
             "@context": CONTEXT,
@@ -54,15 +61,16 @@ def croissant(content: Content, tables: Mapping[str, bytes], documents: Mapping[
             "citeAs": content.citation,
             "creator": [{"@type": "sc:Person", "name": author} for author in content.authors],
             "distribution": [
-                *(_file(name, table, "text/csv") for name, table in tables.items()),
-                *(_file(name, document, "application/json") for name, document in documents.items()),
+                *(file_object(name, table, "text/csv") for name, table in tables.items()),
+                *(file_object(name, document, "application/json") for name, document in documents.items()),
             ],
-            "recordSet": records,
+            "recordSet": list(records),
         }
     )
 
 
-def _file(name: str, content: bytes, kind: str) -> dict[str, object]:
+def file_object(name: str, content: bytes, kind: str) -> dict[str, object]:
+    """A file of a package; `kind` is its media type."""
     return {
         "@type": "cr:FileObject",
         "@id": name,

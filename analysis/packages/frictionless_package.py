@@ -1,9 +1,9 @@
 """datapackage.json: the data described as a Frictionless Data Package (version 2 of the standard)."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from analysis.packages.content import Column, Content, columns_of
+from analysis.packages.content import Column, Content, Described, columns_of
 from analysis.packages.protocol_document import as_json
 from candor.packages.record_promises import HIERARCHIES, RECORDS
 
@@ -33,7 +33,12 @@ def frictionless_package(content: Content, tables: Mapping[str, bytes], document
         title = "Counts of background answers over everybody"
         resources.append(_table("background-counts", title, counted, tables["background-counts.csv"], path="background-counts.csv"))
     for name, text in documents.items():
-        resources.append(_document(name, text))
+        resources.append(document_resource(name, text))
+    return described(content, resources)
+
+
+def described(content: Described, resources: Sequence[Mapping[str, object]]) -> bytes:
+    """The package, with the description of each of its files."""
     licence = {"name": content.licence.name, "title": content.terms, "path": content.licence.address}
     return as_json(
         {
@@ -74,7 +79,8 @@ def _table(name: str, title: str, fields: list[dict[str, object]], table: bytes,
     }
 
 
-def _document(name: str, document: bytes) -> dict[str, object]:
+def document_resource(name: str, document: bytes) -> dict[str, object]:
+    """A JSON file of records."""
     return {
         "name": name.removesuffix(".json"),
         "title": TITLES[name],

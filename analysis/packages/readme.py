@@ -2,7 +2,7 @@
 
 import json
 
-from analysis.packages.content import Content
+from analysis.packages.content import Content, Described
 from analysis.packages.privacy_statement import privacy_statement, sentences_of
 
 SIMULATED = (
@@ -11,18 +11,30 @@ SIMULATED = (
 
 
 def readme(content: Content) -> bytes:
-    named = content.results["software"]
     parts = [f"# {content.title}", ""]
     if content.simulated:
         parts += [SIMULATED, ""]
     parts += [content.description, ""]
     if content.bots_left_out:
         parts += [f"{content.bots_left_out} simulated participants (bots) had walked through the study too; they are left out.", ""]
-    parts += ["## Citation", "", content.citation, "", "As `CITATION.cff`:", "", "```yaml", *_citation_file(content), "```", ""]
-    parts += ["## Licence", "", f"{content.terms} ({content.licence.name}): <{content.licence.address}>", ""]
+    parts += citation(content)
     parts += ["## Privacy", "", *(f"* {sentence}" for sentence in sentences_of(privacy_statement(content))), ""]
     parts += ["## Files", "", "`codebook.md` explains every file and every column.", ""]
-    parts += [
+    parts += whether_changed(content)
+    parts += _whether_it_follows(content)
+    parts += [f"This version stands at <{content.address}>, with its history, or with the reason if it was retracted."]
+    return ("\n".join(parts) + "\n").encode()
+
+
+def citation(content: Described) -> list[str]:
+    """How to cite it, and under which licence it is."""
+    cited = ["## Citation", "", content.citation, "", "As `CITATION.cff`:", "", "```yaml", *_citation_file(content), "```", ""]
+    return [*cited, "## Licence", "", f"{content.terms} ({content.licence.name}): <{content.licence.address}>", ""]
+
+
+def whether_changed(content: Described) -> list[str]:
+    """How to check the signature."""
+    return [
         "## Check it",
         "",
         f"The key of the server stands at <{content.key_address}>. Get it once, by a way that you trust, as `signing-key.pem`; all else",
@@ -43,6 +55,12 @@ def readme(content: Content) -> bytes:
         f"candor verify {content.name}.zip --key signing-key.pem",
         "```",
         "",
+    ]
+
+
+def _whether_it_follows(content: Content) -> list[str]:
+    named = content.results["software"]
+    return [
         f"Whether every number in `results.json` follows from `data.csv`, in a Python with Candor's library, `{named['distribution']}`",
         f"{named['candor']} (not `candor`: that name belongs to another project). The source of the library that computed the numbers",
         f"has the SHA-256 `{named['library_sha256']}`; `candor --version` says which one is installed.",
@@ -56,12 +74,10 @@ def readme(content: Content) -> bytes:
         "It recomputes all estimates with their bootstrap (same seed) and compares them to 1e-9. `allocation-proof.txt` says how to check",
         "that the groups were drawn before anybody took part.",
         "",
-        f"This version stands at <{content.address}>, with its history, or with the reason if it was retracted.",
     ]
-    return ("\n".join(parts) + "\n").encode()
 
 
-def _citation_file(content: Content) -> list[str]:
+def _citation_file(content: Described) -> list[str]:
     """In JSON's quotes, which YAML reads too."""
     fields = {
         "title": content.title,

@@ -62,7 +62,7 @@ def comparison_of(sweep: RecordSweep | None) -> Comparison | None:
 
 
 def verdict_of(comparison: Comparison) -> str:
-    """Which way answers better, in one sentence, with the usual class size or the nearest that was tried."""
+    """The way that answers better, in one sentence, with the usual class size or the nearest that was tried."""
     one = min(comparison.records, key=lambda one: abs(one.size - EXAMPLE_SIZE))
     told = {"size": one.size, "error": share_of(one.error)}
     if one.as_good_as is None:

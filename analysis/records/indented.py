@@ -31,8 +31,10 @@ def to_list(chains: Chains) -> str:
     return "\n".join(lines)
 
 
-def to_chains(text: str, *, leaves: Sequence[str]) -> Chains:
-    """The chain of every leaf, up to `*`. Raises ReleaseError with the line that is wrong, or the answer that has no place."""
+def to_chains(text: str, *, leaves: Sequence[str], more: bool = False) -> Chains:
+    """The chain of every leaf, up to `*`. Raises ReleaseError with the line that is wrong, or the answer that has no place. `more`: the
+    list may have further values.
+    """
     if len(text) > LONGEST:
         raise ReleaseError(_("Expected at most %(most)s letters.") % {"most": LONGEST})
     path: list[tuple[int, str]] = []
@@ -47,10 +49,11 @@ def to_chains(text: str, *, leaves: Sequence[str]) -> Chains:
         parents[label] = tuple(above for _indent, above in reversed(path))
         path.append((indent, label))
     groups = {above for chain in parents.values() for above in chain}
-    if strange := [label for label in parents if label not in groups and label not in leaves]:
+    strange = [label for label in parents if label not in groups and label not in leaves]
+    if strange and not more:
         raise ReleaseError(_("“%(label)s” has nothing below it and is no answer to the question.") % {"label": strange[0]})
     if missing := [leaf for leaf in leaves if leaf not in parents]:
         raise ReleaseError(_("The answer “%(label)s” has no place in the list.") % {"label": missing[0]})
     if inner := [leaf for leaf in leaves if leaf in groups]:
         raise ReleaseError(_("“%(label)s” is an answer, so nothing can stand below it.") % {"label": inner[0]})
-    return {leaf: [leaf, *parents[leaf], ROOT] for leaf in leaves}
+    return {leaf: [leaf, *parents[leaf], ROOT] for leaf in [*leaves, *strange]}

@@ -4,7 +4,8 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from analysis.answers.study_records import Chains, Lines, as_published, lines_of, records_of
+from analysis.answers.study_records import Chains, Lines, Record, as_published, lines_of, records_of
+from candor.errors import MethodError
 from surveys.questions.background import MOST_FRIENDS, BackgroundQuestion, Circle, Group, MultipleChoice, Number, ShortText, pairs_among
 
 INVENTED, SHOWN = 120, 20
@@ -35,11 +36,19 @@ def _answer(question: BackgroundQuestion, rng: random.Random) -> Any:
 
 
 def example(questions: Sequence[BackgroundQuestion], hierarchies: Mapping[str, Chains], *, size: int) -> list[dict[str, Lines]]:
-    """Some invented records before and after, as lines with their depth."""
+    """Some invented records before and after."""
+    records = records_of(as_published(questions, {}), invented_people(questions, random.Random(1)))  # noqa: S311  # nobody's answers
+    return before_and_after(records, hierarchies, size=size)
+
+
+def before_and_after(records: Sequence[Record], hierarchies: Mapping[str, Chains], *, size: int) -> list[dict[str, Lines]]:
+    """The first records that are not left out, as lines with their depth; none where classes of this size are not possible."""
     from candor.records.anonymising import anonymize
 
-    records = records_of(as_published(questions, {}), invented_people(questions, random.Random(1)))  # noqa: S311  # nobody's answers
     marked = [{**record, "released": {"arm": str(place)}} for place, record in enumerate(records)]
-    release = anonymize(marked, hierarchies, k=size)
+    try:
+        release = anonymize(marked, hierarchies, k=size)
+    except MethodError:
+        return []
     after = {int(record["released"]["arm"]): record for record in release.records}
     return [{"before": list(lines_of(records[place])), "after": list(lines_of(after[place]))} for place in sorted(after)[:SHOWN]]

@@ -10,28 +10,27 @@ from django.utils.formats import number_format
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
-from analysis.answers.study_records import NOT_ANSWERED, roles_of, suggested_hierarchies, words_of
+from analysis.answers.record_schemas import RecordSchema
+from analysis.answers.study_records import NOT_ANSWERED
 from analysis.models import RecordSweep, SweepStatus
 from analysis.planning.figures import Figure
 from analysis.records.indented import to_list
-from analysis.releases.protecting import hierarchies_for
 from analysis.releases.record_summary import share_of
 from candor.figures.charts import Axis, Chart
 from candor.figures.drawing import Drawing
 from candor.figures.scales import Linear
-from surveys.definition import StudyDefinition
-from surveys.models import Study
 
 KINDS = {0: "curve", 2: "comparison", 3: "limit"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attribute:
-    """`listed`: the hierarchy as an indented list; empty where there is none to edit."""
+    """`code`: the role as stored. `listed`: the hierarchy as an indented list; empty where there is none to edit."""
 
     name: str
     words: str
     role: str
+    code: str
     listed: str
     is_edited: bool
 
@@ -56,23 +55,23 @@ class SweepView:
         return len(self.sweep.plan)
 
 
-def attributes_of(study: Study, definition: StudyDefinition) -> list[Attribute]:
-    now, suggested = hierarchies_for(study, definition), suggested_hierarchies(definition.background)
+def attributes_of(schema: RecordSchema, now: Mapping[str, Any]) -> list[Attribute]:
+    """`now`: the hierarchies as they stand."""
     roles = {
         "quasi_identifier": _("Quasi-identifier"),
         "sensitive": _("Sensitive"),
         "auxiliary": _("Auxiliary, treated as a quasi-identifier"),
     }
-    words = words_of(definition.background, definition.languages[0])
     return [
         Attribute(
             name=name,
-            words=words[name],
+            words=schema.words[name],
             role=roles[role],
+            code=role,
             listed=to_list(now[name]) if name in now and set(now[name]) - {NOT_ANSWERED} else "",
-            is_edited=name in now and now[name] != suggested[name],
+            is_edited=name in now and now[name] != schema.hierarchies[name],
         )
-        for name, role in roles_of(definition.background).items()
+        for name, role in schema.roles.items()
     ]
 
 

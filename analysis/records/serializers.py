@@ -114,7 +114,7 @@ class AnsweredSerializer(serializers.Serializer[object]):
 
 
 class DeskSerializer(serializers.Serializer[object]):
-    epsilon = serializers.FloatField(help_text="Of all counts together.")
+    epsilon = serializers.FloatField(help_text="The budget of all counts together.")
     error = serializers.FloatField()
 
 

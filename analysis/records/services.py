@@ -8,12 +8,15 @@ from django.utils.translation import gettext as _
 
 from accounts.models import User
 from analysis import actions
+from analysis.answers.record_schemas import RecordSchema, schema_of_study
 from analysis.answers.study_records import Chains
-from analysis.models import RecordHierarchies, RecordSweep, SweepStatus
+from analysis.data_sets.services import locked
+from analysis.models import DataSet, DataSetStatus, RecordHierarchies, RecordSweep, SweepStatus, key_of
 from analysis.packages.errors import ReleaseError
 from analysis.records.sweeping import plan_of
-from analysis.releases.protecting import hierarchies_for
+from analysis.releases.protecting import hierarchies_of
 from analysis.releases.selectors import no_records, obstacles
+from analysis.sources.selectors import schema_of_records
 from audit.services import record
 from candor.errors import DataError
 from candor.records.hierarchies import read_hierarchies
@@ -22,18 +25,28 @@ from surveys.models import Study
 from surveys.protocols import protocol_in_force
 
 
+def schema_of(whole: Study | DataSet) -> RecordSchema:
+    """The schema of the records of a study or a data set."""
+    return schema_of_records(whole) if isinstance(whole, DataSet) else schema_of_study(protocol_in_force(whole).definition)
+
+
 @transaction.atomic
-def save_hierarchy(study: Study, *, attribute: str, chains: Chains | None, actor: User) -> None:
-    """Keep an edited hierarchy, or go back to the suggested one. Releases that were made keep theirs."""
-    Study.objects.select_for_update(no_key=True).get(pk=study.pk)
-    now = hierarchies_for(study, protocol_in_force(study).definition)
-    if attribute not in now:
-        raise ReleaseError(_("Expected one of the questions %(known)s, found %(found)s.") % {"known": ", ".join(now), "found": attribute})
-    kept, _created = RecordHierarchies.objects.get_or_create(study=study)
+def save_hierarchy(whole: Study | DataSet, *, attribute: str, chains: Chains | None, actor: User) -> None:
+    """Keep an edited hierarchy, or go back to the suggested one. Releases that were made keep theirs.
+
+    That of a data set may have more values than occur: then the list is that of a catalogue, and tells nobody's.
+    """
+    _lock(whole)
+    suggested = schema_of(whole).hierarchies
+    if attribute not in suggested:
+        known = {"known": ", ".join(suggested), "found": attribute}
+        raise ReleaseError(_("Expected one of the questions %(known)s, found %(found)s.") % known)
+    kept, _created = RecordHierarchies.objects.get_or_create(**key_of(whole))
     if chains is None:
         kept.document.pop(attribute, None)
     else:
-        if set(chains) != set(now[attribute]):
+        leaves = set(suggested[attribute])
+        if leaves - set(chains) or (set(chains) != leaves and not isinstance(whole, DataSet)):
             raise ReleaseError(_("Expected a place for every answer of %(attribute)s, and for no other.") % {"attribute": attribute})
         try:
             read_hierarchies({attribute: chains})
@@ -41,7 +54,7 @@ def save_hierarchy(study: Study, *, attribute: str, chains: Chains | None, actor
             raise ReleaseError(str(error)) from error
         kept.document[attribute] = chains
     kept.save()
-    record(actor=actor, action=actions.HIERARCHY_CHANGED, subject=study, details={"attribute": attribute, "suggested": chains is None})
+    record(actor=actor, action=actions.HIERARCHY_CHANGED, subject=whole, details={"attribute": attribute, "suggested": chains is None})
 
 
 @transaction.atomic
@@ -50,28 +63,47 @@ def start_sweep(study: Study, *, simulated: bool, actor: User) -> RecordSweep:
     Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     if why := " ".join(obstacles(study, simulated=simulated)) or no_records(study, simulated=simulated):
         raise ReleaseError(why)
-    definition = protocol_in_force(study).definition
-    RecordSweep.objects.filter(study=study).delete()
+    return _started(study, simulated=simulated, actor=actor)
+
+
+@transaction.atomic
+def try_data_set(data_set: DataSet, *, actor: User) -> RecordSweep:
+    """The same with the records that somebody brought."""
+    _lock(data_set)
+    return _started(data_set, simulated=False, actor=actor)
+
+
+def _lock(whole: Study | DataSet) -> None:
+    """Nobody else changes its records until the transaction ends. Those of a data set stand still once an officer is asked."""
+    if isinstance(whole, DataSet):
+        locked(whole, DataSetStatus.DRAFT)
+    else:
+        Study.objects.select_for_update(no_key=True).get(pk=whole.pk)
+
+
+def _started(whole: Study | DataSet, *, simulated: bool, actor: User) -> RecordSweep:
+    schema = schema_of(whole)
+    RecordSweep.objects.filter(**key_of(whole)).delete()
     sweep = RecordSweep(
-        study=study,
+        **key_of(whole),
         simulated=simulated,
-        hierarchies=hierarchies_for(study, definition),
-        plan=plan_of(definition),
+        hierarchies=hierarchies_of(whole, schema.hierarchies),
+        plan=plan_of(schema),
         due_at=timezone.now(),
     )
     sweep.full_clean()
     sweep.save()
-    record(actor=actor, action=actions.RECORDS_TRIED, subject=study, details={"simulated": simulated, "parts": len(sweep.plan)})
+    record(actor=actor, action=actions.RECORDS_TRIED, subject=whole, details={"simulated": simulated, "parts": len(sweep.plan)})
     transaction.on_commit(partial(send, sweep))
     return sweep
 
 
 @transaction.atomic
-def stop_sweep(study: Study, *, actor: User) -> bool:
+def stop_sweep(whole: Study | DataSet, *, actor: User) -> bool:
     """Try nothing further; the findings stay. False: there was nothing to stop."""
-    if not RecordSweep.end(RecordSweep.objects.filter(study=study, status=SweepStatus.RUNNING), status=SweepStatus.STOPPED):
+    if not RecordSweep.end(RecordSweep.objects.filter(**key_of(whole), status=SweepStatus.RUNNING), status=SweepStatus.STOPPED):
         return False
-    record(actor=actor, action=actions.RECORDS_TRIAL_STOPPED, subject=study)
+    record(actor=actor, action=actions.RECORDS_TRIAL_STOPPED, subject=whole)
     return True
 
 

@@ -7,35 +7,30 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from analysis.answers.study_records import (
-    Chains,
-    Record,
-    as_published,
-    records_of,
-    sensitive_of,
-    suggested_hierarchies,
-    values_of,
-)
+from analysis.answers.record_schemas import RecordSchema, schema_of_study
+from analysis.answers.study_records import Chains, Lines, Record, as_published, records_of
 from analysis.models import RecordSweep
-from analysis.records.invented import example
+from analysis.records.invented import before_and_after, example
 from analysis.releases.people import selection_of
+from analysis.sources.record_rows import schema_in
+from analysis.sources.selectors import rows_of_records
 from candor.errors import MethodError
 from jobs.registry import HEAVY, job
-from surveys.definition import StudyDefinition
 from surveys.protocols import protocol_in_force
 
 SIZES, LEVELS = (2, 3, 5, 8, 12, 20), (0, 2, 3)
 EXAMPLE_SIZE = 5
 QUERIES = 40
+MOST_SHOWN_AMONG = 2000
 EPSILONS, DELTA = (0.5, 1.0, 2.0, 4.0, 10.0), 1e-6
 """Budgets for all queries together, at which a desk is asked the same."""
 
 
-def plan_of(definition: StudyDefinition) -> list[dict[str, float]]:
+def plan_of(schema: RecordSchema) -> list[dict[str, float]]:
     """Every class size, with each ℓ where there are sensitive questions, and the desk at every ε. The loss follows from the size; k may be
     anything up to it.
     """
-    levels = LEVELS if sensitive_of(definition.background) else LEVELS[:1]
+    levels = LEVELS if schema.sensitive else LEVELS[:1]
     sizes: list[dict[str, float]] = [{"size": size, "level": level} for level in levels for size in SIZES if size >= level]
     return [*sizes, *({"epsilon": epsilon} for epsilon in EPSILONS)]
 
@@ -43,21 +38,37 @@ def plan_of(definition: StudyDefinition) -> list[dict[str, float]]:
 @job(kind="record_sweep", model=RecordSweep, expects=(MethodError,), priority=HEAVY)
 def sweep_one(sweep: RecordSweep) -> None:
     """Try the next class size. The sweep then waits for its next one, so that other work comes in between."""
-    definition = protocol_in_force(sweep.study).definition
-    chosen = selection_of(sweep.study, simulated=sweep.simulated, questions=(), with_background=True)
-    records = records_of(as_published(definition.background, {}), chosen.background)
+    records, schema = _to_try(sweep)
     part = sweep.plan[len(sweep.found)]
     look = asked_at if "epsilon" in part else looked_at
-    found = [*sweep.found, {**part, **look(records, sweep.hierarchies, definition, **part)}]
-    shown = sweep.example or example(definition.background, sweep.hierarchies, size=EXAMPLE_SIZE)
+    found = [*sweep.found, {**part, **look(records, sweep.hierarchies, schema, **part)}]
+    shown = sweep.example or _example(sweep, records)
     if len(found) < len(sweep.plan):
         sweep.wait(attempts=0, found=found, example=shown)
     else:
         sweep.finish(found=found, example=shown)
 
 
+def _to_try(sweep: RecordSweep) -> tuple[list[Record], RecordSchema]:
+    """The records as they stand, and what is known of them."""
+    if sweep.data_set is not None:
+        rows = rows_of_records(sweep.data_set)
+        return list(rows.records()), schema_in(rows.document)
+    assert sweep.study is not None
+    definition = protocol_in_force(sweep.study).definition
+    chosen = selection_of(sweep.study, simulated=sweep.simulated, questions=(), with_background=True)
+    return records_of(as_published(definition.background, {}), chosen.background), schema_of_study(definition)
+
+
+def _example(sweep: RecordSweep, records: Sequence[Record]) -> list[dict[str, Lines]]:
+    """Some records before and after: of invented people, or of those whom somebody brought, who has their files."""
+    if sweep.study is None:
+        return before_and_after(records[:MOST_SHOWN_AMONG], sweep.hierarchies, size=EXAMPLE_SIZE)
+    return example(protocol_in_force(sweep.study).definition.background, sweep.hierarchies, size=EXAMPLE_SIZE)
+
+
 def looked_at(
-    records: Sequence[Record], hierarchies: Mapping[str, Chains], definition: StudyDefinition, *, size: int, level: int
+    records: Sequence[Record], hierarchies: Mapping[str, Chains], schema: RecordSchema, *, size: int, level: int
 ) -> dict[str, Any]:
     """Loss, error of counts, and risks; or why there are none. ℓ is demanded of every question that allows it."""
     import numpy as np
@@ -75,7 +86,7 @@ def looked_at(
     except MethodError as why:
         return {"impossible": str(why)}
     risk, lost = risks(release.records), losses(release)
-    asked = queries(definition, random.Random(1))  # noqa: S311  # the same questions for every part
+    asked = queries(schema, random.Random(1))  # noqa: S311  # the same questions for every part
     original = Reconstruction(records, hierarchies)
     wrong, weighed = (
         average_relative_error(original, Reconstruction(release.records, hierarchies, totals), asked, rng=np.random.default_rng(1))[0]
@@ -93,15 +104,13 @@ def looked_at(
     }
 
 
-def asked_at(
-    records: Sequence[Record], hierarchies: Mapping[str, Chains], definition: StudyDefinition, *, epsilon: float
-) -> dict[str, Any]:
+def asked_at(records: Sequence[Record], hierarchies: Mapping[str, Chains], schema: RecordSchema, *, epsilon: float) -> dict[str, Any]:
     """The error of the same counts with noise, for one ε in all."""
     import numpy as np
 
     from candor.records.reconstruction import Reconstruction, desk_relative_error
 
-    asked = queries(definition, random.Random(1))  # noqa: S311  # the same questions for every part
+    asked = queries(schema, random.Random(1))  # noqa: S311  # the same questions for every part
     if not asked:
         return {"desk": None, "queries": 0, "left_out": 0}
     wrong, left_out = desk_relative_error(Reconstruction(records, hierarchies), asked, epsilon=epsilon, delta=DELTA)
@@ -120,20 +129,17 @@ def totals_of(records: Sequence[Record]) -> dict[str, dict[str, float]]:
     return {name: {label: float(times) for label, times in counts.items()} for name, counts in found.items()}
 
 
-def queries(definition: StudyDefinition, rng: random.Random) -> list[Any]:
+def queries(schema: RecordSchema, rng: random.Random) -> list[Any]:
     """Counts after Gursoy et al., §6.1: people of a major, say, and either a course with success in it, or another label of theirs.
 
     Success is one of the upper half of the values of a sensitive question. Studies without one have counts of two labels.
     """
     from candor.records.reconstruction import read_query
 
-    questions = as_published(definition.background, {})
-    values = values_of(questions)
-    labels = [(name, leaf) for name, chains in suggested_hierarchies(questions).items() for leaf in chains if len(chains) > 1]
-    several = {question.name for question in questions if question.kind == "multiple_choice"}
-    groups = [f"{question.name}." for question in questions if question.kind == "group"]
-    nested = [one for one in labels if one[0] in several or one[0].startswith(tuple(groups))]
-    plain = [one for one in labels if one not in nested]
+    values = {name: found for name, found in schema.values.items() if found}
+    labels = [(name, leaf) for name, chains in schema.hierarchies.items() for leaf in chains if len(chains) > 1]
+    nested = [one for one in labels if one[0] in schema.nested]
+    plain = [one for one in labels if one[0] not in schema.nested]
     found = []
     for number in range(QUERIES if plain else 0):
         name, leaf = rng.choice(plain)
@@ -141,12 +147,12 @@ def queries(definition: StudyDefinition, rng: random.Random) -> list[Any]:
         if values and number % 2:
             told = rng.choice(sorted(values))
             success: dict[str, Any] = {"values": {told: values[told][len(values[told]) // 2 :]}}
-            group = next((one for one in groups if told.startswith(one)), None)
-            if beside := [one for one in nested if group and one[0].startswith(group)]:
+            group = told.rpartition(".")[0]
+            if beside := [one for one in nested if group and told in schema.nested and one[0].startswith(f"{group}.")]:
                 field, value = rng.choice(beside)
                 success["labels"] = {field: [value]}
-            document |= {"child": success} if group or told in several else success
-        elif (other := rng.choice(nested or plain)) in nested:
+            document |= {"child": success} if told in schema.nested else success
+        elif (other := rng.choice(nested or plain))[0] in schema.nested:
             document["child"] = {"labels": {other[0]: [other[1]]}}
         else:
             document["labels"].setdefault(other[0], [other[1]])

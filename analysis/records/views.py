@@ -9,6 +9,7 @@ from django.views.decorators.http import require_http_methods
 
 from accounts.access import in_own_language, require_role, user_of
 from accounts.models import Role, User
+from analysis.answers.record_schemas import schema_of_study
 from analysis.models import RecordSweep
 from analysis.packages.errors import ReleaseError
 from analysis.records.indented import to_chains
@@ -82,7 +83,7 @@ def records(request: HttpRequest, slug: str) -> HttpResponse:
     sweep = RecordSweep.objects.filter(study=study).first()
     context = {
         "study": study,
-        "attributes": attributes_of(study, definition),
+        "attributes": attributes_of(schema_of_study(definition), hierarchies_for(study, definition)),
         "view": sweep and sweep_view(sweep),
         **_data_of(study),
         "errors": [{"field": f"listed-{attribute}", "message": error}] if error else [],

@@ -1,4 +1,4 @@
-"""What a published study found: the result matrix and figures of results.json, with the texts of protocol.json."""
+"""The findings of a published study: the result matrix and a figure of results.json, with the texts of protocol.json."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -100,18 +100,10 @@ def _lines(rows: tuple[MatrixRow, ...], texts: Mapping[str, str], names: Mapping
         several = len(row.effects) > 1
         for cell in row.effects:
             contrast = contrast_in_words(names[cell.treatment], names[cell.control]) if several else ""
-            yield ForestRow.of(cell.value, _ends(cell), label=shortened(texts[row.question]), detail=contrast, n=row.n)
+            yield ForestRow.of(cell.value, _ends(cell), label=texts[row.question], detail=contrast, n=row.n)
         for share in () if row.effects else row.prevalence:
-            yield ForestRow.of(share.value, _ends(share), label=shortened(texts[row.question]), n=row.n)
+            yield ForestRow.of(share.value, _ends(share), label=texts[row.question], n=row.n)
 
 
 def _ends(one: Estimated) -> tuple[float | None, float | None] | None:
     return None if one.low is None and one.high is None else (one.low, one.high)
-
-
-def shortened(text: str) -> str:
-    """As much of a question as fits beside a line of the figure."""
-    return text if len(text) <= LONGEST_LABEL else f"{text[: LONGEST_LABEL - 1]}…"
-
-
-LONGEST_LABEL = 40

@@ -16,17 +16,16 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 from django.utils.translation import gettext as _
 
+from analysis.answers.record_schemas import RecordSchema
 from analysis.answers.study_records import (
     Chains,
     Record,
     as_published,
     auxiliary_of,
-    named,
     records_of,
-    sensitive_of,
     suggested_hierarchies,
 )
-from analysis.models import RecordHierarchies, Release
+from analysis.models import DataSet, RecordHierarchies, Release, key_of
 from analysis.packages.errors import ReleaseError
 from analysis.packages.rows import Row
 from surveys.batches.rules import LEAST
@@ -66,16 +65,16 @@ class Protected:
     trees: Mapping[str, Record | None]
 
 
-def checked_choices(chosen: Mapping[str, Any], definition: StudyDefinition) -> dict[str, Any]:
+def checked_choices(chosen: Mapping[str, Any], schema: RecordSchema) -> dict[str, Any]:
     """The parameters of protected records, if they are possible for some answers; ReleaseError with all that is wrong."""
     found = {name: chosen.get(name, usual) for name, usual in USUAL.items()}
-    if faults := faults_of_choices(found, definition):
+    if faults := faults_of_choices(found, schema):
         raise ReleaseError(" ".join(faults.values()))
     levels = {name: level for name, level in sorted(found["l"].items()) if level}
     return {**found, "l": levels, "as_labels": sorted(found["as_labels"]), "asked": sorted(found["asked"])}
 
 
-def faults_of_choices(chosen: Mapping[str, Any], definition: StudyDefinition) -> dict[str, str]:
+def faults_of_choices(chosen: Mapping[str, Any], schema: RecordSchema) -> dict[str, str]:
     """A sentence for each parameter that is not possible, by its name; ℓ of an attribute is `l-` and its name."""
     k, size, levels, share = chosen["k"], chosen["class_size"], chosen["l"], chosen["suppress"]
     faults = {}
@@ -92,7 +91,7 @@ def faults_of_choices(chosen: Mapping[str, Any], definition: StudyDefinition) ->
             "most": MOST_LEFT_OUT,
             "found": share,
         }
-    possible = {"as_labels": named(definition.background, "sensitive"), "asked": named(definition.background, "auxiliary")}
+    possible = {"as_labels": schema.labels, "asked": schema.auxiliary}
     for part, there in possible.items():
         if wrong := [name for name in chosen[part] if name not in there]:
             faults[part] = _("Expected some of the questions %(known)s, found %(found)s.") % {
@@ -101,9 +100,9 @@ def faults_of_choices(chosen: Mapping[str, Any], definition: StudyDefinition) ->
             }
     if not isinstance(chosen["anatomy"], bool):
         faults["anatomy"] = _("Anatomy: expected yes or no, found %(found)s.") % {"found": chosen["anatomy"]}
-    known = sensitive_of(as_published(definition.background, chosen))
+    known = schema.sensitive_beside(chosen["as_labels"])
     for name, level in levels.items():
-        if not level and name in sensitive_of(definition.background):
+        if not level and name in schema.sensitive:
             continue
         if name not in known:
             faults[f"l-{name}"] = _("ℓ: expected sensitive questions (%(known)s), found %(found)s.") % {
@@ -205,9 +204,13 @@ def _released(row: Row, questions: Sequence[str]) -> Record:
 
 def hierarchies_for(study: Study, definition: StudyDefinition, protection: Mapping[str, Any] | None = None) -> dict[str, Chains]:
     """The suggested hierarchies, with those that somebody edited in their place."""
-    edited = RecordHierarchies.objects.filter(study=study).values_list("document", flat=True).first() or {}
-    suggested = suggested_hierarchies(as_published(definition.background, protection or {}))
-    return {name: edited[name] if set(edited.get(name, ())) == set(chains) else chains for name, chains in suggested.items()}
+    return hierarchies_of(study, suggested_hierarchies(as_published(definition.background, protection or {})))
+
+
+def hierarchies_of(whole: Study | DataSet, suggested: Mapping[str, Chains]) -> dict[str, Chains]:
+    """The same for a study or a data set. An edited hierarchy stands as long as it has a place for every suggested value."""
+    edited = RecordHierarchies.objects.filter(**key_of(whole)).values_list("document", flat=True).first() or {}
+    return {name: edited[name] if set(edited.get(name, ())) >= set(chains) else chains for name, chains in suggested.items()}
 
 
 def sealed(protected: Protected) -> bytes:

@@ -77,8 +77,11 @@ class RecordSummary:
 def record_summary(release: Release, *, private: Mapping[tuple[str, str], float | None] | None = None) -> RecordSummary | None:
     """None where a release has no records, or is not built. `private`: standard errors from the answers themselves, by question and arm."""
     found = (release.summary or {}).get("records")
-    if not found:
-        return None
+    return summary_in(found, private=private) if found else None
+
+
+def summary_in(found: Mapping[str, Any], *, private: Mapping[tuple[str, str], float | None] | None = None) -> RecordSummary:
+    """The same from the stored numbers; those of a data set know no arms."""
     risks, loss = found["risks"], found["loss"]
     blank = [Lost(name=name, share=share_of(value)) for name, value in loss["blank"].items()]
     return RecordSummary(
@@ -88,7 +91,7 @@ def record_summary(release: Release, *, private: Mapping[tuple[str, str], float 
         smallest_class=risks["smallest_class"],
         prosecutor=share_of(risks["prosecutor_highest"]),
         marketer=share_of(risks["prosecutor_mean"]),
-        alone=share_of(found["alone_by_arm"]),
+        alone="" if found["alone_by_arm"] is None else share_of(found["alone_by_arm"]),
         alone_by_auxiliary=share_of(found["alone_by_auxiliary"]),
         overall=share_of(loss["overall"]),
         lost=[Lost(name=name, share=share_of(value)) for name, value in loss["labels"].items()] + blank,

@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy
 
 from accounts.models import User
 from analysis import actions
+from analysis.answers.record_schemas import schema_of_study
 from analysis.models import OPEN_RELEASES, PUBLIC_RELEASES, BackgroundHandling, Release, ReleaseStatus
 from analysis.packages.content import simulated_title
 from analysis.packages.errors import ReleaseError, ReleaseGoneError
@@ -252,16 +253,17 @@ def _protection(study: Study, choices: Choices) -> dict[str, Any]:
     if why := no_records(study, simulated=choices.simulated):
         raise ReleaseError(why)
     definition = protocol_in_force(study).definition
+    schema = schema_of_study(definition)
     before = published_records(study, simulated=choices.simulated)
     if before is not None:
         found: dict[str, Any] = before.protection or {}
-        kept = checked_choices(found, definition)
-        if choices.protection is not None and checked_choices(choices.protection, definition) != kept:
+        kept = checked_choices(found, schema)
+        if choices.protection is not None and checked_choices(choices.protection, schema) != kept:
             raise ReleaseError(
                 _("Expected what is public already: %(kept)s. Other records of the same people would tell more.") % {"kept": kept}
             )
         return found
-    chosen = checked_choices(choices.protection or {}, definition)
+    chosen = checked_choices(choices.protection or {}, schema)
     if (n := released_people(study, simulated=choices.simulated).count()) < chosen["k"]:
         raise ReleaseError(_("k = %(k)s people cannot share a record, because only %(n)s finished.") % {"k": chosen["k"], "n": n})
     return {**chosen, "auxiliary": [], "hierarchies": hierarchies_for(study, definition, chosen)}

@@ -11,7 +11,8 @@ from django.views.decorators.http import require_http_methods, require_safe
 from accounts.access import require_role, user_of
 from accounts.models import Role, User
 from analysis import actions
-from analysis.models import OPEN_RELEASES, Release, ReleaseStatus
+from analysis.answers.record_schemas import schema_of_study
+from analysis.models import OPEN_RELEASES, RecordPackage, Release, ReleaseStatus
 from analysis.packages.licences import LICENCES
 from analysis.releases import services
 from analysis.releases.building import STAGES
@@ -33,6 +34,7 @@ from analysis.releases.selectors import (
     releases,
 )
 from analysis.releases.statistics import statistics_of
+from analysis.sources.selectors import public_record_packages
 from audit.services import record_once_a_day
 from candor.packages.signing import public_pem
 from surveys.access import Seat, access_own_study, access_study
@@ -53,12 +55,13 @@ def study_releases(request: HttpRequest, slug: str) -> HttpResponse:
     form = None
     if seat.may_change and offered and not any(one.status in OPEN_RELEASES for one in found):
         definition = definition_for(seat)
+        schema = schema_of_study(definition)
         can_count, published = bool(definition.countable_background) and study.forgotten_on is None, published_smallest_count(study)
         possible = [one.simulated for one in offered if not no_records(study, simulated=one.simulated)]
         before = published_records(study, simulated=possible[0]) if len(possible) == 1 else None
         fixed = before.protection if before else None
         if request.method == "POST":
-            records = RecordChoices.sent(definition, request.POST, fixed=fixed) if possible else None
+            records = RecordChoices.sent(schema, request.POST, fixed=fixed) if possible else None
             form = ReleaseForm.sent(
                 definition, request.POST, can_count=can_count, records=records, data_sets=offered, public_threshold=published
             )
@@ -68,7 +71,7 @@ def study_releases(request: HttpRequest, slug: str) -> HttpResponse:
                 return redirect("analysis:releases_one", slug, release.pk)
         else:
             last = found[0] if found else None
-            records = RecordChoices.empty(definition, last=last, fixed=fixed) if possible else None
+            records = RecordChoices.empty(schema, last=last.protection if last else None, fixed=fixed) if possible else None
             form = ReleaseForm.empty(
                 definition, can_count=can_count, records=records, last=last, data_sets=offered, public_threshold=published
             )
@@ -117,7 +120,8 @@ def public_list(request: HttpRequest, slug: str = "") -> HttpResponse:
     found = public_releases()
     if slug and not (found := found.filter(study__slug=slug)):
         raise Http404("This study has no public data.")
-    return render(request, "analysis/releases/public_list.html", {"releases": found})
+    records = RecordPackage.objects.none() if slug else public_record_packages()
+    return render(request, "analysis/releases/public_list.html", {"releases": found, "records": records})
 
 
 @require_safe

@@ -7,8 +7,8 @@ from django.http import Http404
 from django.urls import reverse
 
 from accounts.models import User
-from analysis.models import DataSet, DataSetStatus, Source
-from analysis.sources.seats import DataSetSeat, access_data_set
+from analysis.models import DataSet, DataSetStatus, Holds, Source
+from analysis.sources.seats import NO_DATA_SET, DataSetSeat, access_data_set
 from analysis.sources.selectors import newest_snapshot, source_of
 from analysis.sources.tables import Role, Schema
 from surveys.access import NO_STUDY, Seat, access_analytics
@@ -47,10 +47,10 @@ class Place:
 
     @cached_property
     def source(self) -> Source | None:
-        """The table to ask about; None for a study without a budget or not closed, and for a data set that is not approved."""
+        """The table to ask about; None for a study without a budget or not closed, for records, and for a data set that is not approved."""
         if isinstance(self.seat, Seat):
             return source_of(self.seat.study)
-        if self.seat.data_set.status != DataSetStatus.APPROVED:
+        if self.seat.data_set.status != DataSetStatus.APPROVED or self.seat.data_set.holds != Holds.COLUMNS:
             return None
         return Source.objects.filter(data_set=self.seat.data_set).first()
 
@@ -80,6 +80,8 @@ class Place:
         return {name: self.address(name) for name in PAGES[self._parameter] if not name.endswith("_file")}
 
     def address(self, page: str, **more: int) -> str:
+        if page == "home" and self.data_set is not None and self.data_set.holds == Holds.RECORDS:
+            return reverse("analysis:data_set_records", args=[self.data_set.slug])
         return reverse(f"analysis:{PAGES[self._parameter][page]}", kwargs={self._parameter: self.whole.slug, **more})
 
     @property
@@ -95,7 +97,10 @@ class Place:
 def place_at(user: User, where: dict[str, str], *, needs: str = "") -> Place:
     """The place that an address names, if this person may see it and has the permission of a seat that the page needs; else a 404."""
     if "data_set" in where:
-        return Place(access_data_set(user, where["data_set"], needs=needs))
+        seat_of_data = access_data_set(user, where["data_set"], needs=needs)
+        if seat_of_data.data_set.holds != Holds.COLUMNS:
+            raise Http404(NO_DATA_SET)
+        return Place(seat_of_data)
     seat = access_analytics(user, where["slug"])
     if needs and not getattr(seat, needs):
         raise Http404(NO_STUDY)

@@ -8,7 +8,7 @@ from django.http import Http404
 from django.utils import timezone
 
 from accounts.models import Role, User
-from analysis.models import DataSet, DataSetAnalyst, DataSetStatus
+from analysis.models import DataSet, DataSetAnalyst, DataSetStatus, Holds
 from surveys.access import StudyRole
 from surveys.retention.selectors import REMINDER_DAYS
 
@@ -89,6 +89,14 @@ def deleted_soon(user: User) -> QuerySet[DataSet]:
     """The data sets of this person whose rows are deleted within 30 days."""
     last = timezone.localdate() + REMINDER_DAYS
     return DataSet.objects.filter(owner=user, forgotten_on=None, delete_on__lte=last).order_by("delete_on", "pk")
+
+
+def access_record_set(user: User, slug: str, *, needs: str = "") -> DataSetSeat:
+    """The same for a data set that holds records."""
+    seat = access_data_set(user, slug, needs=needs)
+    if seat.data_set.holds != Holds.RECORDS:
+        raise Http404(NO_DATA_SET)
+    return seat
 
 
 def access_data_set(user: User, slug: str, *, needs: str = "") -> DataSetSeat:

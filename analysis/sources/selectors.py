@@ -2,10 +2,12 @@
 
 from functools import partial
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 
-from analysis.models import Snapshot, SnapshotStatus, Source
+from analysis.answers.record_schemas import RecordSchema
+from analysis.models import DataSet, DataSetStatus, RecordPackage, Snapshot, SnapshotStatus, Source
+from analysis.sources.record_rows import RecordRows, schema_in
 from analysis.sources.tables import Schema, Table
 from analysis.sources.unpacked import UNPACKED, ColumnsOf
 from candor.errors import DataError
@@ -58,6 +60,28 @@ def table_of(source: Source, number: int) -> Table | None:
             schema = Schema.model_validate(snapshot.schema)
             return Table.from_bytes(partial(_rows_of, snapshot.pk), schema=schema, n=snapshot.n, kept=ColumnsOf(identity))
     return None
+
+
+def rows_of_records(data_set: DataSet) -> RecordRows:
+    """The records that somebody brought. Raises DataError when they are deleted."""
+    found = Snapshot.objects.filter(source__data_set=data_set, status=SnapshotStatus.READY).first()
+    if found is None or found.n is None or found.schema is None or found.data is None:
+        raise DataError(_("The data are deleted."))
+    return RecordRows(n=found.n, attributes=found.schema["attributes"], data=bytes(found.data))
+
+
+def schema_of_records(data_set: DataSet) -> RecordSchema:
+    """Their attributes, which stay when the records are deleted."""
+    newest = newest_snapshot(data_set.source)
+    assert newest is not None
+    assert newest.schema is not None
+    return schema_in(newest.schema)
+
+
+def public_record_packages() -> QuerySet[RecordPackage]:
+    """Packages of records that were approved, the newest first, also the retracted ones."""
+    approved = RecordPackage.objects.filter(data_set__status=DataSetStatus.APPROVED)
+    return approved.select_related("data_set__decided_by").defer("package").order_by("-data_set__decided_on", "-pk")
 
 
 def _rows_of(key: int) -> bytes:

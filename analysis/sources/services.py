@@ -10,11 +10,13 @@ from django.utils import timezone
 from accounts.models import User
 from analysis import actions
 from analysis.models import Snapshot, SnapshotStatus, Source
+from analysis.sources.record_rows import RecordRows
 from analysis.sources.tables import Table
 from analysis.sources.unpacked import UNPACKED
 from audit.services import record
 from jobs.tasks import send
 
+Rows = Table | RecordRows
 CURRENT = (SnapshotStatus.MAKING, SnapshotStatus.READY)
 
 
@@ -27,10 +29,10 @@ def take_snapshot(source: Source) -> Snapshot:
 
 
 @transaction.atomic
-def store_table(source: Source, table: Table) -> Snapshot:
+def store_rows(source: Source, rows: Rows) -> Snapshot:
     """Store rows that are there already, such as those of a data set, which come with its import."""
     return Snapshot.objects.create(
-        source=source, number=_next(source), status=SnapshotStatus.READY, made_on=timezone.localdate(), **_columns_of(table)
+        source=source, number=_next(source), status=SnapshotStatus.READY, made_on=timezone.localdate(), **_columns_of(rows)
     )
 
 
@@ -66,8 +68,8 @@ def delete_rows(source: Source) -> None:
     _end(source, SnapshotStatus.DELETED)
 
 
-def _columns_of(table: Table) -> dict[str, Any]:
-    return {"n": table.n, "schema": table.schema.model_dump(mode="json"), "data": table.to_bytes(), "rows_read": table.n}
+def _columns_of(rows: Rows) -> dict[str, Any]:
+    return {"n": rows.n, "schema": rows.document, "data": rows.to_bytes(), "rows_read": rows.n}
 
 
 def _next(source: Source) -> int:

@@ -142,6 +142,11 @@ class Table:
     n: int
     arrays: Mapping[str, Array]
 
+    @property
+    def document(self) -> dict[str, Any]:
+        """The schema as JSON."""
+        return self.schema.model_dump(mode="json")
+
     def __getitem__(self, name: str) -> Array:
         self.schema.column(name)
         return self.arrays[name]

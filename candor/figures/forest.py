@@ -12,6 +12,7 @@ from candor.figures.drawing import ACCENT, MUTED, Drawing
 from candor.figures.scales import Linear
 
 LABEL_WIDTH, PLOT_WIDTH, VALUE_WIDTH, ROW_HEIGHT, TALL_ROW_HEIGHT = 290, 380, 220, 28, 46
+WIDE_LETTERS = 42
 NARROW_WIDTH, NARROW_LINE, NARROW_LETTERS = 340, 19, 44
 Ends = tuple[float | None, float | None]
 
@@ -217,13 +218,18 @@ def forest_drawing(
         for number, (line, kind) in enumerate(lines):
             drawing.text(10, start + NARROW_LINE * (number + 1), line, kind)
         if not narrow:
-            drawing.text(10, y - 2 if row.detail else y + 5, row.label)
+            drawing.text(10, y - 2 if row.detail else y + 5, _cut(row.label))
             if row.detail:
-                drawing.text(10, y + 15, row.detail, "faint")
+                drawing.text(10, y + 15, _cut(row.detail), "faint")
             drawing.text(LABEL_WIDTH + PLOT_WIDTH + 20, y + 5, write_row(row))
         _draw_row(drawing, across, row, y, words=(read_row or write_row)(row))
         start += pitch
     return drawing
+
+
+def _cut(label: str) -> str:
+    """As much of a label as fits beside the plot; the point keeps all of it."""
+    return label if len(label) <= WIDE_LETTERS else f"{label[: WIDE_LETTERS - 1].rstrip()}…"
 
 
 def _narrow_words(row: ForestRow, written: str) -> list[tuple[str, str]]:

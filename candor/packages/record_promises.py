@@ -16,7 +16,7 @@ Check = Callable[..., Iterator[object]]
 
 
 def faults_of_records(
-    records: Sequence[Record], protocol: Mapping[str, Any], rows: Sequence[Mapping[str, str]], *, check: Check = violations
+    records: Sequence[Record], protocol: Mapping[str, Any], rows: Sequence[Mapping[str, str]] | None, *, check: Check = violations
 ) -> list[str]:
     """Why the records of a package do not hold what it says; empty when they do.
 
@@ -25,8 +25,9 @@ def faults_of_records(
     records : sequence of dict
     protocol : dict
         protocol.json, whose part ``records`` says k, ℓ, and how many records were left out.
-    rows : sequence of dict
-        The rows of data.csv. Arm, subsample and answers of every record stand in a row of their own.
+    rows : sequence of dict, optional
+        The rows of data.csv; None where a package has records alone. Arm, subsample and answers of every record stand in a row of
+        their own.
     check : callable
         `violations` of the package's own check.py.
 
@@ -36,14 +37,20 @@ def faults_of_records(
         The first violation of k, ℓ or form; or else whether values are marked as shuffled, and whether records and rows are of the same
         people.
     """
-    promised, columns = protocol["records"], {question["name"]: question["column"] for question in protocol["questions"]}
-    groups = {"arm": protocol["design"]["arms"], "subsample": list(protocol["design"]["subsamples"]), "answers": list(columns)}
-    options = {"k": promised["k"], "diversity": promised["l"], "auxiliary": promised.get("auxiliary", ()), "groups": groups}
+    promised, columns = protocol["records"], {question["name"]: question["column"] for question in protocol.get("questions", ())}
+    options = {"k": promised["k"], "diversity": promised["l"], "auxiliary": promised.get("auxiliary", ())}
+    if rows is not None:
+        arms, subsamples = protocol["design"]["arms"], list(protocol["design"]["subsamples"])
+        options["groups"] = {"arm": arms, "subsample": subsamples, "answers": list(columns)}
     found = [str(one) for one in [next(check(records, **options), None)] if one is not None]
     if found:
         return found
     if {"anatomy" in one for one in records} != {promised.get("anatomy", False)}:
         found.append("records and protocol.json do not agree whether sensitive values were shuffled")
+    if rows is None:
+        if any("released" in one for one in records):
+            found.append("a record has answers, and the package has none")
+        return found
     there = Counter((row["arm"], row["subsample"], *(row[column] for column in columns.values())) for row in rows)
     told = Counter(
         (one["arm"], one["subsample"], *(_written(one["answers"][name]) for name in columns))
@@ -70,7 +77,7 @@ def faults_in(files: Mapping[str, bytes]) -> list[str]:
     """
     if RECORDS not in files:
         return []
-    rows = list(csv.DictReader(files["data.csv"].decode("utf-8-sig").splitlines()))
+    rows = list(csv.DictReader(files["data.csv"].decode("utf-8-sig").splitlines())) if "data.csv" in files else None
     return faults_of_records(json.loads(files[RECORDS]), json.loads(files["protocol.json"]), rows)
 
 

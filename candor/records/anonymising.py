@@ -110,8 +110,8 @@ def anonymize(
     auxiliary : iterable of str
         See `read_records`.
     anatomy : bool
-        Whether the values of each sensitive attribute change places within each orbit; every record then says so. What two values of
-        a person have to do with each other is lost.
+        Whether the values of each sensitive attribute change places within each orbit; every record then says so. The
+        connection of two values of a person is lost.
     classes : iterable of iterable of int, optional
         Rows of the records of each class, from an earlier release (`candor.records.releases.manifest`), which are used again.
     tell : callable

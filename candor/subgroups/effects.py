@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -117,7 +117,7 @@ def subgroup_analysis(
             )
             for (group, contrast), p_value in zip(flat, adjusted, strict=True)
         ),
-        interaction=_tests(list(joints.values()), design) if len(tables) > 1 else (),
+        interaction=interaction_tests(list(joints.values()), design) if len(tables) > 1 else (),
         common=tuple(one.common for one in together),
         notes=tuple(notes),
     )
@@ -137,7 +137,8 @@ def _together(joints: list[JointEstimates], *, level: float) -> list[Shrinkage]:
     return [shrunken(values[:, contrast], variances[:, contrast], level=level) for contrast in range(values.shape[1])]
 
 
-def _tests(joints: list[JointEstimates], design: Design) -> tuple[InteractionTest, ...]:
+def interaction_tests(joints: Sequence[JointEstimates], design: Design) -> tuple[InteractionTest, ...]:
+    """For each contrast the tests whether the groups have one Δ, and one τ where the design identifies it. `joints`: one for each group."""
     found = []
     for contrast, treatment in enumerate(design.treatments):
         named = {"treatment": treatment, "control": design.control}

@@ -1,9 +1,12 @@
 """Parts of the API common to all operations, and their description in the OpenAPI document: errors are problems, answers have ETags."""
 
+from functools import lru_cache
 from typing import Any
 
 from django.http import HttpRequest, HttpResponseBase
 from django.middleware.http import ConditionalGetMiddleware
+from django.utils.translation import get_language
+from drf_spectacular.generators import SchemaGenerator
 
 from config.error_responses import PROBLEM_JSON
 
@@ -45,6 +48,20 @@ def with_problems(result: dict[str, dict[str, Any]], generator: object, request:
         if "get" in operations:
             operations["get"]["responses"]["304"] = NOT_MODIFIED
     return result
+
+
+class DocumentMadeOnce(SchemaGenerator):
+    """The document is the same for everybody, and takes a tenth of a second: a process makes it once in each language."""
+
+    def get_schema(self, request: object = None, public: bool = False) -> Any:
+        if not public or self.api_version:
+            return super().get_schema(request=request, public=public)  # type: ignore[no-untyped-call]
+        return _document(get_language())
+
+
+@lru_cache(maxsize=4)
+def _document(language: str | None) -> Any:
+    return SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
 
 
 class ConditionalApiMiddleware(ConditionalGetMiddleware):

@@ -47,8 +47,8 @@ BUILDING = ("surveys:build", "analysis:build", "surveys:new", "surveys:import", 
 """Pages of drafts: polled as one reader each."""
 ONES_OWN = ("account", "mfa")
 """Secrets of one's own account, drawn anew each time."""
-LOGS = ("log", "surveys:study_log")
-"""They tell of what the auditor itself does; that participants leave nothing in them is held by the number of entries."""
+LOGS = ("log", "surveys:study_log", "decisions")
+"""They tell of what the auditor and its officer do; that participants leave nothing in them is held by the number of entries."""
 FIGURES = ("participants", "enrolment", "balance", "forest-attention", "running-attention", "subgroups-attention-gender")
 TABLES = ("participants", "enrolment", "balance", "estimates", "running", "subgroups")
 HEADS = ("subsample,arm", "day,consented")

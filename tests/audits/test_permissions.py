@@ -21,6 +21,7 @@ from tests.audits.who_may_enter import (
     EVERYWHERE,
     LOGIN,
     OF_A_DATA_SET,
+    OF_A_RECORD_SET,
     OPEN_TO_ITS_ANALYST,
     OUT,
     RECRUITING,
@@ -31,6 +32,7 @@ from tests.audits.who_may_enter import (
 )
 from tests.data_sets import approved
 from tests.factories import recruiting_study
+from tests.record_sets import published, record_set
 
 pytestmark = pytest.mark.django_db
 
@@ -195,6 +197,12 @@ def test_a_data_set(visitor: str, people: dict[str, User]) -> None:
     check(absent, visitor, people)
     approved(people["owner"], officer=people["officer"])
     check(OF_A_DATA_SET, visitor, people)
+
+
+@pytest.mark.parametrize("visitor", VISITORS)
+def test_records_that_somebody_brought(visitor: str, people: dict[str, User]) -> None:
+    published(record_set(people["owner"], title="Marks of a course"), people["officer"])
+    check(OF_A_RECORD_SET, visitor, people)
 
 
 @pytest.mark.parametrize("role", [Role.ANALYST, Role.INVESTIGATOR, Role.IRB_OFFICER])

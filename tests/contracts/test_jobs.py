@@ -13,7 +13,9 @@ from kombu.exceptions import OperationalError
 from analysis.diagnosis.services import Asked, diagnose
 from analysis.ledger.services import ask
 from analysis.models import Chunk, RunKind, Snapshot
+from analysis.record_sets.services import start_package
 from analysis.records.services import start_sweep
+from analysis.releases.protecting import USUAL
 from analysis.runs import runner
 from jobs import heartbeats, tasks
 from jobs.errors import ExpectedError, TakenError
@@ -28,6 +30,7 @@ from tests.finished_people import TELLING_DIE, add_finished_people
 from tests.heartbeats import wait_for_a_beat
 from tests.jobs import Sent, attempt, catch, claimed, fall_silent, swept
 from tests.ledgers import open_source, solved, study_with_budget
+from tests.record_sets import record_set
 from tests.releases import closed_study, started_release
 from tests.simultaneous import at_once
 from webhooks.models import Delivery, Event
@@ -75,6 +78,13 @@ def sweep_of_records() -> Lease:
     return start_sweep(study, simulated=False, actor=study.owner)
 
 
+def package_of_records() -> Lease:
+    made = record_set()
+    return start_package(
+        made, chosen=USUAL, authors=["Lovelace, Ada"], licence="CC0-1.0", site="https://candor.example.org", actor=made.owner
+    )
+
+
 def snapshot() -> Lease:
     study_with_budget()
     return Snapshot.objects.get()
@@ -94,6 +104,7 @@ EXAMPLES: dict[str, Callable[[], Lease]] = {
     "rehearsal": crowd,
     "diagnosis": simulations,
     "record_sweep": sweep_of_records,
+    "record_package": package_of_records,
     "delivery": delivery,
     "snapshot": snapshot,
     "question": question,

@@ -21,7 +21,7 @@ from accounts.models import Role, TokenScope
 from accounts.services import issue_token
 from config.body_sizes import FILES, LARGER, SMALL, TEXTS, most_at
 from tests.factories import draft_study, logged_in, person
-from tests.processes import Site
+from tests.processes import Site, embedded, production
 
 HUGE = 600 * 1000 * 1000
 MEGABYTE = 1024**2
@@ -222,18 +222,23 @@ def test_600_megabytes_without_a_session_end_early_in_the_embedded_server(
 
 @pytest.fixture(scope="module")
 def embedded_site_of_file(tmp_path_factory: pytest.TempPathFactory, migrated_folder: Path) -> Iterator[Site]:
-    from tests.processes import embedded
-
     with embedded(tmp_path_factory.mktemp("bodies") / "var", like=migrated_folder) as site:
         yield site
 
 
+@pytest.fixture(scope="module")
+def production_site_of_file(tmp_path_factory: pytest.TempPathFactory, built_site: Site) -> Iterator[Site]:
+    with production(tmp_path_factory.mktemp("bodies"), like=built_site) as site:
+        yield site
+
+
 @pytest.mark.parametrize("path", ["/import-study/", "/s/lecture-videos/"])
-def test_600_megabytes_without_a_session_end_early_in_production(production_site: Site, path: str) -> None:
-    before = production_site.resident_megabytes()
+def test_600_megabytes_without_a_session_end_early_in_production(production_site_of_file: Site, path: str) -> None:
+    site = production_site_of_file
+    before = site.resident_megabytes()
     for chunked in (False, True):
-        sent, largest, answer = upload(production_site, path, chunked=chunked)
+        sent, largest, answer = upload(site, path, chunked=chunked)
         assert largest < MEGABYTE
         assert answer.startswith(("HTTP/1.1 403", "HTTP/1.1 413", "HTTP/1.1 411")), answer
         assert sent < 64 * MEGABYTE
-    assert production_site.resident_megabytes() - before < 64
+    assert site.resident_megabytes() - before < 64

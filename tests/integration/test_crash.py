@@ -4,9 +4,11 @@ import json
 import os
 import signal
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
+import pytest
 
 from candor.packages.archive import files_in
 from candor.packages.verification import faults_of
@@ -25,7 +27,10 @@ from tests.crowds import (
     results_settle,
     wait_until,
 )
-from tests.processes import Site, built
+from tests.processes import Site, built, production
+
+ANSWERED = 80
+WEB_WORKER_MEGABYTES = 250
 
 START_RELEASE = """
 from analysis.releases.services import Choices, start_release
@@ -62,13 +67,27 @@ def test_200_bots_finish_although_web_and_worker_are_killed_in_the_middle(recrui
     assert len(children(site.processes["web"].pid)) >= 2
 
 
-def test_the_next_worker_computes_what_a_killed_one_was_computing(recruiting_site: Site) -> None:
-    site = recruiting_site
-    with psycopg.connect(site.environment["DATABASE_URL"]) as blocking:
-        with bots_on_their_way(site, 12) as crowd:
+@pytest.fixture(scope="module")
+def answered_site(tmp_path_factory: pytest.TempPathFactory, built_study: Site) -> Iterator[Site]:
+    """A recruiting site that 80 people have answered, for the tests of its worker, each of which leaves a worker that runs."""
+    with production(tmp_path_factory.mktemp("answered"), like=built_study) as site:
+        with bots_on_their_way(site, ANSWERED) as crowd:
             crowd.wait_for_end()
         count_everybody(site)
-        results_settle(site, 12)
+        results_settle(site, ANSWERED)
+        yield site
+
+
+def test_a_web_worker_stays_under_250_megabytes(answered_site: Site) -> None:
+    """After work, not at rest: the amount that a small rented computer must have."""
+    megabytes = answered_site.megabytes_of_each("web")
+    assert len(megabytes) >= 3  # the two workers and the one that watches them
+    assert max(megabytes) < WEB_WORKER_MEGABYTES
+
+
+def test_the_next_worker_computes_what_a_killed_one_was_computing(answered_site: Site) -> None:
+    site = answered_site
+    with psycopg.connect(site.environment["DATABASE_URL"]) as blocking:
         blocking.execute("LOCK TABLE surveys_response IN ACCESS EXCLUSIVE MODE")
         site.manage("shell", "--no-imports", "--command", "from analysis.services import request_refresh as ask; ask(1)")
         wait_until(lambda: site.rows("SELECT 1 FROM analysis_run WHERE status = 'running'"), seconds=20)
@@ -79,16 +98,12 @@ def test_the_next_worker_computes_what_a_killed_one_was_computing(recruiting_sit
         left = connection.execute(earlier).fetchall()
     assert len(left) == 1
     site.start("worker")
-    results_settle(site, 12)
-    assert site.rows(f"SELECT status, attempts, n FROM analysis_run WHERE id = {left[0][0]}") == [("done", 2, 12)]
+    results_settle(site, ANSWERED)
+    assert site.rows(f"SELECT status, attempts, n FROM analysis_run WHERE id = {left[0][0]}") == [("done", 2, ANSWERED)]
 
 
-def test_a_part_of_the_bootstrap_whose_worker_was_killed_is_taken_over_alone(recruiting_site: Site) -> None:
-    site = recruiting_site
-    with bots_on_their_way(site, 40) as crowd:
-        crowd.wait_for_end()
-    count_everybody(site)
-    results_settle(site, 40)
+def test_a_part_of_the_bootstrap_whose_worker_was_killed_is_taken_over_alone(answered_site: Site) -> None:
+    site = answered_site
     site.manage("shell", "--no-imports", "--command", "from analysis.services import request_refresh as ask; ask(1, kind='full_results')")
     with psycopg.connect(site.environment["DATABASE_URL"]) as holding:
         # Hold on to a part that is being computed, so that its worker cannot say that it is done.
@@ -103,15 +118,14 @@ def test_a_part_of_the_bootstrap_whose_worker_was_killed_is_taken_over_alone(rec
         assert connection.execute(earlier).fetchall()
         connection.execute("UPDATE analysis_run SET due_at = now() - interval '15 seconds' WHERE status = 'running'")
     site.start("worker")
-    results_settle(site, 40)
+    results_settle(site, ANSWERED)
     [(attempts,)] = site.rows("SELECT attempts FROM analysis_run WHERE kind = 'full_results' AND status = 'done' ORDER BY id DESC LIMIT 1")
     assert attempts == 1, "the run itself was not begun again"
 
 
-def test_a_release_whose_worker_was_killed_is_built_by_the_next_with_the_rows_in_the_order_that_was_drawn(recruiting_site: Site) -> None:
-    site = recruiting_site
-    with bots_on_their_way(site, 60) as crowd:
-        crowd.wait_for_end()
+def test_a_release_whose_worker_was_killed_is_built_by_the_next_with_the_rows_in_the_order_that_was_drawn(answered_site: Site) -> None:
+    """The last test of this site, whose study it closes."""
+    site = answered_site
     close_study(site)
     with psycopg.connect(site.environment["DATABASE_URL"]) as blocking:
         # Nobody can read the allocation lists, which come into the package when its rows are drawn and its numbers computed.

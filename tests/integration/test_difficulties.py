@@ -67,7 +67,7 @@ def test_a_release_is_paid_drawn_shown_and_given_as_a_file(source: Source) -> No
     page = page_of(client.get(address(source)))
     said = " ".join(page.text_content().split())
     assert "From 96 people" in said
-    assert len(page.xpath("//figure//*[local-name()='circle']")) == len(source.study.definition["quiz"])
+    assert len(page.xpath("//figure//div[@class='wide']//*[local-name()='circle']")) == len(source.study.definition["quiz"])
     assert "100 % of the privacy budget" in said
     assert "The answers to the sensitive questions, with the group. The die protects them." in said
     document = json.loads(client.get(reverse("analysis:analytics_difficulties_file", args=[source.study.slug, charge.number])).content)

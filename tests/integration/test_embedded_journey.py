@@ -1,4 +1,4 @@
-"""`make demo` from the first start to the next: its output, its visitors, its data."""
+"""`make demo` from the first start to the next: its output, its visitors, its data, its memory after work and not at rest."""
 
 import re
 import signal
@@ -11,10 +11,10 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.crowds import STUDY, bots_on_their_way, count_everybody, finished, results_settle
+from tests.crowds import STUDY, bots_on_their_way, count_everybody, counted, finished, results_settle
 from tests.processes import ROOT, Site, embedded
 
-BOTS = 40
+BOTS = 300
 MEGABYTES_AT_MOST = 400
 FORMS = {
     "welcome": {"language": "en"},
@@ -62,6 +62,13 @@ def test_it_prints_where_to_go_and_how_to_log_in_and_is_well(demo: Site) -> None
     assert "Log in as:   investigator, irb, analyst, admin" in demo.log()
     assert (demo.folder / "demo_password").read_text() == printed(demo, "Password")
     assert httpx.get(f"{demo.url}/healthz").json() == {"status": "ok", "database": "ok", "worker": "ok", "beat": "ok"}
+
+
+def test_the_demonstration_stays_under_400_megabytes_with_300_bots_done(demo: Site) -> None:
+    results_settle(demo, counted(demo))
+    assert demo.number("SELECT count(DISTINCT n) FROM analysis_run WHERE kind = 'first_results'") >= 3, "the demonstration shows batches"
+    assert demo.number("SELECT count(*) FROM surveys_participant") > 0.9 * BOTS
+    assert demo.resident_megabytes() < MEGABYTES_AT_MOST
 
 
 def test_the_investigator_sees_estimates_of_what_the_bots_answered(demo: Site) -> None:

@@ -14,7 +14,7 @@ from analysis.ledger.selectors import asked_before, preview
 from analysis.ledger.services import open_budget
 from analysis.ledger.units import UNITS, Units
 from analysis.models import Asking, Budget, Charge, ChargeStep, DataSet, Snapshot, Source
-from analysis.sources.services import store_table
+from analysis.sources.services import store_rows
 from analysis.sources.tables import Schema, Table
 from audit.models import Entry
 from candor.privacy.losses import Loss
@@ -308,12 +308,12 @@ def test_a_data_set_is_asked_like_a_study() -> None:
     with pytest.raises(LedgerError, match="being made"):
         services.ask(source, solved(rho=0.001), actor=owner)
     few = Table(schema=schema, n=19, arrays={"quiz.groups": schema.columns[0].empty(19)})
-    store_table(source, few)
+    store_rows(source, few)
     with pytest.raises(LedgerError, match="at least 20 participants to ask about, found 19"):
         services.ask(source, solved(rho=0.001), actor=owner)
     rows = schema.columns[0].empty(400)
     rows[:300] = 1
-    store_table(source, Table(schema=schema, n=400, arrays={"quiz.groups": rows}))
+    store_rows(source, Table(schema=schema, n=400, arrays={"quiz.groups": rows}))
     answered = asked_and_answered(source, rho=0.005)
     assert (answered.charge.snapshot, answered.answer["of"]) == (2, 400)
     assert abs(answered.answer["people"][0] - 300) <= 8 * answered.answer["noise_sd"]
@@ -323,6 +323,6 @@ def test_a_delta_that_would_allow_somebodys_row_to_be_published_is_refused() -> 
     source = open_source(delta=1e-4)
     schema = services.table_now(source)[1]
     columns = {column.name: column.empty(1000) for column in schema.columns}
-    store_table(source, Table(schema=schema, n=1000, arrays=columns))
+    store_rows(source, Table(schema=schema, n=1000, arrays=columns))
     with pytest.raises(LedgerError, match=r"δ below 1 in 10,000, ten times the participants; the budget has δ = 0\.0001"):
         services.ask(source, solved(rho=0.001), actor=source.whole.owner)

@@ -9,7 +9,7 @@ from django.urls import reverse
 from lxml import etree
 
 from analysis.models import RunKind
-from surveys.bots.simulated_days import give_batch_a_day
+from surveys.bots.services import give_batch_a_day
 from surveys.models import Participant, Step, Study
 from tests.factories import logged_in, page_of, recruiting_study
 from tests.finished_people import TELLING_DIE, add_finished_people, compute
@@ -36,7 +36,7 @@ def client(study: Study) -> Client:
 
 
 def points(document: etree._Element) -> dict[str, Numbers]:
-    """What the points of a figure say in full, by their names."""
+    """The numbers of the points of a figure in full, by their names."""
     marks = document.iterfind(".//{*}g[@data-mark]")
     return {
         str(mark.get("data-mark")): {

@@ -9,6 +9,7 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.models import Role
+from analysis.answers.record_schemas import schema_of_study
 from analysis.answers.study_records import suggested_hierarchies, values_of
 from analysis.models import RecordHierarchies, RecordSweep, Release
 from analysis.packages.errors import ReleaseError
@@ -122,7 +123,7 @@ def test_the_comparison_starts_and_stops_the_same_search(study: Study) -> None:
 
 
 def test_counts_are_of_a_label_and_of_success(study: Study) -> None:
-    asked = queries(protocol_in_force(study).definition, random.Random(1))
+    asked = queries(schema_of_study(protocol_in_force(study).definition), random.Random(1))
     assert len(asked) == 40
     grades = [one.child.values["courses.grade"] for one in asked if one.child is not None and one.child.values]
     assert len(grades) == 20
@@ -231,7 +232,9 @@ def test_the_officer_confirms_on_the_page_or_by_a_program(study: Study) -> None:
     asked = text_of(reader.get(page))
     for said in ("Publish these answers as they are", "Many of them together identify", "of 96 people would share", "shuffled", "m/ℓ"):
         assert said in asked
-    assert "Confirm these" not in text_of(logged_in(study.owner).get(page))
+    mine = text_of(logged_in(study.owner).get(page))
+    assert "Asked to be published as they are" in mine
+    assert "Confirm these" not in mine
     assert "by name" in text_of(reader.post(page, {"step": "confirm"}, follow=True))
     reader.post(page, {"step": "confirm", "attributes": ["devices"]})
     work_on(release)

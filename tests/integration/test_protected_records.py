@@ -11,59 +11,35 @@ from typing import Any
 
 import numpy as np
 import pytest
-from django.db import OperationalError
 
 from accounts.models import Role
 from analysis.answers.study_records import records_of
-from analysis.models import RecordSweep, Release
+from analysis.models import Release
 from analysis.packages.errors import ReleaseError
 from analysis.packages.rows import Row
-from analysis.records import sweeping
-from analysis.records.indented import to_chains
-from analysis.records.services import save_hierarchy, start_sweep
 from analysis.releases import protecting, services
 from analysis.releases.keys import signing_key
-from analysis.releases.people import released_people, selection_of
 from analysis.releases.protecting import opened
 from candor.packages.archive import PUBLIC_KEY, SIGNATURE, SUMS, files_in, signed, zip_of
 from candor.packages.record_promises import faults_in
 from candor.records import clustering, shuffling
 from candor.records.auditing import Audit
 from candor.records.checking import violations
-from candor.records.releases.intersection import intersection
-from candor.records.risk import form_of
-from jobs import tasks
 from surveys.batches.rules import LEAST
 from surveys.journey import services as participation
 from surveys.models import Participant, Study
-from surveys.protocols import protocol_in_force
 from surveys.retention.services import forget_operational_data
-from surveys.tokens import hash_of_withdrawal_code
-from tests.factories import document, person
-from tests.jobs import fall_silent, work_on
-from tests.releases import CHOICES, SITE, built_release, closed_study, package_of, published_release, requested_release, started_release
+from tests.factories import person
+from tests.jobs import work_on
+from tests.protected_records import CODE, RECORDS, background_of, definition_of, files_of, protecting_people, withdrawable_study
+from tests.releases import CHOICES, SITE, built_release, package_of, published_release, requested_release, started_release
 
 pytestmark = pytest.mark.django_db
-CODE = "AAAA-BBBB-CCCC-DDDD"
-RECORDS = {"background": "records", "protection": {"k": 4, "class_size": 6, "l": {}, "suppress": 0.02}}
 
 
 @pytest.fixture
 def study() -> Study:
-    study = closed_study()
-    one = Participant.objects.filter(study=study).values_list("pk", flat=True)[0]
-    Participant.objects.filter(pk=one).update(withdrawal_hash=hash_of_withdrawal_code(CODE))
-    return study
-
-
-def files_of(release: Release) -> dict[str, Any]:
-    return {name: json.loads(content) for name, content in files_in(package_of(release)).items() if name.endswith(".json")}
-
-
-def background_of(record: dict[str, Any]) -> str:
-    """The labels and values of somebody, whatever the order of siblings."""
-    below = sorted(background_of(child) for child in record["children"])
-    return json.dumps([record["quasi_identifiers"], record["sensitive"], below], sort_keys=True)
+    return withdrawable_study()
 
 
 def test_the_package_has_records_that_hold_and_anybody_can_check_it(study: Study, tmp_path: Path) -> None:
@@ -108,17 +84,6 @@ def test_classes_do_not_see_arm_subsample_or_answers(study: Study, monkeypatch: 
     assert len(found[0]) == 96
 
 
-def protecting_people(study: Study, *, shift: int) -> list[protecting.Person]:
-    """Everybody in a release, with the row of somebody else."""
-    chosen = selection_of(study, simulated=False, questions=CHOICES.questions, with_background=False, joined=True)
-    people = sorted(chosen.joined, key=lambda one: one.key)
-    return [replace(one, row=other.row) for one, other in zip(people, people[shift:] + people[:shift], strict=True)]
-
-
-def definition_of(study: Study) -> Any:
-    return protocol_in_force(study).definition
-
-
 def parameters(study: Study) -> dict[str, Any]:
     return {**RECORDS["protection"], "hierarchies": protecting.hierarchies_for(study, definition_of(study))}
 
@@ -152,108 +117,6 @@ def test_nothing_else_can_be_told_of_the_same_people_afterwards(study: Study) ->
     Release.objects.filter(pk=again.pk).update(status="discarded", package=None)
     with pytest.raises(ReleaseError, match="Background answers are deleted"):
         started_release(study, background="records")
-
-
-AUXILIARY = {"kind": "number", "name": "room", "text": "Which room?", "role": "auxiliary", "minimum": 1, "maximum": 200}
-
-
-@pytest.fixture
-def with_rooms() -> Study:
-    """Everybody sits in a room of their own."""
-    study = closed_study(background=[*document()["background"], AUXILIARY])
-    for room, one in enumerate(Participant.objects.filter(study=study).order_by("pk"), start=1):
-        one.background = {**one.background, "room": room}
-        one.save(update_fields=["background"])
-    return study
-
-
-def rooms_in(release: Release, part: str) -> list[str]:
-    return [record[part]["room"] for record in files_of(release)["records.json"]]
-
-
-def test_auxiliary_answers_are_as_they_are_only_once_the_officer_confirmed_each_by_name(with_rooms: Study) -> None:
-    study, officer = with_rooms, person(Role.IRB_OFFICER)
-    release = requested_release(study, **RECORDS | {"protection": RECORDS["protection"] | {"asked": ["room"]}})
-    assert len(set(rooms_in(release, "quasi_identifiers"))) <= 96 / 4
-    assert "auxiliary" not in files_of(release)["records.json"][0]
-    assert release.summary["alone_if_confirmed"] == 96
-    for names in ([], ["gender"], ["room", "gender"]):
-        with pytest.raises(ReleaseError, match="by name"):
-            services.confirm_auxiliary(release, names=names, actor=officer)
-    for actor in (study.owner, person(Role.INVESTIGATOR), person(Role.ADMINISTRATOR)):
-        with pytest.raises(ReleaseError, match="Only an IRB officer"):
-            services.confirm_auxiliary(release, names=["room"], actor=actor)
-    services.confirm_auxiliary(release, names=["room"], actor=officer)
-    release.refresh_from_db()
-    assert (release.status, release.package, release.manifest, release.summary) == ("queued", None, None, {})
-    with pytest.raises(ReleaseError):
-        services.approve(release, actor=officer)
-    work_on(release)
-    release.refresh_from_db()
-    assert release.status == "built", release.error
-    assert sorted(map(int, rooms_in(release, "auxiliary"))) == list(range(1, 97))
-    assert files_of(release)["protocol.json"]["records"]["auxiliary"] == ["room"]
-    assert "asked" not in files_of(release)["protocol.json"]["records"]
-    assert release.summary["records"]["alone_by_auxiliary"] == 1
-    with pytest.raises(ReleaseError, match="It may have changed"):
-        services.approve(release, actor=officer)
-    services.request_approval(release, actor=study.owner)
-    assert services.approve(release, actor=officer)
-    with pytest.raises(ReleaseError, match="It may have changed"):
-        services.confirm_auxiliary(release, names=["room"], actor=officer)
-
-
-def test_nothing_is_confirmed_after_a_first_release_and_the_second_tells_what_the_first_told(with_rooms: Study) -> None:
-    """The attack: the same people once without rooms and once with them, so that a room leads to a record of the first."""
-    study = with_rooms
-    chosen = RECORDS["protection"] | {"asked": ["room"], "anatomy": True}
-    first = published_release(study, **RECORDS | {"protection": chosen})
-    for other in ({"asked": []}, {"anatomy": False}, {"k": 5}, {"as_labels": ["courses.grade"]}, {"l": {"courses.grade": 2}}):
-        with pytest.raises(ReleaseError, match="Expected what is public already"):
-            started_release(study, background="records", protection=chosen | other)
-    second = requested_release(study, background="records")
-    with pytest.raises(ReleaseError, match="nothing can be confirmed now"):
-        services.confirm_auxiliary(second, names=["room"], actor=person(Role.IRB_OFFICER))
-    one, other = files_of(first)["records.json"], files_of(second)["records.json"]
-    assert Counter(map(background_of, one)) == Counter(map(background_of, other))
-    found = intersection([bare(record) for record in one], [bare(record) for record in other])
-    assert found.singled_out == 0
-    people = protecting_people(study, shift=0)
-    classes = protecting.protect(people, definition_of(study), first.protection or {}, questions=["attention", "comprehension"])
-    # The control: the same people protected anew are in other classes, and two such files single people out.
-    again = {key: form_of(tree) for key, tree in classes.trees.items() if tree}
-    before = {key: form_of(tree) for key, tree in opened(bytes(first.manifest or b""))["trees"].items() if tree}
-    assert min(Counter((before[key], again[key]) for key in before).values()) < 4
-    kept = {key: form_of(tree) for key, tree in opened(bytes(manifest_of_package(second)))["trees"].items() if tree}
-    assert min(Counter((before[key], kept[key]) for key in before).values()) >= 4
-
-
-def bare(record: dict[str, Any]) -> dict[str, Any]:
-    """Both versions tell the same answers of everybody, which would recognise anybody: they are not what is tested here."""
-    return {name: part for name, part in record.items() if name != "released"}
-
-
-def manifest_of_package(release: Release) -> bytes:
-    return bytes(Release.objects.values_list("manifest", flat=True).get(pk=release.pk) or b"")
-
-
-def test_shuffled_values_are_marked_and_grades_can_be_labels(study: Study) -> None:
-    release = built_release(study, **RECORDS | {"protection": RECORDS["protection"] | {"anatomy": True}})
-    files = files_of(release)
-    assert {record["anatomy"] for record in files["records.json"]} == {True}
-    assert faults_in(files_in(package_of(release))) == []
-    assert any("shuffled" in said for said in release.summary["privacy_sentences"])
-    unmarked = json.dumps([{name: part for name, part in one.items() if name != "anatomy"} for one in files["records.json"]])
-    assert faults_in({**files_in(package_of(release)), "records.json": unmarked.encode()}) != []
-    services.discard(release, actor=study.owner)
-    labels = built_release(study, **RECORDS | {"protection": RECORDS["protection"] | {"as_labels": ["courses.grade"]}})
-    files = files_of(labels)
-    assert files["protocol.json"]["records"]["roles"]["courses.grade"] == "quasi_identifier"
-    told = [child for record in files["records.json"] for child in record["children"] if "courses" in child["quasi_identifiers"]]
-    assert told
-    assert all("courses.grade" in child["quasi_identifiers"] and not child["sensitive"] for child in told)
-    assert "courses.grade" in files["hierarchies.json"]
-    assert files["results.json"]["records"]["risks"]["insider"] == {}
 
 
 def test_without_the_manifest_there_is_no_second_version(study: Study) -> None:
@@ -308,62 +171,6 @@ def test_a_build_that_saw_somebody_who_withdrew_meanwhile_begins_again(study: St
     release.refresh_from_db()
     assert release.status == "built"
     assert len(files_of(release)["records.json"]) == 96 - LEAST
-
-
-def full_disk(*_given: Any, **_named: Any) -> Any:
-    raise OperationalError('could not extend file "base/1/2": No space left on device')
-
-
-@pytest.mark.parametrize("last", ["write", "finish"])
-def test_a_full_disk_during_the_build_leaves_nothing_half_written(study: Study, monkeypatch: pytest.MonkeyPatch, last: str) -> None:
-    """While the rows are stored, or with everything made; the failure cannot be noted either, and a later worker finds room again."""
-    release = started_release(study, **RECORDS)
-    with monkeypatch.context() as full:
-        full.setattr(Release, last, full_disk)
-        full.setattr(Release, "fail", full_disk)
-        with pytest.raises(OperationalError, match="No space left"):
-            work_on(release)
-    release.refresh_from_db()
-    assert (release.status, release.package, release.manifest, release.summary, release.files) == ("building", None, None, {}, [])
-    assert (release.data is None) == (last == "write")
-    with pytest.raises(ReleaseError, match="It may have changed"):
-        services.request_approval(release, actor=study.owner)
-    fall_silent(release)
-    tasks.sweep()
-    work_on(release)
-    release.refresh_from_db()
-    assert (release.status, release.data) == ("built", None), release.error
-    assert faults_in(files_in(package_of(release))) == []
-
-
-def test_a_withdrawal_between_the_sweep_and_the_build_is_in_neither(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a sweep found with somebody is deleted, also while a worker looks; the build has never seen them."""
-    looking = sweeping.looked_at
-
-    def withdraw_meanwhile(records: Any, *given: Any, **named: Any) -> Any:
-        assert len(records) == 96
-        participation.withdraw(study, code=CODE)
-        return looking(records, *given, **named)
-
-    monkeypatch.setattr(sweeping, "looked_at", withdraw_meanwhile)
-    work_on(start_sweep(study, simulated=False, actor=study.owner))
-    assert not RecordSweep.objects.exists()
-    release = built_release(study, **RECORDS)
-    assert len(files_of(release)["records.json"]) == 96 - LEAST
-    trees = opened(bytes(release.manifest or b""))["trees"]
-    there = {str(key) for key in released_people(study, simulated=False).values_list("pk", flat=True)}
-    assert set(trees) == there
-
-
-def test_hierarchies_edited_after_a_first_release_change_nothing_of_the_second(study: Study) -> None:
-    """Finer labels for the same people would tell what the first release blanked or coarsened."""
-    listed = "anybody\n  woman\n  man\n  other\nnot answered"
-    first = published_release(study, **RECORDS)
-    leaves = list(protecting.hierarchies_for(study, definition_of(study))["gender"])
-    save_hierarchy(study, attribute="gender", chains=to_chains(listed, leaves=leaves), actor=study.owner)
-    second = built_release(study, background="records")
-    assert files_of(second)["hierarchies.json"] == files_of(first)["hierarchies.json"]
-    assert Counter(map(background_of, files_of(second)["records.json"])) == Counter(map(background_of, files_of(first)["records.json"]))
 
 
 def test_records_that_the_checker_refuses_are_neither_built_nor_approved(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:

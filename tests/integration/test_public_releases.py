@@ -57,6 +57,34 @@ def test_a_retracted_release_leaves_a_page_that_says_why_and_no_files(study: Stu
     assert [item.text_content().split(",")[0] for item in history] == ["Version 2", "Version 1"]
 
 
+def test_the_page_begins_with_the_numbers_of_results_json_and_has_the_files_that_they_follow_from(study: Study) -> None:
+    release = published_release(study)
+    files = files_in(package_of(release))
+    outcomes = json.loads(files["results.json"])["outcomes"]
+    page = page_of(Client().get(reverse("analysis:public_release", args=[study.slug, 1])))
+    assert page.xpath("//main//h2")[0].text_content() == "What was found"
+    rows = page.xpath('//table[@id="findings-table"]/tbody/tr')
+    assert [row.get("data-question") for row in rows] == list(CHOICES.questions)
+    for row in rows:
+        outcome = outcomes[row.get("data-question")]
+        shown = {(cell.get("data-again"), cell.get("data-arm")): cell.text for cell in row.xpath(".//*[@data-again]")}
+        effects = {("effect", one["treatment"]): one["value"] for one in outcome["effects"] if one["method"] == "efficient"}
+        shares = {("prevalence", one["arm"]): one["value"] for one in outcome["prevalence"]}
+        expected = effects | shares | {("cheaters", None): outcome["cheater_proportion"]["value"]}
+        assert {place: int(text.replace("−", "-")) for place, text in shown.items()} == {
+            place: round(100 * value) for place, value in expected.items()
+        }
+    drawn = [float(mark.get("data-value")) for mark in page.xpath('//div[@class="wide"]//*[@data-mark]')]
+    assert drawn == [outcomes[name]["effects"][0]["value"] for name in CHOICES.questions]
+    address = {name: reverse("analysis:public_file", args=[study.slug, 1, name]) for name in ("data.csv", "protocol.json", "results.json")}
+    assert [page.xpath("//@data-csv | //@data-protocol | //@data-results")] == [list(address.values())]
+    assert {name: Client().get(at).content for name, at in address.items()} == {name: files[name] for name in address}
+    assert Client().get(reverse("analysis:public_file", args=[study.slug, 1, "README.md"])).status_code == 404
+    services.retract(release, reason="A video was shown to the wrong arm.", actor=study.owner)
+    assert {Client().get(at).status_code for at in address.values()} == {404}
+    assert Release.objects.get().downloads == 0
+
+
 def test_downloads_are_one_number_and_looking_does_not_count(study: Study) -> None:
     release = published_release(study)
     file = reverse("analysis:public_package", args=[study.slug, 1])

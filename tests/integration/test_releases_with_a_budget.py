@@ -79,7 +79,7 @@ def test_the_public_page_shows_what_was_released_with_its_ledger_and_what_no_noi
     for text, item in items.items():
         value, low, high = (floatformat(item[name], 2) for name in ("difficulty", "low", "high"))
         assert [text, value, f"{low} … {high}"] in rows
-    assert len(shown.xpath(".//figure//*[local-name()='circle']")) == len(items)
+    assert len(shown.xpath(".//figure//div[@class='wide']//*[local-name()='circle']")) == len(items)
     for cell in charges[1]["answer"]["cells"]:
         label = {"woman": "Woman", "man": "Man"}.get(cell["labels"][0])
         assert label is None or [label, f"{cell['value']:.0f}", f"{cell['low']:.0f} – {cell['high']:.0f}"] in rows

@@ -16,8 +16,8 @@ pytestmark = pytest.mark.django_db
 NUMBERS = ("value", "low", "high")
 
 
-def running(planned: int, **changes: Any) -> Study:
-    study = recruiting_study(die=TELLING_DIE, allocation={"planned_participants": planned}, **changes)
+def running(planned: int, cheaters: str = "any", **changes: Any) -> Study:
+    study = recruiting_study(die={**TELLING_DIE, "cheaters": cheaters}, allocation={"planned_participants": planned}, **changes)
     add_finished_people(study, 400, cheaters=0.0, prevalence=0.3, effect=0.5)
     compute(study, RunKind.FIRST_RESULTS)
     return study
@@ -66,7 +66,7 @@ def test_before_the_plan_it_says_what_is_true_at_every_look() -> None:
 
 
 def test_with_the_plan_it_has_the_planned_analysis_and_prevalence_by_arm() -> None:
-    study = running(400)
+    study = running(400, cheaters="always_no")
     client = logged_in(study.owner)
     found = api(client, study)
     for row, outcome in zip(found["matrix"], found["planned_analysis"]["outcomes"], strict=True):
@@ -76,6 +76,7 @@ def test_with_the_plan_it_has_the_planned_analysis_and_prevalence_by_arm() -> No
         assert (cell["verdict"] == "more") == (effect["adjusted_p_value"] < 0.05 and effect["honest_times_effect"]["value"] > 0)
         assert row["prevalence"] == [{"arm": one["arm"], **ends(one)} for one in outcome["prevalence"]]
         assert row["planned"]
+    assert len(found["matrix"][0]["prevalence"]) == 2
     assert len(rows_of_page(client, study)[0]) == 5
 
 

@@ -1,10 +1,12 @@
 """Both situations as operating-system processes: they start, say that they are well, survive a kill, and stop when asked."""
 
 import signal
+from collections.abc import Iterator
 
 import httpx
+import pytest
 
-from tests.processes import Site
+from tests.processes import Site, production
 
 WEB_MEGABYTES_AT_MOST = 2 * 250  # two workers
 EMBEDDED_MEGABYTES_AT_MOST = 400
@@ -24,12 +26,11 @@ def test_the_embedded_default_starts_again_after_a_kill(embedded_site: Site) -> 
     assert httpx.get(f"{embedded_site.url}/healthz").status_code == 200
 
 
-def test_production_is_well_and_every_process_stops_when_asked(production_site: Site) -> None:
-    assert httpx.get(f"{production_site.url}/healthz").json()["status"] == "ok"
-    assert production_site.resident_megabytes("web") < WEB_MEGABYTES_AT_MOST
-    for name in ("worker", "beat", "web"):
-        assert production_site.stop(name) == 0
-        assert "Traceback" not in production_site.log(name)
+@pytest.fixture(scope="module")
+def production_site(tmp_path_factory: pytest.TempPathFactory, built_site: Site) -> Iterator[Site]:
+    """One site for this module; the last test stops it."""
+    with production(tmp_path_factory.mktemp("served"), like=built_site) as site:
+        yield site
 
 
 def test_production_serves_its_pages_and_named_by_content_its_static_files(production_site: Site) -> None:
@@ -40,3 +41,11 @@ def test_production_serves_its_pages_and_named_by_content_its_static_files(produ
     answer = httpx.get(production_site.url + stylesheet)
     assert answer.status_code == 200
     assert "immutable" in answer.headers["cache-control"]
+
+
+def test_production_is_well_and_every_process_stops_when_asked(production_site: Site) -> None:
+    assert httpx.get(f"{production_site.url}/healthz").json()["status"] == "ok"
+    assert production_site.resident_megabytes("web") < WEB_MEGABYTES_AT_MOST
+    for name in ("worker", "beat", "web"):
+        assert production_site.stop(name) == 0
+        assert "Traceback" not in production_site.log(name)

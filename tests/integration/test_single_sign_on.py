@@ -2,10 +2,12 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from threading import Thread
 from typing import Any
 from urllib.parse import parse_qs
@@ -68,6 +70,12 @@ def issuer() -> Iterator[Any]:
         server.shutdown()
 
 
+@pytest.fixture
+def database(tmp_path: Path, migrated_folder: Path) -> str:
+    """The address of a migrated SQLite database of the test's own."""
+    return f"sqlite:///{shutil.copy(migrated_folder / 'candor.sqlite3', tmp_path)}"
+
+
 def run(**variables: str) -> subprocess.CompletedProcess[str]:
     own = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "REDIS_URL")}
     return subprocess.run(
@@ -81,16 +89,16 @@ def run(**variables: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def visit(issuer: Any, **variables: str) -> dict[str, Any]:
+def visit(issuer: Any, database: str, **variables: str) -> dict[str, Any]:
     known = {"OIDC_NAME": "Example University", "OIDC_ISSUER": issuer.address, "OIDC_CLIENT_ID": "candor", "OIDC_CLIENT_SECRET": "secret"}
-    done = run(**known, **variables)
+    done = run(DATABASE_URL=database, **known, **variables)
     assert done.returncode == 0, done.stderr[-3000:]
     found: dict[str, Any] = json.loads(done.stdout)
     return found
 
 
-def test_people_from_the_institution_get_an_account_with_the_stated_role(issuer: Any) -> None:
-    found = visit(issuer, OIDC_ROLE="investigator", OIDC_DOMAIN="example.edu")
+def test_people_from_the_institution_get_an_account_with_the_stated_role(issuer: Any, database: str) -> None:
+    found = visit(issuer, database, OIDC_ROLE="investigator", OIDC_DOMAIN="example.edu")
     assert found["button"]
     assert found["away"] == f"{issuer.address}/authorize"
     assert found["asked"]["code_challenge_method"] == "S256"
@@ -104,9 +112,9 @@ def test_people_from_the_institution_get_an_account_with_the_stated_role(issuer:
 
 
 @pytest.mark.parametrize("changes", [{"email": "ada@example.edu.evil.example"}, {"email_verified": False}])
-def test_people_from_elsewhere_get_none(issuer: Any, changes: dict[str, Any]) -> None:
+def test_people_from_elsewhere_get_none(issuer: Any, database: str, changes: dict[str, Any]) -> None:
     issuer.person.update(changes)
-    found = visit(issuer, OIDC_DOMAIN="example.edu")
+    found = visit(issuer, database, OIDC_DOMAIN="example.edu")
     assert (found["logged_in"], found["accounts"], found["log"]) == (False, [], ["account.login_failed"])
     assert found["status"] < 500
 

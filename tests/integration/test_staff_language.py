@@ -11,18 +11,23 @@ from django.urls import reverse
 
 from accounts.models import Language, Role, User
 from accounts.services import choose_language
-from analysis.data_sets.services import invite_analyst
+from analysis.data_sets.services import invite_analyst, send_back
 from analysis.ledger.services import ask
-from analysis.models import Asking, RecordSweep
+from analysis.models import Asking, RecordPackage, RecordSweep
+from analysis.packages.licences import LICENCES
 from analysis.records.page import attributes_of
+from analysis.records.services import schema_of, try_data_set
+from analysis.releases.protecting import hierarchies_for
 from audit.models import Entry
 from surveys.protocols import protocol_in_force
 from tests.data_sets import TEXTS, approved, data_set
 from tests.factories import draft_study, logged_in, page_of, person
 from tests.integration.test_network_questions import source_of_circles
 from tests.integration.test_question_desk import documents, typed
-from tests.jobs import work_on
+from tests.jobs import work_off, work_on
 from tests.ledgers import open_source
+from tests.record_sets import page as record_page
+from tests.record_sets import published, record_set, requested
 from tests.releases import closed_study
 
 pytestmark = pytest.mark.django_db
@@ -86,6 +91,34 @@ def test_pages_in_german_are_german_as_a_whole() -> None:
     must_be_german(owner, pages, content + "recursion, base case exam, test law, art eve@example.org ")
 
 
+def test_pages_of_records_that_somebody_brings_are_german_as_a_whole() -> None:
+    draft, officer = record_set(), person(Role.IRB_OFFICER)
+    sweep = try_data_set(draft, actor=draft.owner)
+    RecordSweep.objects.update(plan=[{"size": 2, "level": 0}, {"size": 3, "level": 2}])
+    sweep.refresh_from_db()
+    work_off(sweep)
+    requested(draft, **{"l-course.grade": "2"})
+    send_back(draft, reason="Ask the students.", actor=officer)
+    public = record_set(draft.owner, title="More of them")
+    published(public, officer)
+    waiting = record_set(draft.owner, title="Others")
+    requested(waiting)
+    content = "Transcripts From the registrar; the students agreed. Ask the students. Lovelace, Ada More of them Others "
+    content += "CS101 CS201 MA101 not answered "
+    content += "f m not answered [1990,1993] [1990,1991] 1990 1991 [1992,1993] 1992 1993 [1994,1995] 1994 1995 not answered "
+    content += "candor verify more-of-them-records.zip --key signing-key.pem python check.py records.json --k 3 "
+    content += "k = 3, ℓ(course.grade) = 2 "
+    content += "".join(
+        f" – course.course: {course}, course.grade: {grade}" for course in ("CS101", "CS201", "MA101", "*") for grade in "ABCD"
+    )
+    content += " ".join(f"{one.title}: {one.meaning}" for one in LICENCES.values())
+    package = RecordPackage.objects.get(data_set=public)
+    content += f" {package.package_sha256} {package.files} {package.summary}"
+    pages = [record_page(one) for one in (draft, waiting, public)]
+    must_be_german(draft.owner, [reverse("analysis:bring_records"), *pages, record_page(public, "public_records")], content)
+    must_be_german(officer, [record_page(waiting)], content)
+
+
 def test_the_page_on_networks_is_german_as_a_whole() -> None:
     source = source_of_circles()
     ask(source, {"kind": "network_ties", "circle": "team", "epsilon": 0.05}, actor=source.whole.owner)
@@ -107,7 +140,7 @@ def test_the_pages_of_records_are_german_as_a_whole() -> None:
     sweep = {"simulated": False, "hierarchies": {}, "plan": [*parts, desk], "status": "done", "example": example}
     RecordSweep.objects.create(study=study, found=[*parts, desk], **sweep)
     pages = [reverse(f"analysis:{page}", args=[study.slug]) for page in ("records", "records_or_query")]
-    asked = attributes_of(study, protocol_in_force(study).definition)
+    asked = attributes_of(schema_of(study), hierarchies_for(study, protocol_in_force(study).definition))
     content = json.dumps(study.definition, ensure_ascii=False) + " gender: woman "
     content += " ".join(f"{one.name} {one.words} {' '.join(one.listed.split())}" for one in asked)
     draft = draft_study(owner=study.owner, slug="a-draft")

@@ -126,7 +126,7 @@ class Classes:
 
     @property
     def loss(self) -> float:
-        """Of all rows together."""
+        """For all rows together."""
         return float(self.costs @ self.sizes)
 
     def costs_of_joining(self, at: Nodes | slice) -> Single:

@@ -17,7 +17,7 @@ MOST_LABELS = 10_000_000
 TRIALS, PATIENCE, LEAST_SHARE, MOST_SHARE = 3000, 250, 0.5, 2.5
 """Labels that are tried, how many of them in vain before the search ends, and how many rows, in terms of k, must gain by one."""
 LEAST_GAIN, LEAST_SAVED, USUAL = 1e-4, 0.05, 0.15
-"""What is no gain; what a row must save by a label; and the loss that is presumed of rows that fill it up."""
+"""The smallest gain; the least that a row must save by a label; the loss that is presumed of rows that fill a label up."""
 NOBODY = np.zeros(0, dtype=np.int64)
 
 
@@ -41,7 +41,7 @@ class Opener:
         self.codes = [rng.integers(2**32, size=len(own), dtype=np.uint32) for own in classes.losses]
         """A number for each label of each attribute. Their sum is the key of a label; two labels with one key cost a vain trial."""
         self.elsewhere, self.target = np.full(len(classes.of), FAR), np.full(len(classes.of), -1)
-        """What leaving its class for the best other one costs a row more, and that class; FAR for rows that are not at hand."""
+        """The further cost of leaving its class for the best other one, and that class; FAR for rows that are not at hand."""
 
     def run(self) -> int:
         """Try the most promising labels; how many were opened."""

@@ -191,11 +191,18 @@ SPECTACULAR_SETTINGS = {
         "SweepStatus": "analysis.models.SweepStatus",
         "ReleaseStatus": "analysis.models.ReleaseStatus",
         "CrowdStatus": "surveys.models.BotRunStatus",
+        "PackageStatus": "analysis.models.PackageStatus",
         "DataSetStatus": "analysis.models.DataSetStatus",
         "WebhookEvent": "webhooks.models.Event",
     },
     "POSTPROCESSING_HOOKS": ["drf_spectacular.hooks.postprocess_schema_enums", "config.api_schema.with_problems"],
 }
+
+FILE_UPLOAD_HANDLERS = [
+    "django.core.files.uploadhandler.MemoryFileUploadHandler",
+    "config.uploads.NamelessFileUploadHandler",
+    "django.core.files.uploadhandler.TemporaryFileUploadHandler",
+]
 
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True

@@ -299,7 +299,7 @@ globalThis.candorEstimates = (() => {
     };
   }
 
-  /** What a browser can compute of results.json; from that it takes the level, and whether a question's answers contradict the model. */
+  /** The part of results.json that a browser can compute; from that file come the level, and whether answers contradict the model. */
   function recomputed(csv, protocol, results) {
     const design = designOf(protocol.design);
     const { n, tables } = countsOf(csv, protocol, design);

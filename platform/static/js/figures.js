@@ -3,6 +3,8 @@
  * All that is read stands in the page; without this script each point has a title.
  */
 
+import { need } from "./need.js";
+
 const MOST = 16;
 const NEAR = 48;
 const views = new Map();
@@ -22,7 +24,7 @@ function enliven() {
 
 class Living {
   constructor(figure, svg, line, isFirst) {
-    Object.assign(this, { svg, line, isFirst, marks: [...svg.querySelectorAll("[data-mark]")], words: line.querySelector("[data-words]") });
+    Object.assign(this, { svg, line, isFirst, marks: [...svg.querySelectorAll("[data-mark]")], words: need(line, "[data-words]") });
     const { width, height } = svg.viewBox.baseVal;
     this.whole = { x: 0, y: 0, width, height };
     this.name = `${figure.id || figure.querySelector("[id]")?.id} ${this.whole.width}`;
@@ -31,7 +33,7 @@ class Living {
     for (const mark of this.marks) {
       if (mark.localName === "g") {
         mark.setAttribute("role", "img");
-        mark.setAttribute("aria-label", mark.querySelector("title").textContent);
+        mark.setAttribute("aria-label", need(mark, "title").textContent);
       }
       mark.setAttribute("tabindex", mark === this.marks[0] ? "0" : "-1");
       mark.addEventListener("focus", () => this.read(mark));
@@ -39,7 +41,7 @@ class Living {
     this.rest();
     const heard = { keydown: "press", pointermove: "move", pointerleave: "rest", pointerdown: "grasp", pointerup: "release", pointercancel: "drop" };
     for (const [event, name] of Object.entries(heard)) svg.addEventListener(event, (told) => this[name](told));
-    this.all = line.querySelector("button");
+    this.all = need(line, "button");
     this.all.addEventListener("click", () => svg.getClientRects().length && this.show(this.whole, true));
     if (views.has(this.name)) this.show(views.get(this.name));
   }
@@ -50,11 +52,11 @@ class Living {
 
   read(mark) {
     for (const one of this.marks) one.classList.toggle("is-read", one === mark);
-    this.words.textContent = mark.querySelector("title").textContent;
+    this.words.textContent = need(mark, "title").textContent;
     if (mark === document.activeElement) for (const one of this.marks) one.setAttribute("tabindex", one === mark ? "0" : "-1");
   }
 
-  /** What has the focus is read, else how to read. */
+  /** Read the point with the focus; without one say how to read. */
   rest(event) {
     if (this.focused) return this.read(this.focused);
     for (const one of this.marks) one.classList.remove("is-read");
@@ -149,7 +151,7 @@ class Living {
     this.all.hidden = !this.view;
     if (this.view) views.set(this.name, view);
     else views.delete(this.name);
-    const status = this.line.querySelector("[aria-live]");
+    const status = need(this.line, "[aria-live]");
     if (told) status.textContent = this.view ? status.dataset.larger : status.dataset.all;
   }
 

@@ -18,7 +18,7 @@ from analysis.models import Run, RunKind, RunStatus
 from config.management.commands.serve import add_address_arguments, require_free_port
 from config.settings.secrets import installation_secret
 from jobs.tasks import work
-from surveys.bots.simulated_days import day_of_batch, give_batch_a_day
+from surveys.bots.services import day_of_batch, give_batch_a_day
 from surveys.counts import exact_counts
 from surveys.events import answers_changed
 from surveys.media.services import add_media_file

@@ -14,6 +14,7 @@ from analysis.answers.study_records import (
     roles_of,
     sensitive_of,
     suggested_hierarchies,
+    values_of,
 )
 from candor.records.anonymising import anonymize, read_records
 from candor.records.hierarchies import read_hierarchies
@@ -175,6 +176,17 @@ def test_any_number_has_a_hierarchy_and_its_ends_are_leaves(low: float, high: fl
 def test_roles_are_those_of_the_protocol() -> None:
     assert roles_of(QUESTIONS)["courses.grade"] == "sensitive"
     assert sensitive_of(QUESTIONS) == ["gpa", "troubles", "courses.grade"]
+
+
+def test_every_sensitive_value_that_can_be_told_is_known() -> None:
+    circle = {"kind": "circle", "name": "team", "text": "?", "role": "sensitive"}
+    asked = TypeAdapter(tuple[BackgroundQuestion, ...]).validate_python([*DOCUMENT, circle])
+    known = values_of(asked)
+    assert list(known) == ["gpa", "troubles", "courses.grade", "team.friends", "team.pairs"]
+    [record] = records_of(asked, [ADA | {"team": {"friends": 8, "pairs": 28}}])
+    told = [*record["sensitive"].items(), *(pair for child in record["children"] for pair in child["sensitive"].items())]
+    assert len(told) == 6
+    assert [pair for pair in told if pair[1] not in known[pair[0]]] == [("courses.grade", NOT_ANSWERED)]
 
 
 def test_such_records_can_be_protected() -> None:

@@ -9,9 +9,10 @@ from scipy.stats import binom, chi2
 
 from candor.designs.design import Design
 from candor.errors import DataError
+from candor.estimators.cell_means import efficient_kernel
 from candor.estimators.effects import estimate_outcome
 from candor.planning.simulation import LatentModel, simulate_counts
-from candor.subgroups.effects import EXPLORATORY, ONE_GROUP, subgroup_analysis
+from candor.subgroups.effects import EXPLORATORY, FEWEST_IN_A_CELL, ONE_GROUP, interaction_tests, subgroup_analysis
 from candor.subgroups.interaction import same_effect, same_honest_times_effect
 from candor.subgroups.shrinkage import shrunken
 
@@ -88,12 +89,21 @@ def test_the_tests_of_equal_effects_keep_their_level_also_when_cheating_differs(
     alike = [simulate(design, n, 0.1, rng) for n in groups]
     unlike = [simulate(design, n, share, rng) for n, share in zip(groups, shares, strict=False)]
     for trial in range(STUDIES):
-        found = subgroup_analysis({str(index): tables[trial] for index, tables in enumerate(alike)}, design=design, variable="v")
-        rejected["same"] += found.interaction[0].p_value < 0.05 if found.interaction else 0
-        found = subgroup_analysis({str(index): tables[trial] for index, tables in enumerate(unlike)}, design=design, variable="v")
-        rejected["effect"] += found.interaction[1].p_value < 0.05 if found.interaction else 0
+        found = compared([tables[trial] for tables in alike], design)
+        rejected["same"] += found[0].p_value < 0.05 if found else 0
+        found = compared([tables[trial] for tables in unlike], design)
+        rejected["effect"] += found[1].p_value < 0.05 if found else 0
+        if trial < 10:
+            whole = subgroup_analysis({str(group): tables[trial] for group, tables in enumerate(unlike)}, design=design, variable="v")
+            assert found == whole.interaction
     for times in rejected.values():
         assert times <= binom.isf(1e-6, STUDIES, 0.06)
+
+
+def compared(groups, design):
+    """The part of an analysis of these groups that compares them: the rest takes twenty times as long."""
+    large = [table for table in groups if table.sum(axis=-1).min() >= FEWEST_IN_A_CELL]
+    return interaction_tests([efficient_kernel(table, design) for table in large], design) if len(large) > 1 else ()
 
 
 def simulate(design, n, cheaters, rng):

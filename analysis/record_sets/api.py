@@ -1,0 +1,165 @@
+"""Records that somebody brings, for programs: import, roles, hierarchies, what is possible, the build, and the checker's verdict."""
+
+from django.core.files.uploadedfile import UploadedFile
+from drf_spectacular.utils import extend_schema
+from rest_framework.exceptions import ValidationError
+from rest_framework.parsers import MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from accounts.models import Role
+from accounts.tokens.api_access import person_of
+from analysis.data_sets.api import declaration_in
+from analysis.data_sets.services import bring, students_of
+from analysis.models import DataSet, RecordSweep
+from analysis.record_sets import services
+from analysis.record_sets.page import package_of
+from analysis.record_sets.serializers import (
+    BroughtRecordsSerializer,
+    RecordHierarchySerializer,
+    RecordRolesSerializer,
+    RecordsDeclarationSerializer,
+    RecordSetBuildSerializer,
+    RecordSetSerializer,
+    parts_missing,
+)
+from analysis.records.services import save_hierarchy, stop_sweep, try_data_set
+from analysis.releases.protecting import hierarchies_of
+from analysis.sources.seats import DataSetSeat, access_record_set
+from analysis.sources.selectors import schema_of_records
+from surveys.access import OWNER_ROLES
+from surveys.request_bodies import BoundedJson, plain_json
+
+
+class BringRecords(APIView):
+    """Join files on the number of the student, which is thrown away."""
+
+    roles = OWNER_ROLES
+    parser_classes = (MultiPartParser,)
+
+    @extend_schema(
+        operation_id="bring_records", request={"multipart/form-data": BroughtRecordsSerializer}, responses={201: RecordSetSerializer}
+    )
+    def post(self, request: Request) -> Response:
+        user = person_of(request)
+        files = [file for file in request.FILES.getlist("file") if isinstance(file, UploadedFile)]
+        asked = RecordsDeclarationSerializer(data=plain_json(declaration_in(request.data.get("declaration"))))
+        asked.is_valid(raise_exception=True)
+        if problem := parts_missing(len(asked.validated_data["brought"].files), len(files)):
+            raise ValidationError({"file": [problem]})
+        made = bring(**asked.validated_data, file=files, actor=user)
+        return Response(_state(access_record_set(user, made.slug)), status=201)
+
+
+class RecordSet(APIView):
+    """Roles, hierarchies, what is possible, and what the checker says of the package."""
+
+    roles = tuple(Role)
+    parser_classes = (BoundedJson,)
+
+    @extend_schema(operation_id="record_set", responses=RecordSetSerializer)
+    def get(self, request: Request, data_set: str) -> Response:
+        return Response(_state(access_record_set(person_of(request), data_set, needs="may_see_study")))
+
+    @extend_schema(operation_id="try_record_set", request=None, responses={202: RecordSetSerializer})
+    def post(self, request: Request, data_set: str) -> Response:
+        """Try every class size. The new numbers take the place of older ones."""
+        seat = access_record_set(person_of(request), data_set, needs="may_change")
+        try_data_set(seat.data_set, actor=seat.user)
+        return Response(_state(seat), status=202)
+
+
+class RecordRoles(APIView):
+    """Give every attribute a role; what was found with other roles goes."""
+
+    roles = tuple(Role)
+    parser_classes = (BoundedJson,)
+
+    @extend_schema(operation_id="change_record_roles", request=RecordRolesSerializer, responses=RecordSetSerializer)
+    def post(self, request: Request, data_set: str) -> Response:
+        seat = access_record_set(person_of(request), data_set, needs="may_change")
+        sent = RecordRolesSerializer(data=request.data)
+        sent.is_valid(raise_exception=True)
+        services.change_roles(seat.data_set, roles=sent.validated_data["roles"], actor=seat.user)
+        return Response(_state(seat))
+
+
+class RecordHierarchy(APIView):
+    """Edit the hierarchy of one attribute. It may have more values than occur."""
+
+    roles = tuple(Role)
+    parser_classes = (BoundedJson,)
+
+    @extend_schema(operation_id="edit_record_hierarchy", request=RecordHierarchySerializer, responses=RecordSetSerializer)
+    def post(self, request: Request, data_set: str) -> Response:
+        seat = access_record_set(person_of(request), data_set, needs="may_change")
+        sent = RecordHierarchySerializer(data=request.data)
+        sent.is_valid(raise_exception=True)
+        asked = sent.validated_data
+        save_hierarchy(seat.data_set, attribute=asked["attribute"], chains=asked["hierarchy"], actor=seat.user)
+        return Response(_state(seat))
+
+
+class StopRecordSet(APIView):
+    """Try no further class sizes. There may be nothing to stop."""
+
+    roles = tuple(Role)
+
+    @extend_schema(operation_id="stop_trying_record_set", request=None, responses=RecordSetSerializer)
+    def post(self, request: Request, data_set: str) -> Response:
+        seat = access_record_set(person_of(request), data_set, needs="may_change")
+        stop_sweep(seat.data_set, actor=seat.user)
+        return Response(_state(seat))
+
+
+class BuildRecordSet(APIView):
+    """Build the package, in place of one that is not public. It is looked at and requested on its page."""
+
+    roles = tuple(Role)
+    parser_classes = (BoundedJson,)
+
+    @extend_schema(operation_id="build_record_set", request=RecordSetBuildSerializer, responses={202: RecordSetSerializer})
+    def post(self, request: Request, data_set: str) -> Response:
+        seat = access_record_set(person_of(request), data_set, needs="may_change")
+        sent = RecordSetBuildSerializer(data=request.data)
+        sent.is_valid(raise_exception=True)
+        named = {name: sent.validated_data[name] for name in ("authors", "licence")}
+        site = request.build_absolute_uri("/").rstrip("/")
+        services.start_package(seat.data_set, chosen=sent.choices(), site=site, actor=seat.user, **named)
+        return Response(_state(seat), status=202)
+
+    @extend_schema(operation_id="discard_record_set_package", responses=RecordSetSerializer)
+    def delete(self, request: Request, data_set: str) -> Response:
+        """Give the package up before anybody is asked."""
+        seat = access_record_set(person_of(request), data_set, needs="may_change")
+        services.discard_package(seat.data_set, actor=seat.user)
+        return Response(_state(seat))
+
+
+def _state(seat: DataSetSeat) -> dict[str, object]:
+    data_set = DataSet.objects.get(pk=seat.data_set.pk)
+    schema = schema_of_records(data_set)
+    hierarchies = hierarchies_of(data_set, schema.hierarchies)
+    sweep = RecordSweep.objects.filter(data_set=data_set).first()
+    package = package_of(data_set)
+    shown = {
+        "data_set": data_set.slug,
+        "status": data_set.status,
+        "students": students_of(data_set),
+        "attributes": [
+            {"name": name, "words": schema.words[name], "role": role, "hierarchy": hierarchies.get(name)}
+            for name, role in schema.roles.items()
+        ],
+        "sweep": sweep and {"status": sweep.status, "error": sweep.error, "parts": len(sweep.plan), "found": sweep.found},
+        "verdict": package
+        and {
+            "status": package.status,
+            "done": package.done,
+            "error": package.error,
+            "holds": True if package.summary else None,
+            "sha256": package.package_sha256,
+            "records": package.summary.get("records"),
+        },
+    }
+    return dict(RecordSetSerializer(shown).data)

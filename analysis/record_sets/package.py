@@ -1,0 +1,148 @@
+"""The files of protected records that somebody brought, from plain values: a package like that of a study, without rows and answers."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from analysis.packages.codebook import MEANING
+from analysis.packages.croissant import dataset
+from analysis.packages.frictionless_package import described, document_resource
+from analysis.packages.licences import Licence
+from analysis.packages.protocol_document import as_json
+from analysis.packages.readme import citation, whether_changed
+from candor.packages.archive import PUBLIC_KEY, SIGNATURE, SUMS, signed, zip_of
+from candor.packages.record_promises import CHECK, HIERARCHIES, RECORDS
+
+TITLES = {RECORDS: "Protected student records", HIERARCHIES: "The labels of records, from each value up to *"}
+OWN_MEANING = {
+    RECORDS: "The students, as protected records",
+    "protocol.json": "What is promised: k, ℓ, how many were left out, and the role of each attribute",
+    "results.json": "What was lost, and what could still be learned, as the ethics board read it",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordSet:
+    """`promised`: k, class size, ℓ, share and number left out, roles. `loss` only the owner of the originals can compute."""
+
+    slug: str
+    title: str
+    about: str
+    authors: Sequence[str]
+    year: int
+    licence: Licence
+    site: str
+    records: Sequence[Mapping[str, Any]]
+    hierarchies: Mapping[str, Any]
+    promised: Mapping[str, Any]
+    loss: Mapping[str, Any]
+    risks: Mapping[str, Any]
+    software: Mapping[str, Any]
+
+    @property
+    def version(self) -> int:
+        """There is one: two would be made of other classes, and could be intersected."""
+        return 1
+
+    @property
+    def name(self) -> str:
+        return f"{self.slug}-records"
+
+    @property
+    def address(self) -> str:
+        return f"{self.site}/data-sets/{self.slug}/public/"
+
+    @property
+    def key_address(self) -> str:
+        return f"{self.site}/data/signing-key.pem"
+
+    @property
+    def terms(self) -> str:
+        return self.licence.title
+
+    @property
+    def keywords(self) -> list[str]:
+        return ["student records", "k-anonymity", "l-diversity"]
+
+    @property
+    def citation(self) -> str:
+        return f"{'; '.join(self.authors)} ({self.year}). {self.title} [Data set]. {self.address}"
+
+    @property
+    def description(self) -> str:
+        """One paragraph for catalogues."""
+        return (
+            f"Records of {len(self.records)} students. Each record is shared by at least {self.promised['k']} of them: labels that could "
+            f"identify somebody were made coarser. {self.promised['suppressed']} students were left out."
+        )
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """The numbers that officers and everybody read, as those of a study; nobody has an arm here."""
+        told = {"promised": self.promised, "suppressed": self.promised["suppressed"], "loss": self.loss, "risks": self.risks}
+        return {**told, "precision": [], "alone_by_arm": None, "alone_by_auxiliary": 0.0}
+
+
+def record_set_package(content: RecordSet, key: Ed25519PrivateKey) -> bytes:
+    """The signed ZIP file. The same values and key always make the same bytes."""
+    documents = {RECORDS: as_json(content.records), HIERARCHIES: as_json(content.hierarchies)}
+    files = {
+        **documents,
+        CHECK: (resources.files("candor.records") / "checking.py").read_bytes(),
+        "README.md": _readme(content),
+        "croissant.json": dataset(content, {}, documents),
+        "datapackage.json": described(content, [_resource(name, text) for name, text in documents.items()]),
+        "protocol.json": as_json({"title": content.title, "about": content.about, "records": content.promised}),
+        "results.json": as_json({"software": content.software, "records": {"loss": content.loss, "risks": content.risks}}),
+    }
+    files["codebook.md"] = _codebook(content, names=[*files, "codebook.md", PUBLIC_KEY, SUMS, SIGNATURE])
+    return zip_of(signed(files, key))
+
+
+def _resource(name: str, text: bytes) -> dict[str, object]:
+    return {**document_resource(name, text), "title": TITLES[name], "hash": f"sha256:{hashlib.sha256(text).hexdigest()}"}
+
+
+def _readme(content: RecordSet) -> bytes:
+    levels = [f"Among students who look alike no value of {name} is commoner than one in {level}." for name, level in _levels(content)]
+    parts = [f"# {content.title}", "", content.description, "", content.about, "", *citation(content), "## Privacy", ""]
+    parts += [f"* Each record is shared by at least {content.promised['k']} students.", *(f"* {level}" for level in levels)]
+    if content.promised["anatomy"]:
+        parts.append("* Sensitive values were shuffled among students who look alike: no two values of a record belong together.")
+    parts += ["* Records are protected by these rules only, not by noise: `results.json` says what could still be learned.", ""]
+    parts += ["## Files", "", "`codebook.md` explains every file and every attribute.", "", *whether_changed(content)]
+    demanded = ",".join(f"{name}={level}" for name, level in _levels(content))
+    command = f"python check.py records.json --k {content.promised['k']}" + (f" --l {demanded}" if demanded else "")
+    parts += ["Whether the records hold what is promised:", "", "```sh", command, "```", ""]
+    parts += [f"They stand at <{content.address}>, or the reason stands there if they were retracted."]
+    return ("\n".join(parts) + "\n").encode()
+
+
+def _levels(content: RecordSet) -> list[tuple[str, int]]:
+    return list(content.promised["l"].items())
+
+
+def _codebook(content: RecordSet, *, names: Sequence[str]) -> bytes:
+    lines = [f"# Codebook: {content.title}", "", "## records.json", "", MEANING_OF_RECORDS, "", "| Attribute | Role |", "|---|---|"]
+    lines += [f"| `{name}` | {role.replace('_', '-')} |" for name, role in content.promised["roles"].items()]
+    meanings = {**MEANING, **OWN_MEANING}
+    lines += [
+        "",
+        "## All files",
+        "",
+        "| File | What it is |",
+        "|---|---|",
+        *(f"| `{name}` | {meanings[name]} |" for name in sorted(names)),
+        "",
+    ]
+    return "\n".join(lines).encode()
+
+
+MEANING_OF_RECORDS = (
+    "A list of records in random order. A record has `quasi_identifiers` (labels of hierarchies.json; `*` tells nothing), `sensitive` "
+    "values (null: not told) and `children`, such as courses. `not answered` is a value: nothing was given."
+)

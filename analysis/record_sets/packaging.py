@@ -1,0 +1,82 @@
+"""How a worker builds the package of records that somebody brought. One that dies leaves nothing, and the next one begins anew."""
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+from analysis.answers.study_records import lines_of
+from analysis.models import RecordPackage
+from analysis.packages.errors import ReleaseError
+from analysis.packages.licences import LICENCES
+from analysis.record_sets.package import RecordSet, record_set_package
+from analysis.releases.keys import signing_key
+from analysis.sources.record_rows import schema_in
+from analysis.sources.selectors import rows_of_records
+from candor.errors import MethodError
+from candor.packages.archive import files_in
+from candor.packages.record_promises import faults_in
+from candor.packages.signing import public_pem
+from candor.software import software
+from jobs.registry import HEAVY, job
+
+SHARE_OF_CLASSES = 90
+"""Per cent of the work after which the classes stand."""
+SHOWN = 20
+
+
+@job(kind="record_package", model=RecordPackage, expects=(ReleaseError, MethodError), priority=HEAVY)
+def build(package: RecordPackage) -> None:
+    """Protect the records as they stand, and sign the files. Every report of progress ends the work if nobody wants it any more."""
+    content = _content(package)
+    written = record_set_package(content, signing_key())
+    files = files_in(written)
+    if broken := faults_in(files):
+        raise ReleaseError(broken[0])
+    package.finish(
+        package=written,
+        package_sha256=hashlib.sha256(written).hexdigest(),
+        files=[{"name": name, "size": len(files[name]), "sha256": hashlib.sha256(files[name]).hexdigest()} for name in sorted(files)],
+        summary={
+            "records": content.summary,
+            "citation": content.citation,
+            "description": content.description,
+            "shown": [list(lines_of(dict(record))) for record in content.records[:SHOWN]],
+        },
+        public_key=public_pem(signing_key()),
+    )
+
+
+def _content(package: RecordPackage) -> RecordSet:
+    from candor.records.anonymising import anonymize, read_records  # NumPy's friends, which web processes can do without
+    from candor.records.loss import losses
+    from candor.records.risk import risks
+
+    data_set, protection = package.data_set, package.protection
+    rows = rows_of_records(data_set)
+    release = anonymize(
+        read_records(rows.records(), protection["hierarchies"]),
+        k=protection["k"],
+        class_size=protection["class_size"],
+        diversity=protection["l"],
+        suppress=protection["suppress"],
+        anatomy=protection["anatomy"],
+        tell=lambda share: package.write(done=int(SHARE_OF_CLASSES * share)),
+    )
+    chosen: Mapping[str, Any] = {
+        name: value for name, value in protection.items() if name in ("k", "class_size", "l", "suppress", "anatomy")
+    }
+    return RecordSet(
+        slug=data_set.slug,
+        title=data_set.title,
+        about=data_set.about,
+        authors=package.authors,
+        year=data_set.created_on.year,
+        licence=LICENCES[package.licence],
+        site=package.site,
+        records=release.records,
+        hierarchies=protection["hierarchies"],
+        promised={**chosen, "suppressed": release.suppressed, "roles": schema_in(rows.document).roles},
+        loss=losses(release).to_dict(),
+        risks=risks(release.records).to_dict(),
+        software=software(),
+    )

@@ -1,0 +1,62 @@
+"""The page about records that somebody brought, as it stands for one person."""
+
+from collections.abc import Mapping
+
+from django.http import QueryDict
+
+from analysis.data_sets.retention import usual_day
+from analysis.data_sets.services import students_of
+from analysis.models import DataSet, DataSetStatus, PackageStatus, RecordPackage, RecordSweep
+from analysis.packages.licences import LICENCES
+from analysis.records.page import attributes_of, sweep_view
+from analysis.releases.protecting import hierarchies_of
+from analysis.releases.record_choices import RecordChoices
+from analysis.releases.record_summary import summary_in
+from analysis.sources.places import Place
+from analysis.sources.seats import DataSetSeat
+from analysis.sources.selectors import public_record_packages, schema_of_records
+
+USUAL_LICENCE = "CC-BY-4.0"
+
+
+def package_of(data_set: DataSet) -> RecordPackage | None:
+    """Without its bytes."""
+    return RecordPackage.objects.filter(data_set=data_set).defer("package").first()
+
+
+def records_page(seat: DataSetSeat, sent: QueryDict, errors: Mapping[str, str]) -> dict[str, object]:
+    """The context of the template. Records as they were are shown to their owner alone, who has the files."""
+    found = DataSet.objects.select_related("owner", "decided_by").get(pk=seat.data_set.pk)
+    schema, package = schema_of_records(found), package_of(found)
+    sweep = RecordSweep.objects.filter(data_set=found).first()
+    choices = RecordChoices.sent(schema, sent) if "k" in sent else RecordChoices.empty(schema, last=package.protection if package else None)
+    if "k" in sent:
+        choices.check()
+    may_change = seat.may_change and found.forgotten_on is None
+    return Place(DataSetSeat(seat.user, found)).context | {
+        "n": students_of(found),
+        "attributes": attributes_of(schema, hierarchies_of(found, schema.hierarchies)),
+        "roles": schema.roles,
+        "view": sweep and sweep_view(sweep),
+        "example": sweep.example if sweep and found.owner_id == seat.user.pk else [],
+        "package": package,
+        "shown": package.summary.get("shown", []) if package and package.status == PackageStatus.BUILT else [],
+        "records": summary_in(package.summary["records"]) if package and package.summary else None,
+        "licence": LICENCES[package.licence] if package else None,
+        "licences": [(one.name, f"{one.title}: {one.meaning}") for one in LICENCES.values()],
+        "choices": choices,
+        "values": {
+            "authors": sent.get("authors", "\n".join(package.authors) if package else ""),
+            "licence": sent.get("licence", package.licence if package else USUAL_LICENCE),
+            "delete_on": sent.get("delete_on", str(found.delete_on or usual_day())),
+        },
+        "others": list(public_record_packages().filter(data_set__owner=found.owner).exclude(data_set=found)) if seat.may_review else [],
+        "is_draft": found.status == DataSetStatus.DRAFT and found.forgotten_on is None,
+        "is_waiting": found.status == DataSetStatus.WAITING and found.forgotten_on is None,
+        "is_public": found.status == DataSetStatus.APPROVED,
+        "may_edit": may_change and found.status == DataSetStatus.DRAFT,
+        "is_working": bool(package and package.status == PackageStatus.BUILDING),
+        "error_of": errors,
+        "errors": [{"field": field, "message": message} for field, message in errors.items() if message],
+        "wrong": {"attribute": sent.get("attribute", ""), "typed": sent.get("listed", ""), "error": errors.get("listed", "")},
+    }

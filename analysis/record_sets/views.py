@@ -1,0 +1,216 @@
+"""The pages of records that somebody brings: bringing them, preparing and deciding about their package, and its public page."""
+
+from collections.abc import Callable
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_safe
+
+from accounts.access import in_own_language, require_role, user_of
+from accounts.models import Role
+from analysis.data_sets import services as data_sets
+from analysis.data_sets.errors import DataSetError
+from analysis.data_sets.forms import ReasonForm
+from analysis.data_sets.retention import typed_day
+from analysis.models import RecordPackage
+from analysis.packages.errors import ReleaseError
+from analysis.record_sets import services
+from analysis.record_sets.forms import ROLES, BringRecordsForm
+from analysis.records.indented import to_chains
+from analysis.records.services import save_hierarchy, stop_sweep, try_data_set
+from analysis.releases.record_choices import RecordChoices
+from analysis.sources.seats import NO_DATA_SET, DataSetSeat, access_record_set
+from analysis.sources.selectors import public_record_packages, schema_of_records
+from surveys.access import OWNER_ROLES
+from surveys.reading.apart import NotReadError
+
+Errors = dict[str, str]
+LONGEST_NAME = 200
+
+
+@never_cache
+@require_role(*OWNER_ROLES)
+@in_own_language
+@require_http_methods(["GET", "HEAD", "POST"])
+def bring_records(request: HttpRequest) -> HttpResponse:
+    """Files of students, with the role of each column. They are read in this request, and nothing of them waits anywhere."""
+    form = BringRecordsForm(request.POST, request.FILES.getlist("file"))
+    problems: list[str] = []
+    if request.POST.get("action") == "bring" and (found := form.read()) is not None:
+        try:
+            made = data_sets.bring(**found, actor=user_of(request))
+            messages.success(request, _("The records are here. Numbers of students were thrown away."))
+            return redirect("analysis:data_set_records", made.slug)
+        except NotReadError as error:
+            problems = error.problems
+    files = form.files
+    errors = [{"field": "file", "message": problem} for problem in problems]
+    errors += [{"field": field, "message": message} for field, message in form.errors.items()]
+    context = {"form": form, "files": files, "errors": errors, "file_error": problems[0] if problems else form.errors.get("file", "")}
+    is_part = bool(request.headers.get("HX-Request"))
+    return render(request, "analysis/record_sets/bring.html", context, status=422 if errors and not is_part else 200)
+
+
+@never_cache
+@require_role(*Role)
+@in_own_language
+@require_http_methods(["GET", "HEAD", "POST"])
+def data_set_records(request: HttpRequest, data_set: str) -> HttpResponse:
+    """The steps to a package, the officer's decision, and what became of it."""
+    seat = access_record_set(user_of(request), data_set, needs="may_see_study")
+    errors: Errors = {}
+    if request.method == "POST":
+        act, needs = ACTIONS.get(request.POST.get("action", ""), (None, ()))
+        if act is None or not any(getattr(seat, need) for need in needs):
+            raise Http404(NO_DATA_SET)
+        try:
+            if not (errors := act(request, seat)):
+                return redirect("analysis:data_set_records", data_set)
+        except (DataSetError, ReleaseError) as error:
+            errors = {"listed" if act is _edit else "": str(error)}
+    from analysis.record_sets.page import records_page
+
+    context = records_page(seat, request.POST, errors) | {"role_choices": ROLES}
+    return render(request, "analysis/record_sets/data_set_records.html", context, status=422 if errors else 200)
+
+
+@in_own_language
+@require_safe
+def public_records(request: HttpRequest, data_set: str) -> HttpResponse:
+    """The permanent page of a package; once it is retracted, the reason."""
+    from analysis.packages.licences import LICENCES
+    from analysis.releases.record_summary import summary_in
+
+    package = _public(data_set)
+    context = {"package": package, "data_set": package.data_set, "licence": LICENCES[package.licence]}
+    context["records"] = summary_in(package.summary["records"])
+    return render(request, "analysis/record_sets/public.html", context)
+
+
+@require_safe
+def public_records_package(request: HttpRequest, data_set: str) -> HttpResponse:
+    """The package, for everybody."""
+    package = services.download(_public(data_set), counted=request.method == "GET")
+    name = f'attachment; filename="{data_set}-records.zip"'
+    return HttpResponse(package, content_type="application/zip", headers={"Content-Disposition": name})
+
+
+def _public(slug: str) -> RecordPackage:
+    found = public_record_packages().filter(data_set__slug=slug).first()
+    if found is None:
+        raise Http404("There are no such records.")
+    return found
+
+
+def _roles(request: HttpRequest, seat: DataSetSeat) -> Errors:
+    names = request.POST.getlist("attribute")
+    chosen = request.POST.getlist("role")
+    services.change_roles(seat.data_set, roles=dict(zip(names, chosen, strict=False)), actor=seat.user)
+    return {}
+
+
+def _edit(request: HttpRequest, seat: DataSetSeat) -> Errors:
+    attribute = request.POST.get("attribute", "")
+    leaves = list(schema_of_records(seat.data_set).hierarchies.get(attribute, ()))
+    chains = to_chains(request.POST.get("listed", ""), leaves=leaves, more=True)
+    save_hierarchy(seat.data_set, attribute=attribute, chains=chains, actor=seat.user)
+    messages.success(request, _("The hierarchy was kept."))
+    return {}
+
+
+def _suggested(request: HttpRequest, seat: DataSetSeat) -> Errors:
+    save_hierarchy(seat.data_set, attribute=request.POST.get("attribute", ""), chains=None, actor=seat.user)
+    messages.success(request, _("The suggested hierarchy stands again."))
+    return {}
+
+
+def _start(request: HttpRequest, seat: DataSetSeat) -> Errors:
+    try_data_set(seat.data_set, actor=seat.user)
+    return {}
+
+
+def _stop(request: HttpRequest, seat: DataSetSeat) -> Errors:
+    stopped = stop_sweep(seat.data_set, actor=seat.user)
+    messages.success(request, _("The search was stopped.") if stopped else _("There was nothing to stop."))
+    return {}
+
+
+def _build(request: HttpRequest, seat: DataSetSeat) -> Errors:
+    choices = RecordChoices.sent(schema_of_records(seat.data_set), request.POST)
+    authors = [line.strip()[:LONGEST_NAME] for line in request.POST.get("authors", "").splitlines() if line.strip()]
+    errors = choices.check()
+    if not authors:
+        errors["authors"] = _("Write the names of the authors.")
+    if not errors and choices.chosen is not None:
+        site, licence = request.build_absolute_uri("/").rstrip("/"), request.POST.get("licence", "")
+        services.start_package(seat.data_set, chosen=choices.chosen, authors=authors, licence=licence, site=site, actor=seat.user)
+    return errors
+
+
+def _discard(request: HttpRequest, seat: DataSetSeat) -> Errors:
+    services.discard_package(seat.data_set, actor=seat.user)
+    return {}
+
+
+def _request(request: HttpRequest, seat: DataSetSeat) -> Errors:
+    try:
+        day = typed_day(request.POST.get("delete_on", ""))
+    except ValueError as error:
+        return {"delete_on": str(error)}
+    services.request_approval(seat.data_set, sha256=request.POST.get("sha256", ""), delete_on=day, actor=seat.user)
+    messages.success(request, _("An IRB officer has been asked."))
+    return {}
+
+
+def _take_back(request: HttpRequest, seat: DataSetSeat) -> Errors:
+    data_sets.take_back(seat.data_set, actor=seat.user)
+    return {}
+
+
+def _approve(request: HttpRequest, seat: DataSetSeat) -> Errors:
+    services.publish(seat.data_set, sha256=request.POST.get("sha256", ""), delete_on=request.POST.get("delete_on", ""), actor=seat.user)
+    messages.success(request, _("The records are public."))
+    return {}
+
+
+def _send_back(request: HttpRequest, seat: DataSetSeat) -> Errors:
+    form = ReasonForm(request.POST)
+    if not form.is_valid():
+        return {name: str(found[0]) for name, found in form.errors.items()}
+    data_sets.send_back(seat.data_set, reason=form.cleaned_data["reason"], actor=seat.user)
+    return {}
+
+
+def _retract(request: HttpRequest, seat: DataSetSeat) -> Errors:
+    services.retract(seat.data_set, reason=request.POST.get("reason", ""), actor=seat.user)
+    return {}
+
+
+def _delete(request: HttpRequest, seat: DataSetSeat) -> Errors:
+    if request.POST.get("sure") != "yes":
+        return {"sure": _("Say that you know that this cannot be undone.")}
+    data_sets.delete(seat.data_set, actor=seat.user)
+    messages.success(request, _("The rows are deleted."))
+    return {}
+
+
+OWN, OFFICERS = ("may_change",), ("may_review",)
+ACTIONS: dict[str, tuple[Callable[[HttpRequest, DataSetSeat], Errors], tuple[str, ...]]] = {
+    "roles": (_roles, OWN),
+    "edit": (_edit, OWN),
+    "suggested": (_suggested, OWN),
+    "start": (_start, OWN),
+    "stop": (_stop, OWN),
+    "build": (_build, OWN),
+    "discard": (_discard, OWN),
+    "request": (_request, OWN),
+    "take-back": (_take_back, OWN),
+    "delete": (_delete, OWN),
+    "approve": (_approve, OFFICERS),
+    "send-back": (_send_back, OFFICERS),
+    "retract": (_retract, (*OWN, *OFFICERS)),
+}
+"""The steps that the page sends, each with the permissions of a seat of which it needs one."""

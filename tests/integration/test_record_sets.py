@@ -1,0 +1,187 @@
+"""Files of students are joined on a number that is thrown away; a bad file is refused, and nothing of it is kept."""
+
+import json
+import logging
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.urls import reverse
+
+from accounts.models import Role
+from analysis.data_sets import services as data_sets
+from analysis.models import DataSet, RecordPackage, Snapshot
+from analysis.sources.selectors import rows_of_records, schema_of_records
+from audit.models import Entry
+from candor.packages.archive import files_in
+from tests.factories import logged_in, page_of, person
+from tests.jobs import catch
+from tests.record_sets import (
+    FILES,
+    TYPED,
+    TYPED_STATEMENTS,
+    bring,
+    courses_file,
+    published,
+    record_set,
+    statements,
+    students_file,
+    words,
+)
+
+pytestmark = pytest.mark.django_db
+MARK = "zq7marked"
+
+
+def everything_stored() -> str:
+    """All rows of all tables, with the records unpacked and the files of packages."""
+    found = [repr(row) for model in apps.get_models() for row in model._default_manager.values()]
+    found += [json.dumps(list(rows_of_records(one).records())) for one in DataSet.objects.filter(forgotten_on=None, holds="records")]
+    for package in RecordPackage.objects.exclude(package=None):
+        found += [text.decode() for text in files_in(bytes(package.package or b"")).values()]
+    return "\n".join(found)
+
+
+def test_files_are_joined_on_a_number_that_stays_nowhere(
+    tmp_path: Path, settings: Any, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.FILE_UPLOAD_TEMP_DIR, settings.FILE_UPLOAD_MAX_MEMORY_SIZE = str(tmp_path), 100
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    caplog.set_level(logging.DEBUG)
+    seen: list[list[Path]] = []
+    before = data_sets.bring
+    monkeypatch.setattr(data_sets, "bring", lambda *told, **more: (seen.append(list(tmp_path.iterdir())), before(*told, **more))[1])
+    sent = catch(monkeypatch)
+    number = f"{MARK}-{{}}"
+    made = record_set(files={"students.csv": students_file(number=number, delimiter=";"), "maths.csv": courses_file(number=number)})
+    published(made, **{"l-course.grade": "2"})
+    assert seen == [[]], "no file with a name while they are read"
+    assert list(tmp_path.iterdir()) == []
+    for secret in (MARK, "Name 7"):
+        assert secret not in everything_stored()
+        assert secret not in caplog.text
+        assert secret not in repr(sent)
+    rows = list(rows_of_records(made).records())
+    assert (len(rows), sum(len(one["children"]) for one in rows)) == (60, 120)
+    assert schema_of_records(made).roles == {
+        "born": "quasi_identifier",
+        "sex": "quasi_identifier",
+        "course.course": "quasi_identifier",
+        "course.grade": "sensitive",
+    }
+    births = [one["quasi_identifiers"]["born"] for one in rows]
+    assert births != [str(1990 + i % 6) for i in range(60)], "probability 60!⁻¹·10!⁶ of being wrong"
+    assert Entry.objects.filter(action="data_set.brought", actor=made.owner).count() == 1
+
+
+def without(text: str, line: int) -> str:
+    lines = text.splitlines(keepends=True)
+    return "".join([*lines[:line], *lines[line + 1 :]])
+
+
+ROOT, COURSES = FILES["students.csv"], FILES["maths.csv"]
+TOO_MANY = "number,course,grade\n" + "s1,CS101,A\n" * 10_001
+
+
+@pytest.mark.parametrize(
+    ("change", "files", "said"),
+    [
+        ({"role-0-1": ""}, {}, "“students.csv”: “born” has no role. Choose one; nothing is guessed."),
+        ({"role-0-0": "identifier"}, {}, "“students.csv”: one column must hold the number of the student."),
+        ({"group-1": ""}, {}, "Expected one file whose rows are students, found 2."),
+        ({"group-0": "person"}, {}, "Expected a file whose rows are students beside the files of courses, found none."),
+        ({"group-1": "sex"}, {}, "“sex” names a column of the students, too. Give the rows another name."),
+        ({"about": ""}, {}, "Write where the data come from"),
+        ({"header": "students.csv: number,born,sex,name"}, {}, "Choose all files again"),
+        (
+            {},
+            {"students.csv": f"{ROOT}{MARK},1991,f,N\n{MARK},1992,f,O\n"},
+            "“students.csv”, line 63: the student of line 62 stands here again",
+        ),
+        ({}, {"maths.csv": f"{COURSES}{MARK},CS101,A\n"}, "“maths.csv”, line 122: this student is not in the file of students"),
+        ({}, {"maths.csv": f"{COURSES},CS101,A\n"}, "“maths.csv”, line 122: expected the number of a student, found nothing"),
+        ({}, {"maths.csv": f"{COURSES}s1,CS101,NaN\n"}, "line 122, column “grade”: expected a value or nothing, found NaN or infinity"),
+        ({}, {"maths.csv": f"{COURSES}s1,=A1,B\n"}, "line 122, column “course”: expected a value or nothing, found a formula"),
+        ({}, {"maths.csv": f"{COURSES}s1,CS101,B,{MARK}\n"}, "line 122, column “grade”: expected 3 columns, found 4"),
+        ({}, {"maths.csv": f"{COURSES}s1,{'x' * 101},B\n"}, "expected a value of at most 100 letters: texts cannot be protected"),
+        ({}, {"maths.csv": COURSES.encode() + b"s1,Fran\xe7ais,B\n"}, "line 122, column “course”: expected text in UTF-8"),
+        ({}, {"maths.csv": TOO_MANY}, "“maths.csv”, line 10002: expected at most 10000 rows of one student"),
+        ({}, {"students.csv": students_file(19), "maths.csv": courses_file(19)}, "expected at least 20 students, found 19"),
+        ({"role-0-3": "sensitive"}, {}, "“name” has another value for every student, as a name has. Its role is: identifier"),
+        (TYPED_STATEMENTS, {"maths.csv": None, "log.json": statements(actor={"name": MARK})}, "statement 1: expected an actor with"),
+        (TYPED_STATEMENTS, {"maths.csv": None, "log.json": statements(result={})}, "statement 1: expected a number as result.score"),
+        (TYPED_STATEMENTS, {"maths.csv": None, "log.json": statements(object={})}, "statement 1: expected an object with an id"),
+        (TYPED_STATEMENTS, {"maths.csv": None, "log.json": '{"a": 1}'}, "“log.json”: expected a JSON list of records"),
+        (TYPED_STATEMENTS, {"maths.csv": None, "log.json": statements(61)}, "“log.json”, statement 61: this student is not in the file"),
+    ],
+    ids=str,
+)
+def test_bad_files_are_refused_by_line_and_column_and_nothing_is_half_imported(change: Any, files: Any, said: str) -> None:
+    sent = {name: text for name, text in {**FILES, **files}.items() if text is not None}
+    refused = bring(logged_in(person(Role.INVESTIGATOR)), {**TYPED, **change}, sent)
+    assert refused.status_code == 422
+    assert said in words(refused)
+    assert MARK not in words(refused), "an error names a line, and nobody"
+    assert not DataSet.objects.exists()
+    assert not Snapshot.objects.exists()
+
+
+def test_the_form_shows_the_columns_of_every_file_and_guesses_no_role() -> None:
+    shown = logged_in(person(Role.INVESTIGATOR)).post(reverse("analysis:bring_records"), {**TYPED_STATEMENTS, "action": "columns"})
+    found = page_of(shown)
+    assert shown.status_code == 200
+    assert len(found.xpath("//select[starts-with(@name, 'role-')]")) == 7
+    empty = logged_in(person(Role.INVESTIGATOR)).post(reverse("analysis:bring_records"), {"header": TYPED["header"], "action": "columns"})
+    assert not page_of(empty).xpath("//select[starts-with(@name, 'role-')]/option[@selected][@value!='']")
+
+
+def vertex(labels: dict[str, Any], children: Any = (), **more: Any) -> dict[str, Any]:
+    return {"quasi_identifiers": labels, "sensitive": {}, "children": list(children), **more}
+
+
+def deep(levels: int) -> dict[str, Any]:
+    return vertex({"a": "x"}, [deep(levels - 1)] if levels > 1 else [])
+
+
+@pytest.mark.parametrize(
+    ("record", "said"),
+    [
+        (vertex({"a": "x"}, number=MARK), "record 21: unknown field “number”"),
+        ({"quasi_identifiers": {}}, "record 21: expected the fields quasi_identifiers, sensitive, children"),
+        (deep(17), "expected at most 16 levels"),
+        (vertex({f"s{number}": "x" for number in range(241)}), "record 21: expected at most 240 attributes in all"),
+        (
+            vertex({"a": "x"}, [vertex({"b": "y"}, [vertex({"c": [MARK]})])]),
+            "record 21 → child 1 → child 1: “c”: expected a text, a number",
+        ),
+        (vertex({"a": "x"}, [vertex({"b": "y"})] * 10_001), "record 21: expected a list of at most 10000 children"),
+        (vertex({"a": "x"}, sensitive={"a": MARK}), "record 21: “a” has two roles: quasi_identifier, sensitive"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_bad_records_in_json_are_refused_by_record_and_path(record: Any, said: str) -> None:
+    typed = {**TYPED, "header": "records.json:", "kind-0": "json"}
+    refused = bring(logged_in(person(Role.INVESTIGATOR)), typed, {"records.json": json.dumps([vertex({"a": "x"})] * 20 + [record])})
+    assert refused.status_code == 422
+    assert said in words(refused)
+    assert MARK not in words(refused)
+    assert not DataSet.objects.exists()
+
+
+def test_records_in_json_and_statements_come_in_with_any_depth() -> None:
+    client = logged_in(person(Role.INVESTIGATOR))
+    tree = [
+        vertex({"born": 1990 + i % 3}, [vertex({"course": "x"}, [vertex({"topic": i % 2}, sensitive={"grade": i / 60})])])
+        for i in range(60)
+    ]
+    typed = {**TYPED, "header": "records.json:", "kind-0": "json"}
+    assert bring(client, typed, {"records.json": json.dumps(tree)}).status_code == 302
+    made = DataSet.objects.get()
+    assert schema_of_records(made).roles["grade"] == "sensitive"
+    below = {one["children"][0]["children"][0]["sensitive"]["grade"] for one in rows_of_records(made).records()}
+    assert below == {f"[{low / 10:.12g},{(low + 1) / 10:.12g})" for low in range(10)}, "3.98 beside 3.97 is no diversity"
+    assert bring(client, TYPED_STATEMENTS, {"students.csv": ROOT, "log.json": statements()}).status_code == 302
+    told = next(rows_of_records(DataSet.objects.latest("pk")).records())["children"][0]
+    assert (told["quasi_identifiers"]["activity"], told["quasi_identifiers"]["activity.kind"]) == ("entry", "assessment")
+    assert set(told["sensitive"]) == {"activity.grade"}
