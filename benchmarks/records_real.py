@@ -190,9 +190,9 @@ def main(output: Path) -> None:
     lines = [
         "# Real records and tables, published",
         "",
-        f"`python -m benchmarks.records_real`, {date.today()}. The data are those of R packages",
+        f"`python -m benchmarks.records_real`, {date.today()}. The data come with packages of R in Debian: lme4, mlmRev and vcdExtra, "
+        "all under the GPL, version 2 or later.",
     ]
-    lines[-1] += " in Debian, all under the GPL."
     for part in (evaluations, pupils, chemistry, coursework, survey):
         lines += part()
         output.write_text("\n".join([*lines, ""]), encoding="utf-8")

@@ -196,7 +196,9 @@ class Repair:
     def _cheapest(self, orbit: Orbit, name: str, orbits: Sequence[Orbit]) -> None:
         """Blank the values of the whole orbit, drop its vertices, or pool it with a sibling orbit: what loses least."""
         values = orbit.values[name]
-        least, best = BLANK * (values.total() - values[None]), None
+        blanked = BLANK * (values.total() - values[None])
+        dropped = self._lost(orbit.places) if orbit.above is not None else float("inf")
+        least, best = min(blanked, dropped), None
         if self.demands.fails(name, values):  # t alone is repaired by blanking
             for other in orbits:
                 alike = other.above is orbit.above and other is not orbit and other.places[0].kind == orbit.places[0].kind
@@ -206,7 +208,7 @@ class Repair:
                         least, best = cost, other
         if best is not None:
             self._pool(orbit, best)
-        elif orbit.above is not None and self._lost(orbit.places) < least:
+        elif dropped < blanked:
             for place, siblings in zip(orbit.places, orbit.siblings, strict=True):
                 siblings[:] = [one for one in siblings if one is not place]
         else:
