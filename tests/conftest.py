@@ -53,6 +53,8 @@ LONGEST_FIRST = (
     "integration/test_database_roles.py",
     "audits/test_no_linked_records.py",
     "browser/test_record_pages.py",
+    "browser/test_record_set_pages.py",
+    "integration/test_record_set_packages.py",
     "integration/test_preparing_records.py",
     "integration/test_protected_records.py",
     "browser/test_review.py",
