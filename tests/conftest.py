@@ -74,6 +74,8 @@ LONGEST_FIRST = (
     "integration/test_protected_records.py",
     "integration/test_live_analysis.py",
     "integration/test_ledger_schedules.py",
+    "browser/test_record_set_pages.py",
+    "integration/test_record_set_packages.py",
 )
 FOLDERS_IN_ORDER = ("browser", "integration", "contracts", "simulation", "audits", "unit")
 WAITING = 4
