@@ -11,13 +11,15 @@ HEADLESS_SHELL = "chromium-headless-shell"
 CHROMIUM_NAMES = (HEADLESS_SHELL, "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
-def apt_install(package: str) -> bool:
-    """Install a Debian package; False if this is not possible (not root, or not Debian)."""
+def apt_install(package: str, *, needed: bool = True) -> bool:
+    """Install a Debian package; False if this is not possible (not root, or not Debian). A machine without a network is told so soon about a
+    package that is not `needed`.
+    """
     if os.geteuid() != 0 or not shutil.which("apt-get"):
         return False
     print(f"tests: installing {package} with apt-get", flush=True)
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    away = ["-o", "Acquire::http::Timeout=20", "-o", "Acquire::Retries=0"]  # a machine without a network is told so soon
+    away = [] if needed else ["-o", "Acquire::http::Timeout=20", "-o", "Acquire::Retries=0"]
     for arguments in (["update", "-qq"], ["install", "-qq", "-y", "--no-install-recommends", package]):
         if subprocess.run(["apt-get", *away, *arguments], env=environment, check=False, stdout=subprocess.DEVNULL).returncode:
             return False
@@ -40,7 +42,13 @@ def playwright_chromium() -> Path | None:
 
 def install_chromium() -> None:
     """Make sure that the browser tests find a Chromium; exit with instructions if that fails."""
-    if shutil.which(HEADLESS_SHELL) or apt_install(HEADLESS_SHELL) or chromium() or playwright_chromium() or apt_install("chromium"):
+    if (
+        shutil.which(HEADLESS_SHELL)
+        or apt_install(HEADLESS_SHELL, needed=not chromium())
+        or chromium()
+        or playwright_chromium()
+        or apt_install("chromium")
+    ):
         return
     if subprocess.run([sys.executable, "-m", "playwright", "install", "--only-shell", "chromium"], check=False).returncode:
         sys.exit(
