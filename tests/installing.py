@@ -12,8 +12,9 @@ CHROMIUM_NAMES = (HEADLESS_SHELL, "chromium", "chromium-browser", "google-chrome
 
 
 def apt_install(package: str, *, needed: bool = True) -> bool:
-    """Install a Debian package; False if this is not possible (not root, or not Debian). A machine without a network is told so soon about a
-    package that is not `needed`.
+    """Install a Debian package; False if this is not possible (not root, or not Debian).
+
+    A package that is not `needed` is not waited for where there is no network.
     """
     if os.geteuid() != 0 or not shutil.which("apt-get"):
         return False
