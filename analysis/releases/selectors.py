@@ -20,7 +20,7 @@ from analysis.releases.people import released_people
 from analysis.sources.selectors import source_of
 from candor.packages.archive import files_in
 from candor.packages.record_promises import RECORDS
-from surveys.access import access_study
+from surveys.access import Seat, access_study
 from surveys.models import Study, StudyStatus
 from surveys.privacy.exact import shown_exactly
 from surveys.protocols import frozen_protocol, protocol_in_force
@@ -212,7 +212,15 @@ class Preview:
     records: Sequence[Lines] = ()
 
 
-def preview(release: Release) -> Preview:
+def reads_records(seat: Seat, release: Release) -> bool:
+    """Whether this person sees some of the protected records: of people only officers do before they are public.
+
+    Another build of the same people forms other classes, so somebody who saw several could compare them and single people out.
+    """
+    return release.simulated or release.status in PUBLIC_RELEASES or seat.may_review
+
+
+def preview(release: Release, *, with_records: bool) -> Preview:
     """The files as planned, or as built."""
     package = Release.objects.filter(pk=release.pk).values_list("package", flat=True).first()
     if package is None:
@@ -223,5 +231,5 @@ def preview(release: Release) -> Preview:
         header=header,
         rows=rows,
         counts=list(csv.DictReader(files.get("background-counts.csv", "").splitlines())),
-        records=[list(lines_of(record)) for record in json.loads(files.get(RECORDS, "[]"))[:FIRST_RECORDS]],
+        records=[list(lines_of(record)) for record in json.loads(files.get(RECORDS, "[]"))[:FIRST_RECORDS]] if with_records else (),
     )

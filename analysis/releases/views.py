@@ -31,6 +31,7 @@ from analysis.releases.selectors import (
     public_releases,
     published_records,
     published_smallest_count,
+    reads_records,
     releases,
 )
 from analysis.releases.statistics import statistics_of
@@ -95,7 +96,8 @@ def study_release(request: HttpRequest, slug: str, release_id: int) -> HttpRespo
         except SurveyError as error:
             messages.error(request, str(error))
         return redirect("analysis:releases_one", slug, release_id)
-    shown, runs_study = preview(release), Seat(user, release.study).may_change
+    seat = Seat(user, release.study)
+    shown, runs_study = preview(release, with_records=reads_records(seat, release)), seat.may_change
     if shown.rows and release.status in OPEN_RELEASES:
         record_once_a_day(actor=user, action=actions.RELEASE_ROWS_SEEN, subject=release.study)
     context = {
@@ -103,6 +105,7 @@ def study_release(request: HttpRequest, slug: str, release_id: int) -> HttpRespo
         "release": release,
         "licence": LICENCES[release.licence],
         "preview": shown,
+        "records_wait": not reads_records(seat, release),
         "records": record_summary(release, private=private_errors(release.study) if runs_study else None),
         "asked": asked_of(release),
         "step": _step_of(release),

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 from django.db import OperationalError
+from django.urls import reverse
 
-from accounts.models import Role
+from accounts.models import Role, User
 from analysis.models import RecordSweep, Release
 from analysis.packages.errors import ReleaseError
 from analysis.records import sweeping
@@ -24,7 +25,7 @@ from jobs import tasks
 from surveys.batches.rules import LEAST
 from surveys.journey import services as participation
 from surveys.models import Participant, Study
-from tests.factories import document, person
+from tests.factories import document, logged_in, page_of, person
 from tests.jobs import fall_silent, work_on
 from tests.protected_records import CODE, RECORDS, background_of, definition_of, files_of, protecting_people, withdrawable_study
 from tests.releases import built_release, closed_study, package_of, published_release, requested_release, started_release
@@ -191,3 +192,17 @@ def test_hierarchies_edited_after_a_first_release_change_nothing_of_the_second(s
     second = built_release(study, background="records")
     assert files_of(second)["hierarchies.json"] == files_of(first)["hierarchies.json"]
     assert Counter(map(background_of, files_of(second)["records.json"])) == Counter(map(background_of, files_of(first)["records.json"]))
+
+
+def test_only_officers_see_records_of_people_before_they_are_public(study: Study) -> None:
+    """An investigator who builds again and again would see other classes of the same people each time."""
+    release = requested_release(study, **RECORDS)
+    officer = person(Role.IRB_OFFICER)
+
+    def sees(user: User) -> bool:
+        page = page_of(logged_in(user).get(reverse("analysis:releases_one", args=[study.slug, release.pk])))
+        return bool(page.xpath("//*[@id='first-records']"))
+
+    assert (sees(officer), sees(study.owner), sees(person(Role.ADMINISTRATOR))) == (True, False, False)
+    services.approve(release, actor=officer)
+    assert sees(study.owner)
