@@ -41,17 +41,17 @@ def _own_step(seat: Seat, missing: list[ToDo]) -> NextStep:
         said = ngettext("One point is missing before the review.", "%(number)s points are missing before the review.", len(missing))
         return NextStep(sentence=said % {"number": len(missing)}, label=_("Go on with the design"), page=missing[0].address)
     if study.status == StudyStatus.DRAFT:
-        return _action("submit", _("Everything is there that officers need."))
+        return _action(seat, "submit", _("Everything is there that officers need."))
     if conditions_wait(study):
-        return _action("acknowledge", _("The approval has conditions. Read them below."))
+        return _action(seat, "acknowledge", _("The approval has conditions. Read them below."))
     if study.submitted is not None or study.suspended:
         return _page(seat, "surveys:review", _("See the review"), _("The next step is the officers’."))
     if study.status == StudyStatus.APPROVED:
-        return _action("launch", _("The study is approved."))
+        return _action(seat, "launch", _("The study is approved."))
     if study.status in RUNNING and obstacles_to_recruiting(study):
-        return _action("renew", _("The approval has ended."))
+        return _action(seat, "renew", _("The approval has ended."))
     if study.status == StudyStatus.PAUSED:
-        return _action("resume", _("Nobody is taken in while the study is paused."))
+        return _action(seat, "resume", _("Nobody is taken in while the study is paused."))
     if study.status == StudyStatus.RECRUITING:
         return _page(seat, "analysis:results", _("See the results"), _("The study takes people in."))
     if study.data_published:
@@ -65,5 +65,9 @@ def _page(seat: Seat, route: str, label: str, sentence: str) -> NextStep:
     return NextStep(sentence=sentence, label=label, page=reverse(route, args=[seat.study.slug]))
 
 
-def _action(name: str, sentence: str) -> NextStep:
-    return NextStep(sentence=sentence, label=str(WORDS[name].label), action=name)
+def _action(seat: Seat, name: str, sentence: str) -> NextStep:
+    """One click takes the action, unless it has a page that says more first."""
+    words = WORDS[name]
+    if words.has_own_page:
+        return NextStep(sentence=sentence, label=str(words.label), page=reverse("surveys:action", args=[seat.study.slug, name]))
+    return NextStep(sentence=sentence, label=str(words.label), action=name)

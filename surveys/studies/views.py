@@ -4,6 +4,7 @@ from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_safe
 
@@ -57,7 +58,8 @@ def study(request: HttpRequest, slug: str) -> HttpResponse:
     definition = define(found.definition)
     missing = [one for one in to_do(found) if one.needed] if found.status == StudyStatus.DRAFT else []
     following = next_step(seat, missing=missing)
-    others = {name: words for name, words in open_now.items() if name != following.action}
+    own_page = {name: reverse("surveys:action", args=[slug, name]) for name in open_now}
+    others = {name: words for name, words in open_now.items() if name != following.action and own_page[name] != following.page}
     context = {
         "study": found,
         "next": following,

@@ -83,7 +83,7 @@ def test_difficulties_are_bought_with_open_eyes(
     expect(page.get_by_text("A worker draws the noise")).to_be_visible()
     work_on(Asking.objects.get())
     expect(page.get_by_role("heading", name="Released", exact=True)).to_be_visible()
-    expect(page.locator("figure svg")).to_be_visible()
+    expect(page.locator("figure svg:visible")).to_have_count(1)
     assert_accessible(page)
     assert_fits(page)
 

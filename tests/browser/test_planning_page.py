@@ -30,6 +30,7 @@ def open_plan(page: Page, address: str = PLAN, *, username: str = "planner") -> 
     page.get_by_label("Password").fill("correct horse")
     page.get_by_role("button", name="Log in").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Plan a study")
+    page.wait_for_load_state()  # without its scripts the page answers too, but with forms
 
 
 def face(page: Page, group: int, roll: int) -> str:

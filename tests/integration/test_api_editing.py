@@ -217,7 +217,7 @@ def test_figures_and_tables_are_files_like_those_of_the_page() -> None:
     picture = client.get(files["figures"][0]["png"])
     assert (picture["Content-Type"], picture.content[:4]) == ("image/png", b"\x89PNG")
     assert picture.content == client.get(page + "figures/participants.png").content
-    assert len(files["tables"]) == 6
+    assert len(files["tables"]) == 7
     for table in files["tables"]:
         assert client.get(table["csv"]).content == client.get(f"{page}tables/{table['name']}.csv").content
     problem(client.get(at(study, "figures/participants.gif")), 404)

@@ -81,7 +81,7 @@ def test_the_investigator_sees_estimates_of_what_the_bots_answered(demo: Site) -
     text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", page.text))
     assert f" {finished(demo)} " in text
     assert "Did your attention wander" in text
-    assert re.search(r"-?\d+\.\d", text.split("Did your attention wander")[1])
+    assert re.search(r"-?\d+\.\d", text.split("Did your attention wander", 1)[1])
 
 
 def test_a_student_takes_part_and_the_results_take_them_in(demo: Site) -> None:

@@ -21,7 +21,7 @@ def shown(study: Study, user: User) -> tuple[str, str]:
     page = page_of(logged_in(user).get(reverse("surveys:study", args=[study.slug])))
     assert len(page.xpath('//main//*[contains(concat(" ", @class, " "), " button ") and not(contains(@class, "button-secondary"))]')) == 1
     (button,) = page.xpath('//*[@id="next-step"]//*[contains(@class, "button")]')
-    others = page.xpath('//button[@name="action"]/@value')
+    others = [*page.xpath('//button[@name="action"]/@value'), *page.xpath('//a[contains(@href, "/actions/")]/@href')]
     assert len(others) == len(set(others)), "no action is offered twice"
     return button.text_content(), button.get("value") or button.get("href")
 
@@ -44,7 +44,7 @@ def suspended() -> Study:
     [
         (draft_study, "Submit for review", "submit"),
         (lambda: study_in(S.IN_REVIEW), "See the review", "/review/"),
-        (lambda: study_in(S.APPROVED), "Launch", "launch"),
+        (lambda: study_in(S.APPROVED), "Launch", "/actions/launch/"),
         (conditional, "I have read the conditions and will keep to them", "acknowledge"),
         (lambda: study_in(S.RECRUITING), "See the results", "/results/"),
         (lambda: ended(study_in(S.PAUSED)), "Ask to renew the approval", "renew"),

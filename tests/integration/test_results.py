@@ -120,7 +120,7 @@ def test_the_page_shows_the_numbers_and_says_them_in_words(answered: Study) -> N
     expected = estimate_outcome(TABLE, design=definition().design())
     first = expected.effects[0]
     assert first.interval is not None
-    planned = '(//section[contains(@class, "card")])[1]//div[@class="planned-analysis"]//tbody/tr'
+    planned = '(//section[contains(@class, "card")])[1]//div[@class="planned-analysis"]//details[contains(@id, "numbers")]//tbody/tr'
     cells = [" ".join(row.text_content().split()) for row in page.xpath(planned)]
     assert cells[0].startswith(
         f"Did not follow the die (λ) {expected.cheater_proportion.value:.4f} {expected.cheater_proportion.standard_error:.4f}"
