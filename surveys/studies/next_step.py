@@ -3,14 +3,16 @@
 from dataclasses import dataclass
 
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from surveys.access import Seat
 from surveys.lifecycle.steps import conditions_wait, obstacles_to_recruiting
-from surveys.models import RUNNING, StudyStatus
+from surveys.models import ENDED, StudyStatus
 from surveys.studies.forms import WORDS
 from surveys.studies.readiness import ToDo
+from surveys.studies.study_actions import actions_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,23 +44,30 @@ def _own_step(seat: Seat, missing: list[ToDo]) -> NextStep:
         return NextStep(sentence=said % {"number": len(missing)}, label=_("Go on with the design"), page=missing[0].address)
     if study.status == StudyStatus.DRAFT:
         return _action(seat, "submit", _("Everything is there that officers need."))
+    if study.status in ENDED:
+        if study.data_published:
+            return _page(seat, "analysis:results", _("See the results"), _("The study is over, and its data are public."))
+        said = _("The study is over. Its answers can become public, protected by the die.")
+        return _page(seat, "analysis:releases", _("Publish the data"), said)
     if conditions_wait(study):
         return _action(seat, "acknowledge", _("The approval has conditions. Read them below."))
     if study.submitted is not None or study.suspended:
         return _page(seat, "surveys:review", _("See the review"), _("The next step is the officers’."))
+    if obstacles := obstacles_to_recruiting(study):
+        return _past(seat, obstacles[0])
     if study.status == StudyStatus.APPROVED:
         return _action(seat, "launch", _("The study is approved."))
-    if study.status in RUNNING and obstacles_to_recruiting(study):
-        return _action(seat, "renew", _("The approval has ended."))
     if study.status == StudyStatus.PAUSED:
         return _action(seat, "resume", _("Nobody is taken in while the study is paused."))
-    if study.status == StudyStatus.RECRUITING:
-        return _page(seat, "analysis:results", _("See the results"), _("The study takes people in."))
-    if study.data_published:
-        return _page(seat, "analysis:results", _("See the results"), _("The study is over, and its data are public."))
-    return _page(
-        seat, "analysis:releases", _("Publish the data"), _("The study is over. Its answers can become public, protected by the die.")
-    )
+    return _page(seat, "analysis:results", _("See the results"), _("The study takes people in."))
+
+
+def _past(seat: Seat, obstacle: str) -> NextStep:
+    """Past an obstacle to recruiting: an ended approval is asked for again, with changes if there are any; or the design changes."""
+    asked = next((name for name in ("amend", "renew") if name in actions_of(seat)), "")
+    if asked and seat.study.approved_until is not None and seat.study.approved_until < timezone.localdate():
+        return _action(seat, asked, obstacle)
+    return _page(seat, "surveys:build", _("Go on with the design"), obstacle)
 
 
 def _page(seat: Seat, route: str, label: str, sentence: str) -> NextStep:

@@ -1,16 +1,19 @@
 """The first page of a study has one main button: the step that is next for the person who looks."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import Role, User
-from surveys.models import MemberRole, Study, StudyMember, StudyStatus
+from surveys.access import Seat
+from surveys.models import Decision, MemberRole, Study, StudyMember, StudyStatus, Verdict
 from surveys.review import services as reviews
 from surveys.studies import services as studies
-from tests.factories import draft_study, logged_in, page_of, person, study_in
+from surveys.studies.study_actions import actions_of
+from tests.factories import definition, draft_study, logged_in, page_of, person, study_in
 
 pytestmark = pytest.mark.django_db
 S = StudyStatus
@@ -23,6 +26,7 @@ def shown(study: Study, user: User) -> tuple[str, str]:
     (button,) = page.xpath('//*[@id="next-step"]//*[contains(@class, "button")]')
     others = [*page.xpath('//button[@name="action"]/@value'), *page.xpath('//a[contains(@href, "/actions/")]/@href')]
     assert len(others) == len(set(others)), "no action is offered twice"
+    assert button.get("href") or button.get("value") in actions_of(Seat(user, study)), "the action is open"
     return button.text_content(), button.get("value") or button.get("href")
 
 
@@ -57,6 +61,32 @@ def test_the_step_of_those_who_run_a_study(made: Callable[[], Study], label: str
     study = made()
     words, behind = shown(study, study.owner)
     assert (words, behind.endswith(leads_to)) == (label, True), behind
+
+
+def closed_before_the_conditions_were_read() -> Study:
+    study = reviews.suspend(study_in(S.RECRUITING), actor=person(Role.IRB_OFFICER), reason="A complaint came in.")
+    Decision.objects.filter(study=study, verdict=Verdict.APPROVED).update(conditions="Not in the exams.")
+    return studies.close(study, actor=study.owner)
+
+
+def test_a_study_that_ended_waits_for_nobody() -> None:
+    """Neither for its conditions nor for the officers who suspended it: those actions are closed."""
+    study = closed_before_the_conditions_were_read()
+    assert shown(study, study.owner)[0] == "Publish the data"
+
+
+def test_an_ended_approval_is_asked_for_with_the_changes() -> None:
+    study = ended(study_in(S.PAUSED))
+    study = studies.change_definition(study, definition=definition(contact="somebody else"), actor=study.owner)
+    assert shown(study, study.owner)[1] == "amend"
+
+
+def test_an_obstacle_is_named_as_it_is(settings: Any) -> None:
+    study = study_in(S.PAUSED)
+    settings.LARGEST_EPSILON = 0.5
+    page = page_of(logged_in(study.owner).get(reverse("surveys:study", args=[study.slug])))
+    assert "would protect nobody" in page.xpath("string(//*[@id='next-step'])")
+    assert shown(study, study.owner)[1] == reverse("surveys:build", args=[study.slug])
 
 
 def test_a_draft_with_gaps_leads_to_the_first_one() -> None:
