@@ -25,22 +25,27 @@ def package_of(data_set: DataSet) -> RecordPackage | None:
 
 
 def records_page(seat: DataSetSeat, sent: QueryDict, errors: Mapping[str, str]) -> dict[str, object]:
-    """The context of the template. Records as they were are shown to their owner alone, who has the files."""
+    """The context of the template. Records as they were are shown to their owner alone, who has the files.
+
+    Protected ones that are not public are shown to officers besides: every build forms other classes, which somebody could compare.
+    """
     found = DataSet.objects.select_related("owner", "decided_by").get(pk=seat.data_set.pk)
     schema, package = schema_of_records(found), package_of(found)
     sweep = RecordSweep.objects.filter(data_set=found).first()
     choices = RecordChoices.sent(schema, sent) if "k" in sent else RecordChoices.empty(schema, last=package.protection if package else None)
     if "k" in sent:
         choices.check()
+    is_public, is_owner = found.status == DataSetStatus.APPROVED, found.owner_id == seat.user.pk
+    reads_records = is_public or is_owner or seat.may_review
     may_change = seat.may_change and found.forgotten_on is None
     return Place(DataSetSeat(seat.user, found)).context | {
         "n": students_of(found),
         "attributes": attributes_of(schema, hierarchies_of(found, schema.hierarchies)),
         "roles": schema.roles,
         "view": sweep and sweep_view(sweep),
-        "example": sweep.example if sweep and found.owner_id == seat.user.pk else [],
+        "example": sweep.example if sweep and is_owner else [],
         "package": package,
-        "shown": package.summary.get("shown", []) if package and package.status == PackageStatus.BUILT else [],
+        "shown": package.summary.get("shown", []) if package and package.status == PackageStatus.BUILT and reads_records else [],
         "records": summary_in(package.summary["records"]) if package and package.summary else None,
         "licence": LICENCES[package.licence] if package else None,
         "licences": [(one.name, f"{one.title}: {one.meaning}") for one in LICENCES.values()],
@@ -53,7 +58,7 @@ def records_page(seat: DataSetSeat, sent: QueryDict, errors: Mapping[str, str]) 
         "others": list(public_record_packages().filter(data_set__owner=found.owner).exclude(data_set=found)) if seat.may_review else [],
         "is_draft": found.status == DataSetStatus.DRAFT and found.forgotten_on is None,
         "is_waiting": found.status == DataSetStatus.WAITING and found.forgotten_on is None,
-        "is_public": found.status == DataSetStatus.APPROVED,
+        "is_public": is_public,
         "may_edit": may_change and found.status == DataSetStatus.DRAFT,
         "is_working": bool(package and package.status == PackageStatus.BUILDING),
         "error_of": errors,

@@ -74,6 +74,9 @@ def test_from_files_to_a_public_package_that_anybody_can_check(tmp_path: Path) -
     )
     read = officer.get(page(made))
     assert "Twenty students, before and after" not in words(read), "an officer sees no record as it was"
+    heading = "Twenty of the records as they would be published"
+    administrator = logged_in(person(Role.ADMINISTRATOR))
+    assert [heading in words(one.get(page(made))) for one in (owner, officer, administrator)] == [True, True, False]
     risks = json.loads(files["results.json"])["records"]["risks"]
     for told in (
         "The checker accepts them.",
