@@ -75,11 +75,10 @@ def test_new_answers_appear_and_the_reader_keeps_their_place(page: Page, study: 
     with page.expect_response(f"**{RESULTS}?state=*") as answer:
         page.clock.fast_forward(10_000)
     assert answer.value.status == 204
-    add_finished_people(study, 100, seed=9)
-    compute(study, RunKind.FIRST_RESULTS)
-    with page.expect_response(f"**{RESULTS}?state=*") as answer:
+    with page.expect_response(lambda answer: f"{RESULTS}?state=" in answer.url and answer.status == 200):
+        add_finished_people(study, 100, seed=9)
+        compute(study, RunKind.FIRST_RESULTS)
         page.clock.fast_forward(10_000)
-    assert answer.value.status == 200
     n = study.participants.filter(step="finished").count()
     expect(page.get_by_role("status")).to_contain_text(f"Computed from {n} people’s answers.")
     expect(page.locator("#numbers-1")).to_have_attribute("open", "")
@@ -114,7 +113,8 @@ def test_a_point_of_a_figure_is_read_enlarged_and_kept_when_numbers_move(
     expect(figure.locator("[aria-live]")).to_have_text("A part of the figure, enlarged")
     assert_fits(page)
     assert_accessible(page)
-    assert requests == []
+    # On a slow machine, a poll for new numbers may come meanwhile.
+    assert [url for url in requests if "?state=" not in url] == []
     enlarged = drawn.get_attribute("viewBox")
     name = last_but_one.get_attribute("data-mark")
     add_finished_people(study, 100, seed=9)
