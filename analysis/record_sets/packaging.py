@@ -10,7 +10,7 @@ from analysis.packages.errors import ReleaseError
 from analysis.packages.licences import LICENCES
 from analysis.record_sets.package import RecordSet, record_set_package
 from analysis.releases.keys import signing_key
-from analysis.sources.record_rows import schema_in
+from analysis.sources.records.rows import schema_in
 from analysis.sources.selectors import rows_of_records
 from candor.errors import MethodError
 from candor.packages.archive import files_in

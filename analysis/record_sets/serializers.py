@@ -16,8 +16,8 @@ from analysis.record_sets.services import MOST_AUTHORS
 from analysis.records.serializers import AttributeSerializer, SweepSerializer
 from analysis.releases.protecting import LARGEST_CLASS, LARGEST_LEVEL, MOST_LEFT_OUT, USUAL
 from analysis.serializers import NumberField, WholeField
-from analysis.sources.record_rows import BroughtFile, BroughtRecords
-from analysis.sources.record_values import ROLES
+from analysis.sources.records.rows import BroughtFile, BroughtRecords
+from analysis.sources.records.values import ROLES
 from analysis.sources.table_files import LONGEST_NAME
 
 
@@ -42,11 +42,21 @@ class DeclaredFileSerializer(serializers.Serializer[object]):
         child=serializers.ChoiceField(ROLES),
         required=False,
         default=dict,
-        help_text="The role of each column but the key; xAPI: activity, kind, grade.",
+        help_text="The role of each column but the key and those in `on`; xAPI: activity, kind, grade.",
+    )
+    below = serializers.CharField(
+        max_length=40, required=False, default="", allow_blank=True, help_text="CSV: the group of the rows to which a row belongs."
+    )
+    on = serializers.ListField(
+        child=serializers.CharField(),
+        max_length=MOST_COLUMNS,
+        required=False,
+        default=list,
+        help_text="CSV: the columns, of the same names in both files, that say to which row of `below` a row belongs; thrown away.",
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        file = BroughtFile(**{**attrs, "columns": tuple(attrs["columns"]), "roles": dict(attrs["roles"])})
+        file = BroughtFile(**{**attrs, "columns": tuple(attrs["columns"]), "on": tuple(attrs["on"]), "roles": dict(attrs["roles"])})
         if problem := problem_of_file(file):
             raise serializers.ValidationError(problem)
         return {"file": file}

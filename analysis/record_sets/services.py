@@ -18,7 +18,7 @@ from analysis.models import DataSet, DataSetStatus, PackageStatus, RecordHierarc
 from analysis.packages.errors import ReleaseGoneError
 from analysis.packages.licences import LICENCES
 from analysis.releases.protecting import checked_choices, hierarchies_of
-from analysis.sources.record_values import ROLES
+from analysis.sources.records.values import ROLES
 from analysis.sources.seats import DataSetSeat
 from analysis.sources.selectors import rows_of_records, schema_of_records
 from analysis.sources.services import store_rows
