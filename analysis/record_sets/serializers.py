@@ -20,6 +20,8 @@ from analysis.sources.records.rows import BroughtFile, BroughtRecords
 from analysis.sources.records.values import ROLES
 from analysis.sources.table_files import LONGEST_NAME
 
+LONGEST_ATTRIBUTE = 200
+
 
 class DeclaredFileSerializer(serializers.Serializer[object]):
     """A file of a registrar or a department. Nothing is guessed: every column has a role."""
@@ -90,7 +92,7 @@ class RecordRolesSerializer(serializers.Serializer[object]):
 
 
 class RecordHierarchySerializer(serializers.Serializer[object]):
-    attribute = serializers.CharField(max_length=200)
+    attribute = serializers.CharField(max_length=LONGEST_ATTRIBUTE)
     hierarchy = serializers.DictField(
         child=serializers.ListField(child=serializers.CharField(max_length=200), max_length=32),
         allow_null=True,
@@ -108,10 +110,18 @@ class RecordSetBuildSerializer(serializers.Serializer[object]):
     )
     suppress = NumberField(low=0, high=MOST_LEFT_OUT, default=USUAL["suppress"], help_text="Largest share of students left out.")
 
+    anatomy = serializers.BooleanField(default=False, help_text="Shuffle sensitive values among those who look alike.")
+    asked = serializers.ListField(
+        child=serializers.CharField(max_length=LONGEST_ATTRIBUTE),
+        max_length=100,
+        default=list,
+        help_text="Auxiliary attributes that an officer is asked to publish as they are.",
+    )
+
     def choices(self) -> dict[str, Any]:
         given = self.validated_data
-        size = given.get("class_size", given["k"])
-        return {"k": given["k"], "class_size": size, "l": given["diversity"], "suppress": given["suppress"]}
+        told = {name: given[name] for name in ("k", "suppress", "anatomy", "asked")}
+        return {**told, "class_size": given.get("class_size", given["k"]), "l": given["diversity"]}
 
 
 class RecordSetVerdictSerializer(serializers.Serializer[object]):

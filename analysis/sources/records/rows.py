@@ -116,6 +116,7 @@ def schema_in(document: Mapping[str, Any]) -> RecordSchema:
         hierarchies={name: _suggested(one["values"]) for name, one in attributes.items() if one["role"] != SENSITIVE},
         nested=frozenset(name for name, one in kept.items() if one["nested"]),
         values={name: list(one["values"]) for name, one in kept.items() if one["role"] == SENSITIVE},
+        auxiliary={name: name for name, one in kept.items() if one["role"] == "auxiliary"},
     )
 
 
