@@ -15,7 +15,7 @@ from analysis.models import DataSet, DataSetStatus, RecordSweep, key_of
 from analysis.packages.errors import ReleaseError
 from analysis.records.indented import to_chains
 from analysis.records.services import save_hierarchy, start_sweep, stop_sweep, try_data_set
-from analysis.releases.protecting import hierarchies_for
+from analysis.releases.protecting import hierarchies_of
 from analysis.releases.selectors import data_sets, no_records
 from analysis.sources.places import Place
 from analysis.sources.seats import access_record_set
@@ -71,11 +71,12 @@ def records(request: HttpRequest, slug: str) -> HttpResponse:
     seat = access_own_study(user, slug)
     study, definition = seat.study, definition_for(seat)
     attribute, typed, error = request.POST.get("attribute", ""), request.POST.get("listed", ""), ""
+    schema = schema_of_study(definition)
     if request.method == "POST":
         try:
             match request.POST.get("action"):
                 case "edit":
-                    leaves = list(hierarchies_for(study, definition).get(attribute, ()))
+                    leaves = list(schema.editable.get(attribute, ()))
                     save_hierarchy(study, attribute=attribute, chains=to_chains(typed, leaves=leaves), actor=user)
                     messages.success(request, gettext("The hierarchy was kept."))
                 case "suggested":
@@ -91,7 +92,7 @@ def records(request: HttpRequest, slug: str) -> HttpResponse:
     sweep = RecordSweep.objects.filter(study=study).first()
     context = {
         "study": study,
-        "attributes": attributes_of(schema_of_study(definition), hierarchies_for(study, definition)),
+        "attributes": attributes_of(schema, hierarchies_of(study, schema.editable)),
         "view": sweep and sweep_view(sweep),
         **_data_of(study),
         "errors": [{"field": f"listed-{attribute}", "message": error}] if error else [],
