@@ -307,12 +307,14 @@ OF_A_DATA_SET: dict[str, tuple[Any, ...]] = {
     "analysis:api_data_set_frozen":    (NO,     405,    405,    405,    405,    405,    405,    405,    405),
     # These are there for a data set of records alone.
     "analysis:data_set_records":       (LOGIN,  404,    404,    404,    404,    404,    404,    404,    404),
+    "analysis:data_set_records_or_query": (LOGIN, 404,  404,    404,    404,    404,    404,    404,    404),
     "analysis:public_records":         (404,    404,    404,    404,    404,    404,    404,    404,    404),
     "analysis:public_records_package": (404,    404,    404,    404,    404,    404,    404,    404,    404),
     "analysis:api_record_set":         (NO,     404,    404,    404,    404,    404,    404,    404,    404),
     "analysis:api_record_roles":       (NO,     405,    405,    405,    405,    405,    405,    405,    405),
     "analysis:api_record_hierarchy":   (NO,     405,    405,    405,    405,    405,    405,    405,    405),
     "analysis:api_stop_record_set":    (NO,     405,    405,    405,    405,    405,    405,    405,    405),
+    "analysis:api_confirm_record_set": (NO,     405,    405,    405,    405,    405,    405,    405,    405),
     "analysis:api_build_record_set":   (NO,     405,    405,    405,    405,    405,    405,    405,    405),
 }  # fmt: skip
 # The same for records that `owner` brought and an officer approved: their page and package are everybody's.
@@ -329,6 +331,7 @@ OF_A_RECORD_SET: dict[str, tuple[Any, ...]] = {
     "analysis:api_data_set_ledger":    (NO,     404,    404,    404,    404,    404,    404,    404,    404),
     "analysis:api_data_set":           (NO,     200,    404,    404,    404,    404,    200,    404,    200),
     "analysis:data_set_records":       (LOGIN,  200,    404,    404,    404,    404,    200,    404,    200),
+    "analysis:data_set_records_or_query": (LOGIN, 200,  404,    404,    404,    404,    404,    404,    200),
     "analysis:public_records":         (200,    200,    200,    200,    200,    200,    200,    200,    200),
     "analysis:public_records_package": (200,    200,    200,    200,    200,    200,    200,    200,    200),
     "analysis:api_record_set":         (NO,     200,    404,    404,    404,    404,    200,    404,    200),
