@@ -17,7 +17,7 @@ from candor.designs.dice import DieDesign
 from candor.designs.study_documents import design_with_die
 from candor.errors import MethodError
 from surveys.questions.assignment import MOST_STRATA, Allocation
-from surveys.questions.background import BackgroundQuestion, Options, OrdinalScale, Question, ShortText, SingleChoice
+from surveys.questions.background import Answered, BackgroundQuestion, Options, OrdinalScale, Question, ShortText, SingleChoice, taken_apart
 from surveys.questions.parts import LARGEST_COUNT, Language, Name, NonEmpty, Part, Text, some, unique_names
 from surveys.questions.plans import PlannedTests, PrivacyBudget, Subgroups
 from surveys.questions.sections import LEAST_PER_ARM, SECTION
@@ -303,6 +303,11 @@ class StudyDefinition(Part):
                 "Their answers are stored as they are: nothing protects them."
             )
         return found
+
+    @property
+    def asked(self) -> list[Answered]:
+        """The background questions as answers are stored: every row of a matrix is a scale of its own."""
+        return taken_apart(self.background)
 
     @property
     def countable_background(self) -> tuple[BackgroundQuestion, ...]:

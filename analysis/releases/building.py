@@ -109,7 +109,7 @@ def _draw_rows(release: Release) -> None:
             "background": [
                 asdict(cell)
                 for cell in background_cells(
-                    definition.background, selection.background, smallest=release.smallest_count, secret=selection.people_sha256
+                    definition.asked, selection.background, smallest=release.smallest_count, secret=selection.people_sha256
                 )
                 if with_background
             ],
@@ -215,7 +215,7 @@ def _promised(release: Release, drawn: Mapping[str, Any] | None, definition: Stu
     if drawn is None:
         return None
     chosen = {name: value for name, value in (release.protection or {}).items() if name not in ("hierarchies", "asked")}
-    questions = as_published(definition.background, chosen)
+    questions = as_published(definition.asked, chosen)
     return {**chosen, "auxiliary": auxiliary_of(questions), "suppressed": drawn["suppressed"], "roles": roles_of(questions)}
 
 

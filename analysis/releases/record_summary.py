@@ -158,7 +158,7 @@ def asked_of(release: Release) -> Asked | None:
     if not names or summary.get("alone_if_confirmed") is None:
         return None
     definition = protocol_in_force(release.study).definition
-    words = named(definition.background, "auxiliary", language=definition.languages[0])
+    words = named(definition.asked, "auxiliary", language=definition.languages[0])
     return Asked(
         options=[(name, f"{name}: {words[name]}") for name in names],
         alone=summary["alone_if_confirmed"],

@@ -12,9 +12,10 @@ from surveys.definition import StudyDefinition
 from surveys.journey import services as participation
 from surveys.journey import visitors
 from surveys.journey.comprehension import checked, first_checks
+from surveys.journey.fields import FieldView, field_view
 from surveys.journey.forms import errors_of, read_direct_answers, read_fields, read_responses
 from surveys.journey.pages import SharedContext
-from surveys.journey.presentation import FieldView, Presentation, field_view
+from surveys.journey.presentation import Presentation
 from surveys.journey.steps import BACKGROUND, DIE, DIRECT_CONSENT, DIRECT_QUESTIONS, FINISHED, QUESTIONS, QUIZ, VIDEO
 from surveys.models import Participant
 from surveys.protocols import frozen_protocol
