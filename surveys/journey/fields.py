@@ -1,6 +1,7 @@
 """A background question or quiz item as it stands on a page, in one language."""
 
-from collections.abc import Iterator
+import random
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from django.utils import translation
@@ -24,6 +25,7 @@ from surveys.questions.background import (
     Slider,
     pairs_among,
 )
+from surveys.questions.conditions import Condition, piped_in
 from surveys.questions.parts import Text
 
 Pairs = tuple[tuple[str, str], ...]
@@ -58,6 +60,11 @@ class FieldView:
     at_most: int = 1
     required: bool = False
     rows: tuple[tuple["FieldView", ...], ...] = ()
+    show_if: tuple[Condition, ...] = ()
+    pipes: bool = False
+    """Whether its text names an earlier answer."""
+    shuffle: bool = False
+    """Whether its options, or the rows of a matrix, stand in an order of chance."""
 
     @property
     def id(self) -> str:
@@ -73,8 +80,24 @@ class FieldView:
         """The template of the question on its page; pages of staff name the question's kind by it too."""
         return f"surveys/participant/fields/{self.kind}.html"
 
-    def with_options(self, options: Pairs) -> "FieldView":
-        return replace(self, options=options)
+    @property
+    def waits(self) -> bool:
+        """Whether it is asked once earlier questions have been answered, on a page of its own."""
+        return bool(self.show_if) or self.pipes
+
+    @property
+    def inputs(self) -> set[str]:
+        """The names of its inputs."""
+        return {self.name}.union(*(inner.inputs for row in self.rows for inner in row))
+
+    def in_order(self, order: str) -> "FieldView":
+        """With its options or rows in an order of chance, which is the same whenever `order` is, if it asks for that."""
+        if not self.shuffle:
+            return self
+        chance = random.Random(f"{order}{self.key}")  # noqa: S311  (an order on a page, not a secret)
+        rows, options = list(self.rows), list(self.options)
+        chance.shuffle(rows if rows else options)
+        return replace(self, rows=tuple(rows), options=tuple(options))
 
 
 def field_view(question: BackgroundQuestion | QuizItem, language: str, *, name: str = "") -> FieldView:
@@ -86,6 +109,9 @@ def field_view(question: BackgroundQuestion | QuizItem, language: str, *, name: 
         text=question.text.in_language(language),
         hint=said_in(question.hint, language),
         options=tuple((option.name, option.text.in_language(language)) for option in getattr(question, "options", ())),
+        show_if=getattr(question, "show_if", ()),
+        pipes=not isinstance(question, QuizItem) and any(True for text in (question.text, question.hint) for _one in piped_in(text)),
+        shuffle=getattr(question, "shuffle", False),
     )
     match question:
         case Number() | Slider():
@@ -118,6 +144,15 @@ def field_view(question: BackgroundQuestion | QuizItem, language: str, *, name: 
             return replace(view, scores=_scores(question))
         case SingleChoice() | MultipleChoice() | QuizItem():
             return view
+
+
+def arranged(fields: Sequence[FieldView], *, order: str, by_chance: bool) -> tuple[FieldView, ...]:
+    """The fields of one page. Where their order is `by_chance`, a question that needs an answer stays first."""
+    shown = [field.in_order(order) for field in fields]
+    if by_chance:
+        random.Random(f"{order}.").shuffle(shown)  # noqa: S311
+        shown.sort(key=lambda field: not field.required)
+    return tuple(shown)
 
 
 def _scores(question: Scale) -> tuple[str, ...]:

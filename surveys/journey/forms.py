@@ -1,7 +1,7 @@
 """Parsing of participants' input. All of it but the section is optional; a mistake gets a sentence with the expected input."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from math import inf
 
@@ -12,6 +12,7 @@ from candor.written_numbers import typed_number
 from surveys.journey.fields import FieldView
 from surveys.journey.presentation import SensitiveQuestionView
 from surveys.questions.background import pairs_among
+from surveys.questions.conditions import filled_in
 
 Errors = list[dict[str, str]]
 LONGEST_SHOWN = 1000
@@ -20,9 +21,34 @@ NAMES_SOMEBODY = re.compile(r"\S@\S|\d[ /-]?\d[ /-]?\d[ /-]?\d[ /-]?\d[ /-]?\d")
 
 
 def read_fields(fields: Iterable[FieldView], data: QueryDict) -> tuple[dict[str, object], tuple[FieldView, ...]]:
-    """The answers by name (unanswered ones are left out), and the fields with the typed text and its errors."""
-    filled = tuple(_fill(field, data) for field in fields)
-    return _answers(filled), filled
+    """The answers by name (unanswered ones are left out), and the fields with the typed text and its errors.
+
+    A field whose conditions do not hold is left out, whatever was sent for it. Earlier answers are put into the texts that name them.
+    """
+    answers: dict[str, object] = {}
+    filled: list[FieldView] = []
+    said: dict[str, str] = {}
+    for field in fields:
+        if all(condition.holds(answers) for condition in field.show_if):
+            one = _fill(with_answers(field, said), data)
+            given = _answers([one])
+            answers |= given
+            said |= {field.key: _in_words(one)} if given else {}
+            filled.append(one)
+    return answers, tuple(filled)
+
+
+def with_answers(field: FieldView, said: Mapping[str, str]) -> FieldView:
+    """The field with earlier answers in its text; `said` has those that were given, in words."""
+    return replace(field, text=filled_in(field.text, said), hint=filled_in(field.hint, said)) if field.pipes else field
+
+
+def _in_words(field: FieldView) -> str:
+    """An answer as a later text names it."""
+    if field.kind == "date":
+        return " ".join(_in_words(part) for part in field.rows[0])
+    chosen = field.value if isinstance(field.value, tuple) else (field.value,)
+    return ", ".join(text for name, text in field.options if name in chosen) if field.options else str(field.value)
 
 
 def errors_of(fields: Iterable[FieldView]) -> Errors:

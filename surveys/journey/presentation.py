@@ -124,6 +124,10 @@ class Presentation:
     questions: tuple[SensitiveQuestionView, ...]
     steps: tuple[str, ...]
     quiz_orders: int
+    random_background: bool
+    """Whether chance orders the background questions."""
+    personal_background: bool
+    """Whether chance orders anything on their page."""
     required_share: float
     minimum_seconds: int
     completion_url: str
@@ -205,7 +209,10 @@ def present(
             for question in definition.questions
         ),
         steps=steps_of(definition),
-        quiz_orders=math.prod(math.factorial(len(item.options)) for item in definition.quiz if item.shuffle),
+        quiz_orders=math.prod(math.factorial(len(item.options)) for item in definition.quiz if item.shuffle)
+        * (math.factorial(len(definition.quiz)) if "quiz" in definition.random_order else 1),
+        random_background="background" in definition.random_order,
+        personal_background="background" in definition.random_order or any(getattr(one, "shuffle", False) for one in definition.background),
         required_share=definition.watching.share,
         minimum_seconds=definition.minimum_seconds,
         completion_url=definition.entry.completion_url or "",

@@ -1,11 +1,14 @@
 """The kinds of background questions."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
+from math import ceil
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
+from surveys.questions.conditions import Conditions, piped_in, require_possible
 from surveys.questions.parts import Name, Part, Text, joined, some, unique_names
 
 LARGEST_SCORE = 10**9
@@ -32,19 +35,29 @@ class Question(Part):
     hint: Text | None = None
 
 
-class SingleChoice(Question):
+class Background(Question):
+    """A background question. It is shown to people whose earlier answers meet all conditions of `show_if`."""
+
+    show_if: Conditions = ()
+
+
+class SingleChoice(Background):
+    """`shuffle`: everybody sees the options in an order of their own."""
+
     kind: Literal["single_choice"]
     role: Role
     options: Options
+    shuffle: bool = False
 
 
-class MultipleChoice(Question):
+class MultipleChoice(Background):
     kind: Literal["multiple_choice"]
     role: Role
     options: Options
+    shuffle: bool = False
 
 
-class Bounded(Question):
+class Bounded(Background):
     """Every kind whose answer is a number within bounds."""
 
     role: Role
@@ -98,7 +111,7 @@ class ScaleOption(Option):
     score: Annotated[float, Field(ge=-LARGEST_SCORE, le=LARGEST_SCORE)] | None = None
 
 
-class Scale(Question):
+class Scale(Background):
     """Options in an order, each with a score: 1, 2, 3 …, or what the author says."""
 
     role: Role
@@ -137,6 +150,8 @@ class Matrix(Scale):
 
     kind: Literal["matrix"]
     rows: Annotated[tuple[MatrixRow, ...], Field(min_length=1, max_length=MOST_MATRIX_ROWS), AfterValidator(unique_names)]
+    shuffle: bool = False
+    """Whether everybody sees the rows in an order of their own."""
 
     @property
     def scales(self) -> tuple[OrdinalScale, ...]:
@@ -157,7 +172,7 @@ class Matrix(Scale):
 Month = Annotated[str, StringConstraints(pattern=r"^(1[89]|20|21)[0-9]{2}(-(0[1-9]|1[0-2]))?$")]
 
 
-class Date(Question):
+class Date(Background):
     """A month or a year, never a day. Answers are written 2004-09, or 2004."""
 
     kind: Literal["date"]
@@ -200,14 +215,14 @@ class Date(Question):
         return int(year) + (int(month) - 1) / 12 if month else float(year)
 
 
-class ShortText(Question):
+class ShortText(Background):
     """A few words. They are never released and no covariate; staff read them after the end, apart from everything else."""
 
     kind: Literal["short_text"]
     longest: Annotated[int, Field(ge=1, le=LONGEST_SHORT_TEXT)] = 60
 
 
-class Circle(Question):
+class Circle(Background):
     """Friends, and which of them are friends with each other. Their names stay in the participant's page: two numbers leave it, the friends
     and the linked pairs among them.
     """
@@ -217,17 +232,24 @@ class Circle(Question):
 
 
 Numeric = Number | Slider
+WithOptions = SingleChoice | MultipleChoice | OrdinalScale
 Simple = SingleChoice | MultipleChoice | Number | Slider | OrdinalScale | Date
 """The kinds with one answer of one person, which groups repeat."""
 Field_ = Annotated[Simple, Field(discriminator="kind")]
 
 
-class Group(Question):
+class Group(Background):
     """A set of fields that a participant answers as often as needed, such as courses with their grade."""
 
     kind: Literal["group"]
     fields: Annotated[tuple[Field_, ...], Field(min_length=1, max_length=10), AfterValidator(unique_names)]
     at_most: Annotated[int, Field(ge=1, le=20)] = 8
+
+    @model_validator(mode="after")
+    def _fields_stand_alone(self) -> Self:
+        if unfit := [field.name for field in self.fields if field.show_if or list(piped_in(field.text))]:
+            raise ValueError(f"a question within a group has no condition and names no earlier answer, got {some(unfit)}")
+        return self
 
 
 BackgroundQuestion = Annotated[Simple | Matrix | ShortText | Circle | Group, Field(discriminator="kind")]
@@ -238,6 +260,54 @@ Answered = Simple | ShortText | Circle | Group
 def taken_apart(questions: Iterable[BackgroundQuestion]) -> list[Answered]:
     """The questions with every row of a matrix as a scale of its own."""
     return [part for question in questions for part in (question.scales if isinstance(question, Matrix) else (question,))]
+
+
+@dataclass(frozen=True, slots=True)
+class Possible:
+    """What a question or a row can be answered, for `conditions.require_possible`."""
+
+    question: Simple
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        return tuple(option.name for option in self.question.options) if isinstance(self.question, WithOptions) else None
+
+    @property
+    def several(self) -> bool:
+        return isinstance(self.question, MultipleChoice)
+
+    def has_number(self, least: float, most: float) -> bool:
+        """Whether an answer lies between these ends."""
+        one = self.question
+        if not isinstance(one, Numeric):
+            return False
+        low, high = max(least, one.minimum), min(most, one.maximum)
+        step, origin = (one.step, one.minimum) if isinstance(one, Slider) else (1, 0.0)
+        if isinstance(one, Number) and not one.whole:
+            return low <= high
+        return origin + ceil((low - origin) / step - 1e-9) * step <= high + 1e-9
+
+
+def require_fitting(questions: Sequence[BackgroundQuestion]) -> None:
+    """Raises ValueError for a condition that can never hold, and for a text that names what it must not name."""
+    rows_of = {question.name: [row.name for row in taken_apart([question])] for question in questions}
+    possible = {one.name: Possible(one) for one in taken_apart(questions) if isinstance(one, WithOptions | Numeric)}
+    require_possible([(question.name, question.show_if) for question in questions], possible, rows_of=rows_of)
+    earlier: dict[str, BackgroundQuestion] = {}
+    for question in questions:
+        for text in (question.text, question.hint):
+            for named, _otherwise in piped_in(text):
+                _require_pipe(question.name, named, earlier)
+        earlier[question.name] = question
+
+
+def _require_pipe(name: str, named: str, earlier: Mapping[str, BackgroundQuestion]) -> None:
+    found = earlier.get(named)
+    if found is None or isinstance(found, Matrix | Circle | Group):
+        possible = some([one.name for one in earlier.values() if not isinstance(one, Matrix | Circle | Group)]) or "none"
+        raise ValueError(f"background: the text of {name} names the answer to {named}: expected an earlier question; possible: {possible}")
+    if not isinstance(found, ShortText) and found.role == "sensitive":
+        raise ValueError(f"background: the text of {name} names the answer to {named}, which is sensitive: nobody may read it on a screen")
 
 
 def pairs_among(friends: int) -> int:
