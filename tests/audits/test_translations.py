@@ -57,7 +57,7 @@ def participants_words() -> Iterator[str]:
     pages = [
         TEMPLATES / "base.html",
         TEMPLATES / "home.html",
-        *TEMPLATES.glob("surveys/participant/*.html"),
+        *TEMPLATES.glob("surveys/participant/**/*.html"),
         *TEMPLATES.glob("surveys/classroom/*.html"),
     ]
     yield from words_in([*pages, *TEMPLATES.glob("components/*.html")], [ROOT / module for module in MODULES])

@@ -79,8 +79,8 @@ MISTAKES: dict[str, tuple[Change, str]] = {
     "more than the whole video": (put("watching", "share", to=1.5), "watching.share: Input should be less than or equal to 1, got 1.5"),
     "bounds out of order": (put("background", 1, "minimum", to=9), "minimum must be below maximum, got 9 and 8"),
     "a question of an unknown kind": (
-        put("background", 0, "kind", to="slider"),
-        "Input tag 'slider' found using 'kind' does not match any of the expected tags",
+        put("background", 0, "kind", to="hologram"),
+        "Input tag 'hologram' found using 'kind' does not match any of the expected tags",
     ),
     "a question without a role": (lambda changed: changed["background"][0].pop("role"), "background[0].role: Field required"),
     "one option": (put("background", 0, "options", to=[ONLY]), "background[0].options: List should have at least 2 items"),
