@@ -51,6 +51,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("in-class/<str:code>/", classroom.class_room, name="class_room"),
     path("in-class/<str:code>/screen/", classroom.class_screen, name="class_screen"),
     path("in-class/<str:code>/batches/", classroom.class_batches, name="class_batches"),
+    path("open-studies/", about.open_studies, name="open_studies"),
     path("two-worlds/", about.two_worlds, name="two_worlds"),
     path("data/log-heads.json", about.log_heads, name="log_heads"),
     path("studies/", investigator.studies, name="studies"),

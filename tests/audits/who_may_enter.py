@@ -79,6 +79,7 @@ EVERYWHERE: dict[str, tuple[Any, ...]] = {
     "analysis:api_bring_records":      (NO,     405,    403,    403,    403,    405,    403,    403,    405),
     "analysis:api_data_sets":          (NO,     200,    200,    200,    200,    200,    200,    200,    200),
     "surveys:two_worlds":              (200,    200,    200,    200,    200,    200,    200,    200,    200),
+    "surveys:open_studies":            (200,    200,    200,    200,    200,    200,    200,    200,    200),
     "surveys:in_class":                (200,    200,    200,    200,    200,    200,    200,    200,    200),
 }  # fmt: skip
 # Addresses that exist only where a mail server is configured.
