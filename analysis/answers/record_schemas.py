@@ -44,7 +44,7 @@ class RecordSchema:
 
 def schema_of_study(definition: StudyDefinition) -> RecordSchema:
     """As the protocol has it."""
-    questions, language = definition.background, definition.languages[0]
+    questions, language = definition.asked, definition.languages[0]
     roles = roles_of(questions)
     several = {question.name for question in questions if question.kind == "multiple_choice"}
     groups = tuple(f"{question.name}." for question in questions if question.kind == "group")

@@ -109,7 +109,7 @@ def _draw_rows(release: Release) -> None:
             "background": [
                 asdict(cell)
                 for cell in background_cells(
-                    definition.background, selection.background, smallest=release.smallest_count, secret=selection.people_sha256
+                    definition.asked, selection.background, smallest=release.smallest_count, secret=selection.people_sha256
                 )
                 if with_background
             ],
@@ -142,7 +142,7 @@ def _drawn_records(release: Release, people: Sequence[Person], definition: Study
 
 
 def _alone_if_confirmed(people: Sequence[Person], protected: Protected, definition: StudyDefinition, asked: Sequence[str]) -> int:
-    raw = records_of(as_published(definition.background, {"auxiliary": asked}), [one.background for one in people])
+    raw = records_of(as_published(definition.asked, {"auxiliary": asked}), [one.background for one in people])
     return alone_if_confirmed((protected.trees[one.key], own) for one, own in zip(people, raw, strict=True))
 
 
@@ -220,7 +220,7 @@ def _promised(release: Release, drawn: Mapping[str, Any] | None, definition: Stu
     if drawn is None:
         return None
     chosen = {name: value for name, value in (release.protection or {}).items() if name not in ("hierarchies", "asked")}
-    questions = as_published(definition.background, chosen)
+    questions = as_published(definition.asked, chosen)
     return {**chosen, "auxiliary": auxiliary_of(questions), "suppressed": drawn["suppressed"], "roles": roles_of(questions)}
 
 

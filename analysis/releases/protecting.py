@@ -129,7 +129,7 @@ def protect(people: Sequence[Person], definition: StudyDefinition, protection: M
     """
     from candor.records.loss import losses  # NumPy's friends, which web processes can do without
 
-    asked = as_published(definition.background, protection)
+    asked = as_published(definition.asked, protection)
     trees_before = records_of(asked, [one.background for one in people])
     records = [{**tree, "released": {"arm": str(place)}} for place, tree in enumerate(trees_before)]
     anonymised = partial(_anonymised, records, protection, auxiliary=auxiliary_of(asked))
@@ -220,7 +220,7 @@ def _released(row: Row, questions: Sequence[str]) -> Record:
 
 def hierarchies_for(study: Study, definition: StudyDefinition, protection: Mapping[str, Any] | None = None) -> dict[str, Chains]:
     """The suggested hierarchies, with those that somebody edited in their place."""
-    return hierarchies_of(study, suggested_hierarchies(as_published(definition.background, protection or {})))
+    return hierarchies_of(study, suggested_hierarchies(as_published(definition.asked, protection or {})))
 
 
 def hierarchies_of(whole: Study | DataSet, suggested: Mapping[str, Chains]) -> dict[str, Chains]:

@@ -157,7 +157,7 @@ def asked_of(release: Release) -> Asked | None:
     if release.protection is None:
         return None
     definition = protocol_in_force(release.study).definition
-    return asked_in(release.protection, release.summary, named(definition.background, "auxiliary", language=definition.languages[0]))
+    return asked_in(release.protection, release.summary, named(definition.asked, "auxiliary", language=definition.languages[0]))
 
 
 def asked_in(protection: Mapping[str, Any], summary: Mapping[str, Any], words: Mapping[str, str]) -> Asked | None:
