@@ -44,6 +44,18 @@ class Condition(Part):
         return bool(set(self.any_of) & set(given if isinstance(given, list) else [given]))
 
     @property
+    def line(self) -> str:
+        """As the builder, the packet and the package write it: `year: first, second`, `age: 18 to 30`, `age: >= 18`."""
+        low, high = self.at_least, self.at_most
+        if self.any_of:
+            said = ", ".join(self.any_of)
+        elif low is not None and high is not None:
+            said = f"{low:.15g} to {high:.15g}"
+        else:
+            said = f">= {low:.15g}" if low is not None else f"<= {high:.15g}"
+        return f"{self.question}: {said}"
+
+    @property
     def least(self) -> float:
         return -inf if self.at_least is None else self.at_least
 
