@@ -198,7 +198,7 @@ class ItemPage(DraftPage):
             "kinds_outside_groups": OUTSIDE_GROUPS,
             "roles": ROLES,
             "precisions": PRECISIONS,
-            "conditions": examples(self._earlier()) if self.part == "background" else [],
+            "conditions": examples(self._earlier(), self.definition.languages[0]) if self.part == "background" else [],
             "group_rows": [form.root["fields"][str(number)] for number in range(first_free + 1)],
             "removable": bool(self.name) and len(getattr(self.definition, self.part)) > LISTS[self.part].least,
             "list_address": self.next_address(),

@@ -29,11 +29,11 @@ def read_conditions(form: DraftForm) -> list[dict[str, Unchecked]]:
     return [one for line in lines if (one := _condition(form, line))]
 
 
-def examples(earlier: Sequence[BackgroundQuestion]) -> list[tuple[str, str]]:
+def examples(earlier: Sequence[BackgroundQuestion], language: str) -> list[tuple[str, str]]:
     """For each earlier question that a condition can name: a line that everybody meets who answered it, and the question's words."""
     found = []
     for one in taken_apart(earlier):
-        text = one.text.root if isinstance(one.text.root, str) else next(iter(one.text.root.values()))
+        text = one.text.in_language(language)
         if isinstance(one, SingleChoice | MultipleChoice | OrdinalScale):
             found.append((f"{one.name}: {', '.join(option.name for option in one.options)}", text))
         elif isinstance(one, Number | Slider):

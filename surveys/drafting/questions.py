@@ -20,13 +20,13 @@ KINDS_OUTSIDE_GROUPS = (*KINDS, "matrix", "short_text", "circle", "group")
 PRECISIONS = ("month", "year")
 ROLES = ("quasi_identifier", "sensitive", "auxiliary")
 MOST_OPTIONS, MOST_FIELDS, MOST_ENTRIES = 100, 10, 20
-DEFAULTS: Document = {"step": 1, "precision": "month", "at_most": 8, "longest": LONGEST_SHORT_TEXT}
-"""As in the definition, for inputs that are never empty."""
 PLACES = {"options": "options", "rows": "matrix_rows"}
 """Lists of a question, and the inputs in which each element has a line."""
 LARGEST = 1e15
 LONGEST_SHORT_TEXT = 60
 """Characters of a short text where the author says nothing else, as in the definition."""
+DEFAULTS: Document = {"step": 1, "precision": "month", "at_most": 8, "longest": LONGEST_SHORT_TEXT}
+"""As in the definition, for inputs that are never empty."""
 Item = Document
 
 
