@@ -12,7 +12,7 @@ from analysis.answers.study_records import Chains, Lines, Record, as_published, 
 from analysis.models import RecordSweep
 from analysis.records.invented import before_and_after, example
 from analysis.releases.people import selection_of
-from analysis.sources.record_rows import schema_in
+from analysis.sources.records.rows import schema_in
 from analysis.sources.selectors import rows_of_records
 from candor.errors import MethodError
 from jobs.registry import HEAVY, job

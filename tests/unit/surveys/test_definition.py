@@ -54,6 +54,10 @@ MISTAKES: dict[str, tuple[Change, str]] = {
     "a text of nothing but a NUL": (put("debrief", to="a\0b"), "debrief"),
     "a text that is too long": (put("debrief", to="x" * 20_001), "String should have at most 20000 characters, got 'xxx"),
     "an address that is not https": (put("entry", to={"completion_url": "http://x"}), "entry.completion_url: String should match"),
+    "a list for strangers and codes": (
+        put("entry", to={"kind": "codes", "listed": True}),
+        "entry: listed: expected kind: open, because strangers come from a public list; found codes",
+    ),
     "another kind of entry": (put("entry", to={"kind": "phone"}), "Input should be 'open', 'codes', 'prolific' or 'sona', got 'phone'"),
     "no arm": (lambda changed: changed["arms"].clear(), "arms: List should have at least 1 item after validation, not 0"),
     "a treatment that shows nothing": (
