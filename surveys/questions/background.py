@@ -164,6 +164,7 @@ class Matrix(Scale):
                 kind="ordinal_scale",
                 role=self.role,
                 options=self.options,
+                show_if=self.show_if,
             )
             for row in self.rows
         )

@@ -64,6 +64,8 @@ class BackgroundView:
     field: FieldView
     roles: tuple[str, ...]
     fields: tuple[FieldView, ...]
+    conditions: tuple[str, ...]
+    """The answers after which it is shown, a line each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -302,6 +304,7 @@ def _background(definition: StudyDefinition, language: str) -> list[BackgroundVi
                     dict.fromkeys(NEVER_RELEASED if isinstance(part, ShortText) else part.role.replace("_", " ") for part in parts)
                 ),
                 fields=tuple(field_view(part, language) for part in parts),
+                conditions=tuple(condition.line for condition in question.show_if),
             )
         )
     return found
