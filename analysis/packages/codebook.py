@@ -57,6 +57,8 @@ OF_THE_KIND = {
     "short_text": "A few words. They are never released, and neither is how many wrote some.",
     "circle": "How many friends somebody named, 0 to 8. Pairs of friends who know each other are not counted; names were never sent. "
     "The counts add up to the number of rows in data.csv.",
+    "slider": "A number on a line, counted by itself or in intervals; the counts add up to the number of rows in data.csv.",
+    "date": "A month or a year, counted by its year; the counts add up to the number of rows in data.csv.",
     "number": "A number, counted by itself or in intervals; the counts add up to the number of rows in data.csv.",
     "group": "A list of entries, of which only the number is counted; the counts add up to the number of rows in data.csv.",
 }

@@ -11,7 +11,7 @@ from analysis.packages.licences import LICENCES
 from analysis.records.page import attributes_of, sweep_view
 from analysis.releases.protecting import hierarchies_of
 from analysis.releases.record_choices import RecordChoices
-from analysis.releases.record_summary import summary_in
+from analysis.releases.record_summary import asked_in, summary_in
 from analysis.sources.places import Place
 from analysis.sources.seats import DataSetSeat
 from analysis.sources.selectors import public_record_packages, schema_of_records
@@ -47,6 +47,7 @@ def records_page(seat: DataSetSeat, sent: QueryDict, errors: Mapping[str, str]) 
         "package": package,
         "shown": package.summary.get("shown", []) if package and package.status == PackageStatus.BUILT and reads_records else [],
         "records": summary_in(package.summary["records"]) if package and package.summary else None,
+        "asked": asked_in(package.protection, package.summary, schema.auxiliary) if package else None,
         "licence": LICENCES[package.licence] if package else None,
         "licences": [(one.name, f"{one.title}: {one.meaning}") for one in LICENCES.values()],
         "choices": choices,

@@ -24,8 +24,18 @@ KINDS = (
     ("multiple_choice", gettext_lazy("Several choices")),
     ("ordinal_scale", gettext_lazy("A scale")),
     ("number", gettext_lazy("A number")),
+    ("slider", gettext_lazy("A slider")),
+    ("date", gettext_lazy("A month or a year")),
 )
-OUTSIDE_GROUPS = (*KINDS, ("short_text", gettext_lazy("A few words")), ("circle", gettext_lazy("Friends")))
+OUTSIDE_GROUPS = (
+    *KINDS,
+    ("matrix", gettext_lazy("Rows on one scale")),
+    ("short_text", gettext_lazy("A few words")),
+    ("circle", gettext_lazy("Friends")),
+)
+PRECISIONS = (("month", gettext_lazy("The month and the year")), ("year", gettext_lazy("The year alone")))
+NEW = {"whole": True, "at_most": 8, "longest": 60, "step": 1}
+"""The inputs of a new question that are not empty."""
 ROLES = (
     (
         "quasi_identifier",
@@ -126,7 +136,7 @@ class ItemPage(DraftPage):
         found = self.edit().current(self.document)
         if found is None and self.name and self.request.method != "POST":  # a POST shows the typed text again
             raise Http404("There is no such question.")
-        return found or {"kind": self.request.GET.get("kind", "single_choice"), "text": "", "whole": True, "at_most": 8, "longest": 60}
+        return found or {"kind": self.request.GET.get("kind", "single_choice"), "text": "", **NEW}
 
     def typed(self) -> Typed:
         return typed_item(self.before, self.definition.languages)
@@ -165,6 +175,7 @@ class ItemPage(DraftPage):
             "kinds": KINDS,
             "kinds_outside_groups": OUTSIDE_GROUPS,
             "roles": ROLES,
+            "precisions": PRECISIONS,
             "group_rows": [form.root["fields"][str(number)] for number in range(first_free + 1)],
             "removable": bool(self.name) and len(getattr(self.definition, self.part)) > LISTS[self.part].least,
             "list_address": self.next_address(),

@@ -187,7 +187,9 @@ def _about_one(said: str, wanted: Entry) -> list[str]:
     places, tags = sorted(_PLACE.findall(said)), sorted(_TAG.findall(said))
     allowed = {tuple(sorted(_PLACE.findall(text))) for text in (wanted.one, wanted.many) if text}
     if tuple(places) not in allowed:
-        problems.append(f"expected the places {' or '.join(' '.join(one) or 'none' for one in sorted(allowed))}, found {' '.join(places) or 'none'}")
+        problems.append(
+            f"expected the places {' or '.join(' '.join(one) or 'none' for one in sorted(allowed))}, found {' '.join(places) or 'none'}"
+        )
     if tags != sorted(_TAG.findall(wanted.one)) or "<" in _TAG.sub("", said):
         problems.append(f"expected the markup {' '.join(sorted(_TAG.findall(wanted.one))) or 'none'}, found {' '.join(tags) or 'a <'}")
     if re.search(r"[\x00-\x08\x0b-\x1f\x7f\ue000-\uf8ff\u202a-\u202e\u2066-\u2069]", said):

@@ -12,7 +12,8 @@ from surveys.drafting.consent_prompts import Prompt, consent_prompts
 from surveys.drafting.markdown import sanitised_html
 from surveys.drafting.texts import LANGUAGE_NAMES
 from surveys.drafting.translations import Outdated, outdated_in, remembering
-from surveys.journey.presentation import DieView, FieldView, Presentation, VideoView, field_view, present
+from surveys.journey.fields import FieldView, field_view
+from surveys.journey.presentation import DieView, Presentation, VideoView, present
 from surveys.models import Media, PacketSection, Protocol
 from surveys.preregistration.planned_tests import planned_tests_in_words
 from surveys.privacy.budgets import bought_in_words, budget_in_words, rarity

@@ -105,7 +105,9 @@ def catalogue_of(language: Path) -> Catalogue:
 
 def main() -> int:
     wanted = template()
-    TEMPLATE.write_text(written(wanted, about="# The words of participants' pages: docs/languages.md says how to translate them.\n"), encoding="utf-8")
+    TEMPLATE.write_text(
+        written(wanted, about="# The words of participants' pages: docs/languages.md says how to translate them.\n"), encoding="utf-8"
+    )
     missing = 0
     for language in sorted(path for path in LOCALE.iterdir() if path.is_dir()):
         catalogue, path = catalogue_of(language), language / "LC_MESSAGES/django.po"

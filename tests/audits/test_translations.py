@@ -54,7 +54,12 @@ BLOCK = re.compile(r"\{%\s*blocktranslate\b([^%]*)%\}(.*?)\{%\s*endblocktranslat
 
 def participants_words() -> Iterator[str]:
     """As the catalogue is asked for them: Django doubles the percent signs of a template's words."""
-    pages = [TEMPLATES / "base.html", TEMPLATES / "home.html", *TEMPLATES.glob("surveys/participant/*.html")]
+    pages = [
+        TEMPLATES / "base.html",
+        TEMPLATES / "home.html",
+        *TEMPLATES.glob("surveys/participant/**/*.html"),
+        *TEMPLATES.glob("surveys/classroom/*.html"),
+    ]
     yield from words_in([*pages, *TEMPLATES.glob("components/*.html")], [ROOT / module for module in MODULES])
     for error in (SurveyError, JourneyError, *kinds_of(JourneyError)):
         yield from (str(error.title), str(error.advice))
