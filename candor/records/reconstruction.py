@@ -109,8 +109,9 @@ class Reconstruction:
             self._collect(record)
         self.totals = totals or {}
         self.known: dict[Any, float] = {}
-        self.taken: dict[tuple[int, str], frozenset[str]] = {}
-        """For a vertex with a label of several leaves: those of them that its siblings have."""
+        self.taken: dict[tuple[int, str, str], frozenset[str]] = {}
+        """For a label of several leaves below a vertex: those of them that its siblings have. By the vertex above, because leaves that are
+        alike may be one object in many records."""
         for record in records:
             self._deal(record)
 
@@ -133,19 +134,19 @@ class Reconstruction:
 
     def _deal(self, vertex: Mapping[str, Any]) -> None:
         """Find the leaves that siblings surely have: those that are shown, and those of a label that as many siblings share as it has."""
-        labels: dict[str, dict[str, list[Any]]] = {}
+        labels: dict[str, Counter[str]] = {}
         for child in vertex["children"]:
             for name, label in child["quasi_identifiers"].items():
                 if name not in self.repeated and str(label) in self.leaves.get(name, {}):
-                    labels.setdefault(name, {}).setdefault(str(label), []).append(child)
+                    labels.setdefault(name, Counter())[str(label)] += 1
             self._deal(child)
         for name, found in labels.items():
             taken: set[str] = set()
             for label in sorted(found, key=lambda label: len(self.leaves[name][label])):
                 gone = taken.intersection(self.leaves[name][label])
                 if gone:
-                    self.taken |= {(id(child), name): frozenset(gone) for child in found[label]}
-                if len(found[label]) >= len(self.leaves[name][label]) - len(gone):
+                    self.taken[id(vertex), name, label] = frozenset(gone)
+                if found[label] >= len(self.leaves[name][label]) - len(gone):
                     taken.update(self.leaves[name][label])
 
     def _is_leaf(self, name: str, label: Any) -> bool:
@@ -164,18 +165,18 @@ class Reconstruction:
         """The expected count over all reconstructions; exact, because records are independent of each other."""
         return float(self.probabilities(query).sum())
 
-    def _probability(self, vertex: Mapping[str, Any], query: Query) -> float:
+    def _probability(self, vertex: Mapping[str, Any], query: Query, above: int = 0) -> float:
         found = 1.0
         for name, condition in query.labels.items():
             label = vertex["quasi_identifiers"].get(name)
-            taken = self.taken.get((id(vertex), name), frozenset())
+            taken = self.taken.get((above, name, str(label)), frozenset())
             found *= 0.0 if label is None else self._of_label(name, label, condition, taken)
         for name, condition in query.values.items():
             if not found:
                 return 0.0
             found *= self._of_value(name, vertex["sensitive"], condition)
         if found and query.child is not None:
-            chances = [self._probability(child, query.child) for child in vertex["children"]]
+            chances = [self._probability(child, query.child, id(vertex)) for child in vertex["children"]]
             once = any(len(one) == 1 and name not in self.repeated for name, one in query.child.labels.items() if isinstance(one, list))
             found *= min(1.0, sum(chances)) if once else 1 - prod(1 - chance for chance in chances)
         return found

@@ -177,6 +177,15 @@ def test_a_label_stands_for_each_of_its_leaves() -> None:
     assert weighted.expected(another) == pytest.approx(2 / 4 + 2 / 8.75)
 
 
+def test_leaves_that_are_one_object_in_memory_count_as_in_the_file() -> None:
+    """Both records have the same CS1* with an A; only the first one has CS11 besides, so that it stands for two courses there."""
+    alike = vertex({"course": "CS1*"}, {"grade": "A"})
+    records = [vertex({}, {}, [alike, vertex({"course": "CS11"}, {"grade": "B"})]), vertex({}, {}, [alike])]
+    took = read_query({"child": {"labels": {"course": ["CS12"]}, "values": {"grade": ["A"]}}})
+    for one in (records, records[::-1], json.loads(json.dumps(records))):
+        assert Reconstruction(one, HIERARCHIES).expected(took) == pytest.approx(1 / 2 + 1 / 3)
+
+
 def test_the_desk_is_nearer_the_truth_with_more_epsilon_and_fewer_queries() -> None:
     """Laplace noise of scale 1/ε has a mean size of about 1/ε; 200 draws keep within 30 % of it by more than six standard errors."""
     original = Reconstruction([vertex({"gender": "F"})] * 400, HIERARCHIES)
