@@ -251,7 +251,7 @@ def _note_what_every_question_loses(cells: _Lost) -> None:
 
 
 def _known(question: Mapping[str, Any], choices: str) -> Known:
-    """What later branching logic can say of this question."""
+    """The answers to this question that later branching logic can name."""
     name = str(question["name"])
     if "options" in question:
         return Known(question=name, codes=_codes(choices, question["options"]))
