@@ -39,8 +39,8 @@ class UnexpectedPageError(RuntimeError):
 
 @dataclass(slots=True, kw_only=True)
 class Walker:
-    """One bot in one browser. `arm` is the bot's until `arm_of_stimulus` tells it from what the page shows, as
-    watching it would.
+    """One bot in one browser. `arm` is the bot's until `arms_of_stimulus` tells it from what the pages show, as
+    watching them would.
     """
 
     client: httpx.Client
@@ -48,12 +48,13 @@ class Walker:
     bot: Bot
     population: Population
     arm: str
-    arm_of_stimulus: Mapping[str, str]
+    arms_of_stimulus: Mapping[str, frozenset[str]]
     rng: np.random.Generator
     code: str = ""
     patience_seconds: float = 0.0
     diary: Diary = lambda _event: None
     reported: Values = field(default_factory=dict, init=False)
+    possible: frozenset[str] = field(default=frozenset(), init=False)
 
     def walk(self) -> Ending:
         """From the link to the last page, or as far as this bot goes."""
@@ -92,7 +93,9 @@ class Walker:
         return {name: "1" if said else "0" for name, said in yes.items()}
 
     def _fill_video(self, page: Page, form: Page) -> Values:
-        self.arm = self.arm_of_stimulus[stimulus_on(page)]
+        here = self.arms_of_stimulus[stimulus_on(page)]
+        self.possible = here & self.possible if self.possible else here
+        self.arm = min(self.possible)  # arms that show the same to the end are the same to the bot
         return {}
 
     def _fill_quiz(self, page: Page, form: Page) -> Values:
@@ -154,10 +157,11 @@ class Walker:
 
 
 def stimulus_on(page: Page) -> str:
-    """The identifier of a page's video, or the words of its text; empty where it shows nothing."""
-    if addresses := page.xpath("//video//source/@src | //video/@src"):
-        return str(addresses[0]).rstrip("/").rsplit("/", 1)[1]
-    return " ".join(" ".join(page.xpath('//*[@id="reading"]//text()')).split())
+    """The place of a page among those of its arm, the identifiers of what it plays or pictures, and its words."""
+    place = (page.xpath('//input[@name="page"]/@value') or ["0"])[0]
+    addresses = page.xpath('//video/source/@src | //audio/source/@src | //*[@id="stimulus"]//img/@src')
+    files = [str(address).rstrip("/").rsplit("/", 1)[1] for address in addresses]
+    return " ".join([place, *files, *" ".join(page.xpath('//*[@id="stimulus"]//text()')).split()])
 
 
 def _seconds_asked_for(response: httpx.Response) -> float:

@@ -37,7 +37,7 @@ STEP_NAMES: dict[str, Promise] = {
     steps.CONSENT: gettext_lazy("Consent"),
     steps.BACKGROUND: gettext_lazy("Background questions"),
     steps.DIRECT_CONSENT: gettext_lazy("Consent to be asked directly"),
-    steps.VIDEO: gettext_lazy("Lecture"),
+    steps.VIDEO: gettext_lazy("What the arm shows"),
     steps.QUIZ: gettext_lazy("Quiz"),
     steps.DIE: gettext_lazy("The die explained"),
     steps.QUESTIONS: gettext_lazy("Sensitive questions"),
@@ -57,6 +57,8 @@ class Place:
     arm: str
     subsample: str
     language: str
+    page: int = 0
+    """Where it is among the pages of the arm."""
     version: int | None = None
     """A frozen version of the protocol; without it the one at hand."""
     framed: bool = False
@@ -65,12 +67,13 @@ class Place:
     @property
     def address(self) -> str:
         query: dict[str, object] = {"step": self.step, "arm": self.arm, "subsample": self.subsample, "language": self.language}
+        query |= {"page": self.page} if self.page else {}
         query |= {"version": self.version} if self.version else {}
         query |= {"framed": 1} if self.framed else {}
         return f"{reverse('surveys:preview', args=[self.slug])}?{urlencode(query)}"
 
-    def at(self, step: str) -> "Place":
-        return replace(self, step=step)
+    def at(self, step: str, *, page: int = 0) -> "Place":
+        return replace(self, step=step, page=page)
 
 
 @require_role(*Role)
@@ -113,11 +116,16 @@ def preview_media_address(slug: str, version: int | None) -> Callable[[str], str
     return lambda media_id: reverse("surveys:preview_media", args=[slug, media_id]) + query
 
 
-def frames_of(definition: StudyDefinition, place: Place) -> list[tuple[str, Promise, str]]:
+def frames_of(definition: StudyDefinition, place: Place) -> list[tuple[str, str, str]]:
     """The pages from welcome to thanks for somebody in this arm and subsample: step, name, and address for a frame."""
     directly = (steps.DIRECT_QUESTIONS,) if definition.direct_group else ()
     shown = (*steps.steps_of(definition, asked=steps.WITH_DIE), *directly, DECLINED, PRIVACY)
-    return [(step, STEP_NAMES[step], replace(place, step=step, framed=True).address) for step in shown]
+    framed, pages = replace(place, framed=True), max(len(definition.arm(place.arm).shown), 1)
+    return [
+        (step, f"{STEP_NAMES[step]} {page + 1}" if page else str(STEP_NAMES[step]), framed.at(step, page=page).address)
+        for step in shown
+        for page in range(pages if step == steps.VIDEO else 1)
+    ]
 
 
 def _version(query: QueryDict) -> int | None:
@@ -138,10 +146,13 @@ def place_of(query: QueryDict, protocol: ProtocolView, slug: str, *, version: in
     definition, step = protocol.definition, query.get("step", "")
     directly = step == steps.DIRECT_QUESTIONS and definition.direct_group is not None
     groups = [DIRECT] if directly else list(definition.die.subsamples)
+    arm = chosen("arm", (arm.name for arm in definition.arms))
+    pages = [str(page) for page in range(len(definition.arm(arm).shown))] if step == steps.VIDEO else []
     return Place(
         slug=slug,
         step=step,
-        arm=chosen("arm", (arm.name for arm in definition.arms)),
+        arm=arm,
+        page=int(chosen("page", pages or ["0"])),
         subsample=chosen("subsample", groups),
         language=chosen("language", definition.languages),
         version=version,
@@ -154,9 +165,15 @@ def _onwards(sent: QueryDict, place: Place, own_steps: tuple[str, ...], protocol
         return HttpResponse(status=204)
     if (language := sent.get("language", "")) in protocol.definition.languages:
         place = replace(place, language=language)
+    if place.step == steps.VIDEO and place.page + 1 < len(protocol.definition.arm(place.arm).shown):
+        return _see_other(place.at(steps.VIDEO, page=place.page + 1).address)
     declined = place.step == steps.CONSENT and sent.get("choice") == "decline"
     following = DECLINED if declined else _neighbour(own_steps, place.step, +1)
-    response = HttpResponseRedirect(place.at(following).address if following else reverse("surveys:preview", args=[place.slug]))
+    return _see_other(place.at(following).address if following else reverse("surveys:preview", args=[place.slug]))
+
+
+def _see_other(address: str) -> HttpResponse:
+    response = HttpResponseRedirect(address)
     response.status_code = 303
     return response
 
@@ -186,7 +203,7 @@ def _page(request: HttpRequest, place: Place, own_steps: tuple[str, ...], protoc
             "before": place.at(before).address if before else "",
             "after": place.at(after).address if after else "",
             "privacy_address": place.at(PRIVACY).address,
-            "missing": shown.videos[place.arm].missing if place.step == steps.VIDEO else (),
+            "missing": shown.stimuli[place.arm][place.page].missing if place.step == steps.VIDEO else (),
         }
     }
     if place.step in own_steps:
@@ -213,7 +230,7 @@ def _context(shown: Presentation, place: Place, protocol: ProtocolView) -> dict[
         case steps.BACKGROUND:
             variant: object = ""
         case steps.VIDEO:
-            variant = (place.arm, 0, protocol.definition.watching.mode)
+            variant = (place.arm, place.page, 0, protocol.definition.watching.mode)
         case steps.QUIZ:
             variant = quiz_fields(protocol.definition, place.language, order="")
         case steps.DIE | steps.QUESTIONS:

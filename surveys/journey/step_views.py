@@ -6,7 +6,6 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 
 from django.http import QueryDict
-from django.utils.translation import gettext as _
 
 from surveys.definition import StudyDefinition
 from surveys.journey import services as participation
@@ -16,6 +15,7 @@ from surveys.journey.forms import errors_of, read_direct_answers, read_fields, r
 from surveys.journey.pages import SharedContext
 from surveys.journey.presentation import FieldView, Presentation, field_view
 from surveys.journey.steps import BACKGROUND, DIE, DIRECT_CONSENT, DIRECT_QUESTIONS, FINISHED, QUESTIONS, QUIZ, VIDEO
+from surveys.journey.stimuli import KINDS, StimulusView
 from surveys.models import Participant
 from surveys.protocols import frozen_protocol
 from surveys.questions.sections import SECTION
@@ -75,29 +75,40 @@ def _take_direct_consent(data: QueryDict, person: Person) -> None:
         participation.record_direct_consent(person.token, agrees=choice == "agree")
 
 
-def _video_variant(person: Person) -> tuple[str, int, str]:
+def stimulus_of(person: Person) -> StimulusView:
+    """The page of their arm on which somebody is."""
+    return person.shown.stimuli[person.participant.arm][person.participant.page]
+
+
+def _stimulus_variant(person: Person) -> tuple[str, int, int, str]:
     watching = frozen_protocol(person.participant.protocol_id).definition.watching
-    return person.participant.arm, person.participant.watched_tenths, "optional" if person.is_bot else watching.mode
+    participant = person.participant
+    return participant.arm, participant.page, participant.watched_tenths, "optional" if person.is_bot else watching.mode
 
 
-def _video_context(shown: Presentation, variant: tuple[str, int, str]) -> dict[str, object]:
-    arm, tenths, mode = variant
-    return {"video": shown.videos[arm], "watch": mode, "required_share": shown.required_share, "watched_share": tenths / 10}
+def _stimulus_context(shown: Presentation, variant: tuple[str, int, int, str]) -> dict[str, object]:
+    arm, page, tenths, mode = variant
+    return {
+        "stimulus": shown.stimuli[arm][page],
+        "page": page,
+        "watch": mode,
+        "required_share": shown.required_share,
+        "watched_share": tenths / 10,
+    }
 
 
-def _take_video(data: QueryDict, person: Person) -> None:
-    shown, waited = person.shown.videos[person.participant.arm], visitors.since_opening(data.get("opened", ""), person.participant)[0]
-    if not person.is_bot and waited < shown.reading_seconds:
-        # The ticket stays, so that the time which was spent reading counts.
+def _take_stimulus(data: QueryDict, person: Person) -> None:
+    participant, sent = person.participant, data.get("page", "0")
+    if sent != str(participant.page):  # a page of before, sent twice or from another tab
+        raise participation.AlreadyDoneError
+    shown, waited = stimulus_of(person), visitors.since_opening(data.get("opened", ""), participant)[0]
+    watching = frozen_protocol(participant.protocol_id).definition.watching
+    early = "" if person.is_bot else shown.too_early(watching, waited=waited, tenths=participant.watched_tenths)
+    if early:
+        # The ticket stays, so that the time which was spent here counts.
         kept = {"opened": data["opened"]} if waited else {}
-        raise Invalid(errors=[{"field": "reading", "message": _("Please read a little longer, then choose Continue.")}], **kept)
-    watching = frozen_protocol(person.participant.protocol_id).definition.watching
-    if watching.mode == "required" and shown.stimulus == "video" and not person.is_bot:
-        # Without JavaScript nothing is reported while the lecture plays; the time since the page was opened counts instead.
-        needed = watching.share * shown.duration_seconds
-        if person.participant.watched_tenths / 10 < int(watching.share * 10 + 1e-6) / 10 and waited < needed:
-            raise Invalid(errors=[{"field": "lecture", "message": _("Please watch a little more of the lecture first.")}])
-    participation.finish_video(person.token)
+        raise Invalid(errors=[{"field": KINDS[shown.kind].field, "message": early}], **kept)
+    participation.finish_stimulus(person.token, page=participant.page)
 
 
 def quiz_fields(definition: StudyDefinition, language: str, *, order: str) -> tuple[FieldView, ...]:
@@ -188,10 +199,10 @@ STEP_PAGES = {
     DIRECT_CONSENT: _page(DIRECT_CONSENT, shared=_direct_consent_context, take=_take_direct_consent),
     VIDEO: _page(
         VIDEO,
-        variant=_video_variant,
-        shared=_video_context,
+        variant=_stimulus_variant,
+        shared=_stimulus_context,
         personal=lambda person: {"opened": visitors.opening_ticket(person.participant)},
-        take=_take_video,
+        take=_take_stimulus,
     ),
     QUIZ: _page(QUIZ, variant=_quiz_fields, shared=lambda _shown, items: {"items": items}, take=_take_quiz),
     DIE: _page(DIE, variant=lambda person: person.participant.subsample, shared=_die_context, take=_take_die),

@@ -268,10 +268,11 @@ def progress(request: HttpRequest, slug: str) -> HttpResponse:
     if participant is None:
         raise LinkUnknownError
     if participant.step == VIDEO:
-        video = presentation(participant.protocol_id, participant.language).videos[participant.arm]
+        shown = presentation(participant.protocol_id, participant.language).stimuli[participant.arm][participant.page]
         seconds, at_opening = visitors.since_opening(request.POST.get("opened", ""), participant)
         claimed = TENTHS.get(request.POST.get("share", ""), 0)
-        participation.record_watched(token, tenths=video.believable_tenths(claimed, at_opening=at_opening, seconds=seconds))
+        tenths = shown.believable_tenths(claimed, at_opening=at_opening, seconds=seconds)
+        participation.record_watched(token, page=participant.page, tenths=tenths)
     return HttpResponse(status=204)
 
 

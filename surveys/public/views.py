@@ -124,7 +124,7 @@ def media(request: HttpRequest, slug: str, media_id: UUID) -> HttpResponseBase:
     if participant is None or not participant.arm or comes_before(participant.step, VIDEO):
         raise Http404
     protocol = frozen_protocol(participant.protocol_id)
-    own = {name: protocol.media[name] for name in protocol.definition.arm(participant.arm).video.files()}
+    own = {name: protocol.media[name] for name in protocol.definition.arm(participant.arm).files()}
     return media_response(request, own, study_id=participant.study_id, media_id=media_id)
 
 
