@@ -21,7 +21,7 @@ from surveys.questions.background import BackgroundQuestion, Options, OrdinalSca
 from surveys.questions.parts import LARGEST_COUNT, Language, Name, NonEmpty, Part, Text, some, unique_names
 from surveys.questions.plans import PlannedTests, PrivacyBudget, Subgroups
 from surveys.questions.sections import LEAST_PER_ARM, SECTION
-from surveys.questions.stimuli import KINDS, Arm, Watching
+from surveys.questions.stimuli import KINDS, Arm, Task, Watching
 from surveys.ways_in import OPEN, WAYS_IN, WayIn, checked_way
 
 DIRECT = "direct"
@@ -258,6 +258,11 @@ class StudyDefinition(Part):
     def plays(self) -> bool:
         """Whether somebody is shown a stimulus of which a share must be seen or heard."""
         return any(KINDS[kind].plays for kind in self.stimuli)
+
+    @property
+    def outside(self) -> list[str]:
+        """The other sites to which some people are sent."""
+        return sorted({one.host for arm in self.arms for one in arm.shown if isinstance(one, Task) and one.host})
 
     @property
     def has_lecture(self) -> bool:

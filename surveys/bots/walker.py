@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from http import HTTPStatus
+from itertools import chain
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import numpy as np
@@ -96,7 +98,15 @@ class Walker:
         here = self.arms_of_stimulus[stimulus_on(page)]
         self.possible = here & self.possible if self.possible else here
         self.arm = min(self.possible)  # arms that show the same to the end are the same to the bot
+        if leaving := page.xpath("//a[@data-leave]/@href"):
+            self._come_back_from(leaving[0])
         return {}
+
+    def _come_back_from(self, address: str) -> None:
+        """Bots do no task, and ask no other site: they come back as from there."""
+        back = next(value for value in chain(*parse_qs(urlsplit(address).query).values()) if "/return/" in value)
+        (form,) = [form for form in self._ask("GET", back).forms if form.method == "POST"]
+        self._ask("POST", back, data=dict(form.form_values()))
 
     def _fill_quiz(self, page: Page, form: Page) -> Values:
         names = {name for name in form.fields if name.startswith("quiz-")}

@@ -1,7 +1,7 @@
 """The inputs for what an arm or a page of it shows: `INPUTS` has an entry for each kind. An input is named by its place in the document."""
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
@@ -27,6 +27,8 @@ class Inputs:
     label: Promise
     texts: dict[str, Promise | str]
     places: Callable[[StudyDefinition], Iterator[Place]]
+    lines: Mapping[str, Promise | str] = field(default_factory=dict)
+    """Values that are the same in all languages."""
     hint: Promise | str = ""
     """About the files."""
 
@@ -35,10 +37,11 @@ class Inputs:
         found: Typed = {} if seconds is None else {f"{kind}.seconds": typed_value(said.get("seconds", seconds.default))}
         for text in self.texts:
             found |= dict(typed_text(f"{kind}.{text}", said.get(text), tuple(languages)))
-        return found
+        return found | {f"{kind}.{line}": typed_value(said.get(line)) for line in self.lines}
 
     def read(self, kind: str, form: DraftForm) -> dict[str, object]:
         given: dict[str, object] = {text: form.text(f"{kind}.{text}", missing=str(missing)) for text, missing in self.texts.items()}
+        given |= {line: form.line(f"{kind}.{line}", missing=str(missing)) for line, missing in self.lines.items()}
         if "seconds" in KINDS[kind].model_fields:
             given["seconds"] = form.whole_number(
                 f"{kind}.seconds",
@@ -84,6 +87,12 @@ INPUTS: dict[str, Inputs] = {
         places=lambda definition: iter([("audio", "", _("Recording"))]),
         hint=gettext_lazy("MP3, M4A (AAC) or Ogg (Opus), at most 100 MB. MP3 plays in every browser."),
     ),
+    "task": Inputs(
+        label=gettext_lazy("A task on another site"),
+        texts={"text": gettext_lazy("Write what people are to do there.")},
+        lines={"address": gettext_lazy("Write the address of the task, with {return} for the way back.")},
+        places=lambda definition: iter(()),
+    ),
 }
 CHOICES = [(kind, inputs.label) for kind, inputs in INPUTS.items()]
 
@@ -114,15 +123,15 @@ def places_of(
     stimulus = holder.stimulus or holder.video
     inputs = INPUTS[stimulus.kind]
     for number, (slot, language, label) in enumerate(inputs.places(definition)):
-        field = field_of(slot, language)
+        place = field_of(slot, language)
         files = [there[name] for name in _names(stimulus, slot, language) if name in there]
         yield {
             "slot": slot,
             "language": language,
             "label": label,
             "hint": inputs.hint if number == 0 else "",
-            "field": field,
-            "error": form.errors.get(field, ""),
+            "field": place,
+            "error": form.errors.get(place, ""),
             "accept": ",".join(SLOTS[slot].suffixes),
             "replaces": slot in ("captions", "poster", "picture"),
             "files": [{"media": file, "picture": address(file) if file.media_type.startswith("image/") else ""} for file in files],

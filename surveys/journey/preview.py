@@ -194,6 +194,7 @@ def _page(request: HttpRequest, place: Place, own_steps: tuple[str, ...], protoc
         progress_address=place.address,
         media_address=preview_media_address(place.slug, place.version),
     )
+    view = shown.stimuli[place.arm][place.page]
     before, after = (_neighbour(own_steps, place.step, direction) for direction in (-1, +1))
     context = _context(shown, place, protocol) | {
         "preview": {
@@ -203,8 +204,9 @@ def _page(request: HttpRequest, place: Place, own_steps: tuple[str, ...], protoc
             "before": place.at(before).address if before else "",
             "after": place.at(after).address if after else "",
             "privacy_address": place.at(PRIVACY).address,
-            "missing": shown.stimuli[place.arm][place.page].missing if place.step == steps.VIDEO else (),
-        }
+            "missing": view.missing if place.step == steps.VIDEO else (),
+        },
+        "leave_url": view.leaving(request.build_absolute_uri(place.at(after or place.step).address)),
     }
     if place.step in own_steps:
         template = STEP_PAGES[place.step].template if place.step in STEP_PAGES else f"surveys/participant/{place.step}.html"

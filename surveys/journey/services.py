@@ -239,11 +239,13 @@ def record_watched(token: str, *, page: int, tenths: int) -> None:
 
 
 @transaction.atomic
-def finish_stimulus(token: str, *, page: int) -> None:
-    """Go on from this page of their arm: to the next one, or to the step after it."""
+def finish_stimulus(token: str, *, page: int, undone: bool = False) -> None:
+    """Go on from this page of their arm: to the next one, or to the step after it. A task that was not done is counted, and no more."""
     participant, protocol = _at(token, steps.VIDEO)
     if participant.page != page:
         raise AlreadyDoneError
+    if undone:
+        count(participant.study, CounterKind.TASK_NOT_DONE, version=protocol.version)
     if page + 1 < len(protocol.definition.arm(participant.arm).shown):
         participant.page, participant.watched_tenths = page + 1, 0
         update(participant, "page", "watched_tenths")

@@ -6,6 +6,8 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 
 from django.http import QueryDict
+from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from surveys.definition import StudyDefinition
 from surveys.journey import services as participation
@@ -20,7 +22,7 @@ from surveys.models import Participant
 from surveys.protocols import frozen_protocol
 from surveys.questions.sections import SECTION
 from surveys.recruitment.selectors import way_back
-from surveys.tokens import completion_code, roll_key, withdrawal_code
+from surveys.tokens import completion_code, return_ticket, roll_key, withdrawal_code
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +33,8 @@ class Person:
     participant: Participant
     shown: Presentation
     is_bot: bool
+    absolute: Callable[[str], str]
+    """The whole address of a path of this site."""
 
 
 class Invalid(Exception):  # noqa: N818  (not an error of the program: the page comes back)
@@ -104,11 +108,23 @@ def _take_stimulus(data: QueryDict, person: Person) -> None:
     shown, waited = stimulus_of(person), visitors.since_opening(data.get("opened", ""), participant)[0]
     watching = frozen_protocol(participant.protocol_id).definition.watching
     early = "" if person.is_bot else shown.too_early(watching, waited=waited, tenths=participant.watched_tenths)
+    # The ticket stays, so that the time which was spent here counts.
+    kept = {"opened": data["opened"]} if waited else {}
     if early:
-        # The ticket stays, so that the time which was spent here counts.
-        kept = {"opened": data["opened"]} if waited else {}
         raise Invalid(errors=[{"field": KINDS[shown.kind].field, "message": early}], **kept)
-    participation.finish_stimulus(person.token, page=participant.page)
+    if shown.address and "undone" not in data and not person.is_bot:
+        raise Invalid(
+            errors=[{"field": "stimulus", "message": _("Go to the task first. It brings you back here when it is done.")}], **kept
+        )
+    participation.finish_stimulus(person.token, page=participant.page, undone=bool(shown.address))
+
+
+def _stimulus_values(person: Person) -> dict[str, str]:
+    values = {"opened": visitors.opening_ticket(person.participant)}
+    if (shown := stimulus_of(person)).address:
+        ticket = return_ticket(person.token, person.participant.page)
+        values["leave_url"] = shown.leaving(person.absolute(reverse("surveys:return", args=[person.shown.slug, ticket])))
+    return values
 
 
 def quiz_fields(definition: StudyDefinition, language: str, *, order: str) -> tuple[FieldView, ...]:
@@ -201,7 +217,7 @@ STEP_PAGES = {
         VIDEO,
         variant=_stimulus_variant,
         shared=_stimulus_context,
-        personal=lambda person: {"opened": visitors.opening_ticket(person.participant)},
+        personal=_stimulus_values,
         take=_take_stimulus,
     ),
     QUIZ: _page(QUIZ, variant=_quiz_fields, shared=lambda _shown, items: {"items": items}, take=_take_quiz),

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
@@ -13,7 +14,7 @@ from surveys.drafting.markdown import html_with_pictures, sanitised_html
 from surveys.drafting.texts import LANGUAGE_NAMES
 from surveys.models import Media, MediaFacts
 from surveys.questions.parts import Text
-from surveys.questions.stimuli import Audio, Image, Reading, Stimulus, Video, Watching
+from surveys.questions.stimuli import Audio, Image, Reading, Stimulus, Task, Video, Watching
 
 # The page offers double speed; durations and clocks differ a little.
 FASTEST_SPEED = 2.2
@@ -36,6 +37,9 @@ class StimulusView:
     alternative: str = ""
     seconds: int = 0
     """Continue is taken after so many."""
+    address: str = ""
+    """Of another site, with `{return}` for the way back."""
+    host: str = ""
 
     @property
     def template(self) -> str:
@@ -49,6 +53,10 @@ class StimulusView:
     def for_officers(self) -> str:
         """The template by which the packet shows it."""
         return f"surveys/irb/stimuli/{self.kind}.html"
+
+    def leaving(self, way_back: str) -> str:
+        """The address at the other site, with the way back in it."""
+        return self.address.replace("{return}", quote(way_back, safe=""))
 
     def believable_tenths(self, claimed: int, *, at_opening: int, seconds: float) -> int:
         """The most that can be watched in the time since the page was opened, added to the part watched before."""
@@ -118,6 +126,11 @@ def _audio(audio: Audio, definition: StudyDefinition, language: str, files: File
     return {**files.played(audio.sources), "transcript_html": _prose(audio.transcript, language)}
 
 
+def _task(task: Task, definition: StudyDefinition, language: str, files: Files) -> Mapping[str, Any]:
+    html = sanitised_html(task.text.in_language(language))
+    return {"html": html, "seconds": task.seconds, "address": task.address or "", "host": task.host}
+
+
 def _prose(text: Text | None, language: str) -> str:
     return sanitised_html(text.in_language(language)) if text else ""
 
@@ -165,6 +178,13 @@ KINDS: dict[str, Shown] = {
         heading=gettext_lazy("Listen to the recording"),
         early=gettext_lazy("Please listen to a little more of the recording first."),
         field="lecture",
+    ),
+    "task": Shown(
+        view=_task,
+        step=gettext_lazy("A task"),
+        heading=gettext_lazy("Do a task on another page"),
+        early=gettext_lazy("Please try the task a little longer. After a while you can go on without it."),
+        field="stimulus",
     ),
 }
 NOTHING = StimulusView(kind="nothing")

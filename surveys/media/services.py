@@ -91,7 +91,8 @@ def _facts(name: str, content: File) -> MediaFile:  # type: ignore[type-arg]
         case other:
             raise MediaError(
                 _(
-                    "%(name)s: expected a video (.mp4, .webm), a recording (.mp3, .m4a, .ogg), captions (.vtt) or a picture (.png, .jpg, .webp), got %(found)s"
+                    "%(name)s: expected a video (.mp4, .webm), a recording (.mp3, .m4a, .ogg), captions (.vtt) or a picture "
+                    "(.png, .jpg, .webp), got %(found)s"
                 )
                 % {"name": name, "found": other or _("no suffix")}
             )

@@ -169,6 +169,7 @@ def about_study(request: HttpRequest, slug: str) -> HttpResponse:
         "has_ended": study.status in ENDED,
         "has_background": bool(definition.background) or definition.in_sections,
         "has_lecture": definition.has_lecture,
+        "outside": definition.outside,
         "shows_lectures": definition.shows_lectures,
         "is_survey": definition.is_survey,
         "asks_for_words": definition.asks_for_words,

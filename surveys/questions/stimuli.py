@@ -1,7 +1,9 @@
 """What an arm shows: one stimulus, several on pages of their own, or nothing. A kind of stimulus is one class, and one field of `Shows`."""
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, ClassVar, Literal, Self
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
@@ -148,6 +150,31 @@ class Audio(Stimulus):
         return {"sources": [f"{name}.mp3"]}
 
 
+def checked_address(address: str) -> str:
+    """The address, if people can be sent there and come back: `{return}` stands for the link by which they do."""
+    if not re.fullmatch(r"https://[A-Za-z0-9.-]+(:[0-9]+)?/[!#-;=?-Z_a-z~%]*\{return\}[!#-;=?-Z_a-z~%]*", address):
+        raise ValueError("expected an address with https and {return} for the link back, such as https://task.example.org/?back={return}")
+    return address
+
+
+class Task(Stimulus):
+    """Something to do on another site: a button leads to `address`, a signed link back from there.
+
+    `address` is none in a draft alone. After `seconds` people can go on without having done it.
+    """
+
+    kind = "task"
+    needed_texts = ("text",)
+    text: Text
+    address: Annotated[str, Field(max_length=1000), AfterValidator(checked_address)] | None = None
+    seconds: Seconds = 60
+
+    @property
+    def host(self) -> str:
+        """The site that learns who came, by the addresses of their devices."""
+        return urlsplit(self.address or "").netloc
+
+
 class Shows(Part):
     """One stimulus at most, under the name of its kind."""
 
@@ -155,11 +182,12 @@ class Shows(Part):
     reading: Reading | None = None
     image: Image | None = None
     audio: Audio | None = None
+    task: Task | None = None
 
     @property
     def stimulus(self) -> Stimulus | None:
         """What is shown. A video without sources is none, and may still have a poster."""
-        others = (self.reading, self.image, self.audio)
+        others = (self.reading, self.image, self.audio, self.task)
         return next((one for one in others if one is not None), self.video if self.video.sources else None)
 
     @property
@@ -211,7 +239,7 @@ class Arm(Shows):
             yield from page.files()
 
 
-KINDS: dict[str, type[Stimulus]] = {one.kind: one for one in (Video, Reading, Image, Audio)}
+KINDS: dict[str, type[Stimulus]] = {one.kind: one for one in (Video, Reading, Image, Audio, Task)}
 
 
 class Watching(Part):

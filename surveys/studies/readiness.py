@@ -97,6 +97,11 @@ def _files(definition: StudyDefinition, there: set[str]) -> Iterator[ToDo]:
                     "language": LANGUAGE_NAMES.get(code, code),
                 }
                 yield ToDo(sentence=sentence, part="arms", address=_files_address(definition, arm, page), needed=False)
+        if holder.task and not holder.task.address:
+            sentence = _("Arm “%(arm)s” has a task on another site, and no address of it.") % {
+                "arm": arm.label.in_language(definition.languages[0])
+            }
+            yield ToDo(sentence=sentence, part="arms", address=_arm_address(definition, arm, page) + "#task.address")
         for name in _unused(holder):
             sentence = _("The picture %(name)s is uploaded, and its text does not show it.") % {"name": name}
             yield ToDo(sentence=sentence, part="arms", address=_files_address(definition, arm, page), needed=False)
