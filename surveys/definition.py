@@ -17,8 +17,18 @@ from candor.designs.dice import DieDesign
 from candor.designs.study_documents import design_with_die
 from candor.errors import MethodError
 from surveys.questions.assignment import MOST_STRATA, Allocation
-from surveys.questions.background import BackgroundQuestion, Options, OrdinalScale, Question, ShortText, SingleChoice
-from surveys.questions.parts import LARGEST_COUNT, Language, Name, NonEmpty, Part, Text, some, unique_names
+from surveys.questions.background import (
+    Answered,
+    BackgroundQuestion,
+    Options,
+    OrdinalScale,
+    Question,
+    ShortText,
+    SingleChoice,
+    require_fitting,
+    taken_apart,
+)
+from surveys.questions.parts import LARGEST_COUNT, Language, Name, NonEmpty, Part, Text, different, some, unique_names
 from surveys.questions.plans import PlannedTests, PrivacyBudget, Subgroups
 from surveys.questions.sections import LEAST_PER_ARM, SECTION
 from surveys.questions.stimuli import KINDS, Arm, Task, Watching
@@ -86,10 +96,17 @@ class DirectGroup(Part):
 
 
 class Entry(Part):
-    """`kind` is one of `surveys.ways_in`; `completion_url` is the way back."""
+    """`kind` is one of `surveys.ways_in`; `completion_url` is the way back. One that is `listed` stands among the public studies."""
 
     kind: Annotated[str, AfterValidator(checked_way)] = OPEN.name
     completion_url: Annotated[str, StringConstraints(pattern=r"^https://")] | None = None
+    listed: bool = False
+
+    @model_validator(mode="after")
+    def _strangers_can_come_in(self) -> Self:
+        if self.listed and self.kind != OPEN.name:
+            raise ValueError(f"listed: expected kind: {OPEN.name}, because strangers come from a public list; found {self.kind}")
+        return self
 
     @property
     def way(self) -> WayIn:
@@ -115,6 +132,8 @@ class StudyDefinition(Part):
     watching: Watching = Watching()
     background: Annotated[tuple[BackgroundQuestion, ...], AfterValidator(unique_names)] = ()
     quiz: Annotated[tuple[QuizItem, ...], AfterValidator(unique_names)] = ()
+    random_order: Annotated[tuple[Literal["background", "quiz"], ...], AfterValidator(different)] = ()
+    """The lists whose questions everybody sees in an order of their own."""
     questions: Annotated[tuple[SensitiveQuestion, ...], Field(min_length=1, max_length=20), AfterValidator(unique_names)]
     die: Die
     minimum_seconds: Annotated[int, Field(ge=0, le=120)] = 10
@@ -156,6 +175,7 @@ class StudyDefinition(Part):
             raise ValueError(f"die.weights names subsamples that are not there: {some(sorted(unknown))}")
         if absent := self.analysis.questions - {question.name for question in self.questions}:
             raise ValueError(f"analysis names questions that are not there: {some(sorted(absent))}")
+        require_fitting(self.background)
         self._require_strata()
         self._require_sections()
         if self.privacy_budget is not None:
@@ -314,6 +334,11 @@ class StudyDefinition(Part):
                 "Their answers are stored as they are: nothing protects them."
             )
         return found
+
+    @property
+    def asked(self) -> list[Answered]:
+        """The background questions as answers are stored: every row of a matrix is a scale of its own."""
+        return taken_apart(self.background)
 
     @property
     def countable_background(self) -> tuple[BackgroundQuestion, ...]:

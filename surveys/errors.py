@@ -113,3 +113,9 @@ class LinkUnknownError(JourneyError):
     http_status = HTTPStatus.NOT_FOUND
     title = _("This link does not belong to anybody")
     situation = "link_unknown"
+
+
+class ClassRoomError(SurveyError):
+    """A room for a class that cannot be opened, or an answer that it cannot take."""
+
+    title = _("This did not work in the room of this class")

@@ -15,6 +15,7 @@ from surveys.builder.overview import Overview
 from surveys.builder.planned_tests import PlannedTestsPage
 from surveys.builder.redcap import RedcapPage
 from surveys.builder.texts import Consent, Debrief, Plans, Subgroups, markdown_preview
+from surveys.classroom import views as classroom
 from surveys.journey import preview
 from surveys.journey import views as participant
 from surveys.log import api as api_log
@@ -47,6 +48,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("s/<slug:slug>/allocation/", about.allocation, name="allocation"),
     path("s/<slug:slug>/allocation/<int:number>/", about.allocation_list, name="allocation_list"),
     path("s/<slug:slug>/media/<uuid:media_id>/", about.media, name="media"),
+    path("in-class/", classroom.in_class, name="in_class"),
+    path("in-class/<str:code>/", classroom.class_room, name="class_room"),
+    path("in-class/<str:code>/screen/", classroom.class_screen, name="class_screen"),
+    path("in-class/<str:code>/batches/", classroom.class_batches, name="class_batches"),
+    path("open-studies/", about.open_studies, name="open_studies"),
     path("two-worlds/", about.two_worlds, name="two_worlds"),
     path("data/log-heads.json", about.log_heads, name="log_heads"),
     path("studies/", investigator.studies, name="studies"),

@@ -23,6 +23,8 @@ from surveys.access import access_study
 from surveys.definition import DIRECT, StudyDefinition
 from surveys.drafting.texts import LANGUAGE_NAMES
 from surveys.journey import steps
+from surveys.journey.fields import arranged
+from surveys.journey.forms import with_answers
 from surveys.journey.pages import own_page
 from surveys.journey.presentation import Presentation, present
 from surveys.journey.step_views import STEP_PAGES, quiz_fields
@@ -230,9 +232,11 @@ def _context(shown: Presentation, place: Place, protocol: ProtocolView) -> dict[
             words = privacy_in_words(design.epsilon, questions=len(shown.questions))
             return {"die": die, "questions": shown.questions, "privacy": words, **epsilons}
         case steps.BACKGROUND:
-            variant: object = ""
+            # All questions at once, also those that wait for an answer.
+            fields = arranged([with_answers(field, {}) for field in shown.background], order="", by_chance=shown.random_background)
+            return personal | {"fields": fields}
         case steps.VIDEO:
-            variant = (place.arm, place.page, 0, protocol.definition.watching.mode)
+            variant: object = (place.arm, place.page, 0, protocol.definition.watching.mode)
         case steps.QUIZ:
             variant = quiz_fields(protocol.definition, place.language, order="")
         case steps.DIE | steps.QUESTIONS:

@@ -1,9 +1,9 @@
 """The page of each participant's step, and the form it accepts. `Invalid` sends the page back with what was typed and what is wrong."""
 
 import math
-import random
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
+from http import HTTPStatus
 
 from django.http import QueryDict
 from django.urls import reverse
@@ -13,9 +13,10 @@ from surveys.definition import StudyDefinition
 from surveys.journey import services as participation
 from surveys.journey import visitors
 from surveys.journey.comprehension import checked, first_checks
+from surveys.journey.fields import FieldView, arranged, field_view
 from surveys.journey.forms import errors_of, read_direct_answers, read_fields, read_responses
 from surveys.journey.pages import SharedContext
-from surveys.journey.presentation import FieldView, Presentation, field_view
+from surveys.journey.presentation import Presentation
 from surveys.journey.steps import BACKGROUND, DIE, DIRECT_CONSENT, DIRECT_QUESTIONS, FINISHED, QUESTIONS, QUIZ, VIDEO
 from surveys.journey.stimuli import KINDS, StimulusView
 from surveys.models import Participant
@@ -40,8 +41,16 @@ class Person:
 class Invalid(Exception):  # noqa: N818  (not an error of the program: the page comes back)
     """The sent form is refused; `context` fills the page with the reason."""
 
+    status = HTTPStatus.UNPROCESSABLE_ENTITY
+
     def __init__(self, **context: object) -> None:
         self.context = context
+
+
+class Unfinished(Invalid):
+    """Nothing is wrong: the same step has more to ask, and stores nothing before that."""
+
+    status = HTTPStatus.OK
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,16 +67,46 @@ class StepPage:
         return {**self.personal(person), **self.shared(person.shown, self.variant(person))}
 
 
-def _background_context(shown: Presentation, section: str) -> dict[str, object]:
-    """With the section that the person's link named already chosen."""
-    return {"fields": tuple(replace(field, value=section) if field.key == SECTION else field for field in shown.background)}
+def _background_variant(person: Person) -> tuple[str, str]:
+    """The section that the person's link named, and what decides their order of questions and options."""
+    return str(person.participant.background.get(SECTION, "")), str(person.participant.id) if person.shown.personal_background else ""
+
+
+def _background_context(shown: Presentation, variant: tuple[str, str]) -> dict[str, object]:
+    """What everybody is asked; questions that wait for answers come after them."""
+    section, order = variant
+    fields = [replace(field, value=section) if field.key == SECTION else field for field in shown.background if not field.waits]
+    return {"fields": arranged(fields, order=order, by_chance=shown.random_background)}
 
 
 def _take_background(data: QueryDict, person: Person) -> None:
+    """Answers are stored once nothing more follows from them. Until then the page carries them."""
     answers, fields = read_fields(person.shown.background, data)
+    asked = set(data.getlist("asked"))
     if errors := errors_of(fields):
-        raise Invalid(fields=fields, errors=errors)
-    participation.record_background(person.token, answers=answers)
+        following = bool(asked)
+        shown = [field for field in fields if field.waits == following or errors_of([field])]
+    elif shown := [field for field in fields if field.waits and field.key not in asked]:
+        following = True
+    else:
+        participation.record_background(person.token, answers=answers)
+        return
+    _section, order = _background_variant(person)
+    page = {
+        "fields": arranged(shown, order=order, by_chance=person.shown.random_background and not following),
+        "errors": errors,
+        "following": following,
+        "asked": [field.key for field in fields if field.waits and (field in shown or field.key in asked)],
+        "carried": _carried(data, but=set().union(*(field.inputs for field in shown))) if following else [],
+    }
+    raise Invalid(**page) if errors else Unfinished(**page)
+
+
+def _carried(data: QueryDict, *, but: set[str]) -> list[tuple[str, str]]:
+    """The answers that were sent, but those whose inputs stand on the page."""
+    return [
+        (name, value) for name, values in data.lists() for value in values if name not in but | {"csrfmiddlewaretoken", "step", "asked"}
+    ]
 
 
 def _direct_consent_context(shown: Presentation, variant: None) -> dict[str, object]:
@@ -129,15 +168,8 @@ def _stimulus_values(person: Person) -> dict[str, str]:
 
 def quiz_fields(definition: StudyDefinition, language: str, *, order: str) -> tuple[FieldView, ...]:
     """The quiz; shuffled options follow `order`, which is the same for one person at every visit."""
-    fields = []
-    for item in definition.quiz:
-        view = field_view(item, language, name=f"quiz-{item.name}")
-        if item.shuffle:
-            options = list(view.options)
-            random.Random(f"{order}{item.name}").shuffle(options)  # noqa: S311  (an order on a page, not a secret)
-            view = view.with_options(tuple(options))
-        fields.append(view)
-    return tuple(fields)
+    fields = [field_view(item, language, name=f"quiz-{item.name}") for item in definition.quiz]
+    return arranged(fields, order=order, by_chance="quiz" in definition.random_order)
 
 
 def _quiz_fields(person: Person) -> tuple[FieldView, ...]:
@@ -208,7 +240,7 @@ def _page(
 STEP_PAGES = {
     BACKGROUND: _page(
         BACKGROUND,
-        variant=lambda person: str(person.participant.background.get(SECTION, "")),
+        variant=_background_variant,
         shared=_background_context,
         take=_take_background,
     ),

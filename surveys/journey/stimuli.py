@@ -12,13 +12,13 @@ from django.utils.translation import gettext_lazy
 from surveys.definition import StudyDefinition
 from surveys.drafting.markdown import html_with_pictures, sanitised_html
 from surveys.drafting.texts import LANGUAGE_NAMES
+from surveys.journey.fields import Pairs
 from surveys.models import Media, MediaFacts
 from surveys.questions.parts import Text
 from surveys.questions.stimuli import Audio, Image, Reading, Stimulus, Task, Video, Watching
 
 # The page offers double speed; durations and clocks differ a little.
 FASTEST_SPEED = 2.2
-Pairs = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,7 @@ from surveys.journey.participant_store import read_study
 from surveys.journey.presentation import Presentation, presentation
 from surveys.journey.services import AlreadyDoneError, Visit
 from surveys.journey.step_views import STEP_PAGES, Invalid, Person
-from surveys.journey.steps import CONSENT, FINISHED, QUIZ, VIDEO, WELCOME, comes_before
+from surveys.journey.steps import BACKGROUND, CONSENT, FINISHED, QUIZ, VIDEO, WELCOME, comes_before
 from surveys.journey.visitors import FINISHED_HERE, WITHDREW_HERE, Farewell
 from surveys.models import RUNNING, Participant, Study
 from surveys.protocols import FrozenProtocol, protocol_in_force
@@ -83,7 +83,10 @@ def _show(request: HttpRequest, person: Person) -> HttpResponse:
     step = person.participant.step
     page = STEP_PAGES[step]
     personal = page.personal(person)
-    if step == QUIZ and person.shown.quiz_orders > MOST_SHARED_ORDERS:
+    personal_order = (
+        person.shown.personal_background if step == BACKGROUND else step == QUIZ and person.shown.quiz_orders > MOST_SHARED_ORDERS
+    )
+    if personal_order:
         return own_page(request, page.template, shown=person.shown, step=step, context=page.context(person) | _resume_link(request, person))
     response = shared_page(
         request,
@@ -105,7 +108,7 @@ def _show_again(request: HttpRequest, person: Person, invalid: Invalid) -> HttpR
     """The same page with the typed text and its errors."""
     page = STEP_PAGES[person.participant.step]
     context = page.context(person) | _resume_link(request, person) | invalid.context
-    return own_page(request, page.template, shown=person.shown, step=person.participant.step, context=context, status=422)
+    return own_page(request, page.template, shown=person.shown, step=person.participant.step, context=context, status=invalid.status)
 
 
 def _resume_link(request: HttpRequest, person: Person) -> dict[str, str]:

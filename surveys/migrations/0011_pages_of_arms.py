@@ -3,7 +3,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("surveys", "0009_sign_offs"),
+        ("surveys", "0010_class_rooms"),
     ]
 
     operations = [

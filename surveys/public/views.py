@@ -15,7 +15,7 @@ from django.views.decorators.vary import vary_on_headers
 from audit.selectors import published_heads
 from audit.services import record
 from surveys import actions
-from surveys.access import study_in_public
+from surveys.access import studies_for_strangers, study_in_public
 from surveys.allocation.selectors import allocation_document
 from surveys.journey import visitors
 from surveys.journey.language import asked_for, language_of
@@ -42,6 +42,16 @@ def two_worlds(request: HttpRequest) -> HttpResponse:
     rows = [{"epsilon": loss, "ratio": exp(loss), "right": 100 * exp(loss) / (1 + exp(loss))} for loss in LOSSES]
     with translation.override(translation.get_language_from_request(request)):
         return render(request, "surveys/participant/two_worlds.html", {"rows": rows, "language": translation.get_language()})
+
+
+@require_safe
+@cache_control(public=True, max_age=MINUTES * 60)
+@vary_on_headers("Accept-Language")
+def open_studies(request: HttpRequest) -> HttpResponse:
+    """The studies that take people in now, and whose approved protocol says that strangers may find them here."""
+    with translation.override(translation.get_language_from_request(request)):
+        shown = [presentation(protocol_in_force(study).id, asked_for(request, study)) for study in studies_for_strangers()]
+        return render(request, "surveys/participant/open_studies.html", {"studies": shown, "language": translation.get_language()})
 
 
 @require_safe

@@ -12,7 +12,8 @@ from surveys.drafting.consent_prompts import Prompt, consent_prompts
 from surveys.drafting.markdown import sanitised_html
 from surveys.drafting.texts import LANGUAGE_NAMES
 from surveys.drafting.translations import Outdated, outdated_in, remembering
-from surveys.journey.presentation import DieView, FieldView, Presentation, field_view, present
+from surveys.journey.fields import FieldView, field_view
+from surveys.journey.presentation import DieView, Presentation, present
 from surveys.journey.stimuli import StimulusView
 from surveys.models import Media, PacketSection, Protocol
 from surveys.preregistration.planned_tests import planned_tests_in_words
@@ -71,6 +72,8 @@ class BackgroundView:
     field: FieldView
     roles: tuple[str, ...]
     fields: tuple[FieldView, ...]
+    conditions: tuple[str, ...]
+    """The answers after which it is shown, a line each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -315,6 +318,7 @@ def _background(definition: StudyDefinition, language: str) -> list[BackgroundVi
                     dict.fromkeys(NEVER_RELEASED if isinstance(part, ShortText) else part.role.replace("_", " ") for part in parts)
                 ),
                 fields=tuple(field_view(part, language) for part in parts),
+                conditions=tuple(condition.line for condition in question.show_if),
             )
         )
     return found

@@ -82,7 +82,7 @@ def test_mistakes_stand_beside_their_fields(browser: Client, study: Study) -> No
     sent = {"kind": "single_choice", "text.en": "Which?", "options.en": "One\nOne", "role": "auxiliary", "name": "gender"}
     assert errors(add(browser, study, "background", sent)) == {
         "name": "Another question is called gender already.",
-        "options.en": "Two options say the same.",
+        "options.en": "Two lines say the same.",
     }
     sent |= {"options.en": "One\nTwo", "options.de": "Eins", "name": ""}
     assert set(errors(add(browser, study, "background", sent))) == {"options.de"}

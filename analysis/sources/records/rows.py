@@ -1,18 +1,15 @@
 """Student records that somebody brings, as rows of a source: read from files, kept, and read again. No Django."""
 
 import base64
-import json
-import zlib
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from tempfile import TemporaryFile
 from typing import IO, Any, Self
 
 from analysis.answers.record_schemas import SENSITIVE, RecordSchema
 from analysis.answers.study_records import NOT_ANSWERED, ROOT, halving
-from analysis.sources.record_files import Record, packed_records
-from analysis.sources.record_values import CHILDREN, ENTRY, HOME, LABELS, VALUES, are_numbers, bins_of, in_order, in_roles
+from analysis.sources.records.columns import Record, RecordColumns
+from analysis.sources.records.values import AUXILIARY, ENTRY, HOME, are_numbers, bins_of, in_order
 from surveys.reading.apart import read_apart
 from surveys.reading.readers import RECORDS
 
@@ -22,7 +19,8 @@ CHUNK = 1 << 20
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BroughtFile:
     """A file of a registrar or a department, as somebody declared it. `group`: what its rows are called below a student; empty: a row is
-    a student. `roles` leave out the column `key`, which holds the student's number.
+    a student. `roles` leave out the column `key`, which holds the student's number, and the columns `on`, which say to which row of the
+    group `below` a row belongs.
     """
 
     name: str
@@ -31,6 +29,8 @@ class BroughtFile:
     key: str = ""
     columns: tuple[str, ...] = ()
     roles: Mapping[str, str] = field(default_factory=dict)
+    below: str = ""
+    on: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,16 +49,17 @@ class RecordRows:
     def to_bytes(self) -> bytes:
         return self.data
 
-    def records(self) -> Iterator[Record]:
-        return records_in(self.data)
+    def records(self, *, auxiliary: Collection[str] = ()) -> Iterator[Record]:
+        """Each attribute in the field of its role. `auxiliary`: those that an officer confirmed to be published as they are."""
+        homes = {one["name"]: HOME[one["role"]] for one in self.attributes} | dict.fromkeys(auxiliary, AUXILIARY)
+        return RecordColumns.from_bytes(self.data).records(homes)
 
     def with_roles(self, roles: Mapping[str, str]) -> Self:
         """The same records with other roles. An identifier is dropped for ever, and so is the precision of a sensitive number."""
-        counts: dict[str, Counter[str]] = {str(one["name"]): Counter() for one in self.attributes}
-        for record in self.records():
-            _count(record, counts)
-        wanted = {str(one["name"]): roles.get(one["name"], one["role"]) for one in self.attributes}
-        bins = {name: bins_of(counts[name]) for name, role in wanted.items() if role == SENSITIVE}
+        columns = RecordColumns.from_bytes(self.data)
+        wanted = {one["name"]: roles.get(one["name"], one["role"]) for one in self.attributes}
+        newly = [one["name"] for one in self.attributes if wanted[one["name"]] == SENSITIVE != one["role"]]
+        bins = {name: bins_of(columns.columns[name].counts()) for name in newly}
         attributes = [
             {
                 **one,
@@ -68,19 +69,19 @@ class RecordRows:
             for one in self.attributes
             if wanted[one["name"]] in HOME
         ]
-        data = packed_records(in_roles(record, wanted, bins) for record in self.records())
-        return type(self)(n=self.n, attributes=attributes, data=data)
+        dropped = [name for name, role in wanted.items() if role not in HOME]
+        return type(self)(n=self.n, attributes=attributes, data=columns.changed(dropped=dropped, renamed=bins).to_bytes())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BroughtRecords:
-    """Files that are joined on the number of the student, the one of the students before the others."""
+    """Files that are joined on the number of the student, and rows of rows besides on the columns that name them."""
 
     files: Sequence[BroughtFile]
 
     def read(self, parts: Sequence[IO[bytes]]) -> RecordRows:
         """Raises NotReadError, naming files, lines and columns. The parts stand in a file without a name, and only while they are read."""
-        order = sorted(range(len(self.files)), key=lambda at: bool(self.files[at].group))
+        order = sorted(range(len(self.files)), key=lambda at: len(way_up(self.files[at], self.files)))
         with TemporaryFile() as whole:
             files = []
             for at in order:
@@ -94,10 +95,15 @@ class BroughtRecords:
         return RecordRows(n=found["n"], attributes=found["attributes"], data=base64.b64decode(found["records"]))
 
 
-def records_in(data: bytes) -> Iterator[Record]:
-    """The records that `packed_records` wrote."""
-    for line in zlib.decompress(data).splitlines():
-        yield json.loads(line)
+def way_up(file: BroughtFile, files: Sequence[BroughtFile]) -> list[str]:
+    """The groups from the rows of a file up to the student, each once: a way that leads back to itself ends there."""
+    above = {one.group: one.below for one in files if one.group}
+    found: list[str] = []
+    group = file.group
+    while group and group not in found:
+        found.append(group)
+        group = above.get(group, "")
+    return found
 
 
 def schema_in(document: Mapping[str, Any]) -> RecordSchema:
@@ -110,6 +116,7 @@ def schema_in(document: Mapping[str, Any]) -> RecordSchema:
         hierarchies={name: _suggested(one["values"]) for name, one in attributes.items() if one["role"] != SENSITIVE},
         nested=frozenset(name for name, one in kept.items() if one["nested"]),
         values={name: list(one["values"]) for name, one in kept.items() if one["role"] == SENSITIVE},
+        auxiliary={name: name for name, one in kept.items() if one["role"] == "auxiliary"},
     )
 
 
@@ -119,10 +126,3 @@ def _suggested(values: Sequence[str]) -> dict[str, list[str]]:
     if are_numbers(values):
         return halving(values)
     return {value: [value, ROOT] for value in [*values, NOT_ANSWERED]}
-
-
-def _count(record: Record, counts: Mapping[str, Counter[str]]) -> None:
-    for name, value in (*record[LABELS].items(), *record[VALUES].items()):
-        counts[name][value] += 1
-    for child in record[CHILDREN]:
-        _count(child, counts)

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import IO, Any
 
-from analysis.sources.record_values import AUXILIARY, CHILDREN, CONTROL, FIELDS, LABELS, VALUES, checked
+from analysis.sources.records.values import AUXILIARY, CHILDREN, CONTROL, FIELDS, LABELS, VALUES, checked
 from candor.errors import DataError
 from candor.records.reading import records_in
 from candor.records.schema import DEEPEST, MOST_CHILDREN

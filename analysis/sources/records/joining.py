@@ -1,20 +1,14 @@
-"""Joins files of students on their number, and throws the number away: what comes out is a tree for each, in an order drawn by chance.
-
-This module reads files from outside and does without Django; `surveys.reading` runs it. No sentence repeats a number or a value.
-"""
+"""Joins rows of students on their numbers, and throws the numbers away. No Django. No sentence repeats a number or a value."""
 
 import base64
-import io
-import json
 import secrets
-import zlib
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
-from typing import IO, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import IO, Any, NamedTuple
 
-from analysis.sources.record_statements import STATEMENT, documents, roles_in, statement_of
-from analysis.sources.record_values import (
+from analysis.sources.records.columns import Record, RecordColumns
+from analysis.sources.records.statements import documents, roles_in
+from analysis.sources.records.values import (
     CHILDREN,
     ENTRY,
     HOME,
@@ -24,81 +18,34 @@ from analysis.sources.record_values import (
     VALUES,
     are_numbers,
     bins_of,
-    checked,
     in_order,
-    in_roles,
 )
-from analysis.sources.table_files import FEWEST, MOST_KEPT, opened, refused
+from analysis.sources.table_files import FEWEST, MOST_KEPT
 from candor.records.schema import MOST_CHILDREN
 from surveys.reading.words import Sentence, UnreadableError
 from surveys.reading.words import sentence as _
 
 FEWEST_DIGITS = 5
 """Whole numbers with so many digits, all different, are numbers of people."""
-Record = dict[str, Any]
 
 
-class _Slice(io.RawIOBase):
-    """The next bytes of a file that holds several."""
+class Row(NamedTuple):
+    """A row of a file. `above`: the values that name the row to which it belongs; `own`: those that name it for the rows below it."""
 
-    def __init__(self, file: IO[bytes], size: int) -> None:
-        self.file, self.left = file, size
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        chunk = self.file.read(min(len(buffer), self.left))
-        self.left -= len(chunk)
-        buffer[: len(chunk)] = chunk
-        return len(chunk)
+    line: int
+    key: str
+    told: dict[str, str]
+    above: tuple[str, ...] = ()
+    own: tuple[str, ...] = ()
 
 
-def read(file: IO[bytes], *, files: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The number of students, the attributes, and the packed records, one in each line.
-
-    `files` stand one after another in `file`, that of the students first, each with `size`, `name`, `kind` (csv, xapi or json), `group`
-    (what its rows are called below a student; empty: a row is a student), and for CSV `key` and the `columns` with their `roles`.
-    """
-    joined = _Joined()
-    for one in files:
-        part = io.BufferedReader(_Slice(file, one["size"]))
-        if one["kind"] == "json":
-            joined.take_records(part, one)
-        else:
-            joined.take(_rows(part, one) if one["kind"] == "csv" else _statements(part, one), one)
-        while part.read(1 << 20):  # what a reader left would be the beginning of the next file
-            pass
-    return joined.packed()
-
-
-def _rows(part: IO[bytes], one: Mapping[str, Any]) -> Iterator[tuple[int, str, dict[str, str]]]:
-    """The line, the number of the student, and the attributes of each row."""
-    names, rows = opened(part, one["columns"])
-    place, kept = names.index(one["key"]), [(at, name) for at, name in enumerate(names) if one["roles"].get(name) in HOME]
-    for line, row in rows:
-        found = {}
-        for at, name in kept:
-            value = checked(row[at])
-            if isinstance(value, Sentence):
-                raise refused(line, name, value)
-            found[name] = value
-        yield line, row[place].strip(), found
-
-
-def _statements(part: IO[bytes], one: Mapping[str, Any]) -> Iterator[tuple[int, str, dict[str, str]]]:
-    for number, document in documents(part, one["name"]):
-        found = statement_of(document)
-        if isinstance(found, Sentence):
-            raise UnreadableError(_("statement %(number)s: %(problem)s", number=number, problem=found))
-        yield number, found[0], {name: found[1][name] for name in STATEMENT if one["roles"].get(name) in HOME}
-
-
-class _Joined:
+class Joined:
     """Students as they come together."""
 
     def __init__(self) -> None:
         self.students: dict[str, int] = {}
+        self.named: dict[tuple[str | int, ...], Record] = {}
+        """The rows that rows of another file belong to, by group, student and what names them."""
         self.records: list[Record] = []
         self.roles: dict[str, str] = {}
         self.nested: set[str] = set()
@@ -108,34 +55,54 @@ class _Joined:
         """Equal values are one text in memory."""
         self.has_roots = False
 
-    def take(self, rows: Iterator[tuple[int, str, dict[str, str]]], one: Mapping[str, Any]) -> None:
-        """Students, or what belongs to them."""
+    def take(self, rows: Iterator[Row], one: Mapping[str, Any], *, named_by: Sequence[str]) -> None:
+        """Students, or what belongs to them, or to a row of theirs. `named_by`: the columns by which files below find these rows."""
         group, first = one["group"], array("l")
         names = {name: f"{group}.{name}" if group else name for name in one["roles"]}
         self._declare({names[name]: role for name, role in one["roles"].items() if role in HOME}, nested=bool(group))
         if group:
             self._declare({group: "quasi_identifier"}, nested=True)
-        for line, key, found in rows:
-            if not key:
-                raise _at(one, line, _("expected the number of a student, found nothing"))
-            at = self.students.get(key)
+        for row in rows:
+            line = row.line
+            if not row.key:
+                raise wrong_at(one, line, _("expected the number of a student, found nothing"))
+            at = self.students.get(row.key)
             if not group:
                 if at is not None:
-                    raise _at(one, line, _("the student of line %(first)s stands here again", first=first[at]))
+                    raise wrong_at(one, line, _("the student of line %(first)s stands here again", first=first[at]))
                 first.append(line)
             elif at is None and self.has_roots:
-                raise _at(one, line, _("this student is not in the file of students"))
+                raise wrong_at(one, line, _("this student is not in the file of students"))
             if at is None:
-                at = self.students[key] = len(self.records)
+                at = self.students[row.key] = len(self.records)
                 self.records.append({LABELS: {}, VALUES: {}, CHILDREN: []})
-            told = {names[name]: value for name, value in found.items()}
+            told = {names[name]: value for name, value in row.told.items()}
             if group:
-                if len(self.records[at][CHILDREN]) >= MOST_CHILDREN:
-                    raise _at(one, line, _("expected at most %(most)s rows of one student", most=MOST_CHILDREN))
-                self.records[at][CHILDREN].append(self._vertex({group: ENTRY, **told}))
+                made = self._vertex({group: ENTRY, **told})
+                self._put_below(self._above(at, row, one), made, one, line)
+                if named_by and self.named.setdefault((group, at, *row.own), made) is not made:
+                    same = _list(named_by)
+                    problem = _("another row of this student has the same “%(columns)s”: nothing can be below one of them", columns=same)
+                    raise wrong_at(one, line, problem)
             else:
                 self.records[at] = self._vertex(told)
         self.has_roots = self.has_roots or not group
+
+    def _above(self, at: int, row: Row, one: Mapping[str, Any]) -> Record:
+        """The row to which a row belongs: its student, or a row of the same student in another file."""
+        if not one["below"]:
+            return self.records[at]
+        if (found := self.named.get((one["below"], at, *row.above))) is None:
+            problem = _("this student has no “%(group)s” with this “%(columns)s”", group=one["below"], columns=_list(one["on"]))
+            raise wrong_at(one, row.line, problem)
+        return found
+
+    def _put_below(self, above: Record, made: Record, one: Mapping[str, Any], line: int) -> None:
+        if len(above[CHILDREN]) >= MOST_CHILDREN:
+            if one["below"]:
+                raise wrong_at(one, line, _("expected at most %(most)s rows of one “%(group)s”", most=MOST_CHILDREN, group=one["below"]))
+            raise wrong_at(one, line, _("expected at most %(most)s rows of one student", most=MOST_CHILDREN))
+        above[CHILDREN].append(made)
 
     def take_records(self, part: IO[bytes], one: Mapping[str, Any]) -> None:
         """Records as docs/records.md describes them. They have no number, so nothing can be joined with them."""
@@ -178,6 +145,7 @@ class _Joined:
         """Everything that is kept."""
         n = len(self.records)
         self.students.clear()
+        self.named.clear()
         if n < FEWEST:
             raise UnreadableError(_("expected at least %(fewest)s students, found %(found)s", fewest=FEWEST, found=n))
         if not self.values:
@@ -186,7 +154,7 @@ class _Joined:
             self._require_no_identifier(name, counts, n)
         bins = {name: bins_of(counts) for name, counts in self.values.items() if self.roles[name] == "sensitive"}
         secrets.SystemRandom().shuffle(self.records)
-        written = packed_records(in_roles(record, self.roles, bins) for record in self.records)
+        written = RecordColumns.of(self.records, bins).to_bytes()
         if len(written) > MOST_KEPT:
             raise UnreadableError(_("this is more than can be kept: leave out columns, or bring it in parts"))
         attributes = [
@@ -211,24 +179,12 @@ class _Joined:
             raise UnreadableError(_("“%(name)s” has more than %(most)s values: make them coarser", name=name, most=MOST_VALUES))
 
 
-def packed_records(records: Iterable[Record]) -> bytes:
-    """One record in each line; siblings in the order of their text, so that no order of the files is kept."""
-    machine = zlib.compressobj(6)
-    return b"".join([*(machine.compress(f"{_written(record)}\n".encode()) for record in records), machine.flush()])
-
-
-def _written(record: Record) -> str:
-    below = ",".join(sorted(map(_written, record[CHILDREN])))
-    labels, values = _told(tuple(record[LABELS].items())), _told(tuple(record[VALUES].items()))
-    return f'{{"{LABELS}":{labels},"{VALUES}":{values},"{CHILDREN}":[{below}]}}'
-
-
-@lru_cache(maxsize=100_000)
-def _told(items: tuple[tuple[str, str], ...]) -> str:
-    return json.dumps(dict(items), separators=(",", ":"), ensure_ascii=False)
-
-
-def _at(one: Mapping[str, Any], line: int, problem: Sentence) -> UnreadableError:
+def wrong_at(one: Mapping[str, Any], line: int, problem: Sentence) -> UnreadableError:
+    """What is wrong with a line of a file, or with a statement."""
     if one["kind"] == "xapi":
         return UnreadableError(_("“%(file)s”, statement %(line)s: %(problem)s", file=one["name"], line=line, problem=problem))
     return UnreadableError(_("“%(file)s”, line %(line)s: %(problem)s", file=one["name"], line=line, problem=problem))
+
+
+def _list(names: Sequence[str]) -> str:
+    return ", ".join(names)

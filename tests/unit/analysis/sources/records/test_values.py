@@ -3,7 +3,7 @@
 import pytest
 
 from analysis.answers import study_records
-from analysis.sources.record_values import ENTRY, NOT_GIVEN, are_numbers, bins_of, checked, in_order, in_roles
+from analysis.sources.records.values import ENTRY, NOT_GIVEN, are_numbers, bins_of, checked, in_order
 from surveys.reading.words import Sentence
 
 
@@ -37,14 +37,3 @@ def test_numbers_stand_by_size() -> None:
     assert in_order(["10", "9", NOT_GIVEN]) == ["9", "10"]
     assert in_order(["b", "a", "10"]) == ["10", "a", "b"]
     assert not are_numbers([NOT_GIVEN])
-
-
-def test_a_role_moves_an_attribute_at_every_depth_and_an_identifier_goes() -> None:
-    child = {"quasi_identifiers": {"course": "CS"}, "sensitive": {"grade": "3.98"}, "children": []}
-    record = {"quasi_identifiers": {"name": "Ada", "born": "1815"}, "sensitive": {}, "children": [child]}
-    changed = in_roles(record, {"name": "identifier", "born": "sensitive", "grade": "sensitive"}, {"grade": {"3.98": "[3.8,4)"}})
-    assert changed == {
-        "quasi_identifiers": {},
-        "sensitive": {"born": "1815"},
-        "children": [{"quasi_identifiers": {"course": "CS"}, "sensitive": {"grade": "[3.8,4)"}, "children": []}],
-    }

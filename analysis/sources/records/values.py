@@ -3,7 +3,6 @@
 import math
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from surveys.reading.words import Sentence
 from surveys.reading.words import sentence as _
@@ -68,13 +67,3 @@ def bins_of(counts: Mapping[str, int]) -> Mapping[str, str]:
 
 def _interval(low: float, width: float) -> str:
     return f"[{low:.12g},{low + width:.12g})"
-
-
-def in_roles(record: Mapping[str, Any], roles: Mapping[str, str], values: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
-    """A record with its attributes in the fields of their roles; identifiers are dropped. `values` are written in place of others."""
-    told = {**record[LABELS], **record[VALUES]}
-    found: dict[str, Any] = {LABELS: {}, VALUES: {}, CHILDREN: [in_roles(child, roles, values) for child in record[CHILDREN]]}
-    for name, value in told.items():
-        if home := HOME.get(roles.get(name, "quasi_identifier")):
-            found[home][name] = values.get(name, {}).get(value, value)
-    return found
