@@ -103,7 +103,19 @@ class SectionUnknownError(JourneyError):
     situation = "section_unknown"
 
 
+class ReturnUnknownError(JourneyError):
+    http_status = HTTPStatus.FORBIDDEN
+    title = _("This way back does not belong to this browser")
+    situation = "return_unknown"
+
+
 class LinkUnknownError(JourneyError):
     http_status = HTTPStatus.NOT_FOUND
     title = _("This link does not belong to anybody")
     situation = "link_unknown"
+
+
+class ClassRoomError(SurveyError):
+    """A room for a class that cannot be opened, or an answer that it cannot take."""
+
+    title = _("This did not work in the room of this class")

@@ -25,6 +25,9 @@ def codebook(content: Content, *, names: list[str]) -> bytes:
         ]
         for one in content.protocol["background_questions"]:
             lines += [f"### `{one['name']}`", "", one["text"], "", OF_THE_KIND[one["kind"]], ""]
+            if "shown_after" in one:
+                conditions = ", ".join(f"`{line}`" for line in one["shown_after"])
+                lines += [f"Shown only after these answers, all of them: {conditions}. Those who did not see it are `not answered`.", ""]
             lines += [OF_A_SUBGROUP, ""] if one["name"] in content.protocol["subgroups"] else []
             if one["answers"]:
                 lines += ["| Answer | Meaning |", "|---|---|"]
@@ -57,6 +60,8 @@ OF_THE_KIND = {
     "short_text": "A few words. They are never released, and neither is how many wrote some.",
     "circle": "How many friends somebody named, 0 to 8. Pairs of friends who know each other are not counted; names were never sent. "
     "The counts add up to the number of rows in data.csv.",
+    "slider": "A number on a line, counted by itself or in intervals; the counts add up to the number of rows in data.csv.",
+    "date": "A month or a year, counted by its year; the counts add up to the number of rows in data.csv.",
     "number": "A number, counted by itself or in intervals; the counts add up to the number of rows in data.csv.",
     "group": "A list of entries, of which only the number is counted; the counts add up to the number of rows in data.csv.",
 }

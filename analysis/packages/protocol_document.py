@@ -7,7 +7,7 @@ from typing import Any
 from analysis.packages.rows import column_of
 from surveys.definition import StudyDefinition
 from surveys.preregistration.selectors import KeptPlan
-from surveys.questions.background import BackgroundQuestion, MultipleChoice, OrdinalScale, SingleChoice
+from surveys.questions.background import Answered, MultipleChoice, OrdinalScale, SingleChoice
 from surveys.questions.parts import Text
 
 
@@ -68,8 +68,16 @@ def protocol_document(
             "meaning": "The share of people who were drawn to be asked without a die, if they agreed. None of them is in these data.",
         },
         "background_questions": [
-            {"name": one.name, "kind": one.kind, "text": text(one.text), "answers": _labels(one, language)} for one in definition.background
+            {
+                "name": one.name,
+                "kind": one.kind,
+                "text": text(one.text),
+                "answers": _labels(one, language),
+                **({"shown_after": [condition.line for condition in one.show_if]} if one.show_if else {}),
+            }
+            for one in definition.asked
         ],
+        **({"random_order": list(definition.random_order)} if definition.random_order else {}),
         "subgroups": list(definition.subgroups),
         "quiz": [{"name": one.name, "text": text(one.text)} for one in definition.quiz],
         "allocation": {
@@ -86,7 +94,7 @@ def protocol_document(
     }
 
 
-def _labels(question: BackgroundQuestion, language: str) -> dict[str, str] | None:
+def _labels(question: Answered, language: str) -> dict[str, str] | None:
     """The labels of an answer's names; None: the answers are numbers or words."""
     if isinstance(question, SingleChoice | MultipleChoice | OrdinalScale):
         return {option.name: option.text.in_language(language) for option in question.options}

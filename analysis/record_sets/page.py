@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from django.http import QueryDict
+from django.utils.translation import gettext as _
 
 from analysis.data_sets.retention import usual_day
 from analysis.data_sets.services import students_of
@@ -11,7 +12,7 @@ from analysis.packages.licences import LICENCES
 from analysis.records.page import attributes_of, sweep_view
 from analysis.releases.protecting import hierarchies_of
 from analysis.releases.record_choices import RecordChoices
-from analysis.releases.record_summary import summary_in
+from analysis.releases.record_summary import asked_in, summary_in
 from analysis.sources.places import Place
 from analysis.sources.seats import DataSetSeat
 from analysis.sources.selectors import public_record_packages, schema_of_records
@@ -47,8 +48,9 @@ def records_page(seat: DataSetSeat, sent: QueryDict, errors: Mapping[str, str]) 
         "package": package,
         "shown": package.summary.get("shown", []) if package and package.status == PackageStatus.BUILT and reads_records else [],
         "records": summary_in(package.summary["records"]) if package and package.summary else None,
+        "asked": asked_in(package.protection, package.summary, schema.auxiliary) if package else None,
         "licence": LICENCES[package.licence] if package else None,
-        "licences": [(one.name, f"{one.title}: {one.meaning}") for one in LICENCES.values()],
+        "licences": [(one.name, f"{one.title}: {_(one.meaning)}") for one in LICENCES.values()],
         "choices": choices,
         "values": {
             "authors": sent.get("authors", "\n".join(package.authors) if package else ""),

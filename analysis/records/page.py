@@ -69,7 +69,7 @@ def attributes_of(schema: RecordSchema, now: Mapping[str, Any]) -> list[Attribut
             role=roles[role],
             code=role,
             listed=to_list(now[name]) if name in now and set(now[name]) - {NOT_ANSWERED} else "",
-            is_edited=name in now and now[name] != schema.hierarchies[name],
+            is_edited=name in now and now[name] != schema.editable[name],
         )
         for name, role in schema.roles.items()
     ]

@@ -37,7 +37,7 @@ def save_hierarchy(whole: Study | DataSet, *, attribute: str, chains: Chains | N
     That of a data set may have more values than occur: then the list is that of a catalogue, and tells nobody's.
     """
     _lock(whole)
-    suggested = schema_of(whole).hierarchies
+    suggested = schema_of(whole).editable
     if attribute not in suggested:
         known = {"known": ", ".join(suggested), "found": attribute}
         raise ReleaseError(_("Expected one of the questions %(known)s, found %(found)s.") % known)
@@ -45,9 +45,11 @@ def save_hierarchy(whole: Study | DataSet, *, attribute: str, chains: Chains | N
     if chains is None:
         kept.document.pop(attribute, None)
     else:
-        leaves = set(suggested[attribute])
-        if leaves - set(chains) or (set(chains) != leaves and not isinstance(whole, DataSet)):
-            raise ReleaseError(_("Expected a place for every answer of %(attribute)s, and for no other.") % {"attribute": attribute})
+        told = {"attribute": attribute}
+        if missing := [value for value in suggested[attribute] if value not in chains]:
+            raise ReleaseError(_("The hierarchy of “%(attribute)s” has no place for “%(value)s”.") % {**told, "value": missing[0]})
+        if not isinstance(whole, DataSet) and (strange := [value for value in chains if value not in suggested[attribute]]):
+            raise ReleaseError(_("“%(value)s” in the hierarchy of “%(attribute)s” is no answer.") % {**told, "value": strange[0]})
         try:
             read_hierarchies({attribute: chains})
         except DataError as error:

@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from analysis import actions
-from analysis.answers.study_records import as_published, auxiliary_of, roles_of
+from analysis.answers.study_records import as_published, auxiliary_of, records_of, roles_of
 from analysis.ledger.page import ledger_of
 from analysis.ledger.serializers import ledger_document
 from analysis.models import BackgroundHandling, Release, ReleaseStatus
@@ -31,7 +31,7 @@ from analysis.packages.risk import risk_summary, summary_of_records
 from analysis.packages.rows import groups_of, require_large_groups, rows_of, shuffled_csv, with_random_clusters
 from analysis.releases.keys import signing_key
 from analysis.releases.people import people_sha256, selection_of
-from analysis.releases.protecting import Person, alone_if_confirmed, protect, protect_again, sealed
+from analysis.releases.protecting import Person, Protected, alone_if_confirmed, protect, protect_again, sealed
 from analysis.releases.selectors import manifest_of, published_records, reasons_for_exact_counts
 from analysis.seeds import SEED_KEY
 from analysis.sources.selectors import source_of
@@ -109,7 +109,7 @@ def _draw_rows(release: Release) -> None:
             "background": [
                 asdict(cell)
                 for cell in background_cells(
-                    definition.background, selection.background, smallest=release.smallest_count, secret=selection.people_sha256
+                    definition.asked, selection.background, smallest=release.smallest_count, secret=selection.people_sha256
                 )
                 if with_background
             ],
@@ -137,8 +137,13 @@ def _drawn_records(release: Release, people: Sequence[Person], definition: Study
     return {
         "records": {"records": protected.records, "suppressed": protected.suppressed, "loss": dict(protected.loss)},
         "manifest": sealed(protected).decode(),
-        "alone_if_confirmed": alone_if_confirmed(people, protected.trees, definition, asked) if asked else None,
+        "alone_if_confirmed": _alone_if_confirmed(people, protected, definition, asked) if asked else None,
     }
+
+
+def _alone_if_confirmed(people: Sequence[Person], protected: Protected, definition: StudyDefinition, asked: Sequence[str]) -> int:
+    raw = records_of(as_published(definition.asked, {"auxiliary": asked}), [one.background for one in people])
+    return alone_if_confirmed((protected.trees[one.key], own) for one, own in zip(people, raw, strict=True))
 
 
 def _content_of(release: Release) -> Content:
@@ -215,7 +220,7 @@ def _promised(release: Release, drawn: Mapping[str, Any] | None, definition: Stu
     if drawn is None:
         return None
     chosen = {name: value for name, value in (release.protection or {}).items() if name not in ("hierarchies", "asked")}
-    questions = as_published(definition.background, chosen)
+    questions = as_published(definition.asked, chosen)
     return {**chosen, "auxiliary": auxiliary_of(questions), "suppressed": drawn["suppressed"], "roles": roles_of(questions)}
 
 

@@ -15,7 +15,7 @@ from django.views.decorators.vary import vary_on_headers
 from audit.selectors import published_heads
 from audit.services import record
 from surveys import actions
-from surveys.access import study_in_public
+from surveys.access import studies_for_strangers, study_in_public
 from surveys.allocation.selectors import allocation_document
 from surveys.journey import visitors
 from surveys.journey.language import asked_for, language_of
@@ -42,6 +42,16 @@ def two_worlds(request: HttpRequest) -> HttpResponse:
     rows = [{"epsilon": loss, "ratio": exp(loss), "right": 100 * exp(loss) / (1 + exp(loss))} for loss in LOSSES]
     with translation.override(translation.get_language_from_request(request)):
         return render(request, "surveys/participant/two_worlds.html", {"rows": rows, "language": translation.get_language()})
+
+
+@require_safe
+@cache_control(public=True, max_age=MINUTES * 60)
+@vary_on_headers("Accept-Language")
+def open_studies(request: HttpRequest) -> HttpResponse:
+    """The studies that take people in now, and whose approved protocol says that strangers may find them here."""
+    with translation.override(translation.get_language_from_request(request)):
+        shown = [presentation(protocol_in_force(study).id, asked_for(request, study)) for study in studies_for_strangers()]
+        return render(request, "surveys/participant/open_studies.html", {"studies": shown, "language": translation.get_language()})
 
 
 @require_safe
@@ -124,7 +134,7 @@ def media(request: HttpRequest, slug: str, media_id: UUID) -> HttpResponseBase:
     if participant is None or not participant.arm or comes_before(participant.step, VIDEO):
         raise Http404
     protocol = frozen_protocol(participant.protocol_id)
-    own = {name: protocol.media[name] for name in protocol.definition.arm(participant.arm).video.files()}
+    own = {name: protocol.media[name] for name in protocol.definition.arm(participant.arm).files()}
     return media_response(request, own, study_id=participant.study_id, media_id=media_id)
 
 
@@ -169,6 +179,7 @@ def about_study(request: HttpRequest, slug: str) -> HttpResponse:
         "has_ended": study.status in ENDED,
         "has_background": bool(definition.background) or definition.in_sections,
         "has_lecture": definition.has_lecture,
+        "outside": definition.outside,
         "shows_lectures": definition.shows_lectures,
         "is_survey": definition.is_survey,
         "asks_for_words": definition.asks_for_words,

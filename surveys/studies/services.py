@@ -32,6 +32,7 @@ FIXED_BY_LAUNCH = (
     "control",
     "background",
     "quiz",
+    "random_order",
     "questions",
     "die",
     "direct_share",

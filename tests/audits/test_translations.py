@@ -38,15 +38,15 @@ CALL = re.compile(r"""\b(?:_|gettext)\(\s*"([^"]+)"\s*[,)]""")
 LAZY_CALL = re.compile(r"""\b(?:_|gettext|gettext_lazy|gettext_noop)\(\s*"([^"]+)"\s*[,)]""")
 # Pages of views with `in_own_language`, and what they show.
 STAFF_PAGES = ("analysis/learning/**/*", "analysis/data_sets/*", "analysis/inbox", "analysis/decisions", "accounts/account", "base_staff")
-STAFF_PAGES += ("analysis/record_sets/*", "analysis/releases/_records", "analysis/releases/_record_fields", "analysis/releases/_files")
+STAFF_PAGES += ("analysis/record_sets/*", "analysis/releases/*")
 STAFF_PAGES += ("base_study", "surveys/builder/base", "surveys/builder/form", "surveys/builder/fields/*")
 STAFF_PAGES += ("surveys/_study_navigation", "surveys/investigator/invitation", "surveys/investigator/new_account")
 STAFF_PAGES += ("analysis/records/*", "analysis/planning/_figure")
-STAFF_MODULES = ("analysis/learning/**/*", "analysis/data_sets/*", "analysis/ledger/*", "analysis/sources/*", "analysis/inbox/*")
-STAFF_MODULES += ("analysis/record_sets/*", "analysis/releases/protecting")
+STAFF_MODULES = ("analysis/learning/**/*", "analysis/data_sets/*", "analysis/ledger/*", "analysis/sources/**/*", "analysis/inbox/*")
+STAFF_MODULES += ("analysis/record_sets/*", "analysis/releases/*", "analysis/models/records", "analysis/packages/licences")
 STAFF_MODULES += ("analysis/figures/difficulties", "platform/accounts/views", "surveys/templatetags/*", "surveys/privacy/budgets")
 STAFF_MODULES += ("surveys/builder/frame", "surveys/drafting/parts", "surveys/drafting/forms")
-STAFF_MODULES += ("analysis/records/*", "analysis/releases/selectors")
+STAFF_MODULES += ("analysis/records/*", "analysis/live/matrix", "analysis/figures/intervals", "analysis/models/results")
 STAFF_MODULES += ("surveys/privacy/exact", "surveys/privacy/words", "surveys/reading/apart")
 SAME = {"%(label)s, %(bounds)s", "%(where)s: %(problem)s", "25 %", "75 %", "Budget", "Budget ε", "Codes", "Plan", "Tokens", "Webhooks"}
 BLOCK = re.compile(r"\{%\s*blocktranslate\b([^%]*)%\}(.*?)\{%\s*endblocktranslate\s*%\}", re.DOTALL)
@@ -54,7 +54,12 @@ BLOCK = re.compile(r"\{%\s*blocktranslate\b([^%]*)%\}(.*?)\{%\s*endblocktranslat
 
 def participants_words() -> Iterator[str]:
     """As the catalogue is asked for them: Django doubles the percent signs of a template's words."""
-    pages = [TEMPLATES / "base.html", TEMPLATES / "home.html", *TEMPLATES.glob("surveys/participant/*.html")]
+    pages = [
+        TEMPLATES / "base.html",
+        TEMPLATES / "home.html",
+        *TEMPLATES.glob("surveys/participant/**/*.html"),
+        *TEMPLATES.glob("surveys/classroom/*.html"),
+    ]
     yield from words_in([*pages, *TEMPLATES.glob("components/*.html")], [ROOT / module for module in MODULES])
     for error in (SurveyError, JourneyError, *kinds_of(JourneyError)):
         yield from (str(error.title), str(error.advice))

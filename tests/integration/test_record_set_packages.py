@@ -11,7 +11,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from accounts.models import Role, TokenScope
+from accounts.models import Role, TokenScope, User
 from accounts.services import issue_token
 from analysis.data_sets import services as data_sets
 from analysis.models import DataSet, RecordPackage, RecordSweep, Snapshot
@@ -28,7 +28,7 @@ from candor.records.checking import violations
 from candor.records.releases.intersection import alone_in_both
 from config.body_sizes import TABLES, most_at
 from jobs import tasks
-from tests.factories import logged_in, person
+from tests.factories import logged_in, page_of, person
 from tests.jobs import attempt, claimed, fall_silent, work_off, work_on
 from tests.record_sets import (
     CHOICES,
@@ -183,6 +183,66 @@ def test_every_stage_can_be_given_up_and_a_worker_that_dies_is_followed_by_anoth
     assert "before anything was published" in words(owner.get(page(made)))
 
 
+def test_an_officer_confirms_by_name_what_is_published_as_it_is() -> None:
+    made = record_set(files={**FILES, "maths.csv": courses_file() + "s1,ART,B\n"})
+    owner, officer = logged_in(made.owner), logged_in(person(Role.IRB_OFFICER))
+    names = list(schema_of_records(made).roles)
+    step(owner, made, "roles", attribute=names, role=["quasi_identifier", "auxiliary", "auxiliary", "sensitive"])
+    wrong = step(owner, made, "build", **CHOICES, asked=["born"])
+    assert "Expected some of the questions sex, course.course, found born." in words(wrong)
+    package = requested(made, suppress="0", asked=["sex", "course.course"])
+    assert package.protection["auxiliary"] == []
+    assert "Asked to be published as they are course.course; sex" in words(owner.get(page(made)))
+    read = words(officer.get(page(made)))
+    assert "with all of them as they are, 1 of 60 people would share their record with nobody" in read
+    assert step(owner, made, "confirm", attributes=["sex"]).status_code == 404, "nobody confirms what they brought"
+    for refused in ({}, {"attributes": ["born"]}):
+        assert "Expected some of the questions course.course, sex by name" in words(step(officer, made, "confirm", **refused))
+    assert step(officer, made, "confirm", attributes=["sex"]).status_code == 302
+    package.refresh_from_db()
+    assert (package.status, package.protection["auxiliary"], package.package) == ("building", ["sex"], None)
+    told = words(owner.get(page(made)))
+    assert "Confirmed, to be published as they are: sex. Look at the new package, and ask once more." in told
+    work_off(package)
+    package.refresh_from_db()
+    files = files_in(bytes(package.package or b""))
+    records = json.loads(files["records.json"])
+    assert {record["auxiliary"]["sex"] for record in records} == {"f", "m"}
+    assert faults_in(files) == []
+    assert next(violations(records, k=3), None) is not None, "without the officer it would break k"
+    promised = json.loads(files["protocol.json"])["records"]
+    assert (promised["auxiliary"], promised["roles"]["course.course"]) == (["sex"], "quasi_identifier")
+    assert b"--auxiliary sex" in files["README.md"]
+    step(owner, made, "request", sha256=package.package_sha256, delete_on=f"{made.delete_on}")
+    again = words(officer.get(page(made)))
+    assert "confirmed by name that these are published as they are: sex" in again
+    secret = issue_token(user=User.objects.get(role=Role.IRB_OFFICER), name="n", scope=TokenScope.WRITE, days=1)
+    address = reverse("analysis:api_confirm_record_set", args=[made.slug])
+    program = Client(headers={"authorization": f"Bearer {secret}"})
+    answers = [program.post(address, {"attributes": names}, "application/json").status_code for names in ([], ["sex"], ["course.course"])]
+    assert answers == [400, 409, 202]
+    assert Entry.objects.filter(action="release.auxiliary_confirmed", subject_id=str(made.pk)).count() == 2
+
+
+def test_anonymise_or_query_is_one_page_for_studies_and_for_records_that_somebody_brings() -> None:
+    made = record_set()
+    owner, address = logged_in(made.owner), page(made, "data_set_records_or_query")
+    assert owner.post(address, {"action": "start"}).status_code == 302
+    sweep = RecordSweep.objects.get()
+    RecordSweep.objects.update(plan=[sweep.plan[0], sweep.plan[-1]])
+    sweep.refresh_from_db()
+    work_off(sweep)
+    shown = words(owner.get(address))
+    assert "Which answers better?" in shown
+    assert "Student records can be published as protected records" in shown
+    assert address in owner.get(page(made)).content.decode()
+    assert logged_in(person(Role.INVESTIGATOR)).get(address).status_code == 404
+    requested(made)
+    refused = owner.post(address, {"action": "start"}, follow=True)
+    assert "The data set is in another state" in words(refused)
+    assert not page_of(refused).xpath("//button[@value='start']")
+
+
 def test_infeasible_choices_say_what_is_possible() -> None:
     made = record_set()
     owner = logged_in(made.owner)
@@ -209,12 +269,18 @@ def test_a_role_can_change_and_an_identifier_is_gone_for_ever() -> None:
     assert Entry.objects.filter(action="records.roles_changed").count() == 1
 
 
+def as_text(vertex: dict[str, Any]) -> str:
+    """A record without the order of siblings, which is drawn by chance."""
+    told = [vertex["quasi_identifiers"], vertex["sensitive"]]
+    return json.dumps([*told, sorted(map(as_text, vertex["children"]))], sort_keys=True)
+
+
 def test_two_imports_of_the_same_students_cannot_be_linked_here_and_the_officer_is_warned() -> None:
     first, owner = record_set(), None
     published(first)
     owner = first.owner
     second = record_set(owner, title="Transcripts again")
-    one, other = ([json.dumps(record, sort_keys=True) for record in rows_of_records(made).records()] for made in (first, second))
+    one, other = ([as_text(record) for record in rows_of_records(made).records()] for made in (first, second))
     assert sorted(one) == sorted(other)
     assert one != other, "nothing but their content is the same: no key, and no order"
     package = requested(second)
