@@ -19,7 +19,7 @@ from candor.categories.linear_model import (
     maximum_likelihood_fit,
 )
 from candor.categories.region import CategoryRegion, Ends, Measure, category_region, measures_of
-from candor.categories.results import CategoryEffect, CategoryOutcome, CategoryPrevalence, NoEffectTest
+from candor.categories.results import CATEGORY, CategoryEffect, CategoryOutcome, CategoryPrevalence, NoEffectTest
 from candor.designs.design import Design, FloatArray
 from candor.estimators.contrasts import defined
 from candor.estimators.effects import (
@@ -235,9 +235,8 @@ def _adjusted(effects: Sequence[CategoryEffect], measures: Sequence[Measure]) ->
     for kind in dict.fromkeys(one.kind for one in measures):
         places = [place for place, one in enumerate(found) if one.measure == kind]
         p_values = [found[place].honest_times_effect.p_value for place in places]
-        adjusted = holm(p_values)
-        if len({one.category for one in (found[place] for place in places)}) == 2:
-            adjusted = tuple(p for p in holm(p_values[::2]) for _ in range(2))
+        one_test_for_two = kind == CATEGORY and sum(one.kind == CATEGORY for one in measures) == 2
+        adjusted = [p for p in holm(p_values[::2]) for _ in range(2)] if one_test_for_two else list(holm(p_values))
         for place, p, holms in zip(places, p_values, adjusted, strict=True):
             found[place] = replace(found[place], p_value=p, adjusted_p_value=holms)
     return found

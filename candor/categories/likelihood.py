@@ -12,6 +12,7 @@ from candor.designs.design import Design, FloatArray
 ITERATIONS = 120
 GAP = 1e-10
 """A log-likelihood this close to the largest one is the largest one."""
+NOTHING = 1e-8
 SLOPE = 1e-4
 """The largest derivative that is left to rounding, for up to so many people; no coordinate can move by more than 1."""
 ROUNDS_OFF = 1e4
@@ -165,7 +166,7 @@ def highest(counts: FloatArray, shares: Shares, *, fixed: FloatArray | None = No
         force = force + climbed[:, None] * lifted
         flat = slope < SLOPE * max(1.0, people / ROUNDS_OFF)
         # Close to x = 0 multipliers are so large that the slope is rounding; then the step has nothing to gain.
-        done = (gap < GAP) & (flat | (np.abs((score * step).sum(axis=-1)) < GAP))
+        done = (gap < GAP) & (flat | (np.abs((score * step).sum(axis=-1)) < NOTHING))
         found[moving] = phi
         settled[moving] = done
         if done.any():

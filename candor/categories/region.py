@@ -98,8 +98,8 @@ def category_region(counts: FloatArray, design: Design, *, level: float = 0.95) 
     Notes
     -----
     As `candor.likelihood.region.likelihood_region`, whose region this is with two answers: all values at which twice the loss of the
-    log-likelihood is at most a quantile of χ² with 1 degree of freedom; for x, and for all others where the cheaters' answers are estimated
-    as well, the larger one of `quantile_at_an_end`.
+    log-likelihood is at most a quantile of χ² with 1 degree of freedom; for x, and for effects where the cheaters' answers are estimated as
+    well, the larger one of `quantile_at_an_end`.
     """
     table, shares, measures = counts.reshape(-1), possible_shares(design), measures_of(design)
     (arms, _), others, honest = design.shape, len(design.categories) - 1, shares.honest
@@ -119,8 +119,10 @@ def category_region(counts: FloatArray, design: Design, *, level: float = 0.95) 
     lowest = np.repeat([0.0, 0.0, -1.0], [1, by_arm.shape[0] * len(measures), contrasts.shape[0] * len(measures)])
     start = np.concatenate([[x], rows[1:] @ phi / x if x > NOBODY else np.full(len(rows) - 1, np.nan)])
     estimated = design.cheater_shares is None and design.identification.cheater_yes_rate
-    critical = np.full(len(rows), quantile_at_an_end(level) if estimated else quantile(level))
-    critical[0] = quantile_at_an_end(level)
+    split = 1 + arms * len(measures)
+    critical = np.full(len(rows), quantile(level))
+    critical[:1] = quantile_at_an_end(level)
+    critical[split:] = quantile_at_an_end(level) if estimated else quantile(level)
     settled = [bool(free.settled[0])]
 
     def excess(values: FloatArray) -> FloatArray:
@@ -134,7 +136,6 @@ def category_region(counts: FloatArray, design: Design, *, level: float = 0.95) 
         return np.asarray(np.sqrt(np.maximum(ratio, 0)) - critical[:, None])
 
     ends = crossings(excess, start=start, lowest=lowest, critical=critical)
-    split = 1 + arms * len(measures)
     best = _clean(start)
 
     def arranged(those: list[Ends], scale: Callable[[Measure, float], float]) -> tuple[tuple[Ends, ...], ...]:

@@ -31,7 +31,8 @@ class CategoryEffect:
     """One number about honest people in a treatment arm, minus that in the control arm.
 
     ``interval`` is the shadow of the likelihood region, ``wald`` stands beside it. ``p_value`` tests that there is no effect on this
-    number; ``adjusted_p_value`` is Holm's over all numbers of this measure and all contrasts. ``honest_times_effect`` needs no honest share.
+    number; ``adjusted_p_value`` is Holm's over all numbers of this measure and all contrasts. ``honest_times_effect`` needs no honest
+    share.
     """
 
     treatment: str
@@ -64,9 +65,9 @@ class CategoryOutcome:
     """Everything that is said about one question with categories.
 
     ``identified`` says whether the cheater proportion and the effects follow from the design under its cheater model, ``assumption`` on
-    what that rests. Where they do not, values are None and intervals hold all that design and chance leave open. ``scores`` is empty without
-    an order. ``model_test`` says whether any shares between 0 and 1 explain the answers; when none do, values are None and intervals
-    ``"empty"``.
+    what that rests. Where they do not, values are None and intervals hold all that design and chance leave open. ``scores`` is empty
+    without an order. ``model_test`` says whether any shares between 0 and 1 explain the answers; when none do, values are None and
+    intervals ``"empty"``.
     """
 
     n: int
