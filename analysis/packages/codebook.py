@@ -77,7 +77,7 @@ MEANING = {
     "analytics.json": "Statistics of background and quiz answers, with noise, and the ledger of the privacy budget that paid for them",
     "allocation-proof.txt": "The lists by which chance drew the groups, and their hashes, published before anybody took part",
     "background-counts.csv": "Counts of background answers, small ones hidden",
-    "codebook.md": "This file",
+    "codebook.md": "Every file and every column, explained",
     "croissant.json": "Description in Croissant 1.0",
     "data.csv": "The reported answers",
     "check.py": "Says whether records.json holds what protocol.json promises: `python check.py records.json --k K --l NAME=L`",

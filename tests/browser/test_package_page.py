@@ -86,13 +86,18 @@ def test_a_changed_byte_in_any_file_is_noticed(opened: Page) -> None:
     expect(opened.locator("#files")).to_have_text("The files could not be checked: this is no ZIP file, or its end is missing.")
 
 
-def test_numbers_that_do_not_follow_are_named(opened: Page, assert_accessible: Callable[[Page], None]) -> None:
+def test_numbers_that_do_not_follow_are_named(
+    opened: Page, assert_accessible: Callable[[Page], None], assert_fits: Callable[[Page], None]
+) -> None:
     data = files()["data.csv"]
     given(opened, {**files(), "data.csv": data.replace(b",1\n", b",0\n", 1)})
     expect(opened.locator("#numbers")).to_contain_text("numbers do not follow from the data.")
+    opened.get_by_text("The numbers that do not follow").click()
     expect(opened.locator("#differences li").first).to_contain_text("outcomes.")
     expect(opened.locator("#source")).to_contain_text("The copies in this page differ from them: data.csv.")
     assert_accessible(opened)
+    opened.set_viewport_size({"width": PHONE, "height": 800})
+    assert_fits(opened)
     given(opened, {**files(), "protocol.json": b"{}"})
     expect(opened.locator("#numbers")).to_contain_text("The numbers could not be computed again: a file is not as it should be")
 

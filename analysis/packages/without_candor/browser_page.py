@@ -27,15 +27,15 @@ def browser_page(content: Content, copied: Mapping[str, bytes], *, names: Sequen
     was changed, and sends no request.
     """
     style, *scripts = (_static(name) for name in (STYLE, *SCRIPTS))
-    brought = {"files": {name: meaning_of(name) for name in sorted(names)}, "texts": {name: copied[name].decode() for name in COPIED}}
+    brought = {"files": sorted(names), "texts": {name: copied[name].decode() for name in COPIED}}
     page = render_to_string(
         "analysis/packages/index.html",
         {
             "content": content,
-            "level": round(100 * content.results["level"], 6),
+            "level": 100 * content.results["level"],
             "truth": _shares_of_truth(content),
             "promises": sentences_of(privacy_statement(content)),
-            "files": [(name, meaning_of(name)) for name in sorted(names)],
+            "files": [(name, meaning_of(name).replace("`", "")) for name in sorted(names)],
             "brought": _as_script_data(brought),
             "style": style,
             "scripts": scripts,

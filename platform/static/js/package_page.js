@@ -81,7 +81,8 @@
       }
     }
     element("differences").replaceChildren();
-    for (const { place, published, again: number } of different.slice(0, 50)) {
+    element("differing").hidden = !different.length;
+    for (const { place, published, again: number } of different) {
       add(element("differences"), "li", `${place}: published ${JSON.stringify(published) ?? "nothing"}, computed ${JSON.stringify(number)}`);
     }
     say("numbers", different.length ? "bad" : "good", different.length
@@ -195,7 +196,7 @@
     }
     const signed = [...files.keys()].filter((name) => sums.has(name) || name === SUMS || name === SIGNATURE);
     const unsigned = [...files.keys()].filter((name) => !signed.includes(name) && name !== TRUSTED);
-    for (const name of Object.keys(brought.files)) {
+    for (const name of brought.files) {
       if (![SUMS, SIGNATURE].includes(name) && files.has(SUMS) && !sums.has(name) && !faults.has(SUMS)) faults.set(name, "it is not in the sums, so nobody signed it");
     }
     let signature = "bad";
