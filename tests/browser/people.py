@@ -66,7 +66,7 @@ def token_at_questions(study: Study, *, subsample: str, language: str = "en") ->
         token = new_token()
         participant = participation.enrol(study, visit=Visit(token=token, language=language))
         participation.record_background(token, answers={})
-        participation.finish_video(token)
+        participation.finish_stimulus(token, page=0)
         participation.record_quiz(token, answers={})
         participation.finish_die(token, understood_at_once=True)
         if Participant.objects.get(pk=participant.pk).subsample == subsample:
