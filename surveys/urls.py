@@ -13,7 +13,7 @@ from surveys.builder.file import Archive, StudyFile
 from surveys.builder.lists import ItemPage, ListPage
 from surveys.builder.overview import Overview
 from surveys.builder.planned_tests import PlannedTestsPage
-from surveys.builder.redcap import RedcapPage
+from surveys.builder.redcap import RedcapDictionary, RedcapPage
 from surveys.builder.texts import Consent, Debrief, Plans, Subgroups, markdown_preview
 from surveys.classroom import views as classroom
 from surveys.journey import preview
@@ -68,6 +68,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/build/arms/<slug:arm>/<slug:page>/", PageOfArm.as_view(), name="build_arm_page"),
     path("studies/<slug:slug>/build/background/", ListPage.as_view(part="background"), name="build_background"),
     path("studies/<slug:slug>/build/background/redcap/", RedcapPage.as_view(), name="build_redcap"),
+    path("studies/<slug:slug>/build/background/redcap/dictionary.csv", RedcapDictionary.as_view(), name="build_redcap_dictionary"),
     path("studies/<slug:slug>/build/quiz/", ListPage.as_view(part="quiz"), name="build_quiz"),
     path("studies/<slug:slug>/build/questions/", ListPage.as_view(part="questions"), name="build_questions"),
     path("studies/<slug:slug>/build/<slug:part>/add/", ItemPage.as_view(), name="build_add"),

@@ -73,7 +73,7 @@ def _background_variant(person: Person) -> tuple[str, str]:
 
 
 def _background_context(shown: Presentation, variant: tuple[str, str]) -> dict[str, object]:
-    """What everybody is asked; questions that wait for answers come after them."""
+    """The questions for everybody; those that wait for answers come after them."""
     section, order = variant
     fields = [replace(field, value=section) if field.key == SECTION else field for field in shown.background if not field.waits]
     return {"fields": arranged(fields, order=order, by_chance=shown.random_background)}

@@ -1,4 +1,4 @@
-"""What a background question takes from earlier background answers: whether it is shown at all, and words of its text.
+"""Background questions that hang on earlier background answers: whether they are shown at all, and words of their text.
 
 A condition looks at nothing else: not at the arm, the subsample, the die or the quiz.
 """

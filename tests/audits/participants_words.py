@@ -22,7 +22,7 @@ TEMPLATE = LOCALE / "participants.pot"
 MODULES = {
     **{
         f"surveys/journey/{name}.py": ()
-        for name in ("forms", "presentation", "stimuli", "views", "step_views", "comprehension", "services")
+        for name in ("fields", "forms", "presentation", "stimuli", "views", "step_views", "comprehension", "services")
     },
     "surveys/ways_in.py": ("_",),
     "surveys/privacy/budgets.py": ("budget_in_words",),

@@ -117,6 +117,7 @@ RECRUITING: dict[str, tuple[Any, ...]] = {
     "surveys:build_arm":               (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:build_background":        (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:build_redcap":            (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
+    "surveys:build_redcap_dictionary": (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:build_quiz":              (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:build_questions":         (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:build_add":               (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
