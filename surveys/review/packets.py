@@ -147,6 +147,12 @@ class Packet:
         return [(_place(one.place), LANGUAGE_NAMES.get(one.language, one.language)) for one in self.outdated]
 
     @property
+    def shows(self) -> str:
+        """The one kind that all groups are shown, `several`, or nothing."""
+        kinds = self.definition.stimuli
+        return next(iter(kinds)) if len(kinds) == 1 else "several" if kinds else ""
+
+    @property
     def direct_percent(self) -> int:
         """The percentage of people who are asked directly."""
         return round(self.shown.direct_share * 100)
