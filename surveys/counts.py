@@ -55,6 +55,7 @@ class Counts:
     comprehension_failed: int
     attention_failed: int
     """Those who failed an attention check, whether they stayed or not."""
+    task_not_done: int
     assigned_by_group: Mapping[tuple[str, str], int]
     watched_by_group: Mapping[tuple[str, str], int]
     finished_by_group: Mapping[tuple[str, str], int]
@@ -107,6 +108,7 @@ def counts_of(study: Study, present: Iterable[Alike]) -> Counts:
         comprehension_passed=counted.get(CounterKind.COMPREHENSION_PASSED, 0),
         comprehension_failed=counted.get(CounterKind.COMPREHENSION_FAILED, 0),
         attention_failed=counted.get(CounterKind.ATTENTION_FAILED, 0) + excluded,
+        task_not_done=counted.get(CounterKind.TASK_NOT_DONE, 0),
         assigned_by_group=assigned,
         watched_by_group=watched,
         finished_by_group=finished,

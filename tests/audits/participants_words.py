@@ -21,7 +21,8 @@ TEMPLATE = LOCALE / "participants.pot"
 # Modules whose marked words participants read. With names: these functions, classes or names of gettext only.
 MODULES = {
     **{
-        f"surveys/journey/{name}.py": () for name in ("fields", "forms", "presentation", "views", "step_views", "comprehension", "services")
+        f"surveys/journey/{name}.py": ()
+        for name in ("fields", "forms", "presentation", "stimuli", "views", "step_views", "comprehension", "services")
     },
     "surveys/ways_in.py": ("_",),
     "surveys/privacy/budgets.py": ("budget_in_words",),
