@@ -27,6 +27,9 @@ def codebook(content: Content, *, names: list[str]) -> bytes:
         ]
         for one in content.protocol["background_questions"]:
             lines += [f"### `{one['name']}`", "", one["text"], "", OF_THE_KIND[one["kind"]], ""]
+            if "expected" in one:
+                others = OF_ATTENTION[content.protocol["attention"]]
+                lines += [f"An attention check: the answer `{one['expected']}` is expected. {others}", ""]
             if "shown_after" in one:
                 conditions = ", ".join(f"`{line}`" for line in one["shown_after"])
                 lines += [f"Shown only after these answers, all of them: {conditions}. Those who did not see it are `not answered`.", ""]
@@ -59,6 +62,10 @@ def meaning_of(name: str) -> str:
     return MEANING["preregistration-N.json"] if name.startswith("preregistration-") else MEANING[name]
 
 
+OF_ATTENTION = {
+    "count": "People who gave another one are in the data.",
+    "exclude": "People who gave another one were given no arm and are not in the data.",
+}
 OF_A_SUBGROUP = (
     "The protocol names this question for a comparison of the effects between its answers. Those results are not in this package, because "
     "they are computed from answers that the die does not protect."

@@ -72,6 +72,8 @@ class BackgroundView:
     field: FieldView
     roles: tuple[str, ...]
     fields: tuple[FieldView, ...]
+    expected: str
+    """The answer that an attention check expects."""
     conditions: tuple[str, ...]
     """The answers after which it is shown, a line each."""
 
@@ -317,13 +319,15 @@ def _background(definition: StudyDefinition, language: str) -> list[BackgroundVi
     found = []
     for question in definition.background:
         parts = question.fields if isinstance(question, Group) else (question,)
+        view = field_view(question, language)
         found.append(
             BackgroundView(
-                field=field_view(question, language),
+                field=view,
                 roles=tuple(
                     dict.fromkeys(NEVER_RELEASED if isinstance(part, ShortText) else part.role.replace("_", " ") for part in parts)
                 ),
                 fields=tuple(field_view(part, language) for part in parts),
+                expected=next((text for name, text in view.options if name == getattr(question, "expected", None)), ""),
                 conditions=tuple(condition.line for condition in question.show_if),
             )
         )
