@@ -21,9 +21,9 @@ from surveys.drafting.edits import AnotherArm, ArmSettings, Edit, Item
 from surveys.drafting.forms import DraftForm, Typed, typed_text, typed_value
 from surveys.drafting.markdown import sanitised_html
 from surveys.drafting.names import name_from
-from surveys.drafting.texts import LANGUAGE_NAMES
 from surveys.drafting.watching import WATCHING, read_watching, typed_watching
 from surveys.errors import DefinitionError
+from surveys.languages.offered import LANGUAGE_NAMES
 from surveys.media.services import MediaError
 from surveys.models import MediaFile, Study
 from surveys.questions.stimuli import LONGEST_READING, Arm, Reading, Watching

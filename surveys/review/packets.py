@@ -10,10 +10,10 @@ from surveys.allocation.findable import about_sections
 from surveys.definition import QuizItem, StudyDefinition, texts_of
 from surveys.drafting.consent_prompts import Prompt, consent_prompts
 from surveys.drafting.markdown import sanitised_html
-from surveys.drafting.texts import LANGUAGE_NAMES
 from surveys.drafting.translations import Outdated, outdated_in, remembering
 from surveys.journey.fields import FieldView, field_view
 from surveys.journey.presentation import DieView, Presentation, VideoView, present
+from surveys.languages.offered import LANGUAGE_NAMES
 from surveys.models import Media, PacketSection, Protocol
 from surveys.preregistration.planned_tests import planned_tests_in_words
 from surveys.privacy.budgets import bought_in_words, budget_in_words, rarity

@@ -1,4 +1,4 @@
-"""The words that participants read, found in templates and modules; `python -m tests.audits.participants_words` brings the catalogues up to date.
+"""The words that participants read, found in templates and modules; `make words` brings the catalogues up to date.
 
 It writes `templates/locale/participants.pot`, gives each language an empty entry for each new sentence, drops what no page says any
 more, compiles all, and lists what is still to be translated. German has the words of staff, too: nothing is dropped there.
@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from candor.designs import privacy_words
-from surveys.reading.catalogues import Catalogue, Entry, compiled, read_catalogue, written
+from surveys.languages.catalogues import Catalogue, Entry, compiled, read_catalogue, written
 
 ROOT = Path(__file__).parents[2]
 TEMPLATES = ROOT / "templates"
@@ -20,14 +20,14 @@ LOCALE = TEMPLATES / "locale"
 TEMPLATE = LOCALE / "participants.pot"
 # Modules whose marked words participants read. With names: these functions, classes or names of gettext only.
 MODULES = {
-    **{f"surveys/journey/{name}.py": () for name in ("forms", "presentation", "views", "step_views", "comprehension", "services")},
+    **{str(path.relative_to(ROOT)): () for path in sorted((ROOT / "surveys/journey").rglob("*.py")) if path.stem != "preview"},
     "surveys/ways_in.py": ("_",),
     "surveys/privacy/budgets.py": ("budget_in_words",),
     "analysis/learning/outlook.py": (),
     "platform/config/error_responses.py": (),
 }
 ERRORS = ("SurveyError", "JourneyError")
-GETTEXT = {"_", "gettext", "gettext_lazy", "ngettext"}
+GETTEXT = {"_", "gettext", "gettext_lazy", "gettext_noop", "ngettext"}
 EXTENDS = re.compile(r"""\{%\s*(?:extends|include)\s+["']([^"']+)["']""")
 TRANSLATE = re.compile(r"""\{%\s*translate\s+(?:"([^"]+)"|'([^']+)')""")
 IN_A_FILTER = re.compile(r"""\b_\("([^"]+)"\)""")
@@ -47,7 +47,7 @@ def participants_words() -> dict[str, str]:
 def pages() -> list[Path]:
     """The templates of participants with all that they extend or include; what only staff see in a preview is not theirs."""
     found: list[Path] = []
-    waiting = [*TEMPLATES.glob("surveys/participant/*.html"), TEMPLATES / "error.html", TEMPLATES / "outage.html"]
+    waiting = [*TEMPLATES.glob("surveys/participant/**/*.html"), TEMPLATES / "error.html", TEMPLATES / "outage.html"]
     while waiting:
         path = waiting.pop()
         if path not in found and "investigator" not in path.parts:
@@ -103,6 +103,11 @@ def catalogue_of(language: Path) -> Catalogue:
     return read_catalogue((language / "LC_MESSAGES/django.po").read_text(encoding="utf-8"))
 
 
+def is_said(catalogue: Catalogue, wanted: Entry) -> bool:
+    found = catalogue.entries.get(wanted.one)
+    return found is not None and found.many == wanted.many and all(found.said) and bool(found.said)
+
+
 def main() -> int:
     wanted = template()
     TEMPLATE.write_text(
@@ -111,7 +116,7 @@ def main() -> int:
     missing = 0
     for language in sorted(path for path in LOCALE.iterdir() if path.is_dir()):
         catalogue, path = catalogue_of(language), language / "LC_MESSAGES/django.po"
-        empty = [one for one in wanted.entries if not any(catalogue.entries.get(one, Entry(one=one)).said)]
+        empty = [one for one, entry in wanted.entries.items() if not is_said(catalogue, entry)]
         if language.name == "de":
             entries = {**catalogue.entries, **{one: wanted.entries[one] for one in empty}}
             text = path.read_text(encoding="utf-8")
