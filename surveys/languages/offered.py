@@ -9,6 +9,7 @@ from pathlib import Path
 
 from surveys.languages.catalogues import LARGEST_CATALOGUE, Catalogue, CatalogueError, compiled, problems_in, read_catalogue
 
+TEMPLATE = Path(__file__).parents[2] / "templates/locale/participants.pot"
 OWN = {
     "en": "English",
     "de": "Deutsch",
@@ -36,6 +37,11 @@ class AddedLanguage:
     sha256: str
     pairs: tuple[tuple[str, str], ...]
     """Each English sentence with its translation."""
+
+
+def participants_words() -> Catalogue:
+    """Every sentence that a catalogue has to translate."""
+    return read_catalogue(TEMPLATE.read_text(encoding="utf-8"))
 
 
 def place_of(code: str, folder: Path) -> Path:
