@@ -5,9 +5,11 @@ more, compiles all, and lists what is still to be translated. German has the wor
 """
 
 import ast
+import hashlib
+import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,6 +30,12 @@ MODULES = {
 }
 ERRORS = ("SurveyError", "JourneyError")
 GETTEXT = {"_", "gettext", "gettext_lazy", "gettext_noop", "ngettext"}
+ABOUT_PRIVACY = re.compile(
+    r"\b(answers?|die|dice|codes?|stored?|sent|sends?|deleted|removed?|withdraw\w*|taken? (?:your|my|their)? ?(?:data )?out|data|private|privacy|"
+    r"protect\w*|nobody|rolls?|give away|gives away|tells? (?:a little )?more|passes through|one person|shoulder|bad luck|course credit|"
+    r"day on which|forgets|computed on your|could tell who|take part twice|fastest computer|never|published?|name|fingerprint|noise|keep|kept|cookies?|consent|agree\w*)\b",
+    re.IGNORECASE,
+)
 EXTENDS = re.compile(r"""\{%\s*(?:extends|include)\s+["']([^"']+)["']""")
 TRANSLATE = re.compile(r"""\{%\s*translate\s+(?:"([^"]+)"|'([^']+)')""")
 IN_A_FILTER = re.compile(r"""\b_\("([^"]+)"\)""")
@@ -94,6 +102,25 @@ def words_of_errors() -> Iterator[tuple[str, str]]:
                     yield str(call.args[0].value), ""
 
 
+def privacy_sentences(words: Iterable[str]) -> list[str]:
+    """What participants are promised: all that speaks of answers, the die, codes, or of what is stored, sent, seen and published."""
+    return [one for one in words if len(one.split()) > 4 and ABOUT_PRIVACY.search(one)]
+
+
+def reviews_of(words: Iterable[str]) -> dict[str, str]:
+    """Each language, with the hash of every privacy sentence beside its translation: a changed word on either side changes it."""
+    found = {}
+    for language in languages():
+        said = catalogue_of(language).entries
+        pairs = [[one, *said[one].said] for one in privacy_sentences(words) if one in said]
+        found[language.name] = hashlib.sha256(json.dumps(pairs, ensure_ascii=False).encode()).hexdigest()
+    return found
+
+
+def languages() -> list[Path]:
+    return sorted(path for path in LOCALE.iterdir() if path.is_dir())
+
+
 def template() -> Catalogue:
     header = {"Content-Type": "text/plain; charset=UTF-8", "Language": "", "X-Language-Name": "", "Plural-Forms": ""}
     return Catalogue(header=header, entries={one: Entry(one=one, many=many) for one, many in participants_words().items()})
@@ -114,7 +141,7 @@ def main() -> int:
         written(wanted, about="# The words of participants' pages: docs/languages.md says how to translate them.\n"), encoding="utf-8"
     )
     missing = 0
-    for language in sorted(path for path in LOCALE.iterdir() if path.is_dir()):
+    for language in languages():
         catalogue, path = catalogue_of(language), language / "LC_MESSAGES/django.po"
         empty = [one for one, entry in wanted.entries.items() if not is_said(catalogue, entry)]
         if language.name == "de":

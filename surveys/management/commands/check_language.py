@@ -11,7 +11,7 @@ from surveys.languages.offered import install as put
 
 
 class Command(BaseCommand):
-    help = "Checks a catalogue of participants' words in another language, and with --install puts it where Candor finds it: docs/languages.md."
+    help = "Checks a catalogue of participants' words in another language; --install puts it where Candor finds it (docs/languages.md)."
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
