@@ -9,7 +9,7 @@ import hashlib
 import json
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,6 +20,7 @@ ROOT = Path(__file__).parents[2]
 TEMPLATES = ROOT / "templates"
 LOCALE = TEMPLATES / "locale"
 TEMPLATE = LOCALE / "participants.pot"
+REVIEWED = ROOT / "docs/reviewed_languages.json"
 # Modules whose marked words participants read. With names: these functions, classes or names of gettext only.
 MODULES = {
     **{str(path.relative_to(ROOT)): () for path in sorted((ROOT / "surveys/journey").rglob("*.py")) if path.stem != "preview"},
@@ -135,7 +136,10 @@ def is_said(catalogue: Catalogue, wanted: Entry) -> bool:
     return found is not None and found.many == wanted.many and all(found.said) and bool(found.said)
 
 
-def main() -> int:
+def main(arguments: Sequence[str] = ()) -> int:
+    if arguments == ["--reviewed"]:
+        REVIEWED.write_text(json.dumps(reviews_of(participants_words()), indent=1) + "\n", encoding="utf-8")
+        return 0
     wanted = template()
     TEMPLATE.write_text(
         written(wanted, about="# The words of participants' pages: docs/languages.md says how to translate them.\n"), encoding="utf-8"
@@ -163,4 +167,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))
