@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from django.http import QueryDict
+from django.utils.translation import gettext as _
 
 from analysis.data_sets.retention import usual_day
 from analysis.data_sets.services import students_of
@@ -49,7 +50,7 @@ def records_page(seat: DataSetSeat, sent: QueryDict, errors: Mapping[str, str]) 
         "records": summary_in(package.summary["records"]) if package and package.summary else None,
         "asked": asked_in(package.protection, package.summary, schema.auxiliary) if package else None,
         "licence": LICENCES[package.licence] if package else None,
-        "licences": [(one.name, f"{one.title}: {one.meaning}") for one in LICENCES.values()],
+        "licences": [(one.name, f"{one.title}: {_(one.meaning)}") for one in LICENCES.values()],
         "choices": choices,
         "values": {
             "authors": sent.get("authors", "\n".join(package.authors) if package else ""),

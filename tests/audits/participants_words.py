@@ -32,9 +32,10 @@ MODULES = {
 ERRORS = ("SurveyError", "JourneyError")
 GETTEXT = {"_", "gettext", "gettext_lazy", "gettext_noop", "ngettext"}
 ABOUT_PRIVACY = re.compile(
-    r"\b(answers?|die|dice|codes?|stored?|sent|sends?|deleted|removed?|withdraw\w*|taken? (?:your|my|their)? ?(?:data )?out|data|private|privacy|"
-    r"protect\w*|nobody|rolls?|give away|gives away|tells? (?:a little )?more|passes through|one person|shoulder|bad luck|course credit|"
-    r"day on which|forgets|computed on your|could tell who|take part twice|fastest computer|never|published?|name|fingerprint|noise|keep|kept|cookies?|consent|agree\w*)\b",
+    r"\b(answers?|die|dice|codes?|stored?|sent|sends?|deleted|removed?|withdraw\w*|taken? (?:your|my|their)? ?(?:data )?out|data|private|"
+    r"privacy|protect\w*|nobody|never|published?|name|fingerprint|noise|keep|kept|cookies?|consent|agree\w*|rolls?|gives? away|"
+    r"tells? (?:a little )?more|passes through|one person|shoulder|bad luck|course credit|day on which|forgets|computed on your|"
+    r"could tell who|take part twice|fastest computer)\b",
     re.IGNORECASE,
 )
 EXTENDS = re.compile(r"""\{%\s*(?:extends|include)\s+["']([^"']+)["']""")

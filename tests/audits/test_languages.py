@@ -1,4 +1,4 @@
-"""Each language of participants' pages has all of their words and no others, with the same places and markup, read twice where they promise."""
+"""Each language of participants' pages has all of their words and no others, with the same places and markup, and was read twice."""
 
 import json
 import re

@@ -171,10 +171,21 @@ def test_a_label_stands_for_each_of_its_leaves() -> None:
     assert Reconstruction(twice, HIERARCHIES).expected(took) == pytest.approx(1 / 3 + 1 / 6)  # courses may be taken twice here
     women = read_query({"labels": {"gender": ["F"]}, "values": {"gpa": {"from": 3.5}}})
     assert asked.expected(women) == pytest.approx(0.5 + 0.5 * 0.5)  # a blank counts as the values that are told
-    totals = {"course": {"CS11": 5, "CS12": 2, "CS13": 2, "CS21": 0, "CS22": 0, "CS23": 0}}
+    totals = {"course": {"CS11": 2, "CS12": 2, "CS13": 1}}
     weighted = Reconstruction(records, HIERARCHIES, totals)
-    assert weighted.expected(took) == pytest.approx(4 / 8.75)  # one CS11 of five is told; a leaf weighs at least 1/4
-    assert weighted.expected(another) == pytest.approx(2 / 4 + 2 / 8.75)
+    # One CS11 of two is told, and every leaf is left at least 1/4 times: 1, 2, 1 and three times 1/4, of 4.75, share two vertices, although
+    # the first one is no CS11.
+    assert weighted.expected(took) == pytest.approx(2 * 1 / 4.75, rel=1e-3)
+    assert weighted.expected(another) == pytest.approx(2 * 2 / 4.75, rel=1e-3)
+
+
+def test_leaves_that_are_one_object_in_memory_count_as_in_the_file() -> None:
+    """Both records have the same CS1* with an A; only the first one has CS11 besides, so that it stands for two courses there."""
+    alike = vertex({"course": "CS1*"}, {"grade": "A"})
+    records = [vertex({}, {}, [alike, vertex({"course": "CS11"}, {"grade": "B"})]), vertex({}, {}, [alike])]
+    took = read_query({"child": {"labels": {"course": ["CS12"]}, "values": {"grade": ["A"]}}})
+    for one in (records, records[::-1], json.loads(json.dumps(records))):
+        assert Reconstruction(one, HIERARCHIES).expected(took) == pytest.approx(1 / 2 + 1 / 3)
 
 
 def test_the_desk_is_nearer_the_truth_with_more_epsilon_and_fewer_queries() -> None:
@@ -316,7 +327,11 @@ BAD: dict[str, tuple[dict[str, Any], list[str], str]] = {
     "ℓ too large": ({}, ["--k", "4", "--l", "grade=9"], "ℓ of 'grade': expected at most"),
     "ℓ of raw numbers": ({}, ["--k", "4", "--l", "gpa=2"], "neighbouring numbers are no diversity"),
     "ℓ of nothing": ({}, ["--k", "4", "--l", "grde=2"], "there is no sensitive attribute 'grde'"),
-    "two roots": ({"H": {**HIERARCHIES, "gender": {"F": ["F", "*"], "M": ["M", "all"]}}}, [], "expected one root, '*'"),
+    "two roots": (
+        {"H": {**HIERARCHIES, "gender": {"F": ["F", "*"], "M": ["M", "all"]}}},
+        [],
+        "H.json: hierarchy 'gender': expected one root, '*'",
+    ),
     "a loop": ({"H": {**HIERARCHIES, "gender": {"F": ["F", "x", "F", "*"]}}}, [], "a loop"),
     "no hierarchy": ({"H": {"gender": HIERARCHIES["gender"]}}, [], "the quasi-identifier 'birth' has no hierarchy"),
     "not a leaf": ({"R": [vertex({"gender": "X"})]}, [], "record 1: 'gender': 'X' is not a leaf"),
@@ -348,10 +363,18 @@ def test_bad_input_is_refused_in_one_line(case: str, tmp_path: Path, monkeypatch
     assert not Path("out.json").exists()
 
 
+def test_a_file_that_is_too_large_is_refused_before_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with Path("R.json").open("wb") as file:
+        file.truncate(500_000_000)  # nothing but its size stands on the disk
+    Path("H.json").write_text("{}")
+    assert "R.json: expected at most 400 MB" in refused("anonymize", "R.json", "--hierarchies", "H.json", "--k", "2", "-o", "out.json")
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ('[{"quasi_identifiers": {}, "sensitive": {"gpa": NaN}, "children": []}]', "expected numbers, found NaN"),
+        ('[{"quasi_identifiers": {}, "sensitive": {"gpa": NaN}, "children": []}]', "record 1: expected numbers, found NaN"),
         ('[{"quasi_identifiers": {}', "record 1"),
         ("[] x", "expected nothing after the list"),
         ("", "found the end of the file"),
