@@ -33,6 +33,7 @@ FIXED_BY_LAUNCH = (
     "background",
     "quiz",
     "random_order",
+    "attention",
     "questions",
     "die",
     "direct_share",
