@@ -13,9 +13,9 @@ from candor.records.embedding import Embedding
 from candor.records.shuffling import secret_generator
 
 BLOCK, SAMPLE, TURNS = 1000, 2000, 10
-FEW, FOR_EACH, PATIENCE, NEAR, OF = 1000, 60, 20, 2, 6
-"""With fewer records than `FEW` there is time: up to 60 times for each class, and 20 times in vain for each, a class and 2 of its 6 nearest
-ones are taken apart and grown again; what loses less is kept."""
+FEW, TRIES, OF_ALL, NEAR, OF = 1000, 60, 20_000, 4, 8
+"""With fewer records than `FEW` there is time: up to 60 times, and with many records 20,000 times over their number, a class and 4 of its 8
+nearest ones are taken apart and grown again, and records exchanged; what loses less is kept."""
 EXCHANGES, LEAST_GAIN = 3, 1e-3
 """How often every record looks for one of another class to change places with, and what both classes must gain."""
 CANDIDATES, CLASH = 24, 0.35
@@ -72,9 +72,9 @@ def cluster(
         grown = _Block.of(embedding, rows)
         members, left = grown.grow(size, diversity, grown.vectors.mean(axis=0))
         if diversity == 1:
+            members, loss = _Exchange(grown, members).run(rng)
             if n < FEW:
-                _improve(grown, members, times=FOR_EACH * len(members), rng=rng)
-            members = _Exchange(grown, members).run(rng)
+                members = _improve(grown, members, loss, times=min(TRIES, OF_ALL // n), rng=rng)
         join = _Joining(embedding, rows, members)
         for row in left:
             if not join.add(row, or_suppress=len(found.suppressed) < may_suppress * (done + len(rows)) // n):
@@ -162,33 +162,25 @@ class _Block:
         return int(best[np.argmin(costs[best] + CLASH * size * counts.clashes(self.free[best]))])
 
 
-def _improve(block: _Block, classes: list[list[int]], *, times: int, rng: np.random.Generator) -> None:
-    """Take a class and its nearest ones apart and grow them again, from another beginning; keep what loses less."""
-    if len(classes) < 2:
-        return
-    lowest = np.stack([block.vectors[one].min(axis=0) for one in classes])
-    sums = lowest.sum(axis=1)
-    losses = np.maximum(0.0, [block.totals[one].sum() - len(one) * least for one, least in zip(classes, sums, strict=True)])
-    near, vain = min(OF, len(classes) - 1), 0
-    for start in rng.choice(len(classes), size=times, p=losses / losses.sum()) if losses.sum() > 0 else ():
-        at = np.flatnonzero(lowest[start])
-        apart = sums + sums[start] - 2 * np.minimum(lowest[:, at], lowest[start, at]).sum(axis=1)
-        apart[start] = np.inf
-        chosen = np.append(rng.permutation(np.argpartition(apart, near - 1)[:near])[:NEAR], start)
+def _improve(block: _Block, classes: list[list[int]], least: float, *, times: int, rng: np.random.Generator) -> list[list[int]]:
+    """Take a class and near ones apart, grow them again from another beginning, and exchange records; keep what loses less."""
+    for _ in range(times if len(classes) > 1 else 0):
+        lowest = np.stack([block.vectors[one].min(axis=0) for one in classes])
+        start = int(rng.integers(len(classes)))
+        apart = lowest.sum(axis=1) - 2 * np.minimum(lowest, lowest[start]).sum(axis=1)
+        apart[start] = -np.inf
+        chosen = np.append(rng.permutation(np.argsort(apart)[1 : 1 + OF])[:NEAR], start)
         pool = rng.permutation(np.concatenate([classes[one] for one in chosen]))
         vectors = block.vectors[pool]
         vectors = vectors[:, vectors.any(axis=0)]
         grown, _ = _Block(vectors, block.totals[pool], block.codes[pool][:, :0]).grow(len(classes[0]), 1, vectors[0])
-        loss = [float(block.totals[pool[one]].sum() - len(one) * vectors[one].min(axis=0).sum()) for one in grown]
-        vain += 1
-        if sum(loss) < losses[chosen].sum() - 1e-4:
-            vain = 0
-            for one, rows, own in zip(chosen, grown, loss, strict=True):
-                classes[one] = [int(pool[row]) for row in rows]
-                lowest[one] = block.vectors[classes[one]].min(axis=0)
-                sums[one], losses[one] = lowest[one].sum(), own
-        elif vain > PATIENCE * len(classes):
-            return
+        changed = list(classes)
+        for one, rows in zip(chosen, grown, strict=True):
+            changed[one] = pool[rows].tolist()
+        changed, loss = _Exchange(block, changed).run(rng)
+        if loss < least:
+            least, classes = loss, changed
+    return classes
 
 
 class _Exchange:
@@ -225,8 +217,8 @@ class _Exchange:
             more = np.minimum(there, second[at, None]).sum(axis=0) - np.minimum(there, lowest[at, None]).sum(axis=0)
             self.with_other[row] = totals.sum() - total + self.totals - len(rows) * (shared + more)
 
-    def run(self, rng: np.random.Generator) -> list[list[int]]:
-        """The classes after all exchanges that gain."""
+    def run(self, rng: np.random.Generator) -> tuple[list[list[int]], float]:
+        """The classes after all exchanges that gain, and their loss."""
         rows = np.flatnonzero(self.class_of >= 0)
         for _ in range(EXCHANGES):
             done = 0
@@ -243,7 +235,7 @@ class _Exchange:
                         self._measure(number)
             if not done:
                 break
-        return [one.tolist() for one in self.members]
+        return [one.tolist() for one in self.members], float(self.losses[:-1].sum())
 
 
 class _Counts:
