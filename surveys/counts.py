@@ -53,6 +53,7 @@ class Counts:
     withdrew: int
     comprehension_passed: int
     comprehension_failed: int
+    task_not_done: int
     assigned_by_group: Mapping[tuple[str, str], int]
     watched_by_group: Mapping[tuple[str, str], int]
     finished_by_group: Mapping[tuple[str, str], int]
@@ -104,6 +105,7 @@ def counts_of(study: Study, present: Iterable[Alike]) -> Counts:
         withdrew=withdrew,
         comprehension_passed=counted.get(CounterKind.COMPREHENSION_PASSED, 0),
         comprehension_failed=counted.get(CounterKind.COMPREHENSION_FAILED, 0),
+        task_not_done=counted.get(CounterKind.TASK_NOT_DONE, 0),
         assigned_by_group=assigned,
         watched_by_group=watched,
         finished_by_group=finished,

@@ -31,7 +31,7 @@ from surveys.questions.background import (
 from surveys.questions.parts import LARGEST_COUNT, Language, Name, NonEmpty, Part, Text, different, some, unique_names
 from surveys.questions.plans import PlannedTests, PrivacyBudget, Subgroups
 from surveys.questions.sections import LEAST_PER_ARM, SECTION
-from surveys.questions.stimuli import Arm, Stimulus, Watching
+from surveys.questions.stimuli import KINDS, Arm, Task, Watching
 from surveys.ways_in import OPEN, WAYS_IN, WayIn, checked_way
 
 DIRECT = "direct"
@@ -200,12 +200,13 @@ class StudyDefinition(Part):
 
     def _require_what_the_arms_need(self) -> None:
         """Several arms differ by what they show; one arm leaves nothing to compare."""
-        if double := [arm.name for arm in self.arms if arm.reading and any(arm.video.files())]:
-            raise ValueError(f"arms: an arm shows a video or a text; expected video or reading, got both in {some(double)}")
+        if double := [f"{' and '.join(found)} in {arm.name}" for arm in self.arms if len(found := _given(arm)) > 1]:
+            raise ValueError(f"arms: an arm shows one of {', '.join(KINDS)}, or several on pages; got {some(double)}")
         treatments = [] if self.is_survey else [arm for arm in self.arms if arm.name != self.control]
-        if silent := [arm.name for arm in treatments if arm.stimulus == "nothing"]:
+        if silent := [arm.name for arm in treatments if not arm.shown]:
             raise ValueError(
-                f"arms: every arm but the control needs video.sources or a reading, or there is nothing to compare; without: {some(silent)}"
+                f"arms: every arm but the control needs one of {', '.join(KINDS)}, or pages, or there is nothing to compare; "
+                f"without: {some(silent)}"
             )
         if self.is_survey and (self.analysis.questions or self.subgroups):
             raise ValueError(
@@ -269,9 +270,19 @@ class StudyDefinition(Part):
         return len(self.arms) == 1
 
     @property
-    def stimuli(self) -> frozenset[Stimulus]:
+    def stimuli(self) -> frozenset[str]:
         """The kinds that the arms show, without those that show nothing."""
-        return frozenset(arm.stimulus for arm in self.arms) - {"nothing"}
+        return frozenset(one.kind for arm in self.arms for one in arm.shown)
+
+    @property
+    def plays(self) -> bool:
+        """Whether somebody is shown a stimulus of which a share must be seen or heard."""
+        return any(KINDS[kind].plays for kind in self.stimuli)
+
+    @property
+    def outside(self) -> list[str]:
+        """The other sites to which some people are sent."""
+        return sorted({one.host for arm in self.arms for one in arm.shown if isinstance(one, Task) and one.host})
 
     @property
     def has_lecture(self) -> bool:
@@ -280,7 +291,7 @@ class StudyDefinition(Part):
     @property
     def shows_lectures(self) -> bool:
         """Whether everybody is shown a lecture."""
-        return all(arm.stimulus == "video" for arm in self.arms)
+        return all(arm.kind == "video" for arm in self.arms)
 
     @property
     def strata(self) -> list[str]:
@@ -371,7 +382,12 @@ class StudyDefinition(Part):
 
     def files(self) -> set[str]:
         """Names of all media that the study needs."""
-        return {name for arm in self.arms for name in arm.video.files()}
+        return {name for arm in self.arms for name in arm.files()}
+
+
+def _given(arm: Arm) -> list[str]:
+    """The stimuli that stand beside each other in an arm."""
+    return [*arm.given, *(["pages"] if arm.pages else [])]
 
 
 def texts_of(part: BaseModel, path: str = "") -> Iterator[tuple[str, Text]]:

@@ -103,6 +103,12 @@ class SectionUnknownError(JourneyError):
     situation = "section_unknown"
 
 
+class ReturnUnknownError(JourneyError):
+    http_status = HTTPStatus.FORBIDDEN
+    title = _("This way back does not belong to this browser")
+    situation = "return_unknown"
+
+
 class LinkUnknownError(JourneyError):
     http_status = HTTPStatus.NOT_FOUND
     title = _("This link does not belong to anybody")

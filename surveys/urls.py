@@ -6,14 +6,14 @@ from surveys.allocation import api as arms
 from surveys.builder import api as definitions
 from surveys.builder.about import About
 from surveys.builder.allocation import AllocationPage
-from surveys.builder.arms import ArmPage, Arms
+from surveys.builder.arms import ArmPage, Arms, PageOfArm
 from surveys.builder.beginnings import duplicate, import_page, new_study
 from surveys.builder.direct_questions import DirectQuestions
 from surveys.builder.file import Archive, StudyFile
 from surveys.builder.lists import ItemPage, ListPage
 from surveys.builder.overview import Overview
 from surveys.builder.planned_tests import PlannedTestsPage
-from surveys.builder.redcap import RedcapPage
+from surveys.builder.redcap import RedcapDictionary, RedcapPage
 from surveys.builder.texts import Consent, Debrief, Plans, Subgroups, markdown_preview
 from surveys.classroom import views as classroom
 from surveys.journey import preview
@@ -40,6 +40,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("s/<slug:slug>/somebody-else/", participant.begin_anew, name="begin_anew"),
     path("s/<slug:slug>/progress/", participant.progress, name="progress"),
     path("s/<slug:slug>/resume/<str:token>/", participant.resume, name="resume"),
+    path("s/<slug:slug>/return/<str:ticket>/", participant.come_back, name="return"),
     path("s/<slug:slug>/withdraw/", participant.withdraw, name="withdraw"),
     path("s/<slug:slug>/consent/", about.consent_copy, name="consent_copy"),
     path("s/<slug:slug>/about/", about.about_study, name="transparency"),
@@ -64,8 +65,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/build/direct-questions/", DirectQuestions.as_view(), name="build_direct"),
     path("studies/<slug:slug>/build/arms/", Arms.as_view(), name="build_arms"),
     path("studies/<slug:slug>/build/arms/<slug:arm>/", ArmPage.as_view(), name="build_arm"),
+    path("studies/<slug:slug>/build/arms/<slug:arm>/<slug:page>/", PageOfArm.as_view(), name="build_arm_page"),
     path("studies/<slug:slug>/build/background/", ListPage.as_view(part="background"), name="build_background"),
     path("studies/<slug:slug>/build/background/redcap/", RedcapPage.as_view(), name="build_redcap"),
+    path("studies/<slug:slug>/build/background/redcap/dictionary.csv", RedcapDictionary.as_view(), name="build_redcap_dictionary"),
     path("studies/<slug:slug>/build/quiz/", ListPage.as_view(part="quiz"), name="build_quiz"),
     path("studies/<slug:slug>/build/questions/", ListPage.as_view(part="questions"), name="build_questions"),
     path("studies/<slug:slug>/build/<slug:part>/add/", ItemPage.as_view(), name="build_add"),

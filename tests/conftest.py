@@ -25,7 +25,7 @@ from analysis.models.triggers import BUDGETS_NEVER_GROW, CHARGES_ARE_KEPT
 from audit.triggers import LOG_IS_APPEND_ONLY, PUBLISHED_HEADS_ARE_KEPT
 from surveys.models.triggers import PREREGISTRATIONS_ARE_KEPT, PROTOCOLS_ARE_FROZEN
 from tests.crowds import build_study
-from tests.processes import Site, embedded, migrate_embedded, once, production, to_copy
+from tests.processes import Site, embedded, migrate_embedded, name_of, once, production, to_copy
 
 # The files that take longest, in that order. When processes share the suite, these come first: one of them begun last would be waited for.
 LONGEST_FIRST = (
@@ -149,6 +149,14 @@ def patient_clients() -> None:
     """Give servers longer than the five seconds of httpx: on a busy machine a right answer may take them."""
     for wait in ("connect", "read", "write", "pool"):
         setattr(DEFAULT_TIMEOUT_CONFIG, wait, 60)
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None, request: pytest.FixtureRequest) -> None:
+    """Where processes share the suite, their databases are copies of one that was migrated once, as production migrates it."""
+    if "PYTEST_XDIST_WORKER" in os.environ and connection.vendor == "postgresql":
+        migrated = request.getfixturevalue("built_site").environment["DATABASE_URL"]
+        connection.settings_dict["TEST"] |= {"TEMPLATE": name_of(migrated), "MIGRATE": False}
 
 
 @pytest.fixture(scope="session")

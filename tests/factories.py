@@ -105,7 +105,7 @@ def add_quick_media(study: Study, name: str) -> MediaFile:
         media_type=mimetypes.guess_type(name)[0] or "text/vtt",
         size=len(content),
         sha256=hashlib.sha256(content).hexdigest(),
-        duration_seconds=LECTURE_SECONDS if name.endswith((".mp4", ".webm")) else None,
+        duration_seconds=LECTURE_SECONDS if name.endswith((".mp4", ".webm", ".mp3")) else None,
     )
     media.file.save(media.id.hex, ContentFile(content), save=False)
     media.save()

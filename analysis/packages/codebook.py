@@ -25,6 +25,9 @@ def codebook(content: Content, *, names: list[str]) -> bytes:
         ]
         for one in content.protocol["background_questions"]:
             lines += [f"### `{one['name']}`", "", one["text"], "", OF_THE_KIND[one["kind"]], ""]
+            if "shown_after" in one:
+                conditions = ", ".join(f"`{line}`" for line in one["shown_after"])
+                lines += [f"Shown only after these answers, all of them: {conditions}. Those who did not see it are `not answered`.", ""]
             lines += [OF_A_SUBGROUP, ""] if one["name"] in content.protocol["subgroups"] else []
             if one["answers"]:
                 lines += ["| Answer | Meaning |", "|---|---|"]

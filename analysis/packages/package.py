@@ -1,8 +1,7 @@
 """All files of a release, from plain values. The same values and key always make the same bytes."""
 
 from importlib import resources
-
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from typing import TYPE_CHECKING
 
 from analysis.packages.allocation_proof import allocation_proof
 from analysis.packages.background_counts import cells_csv
@@ -17,8 +16,11 @@ from candor.packages.analytics import ANALYTICS
 from candor.packages.archive import PUBLIC_KEY, SIGNATURE, SUMS, signed, zip_of
 from candor.packages.record_promises import CHECK, HIERARCHIES, RECORDS
 
+if TYPE_CHECKING:  # the web starts without it
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-def package_files(content: Content, key: Ed25519PrivateKey) -> dict[str, bytes]:
+
+def package_files(content: Content, key: "Ed25519PrivateKey") -> dict[str, bytes]:
     """Every file by its name, with the signature."""
     tables = {"data.csv": content.data_csv.encode()}
     if content.background is not None:
@@ -47,5 +49,5 @@ def package_files(content: Content, key: Ed25519PrivateKey) -> dict[str, bytes]:
     return signed(files, key)
 
 
-def package_of(content: Content, key: Ed25519PrivateKey) -> bytes:
+def package_of(content: Content, key: "Ed25519PrivateKey") -> bytes:
     return zip_of(package_files(content, key))

@@ -68,8 +68,16 @@ def protocol_document(
             "meaning": "The share of people who were drawn to be asked without a die, if they agreed. None of them is in these data.",
         },
         "background_questions": [
-            {"name": one.name, "kind": one.kind, "text": text(one.text), "answers": _labels(one, language)} for one in definition.asked
+            {
+                "name": one.name,
+                "kind": one.kind,
+                "text": text(one.text),
+                "answers": _labels(one, language),
+                **({"shown_after": [condition.line for condition in one.show_if]} if one.show_if else {}),
+            }
+            for one in definition.asked
         ],
+        **({"random_order": list(definition.random_order)} if definition.random_order else {}),
         "subgroups": list(definition.subgroups),
         "quiz": [{"name": one.name, "text": text(one.text)} for one in definition.quiz],
         "allocation": {

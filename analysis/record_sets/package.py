@@ -5,9 +5,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
-from typing import Any
-
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from typing import TYPE_CHECKING, Any
 
 from analysis.packages.codebook import MEANING
 from analysis.packages.croissant import dataset
@@ -18,6 +16,9 @@ from analysis.packages.readme import citation, whether_changed
 from analysis.packages.risk import alone_by_auxiliary
 from candor.packages.archive import PUBLIC_KEY, SIGNATURE, SUMS, signed, zip_of
 from candor.packages.record_promises import CHECK, HIERARCHIES, RECORDS
+
+if TYPE_CHECKING:  # the web starts without it
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 TITLES = {RECORDS: "Protected student records", HIERARCHIES: "The labels of records, from each value up to *"}
 OWN_MEANING = {
@@ -91,7 +92,7 @@ class RecordSet:
         return {**told, "precision": [], "alone_by_arm": None, "alone_by_auxiliary": alone_by_auxiliary(self.records)}
 
 
-def record_set_package(content: RecordSet, key: Ed25519PrivateKey) -> bytes:
+def record_set_package(content: RecordSet, key: "Ed25519PrivateKey") -> bytes:
     """The signed ZIP file. The same values and key always make the same bytes."""
     documents = {RECORDS: as_json(content.records), HIERARCHIES: as_json(content.hierarchies)}
     files = {

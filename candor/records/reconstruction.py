@@ -20,7 +20,7 @@ from candor.records.auditing import INTERVAL
 from candor.records.hierarchies import Intervals, read_hierarchies, short
 
 Floats = npt.NDArray[np.float64]
-RECONSTRUCTIONS, LEAST_WEIGHT = 200, 0.25
+RECONSTRUCTIONS, LEAST_WEIGHT, FITTINGS = 200, 0.25, 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,8 +75,9 @@ class Reconstruction:
     hierarchies : mapping
         As they were given to the anonymiser.
     totals : mapping of str to mapping of str to float, optional
-        For an attribute, how often each leaf occurs in truth, from a public source. Leaves then weigh by their total minus the exact
-        occurrences that are published. Never by published labels, which favour what was generalised least.
+        For an attribute, how often each leaf occurs in truth, from a public source. Leaves then weigh so that they are expected in
+        proportion to their totals minus the exact occurrences that are published. Never by published labels, which favour what was
+        generalised least.
 
     Raises
     ------
@@ -87,6 +88,14 @@ class Reconstruction:
     -----
     Of siblings at most one has a certain value, unless two show the same one somewhere in the file. So their chances are added, and a
     sibling of MATH101 whose label is MATH1** is MATH102 if there are no others.
+
+    The weights of totals are found by iterative proportional fitting: a total minus exact occurrences, taken as the weight itself, would
+    count too little where siblings exclude a leaf, and nowhere more instead.
+
+    References
+    ----------
+    Gursoy, Inan, Nergiz & Saygin (2017), §6.1; Deming & Stephan (1940), On a Least Squares Adjustment of a Sampled Frequency Table When the
+    Expected Marginal Totals Are Known, Annals of Mathematical Statistics 11(4).
     """
 
     def __init__(
@@ -109,10 +118,12 @@ class Reconstruction:
             self._collect(record)
         self.totals = totals or {}
         self.known: dict[Any, float] = {}
-        self.taken: dict[tuple[int, str], frozenset[str]] = {}
-        """For a vertex with a label of several leaves: those of them that its siblings have."""
+        self.taken: dict[tuple[int, str, str], frozenset[str]] = {}
+        """For a label of several leaves below a vertex: those of them that its siblings have. By the vertex above, because leaves that are
+        alike may be one object in many records."""
         for record in records:
             self._deal(record)
+        self.weights = {name: self._fitted(name) for name in self.totals if name in self.leaves}
 
     def _collect(self, vertex: Mapping[str, Any]) -> None:
         for name, label in vertex["quasi_identifiers"].items():
@@ -133,20 +144,49 @@ class Reconstruction:
 
     def _deal(self, vertex: Mapping[str, Any]) -> None:
         """Find the leaves that siblings surely have: those that are shown, and those of a label that as many siblings share as it has."""
-        labels: dict[str, dict[str, list[Any]]] = {}
+        labels: dict[str, Counter[str]] = {}
         for child in vertex["children"]:
             for name, label in child["quasi_identifiers"].items():
                 if name not in self.repeated and str(label) in self.leaves.get(name, {}):
-                    labels.setdefault(name, {}).setdefault(str(label), []).append(child)
+                    labels.setdefault(name, Counter())[str(label)] += 1
             self._deal(child)
         for name, found in labels.items():
             taken: set[str] = set()
             for label in sorted(found, key=lambda label: len(self.leaves[name][label])):
                 gone = taken.intersection(self.leaves[name][label])
                 if gone:
-                    self.taken |= {(id(child), name): frozenset(gone) for child in found[label]}
-                if len(found[label]) >= len(self.leaves[name][label]) - len(gone):
+                    self.taken[id(vertex), name, label] = frozenset(gone)
+                if found[label] >= len(self.leaves[name][label]) - len(gone):
                     taken.update(self.leaves[name][label])
+
+    def _fitted(self, name: str) -> dict[str, float]:
+        """Weights with which the leaves of an attribute are expected in proportion to what their totals leave."""
+        vertices: Counter[tuple[str, frozenset[str]]] = Counter()
+        waiting = [(record, 0) for record in self.records]
+        while waiting:
+            vertex, above = waiting.pop()
+            waiting += [(child, id(vertex)) for child in vertex["children"]]
+            label = str(vertex["quasi_identifiers"].get(name))
+            if len(self.leaves[name].get(label, ())) > 1:
+                vertices[label, self.taken.get((above, name, label), frozenset())] += 1
+        left = {leaf: self.totals[name].get(leaf, 0.0) - self.exact[name, leaf] for leaf in self.leaves[name]["*"]}
+        numbers = {leaf: number for number, leaf in enumerate(left)}
+        open_ = [[numbers[leaf] for leaf in self._open(name, *one)] for one in vertices]
+        leaves, times = np.array([leaf for one in open_ for leaf in one], dtype=np.intp), np.array([*vertices.values()], dtype=float)
+        owners = np.repeat(np.arange(len(open_)), [len(one) for one in open_])
+        wanted = np.maximum(LEAST_WEIGHT, np.array([*left.values()]))
+        weights = wanted.copy()
+        for _ in range(FITTINGS if open_ else 0):
+            shares = weights[leaves] * (times / np.bincount(owners, weights[leaves]))[owners]
+            expected = np.bincount(leaves, shares, len(wanted))
+            weights *= np.divide(wanted, expected, where=expected > 0, out=np.ones(len(wanted)))
+            weights = np.maximum(weights / weights.max(), 1e-100)
+        return dict(zip(left, weights.tolist(), strict=True))
+
+    def _open(self, name: str, label: str, taken: frozenset[str]) -> list[str]:
+        """The leaves that a label may stand for."""
+        leaves = self.leaves[name][label]
+        return [leaf for leaf in leaves if leaf not in taken] or leaves
 
     def _is_leaf(self, name: str, label: Any) -> bool:
         return not isinstance(label, str) or self.leaves.get(name, {}).get(label) == [label]
@@ -164,18 +204,18 @@ class Reconstruction:
         """The expected count over all reconstructions; exact, because records are independent of each other."""
         return float(self.probabilities(query).sum())
 
-    def _probability(self, vertex: Mapping[str, Any], query: Query) -> float:
+    def _probability(self, vertex: Mapping[str, Any], query: Query, above: int = 0) -> float:
         found = 1.0
         for name, condition in query.labels.items():
             label = vertex["quasi_identifiers"].get(name)
-            taken = self.taken.get((id(vertex), name), frozenset())
+            taken = self.taken.get((above, name, str(label)), frozenset())
             found *= 0.0 if label is None else self._of_label(name, label, condition, taken)
         for name, condition in query.values.items():
             if not found:
                 return 0.0
             found *= self._of_value(name, vertex["sensitive"], condition)
         if found and query.child is not None:
-            chances = [self._probability(child, query.child) for child in vertex["children"]]
+            chances = [self._probability(child, query.child, id(vertex)) for child in vertex["children"]]
             once = any(len(one) == 1 and name not in self.repeated for name, one in query.child.labels.items() if isinstance(one, list))
             found *= min(1.0, sum(chances)) if once else 1 - prod(1 - chance for chance in chances)
         return found
@@ -186,18 +226,14 @@ class Reconstruction:
             if (ends := _ends(label)) is not None or name not in self.leaves:
                 self.known[key] = _share(ends or self.ends.get(name, (0.0, 0.0)), label, condition)
             else:
-                leaves = self.leaves[name].get(str(label))
-                if leaves is None:
+                if str(label) not in self.leaves[name]:
                     raise DataError(f"{name!r}: {label!r} is no label of its hierarchy")
-                leaves = [leaf for leaf in leaves if leaf not in taken] or leaves
-                weights = [self._weight(name, leaf) if len(leaves) > 1 else 1.0 for leaf in leaves]
+                leaves = self._open(name, str(label), taken)
+                fitted = self.weights.get(name, {})
+                weights = [fitted.get(leaf, 1.0) for leaf in leaves]
                 met = sum(weight for leaf, weight in zip(leaves, weights, strict=True) if _meets(leaf, condition))
                 self.known[key] = met / sum(weights)
         return self.known[key]
-
-    def _weight(self, name: str, leaf: str) -> float:
-        totals = self.totals.get(name)
-        return 1.0 if totals is None else max(LEAST_WEIGHT, totals.get(leaf, 0.0) - self.exact[name, leaf])
 
     def _of_value(self, name: str, values: Mapping[str, Any], condition: Any) -> float:
         """For a blank, the share among all values of the attribute that are told."""

@@ -17,7 +17,7 @@ from surveys.questions.sections import SECTION
 GROUP = ("subsample", "arm", "answered", "is_bot")
 """The columns that tell one group of a batch from another. Bots and people never fill up each other's groups."""
 REFUSED = Q(subsample=DIRECT, agrees_to_direct=False)
-TOTALS = ("declined", "consented", "assigned", "withdrew", "comprehension_passed", "comprehension_failed")
+TOTALS = ("declined", "consented", "assigned", "withdrew", "comprehension_passed", "comprehension_failed", "task_not_done")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

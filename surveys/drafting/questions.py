@@ -7,6 +7,7 @@ from itertools import pairwise
 from django.utils.translation import gettext as _
 
 from candor.written_numbers import typed_number
+from surveys.drafting.conditions import PLACE, read_conditions, typed_conditions
 from surveys.drafting.edits import Document, Unchecked
 from surveys.drafting.forms import DraftForm, Typed, typed_text, typed_value
 from surveys.drafting.names import kept_names, name_from
@@ -24,6 +25,8 @@ PLACES = {"options": "options", "rows": "matrix_rows"}
 LARGEST = 1e15
 LONGEST_SHORT_TEXT = 60
 """Characters of a short text where the author says nothing else, as in the definition."""
+DEFAULTS: Document = {"step": 1, "precision": "month", "at_most": 8, "longest": LONGEST_SHORT_TEXT}
+"""As in the definition, for inputs that are never empty."""
 Item = Document
 
 
@@ -33,12 +36,13 @@ def typed_item(item: Item, languages: Collection[str], place: str = "") -> Typed
     typed: Typed = {}
     for key in ("text", "hint", "unit", "low", "high", "yes", "no"):
         typed.update(typed_text(f"{start}{key}", item.get(key), languages))
-    for key in ("kind", "name", "role", "minimum", "maximum", "step", "earliest", "latest", "at_most", "longest"):
-        typed[f"{start}{key}"] = typed_value(item.get(key))
-    typed[f"{start}precision"] = typed_value(item.get("precision", "month"))
+    for key in ("kind", "name", "role", "minimum", "maximum", "step", "precision", "earliest", "latest", "at_most", "longest"):
+        typed[f"{start}{key}"] = typed_value(item.get(key, DEFAULTS.get(key)))
     typed[f"{start}scores"] = " ".join(f"{option['score']:.15g}" for option in item.get("options", ()) if "score" in option)
     typed[f"{start}whole"] = typed_value(item.get("whole", True))
-    typed[f"{start}shuffle"] = typed_value(item.get("shuffle", True))
+    typed[f"{start}shuffle"] = typed_value(item.get("shuffle", item.get("kind", "quiz") == "quiz"))
+    if not place:
+        typed[PLACE] = typed_conditions(item.get(PLACE, ()))
     for key, place in PLACES.items():
         typed.update(_typed_options(item, languages, f"{start}{place}", item.get(key, ())))
     for number, field in enumerate(item.get("fields", ())):
@@ -50,6 +54,8 @@ def read_background(form: DraftForm, before: Item, *, taken: Collection[str], pl
     """A background question; `before` is its earlier state, `taken` are the names of the others."""
     start = f"{place}." if place else ""
     question = _read_question(form, before, taken=taken, start=start)
+    if not place and (conditions := read_conditions(form)):
+        question[PLACE] = conditions
     kind = form.choice(f"{start}kind", KINDS if place else KINDS_OUTSIDE_GROUPS, missing=_("Choose what kind of answer this is."))
     question["kind"] = kind
     if kind == "group":
@@ -64,6 +70,8 @@ def read_background(form: DraftForm, before: Item, *, taken: Collection[str], pl
         return question | _read_date(form, start)
     if kind and kind != "circle":
         question["options"], _right = _read_options(form, before, start=start)
+    if kind in ("single_choice", "multiple_choice", "matrix") and form.checked(f"{start}shuffle"):
+        question["shuffle"] = True
     if kind in ("ordinal_scale", "matrix"):
         question["options"] = _with_scores(form, question["options"], start)
     if kind == "matrix":

@@ -16,11 +16,11 @@ from surveys.drafting.texts import LANGUAGE_NAMES
 from surveys.journey import steps
 from surveys.journey.fields import FieldView, Pairs, field_view, said_in
 from surveys.journey.steps import DIRECT_QUESTIONS, QUESTIONS, steps_of
+from surveys.journey.stimuli import Files, StimulusView, name_of_step, views_of
 from surveys.models import Media
 from surveys.privacy.budgets import budget_in_words
 from surveys.protocols import frozen_protocol
 from surveys.questions.sections import HINT, QUESTION, SECTION
-from surveys.questions.stimuli import Stimulus
 from surveys.ways_in import WayIn
 
 NAMES: dict[str, str | Promise] = {
@@ -28,44 +28,11 @@ NAMES: dict[str, str | Promise] = {
     steps.CONSENT: _("Your agreement"),
     steps.BACKGROUND: _("About you"),
     steps.DIRECT_CONSENT: _("How we may ask"),
-    steps.VIDEO: _("The lecture"),
     steps.QUIZ: _("Quiz"),
     steps.DIE: _("The die"),
     QUESTIONS: _("Personal questions"),
     steps.FINISHED: _("Your codes"),
 }
-
-STIMULI: dict[frozenset[str], str | Promise] = {
-    frozenset({"video"}): NAMES[steps.VIDEO],
-    frozenset({"reading"}): _("The text"),
-    frozenset({"video", "reading"}): _("Lecture or text"),
-}
-"""The name of the step at which arms differ: the same for all of them, so that it tells nobody their own."""
-
-# The page offers double speed; durations and clocks differ a little.
-FASTEST_SPEED = 2.2
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VideoView:
-    """The lecture or the text of an arm. `missing` names the files that a draft still lacks; a frozen protocol has them all."""
-
-    title: str
-    sources: Pairs
-    captions: tuple[tuple[str, str, str], ...]
-    poster_url: str
-    transcript_html: str
-    duration_seconds: float
-    missing: tuple[str, ...] = ()
-    stimulus: Stimulus = "video"
-    reading_html: str = ""
-    reading_seconds: int = 0
-
-    def believable_tenths(self, claimed: int, *, at_opening: int, seconds: float) -> int:
-        """The most that can be watched in the time since the page was opened, added to the part watched before."""
-        if not self.duration_seconds:
-            return at_opening
-        return min(claimed, at_opening + int(seconds * FASTEST_SPEED / self.duration_seconds * 10), 10)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,13 +98,15 @@ class Presentation:
     required_share: float
     minimum_seconds: int
     completion_url: str
-    videos: dict[str, VideoView]
+    stimuli: dict[str, tuple[StimulusView, ...]]
+    """The pages of each arm."""
+    step_of_stimuli: str
     dice: dict[str, DieView]
 
     @property
     def shows_lectures(self) -> bool:
         """Whether everybody is shown a lecture."""
-        return all(shown.stimulus == "video" for shown in self.videos.values())
+        return all([page.kind for page in pages] == ["video"] for pages in self.stimuli.values())
 
     @property
     def sections(self) -> tuple[str, ...]:
@@ -147,9 +116,7 @@ class Presentation:
     def progress(self, step: str) -> dict[str, int | str | Promise]:
         """The number of steps is the same for everybody, so that nobody can read from it before their turn how they will be asked."""
         place = self.steps.index(QUESTIONS if step == DIRECT_QUESTIONS else step)
-        name = NAMES[self.steps[place]]
-        if self.steps[place] == steps.VIDEO:
-            name = STIMULI[frozenset(shown.stimulus for shown in self.videos.values()) - {"nothing"}]
+        name = self.step_of_stimuli if self.steps[place] == steps.VIDEO else NAMES[self.steps[place]]
         return {"number": place + 1, "total": len(self.steps), "name": name}
 
 
@@ -216,7 +183,8 @@ def present(
         required_share=definition.watching.share,
         minimum_seconds=definition.minimum_seconds,
         completion_url=definition.entry.completion_url or "",
-        videos={arm.name: _video(definition, arm.name, language, media, media_address) for arm in definition.arms},
+        stimuli={arm.name: views_of(arm.shown, definition, language, Files(media, media_address)) for arm in definition.arms},
+        step_of_stimuli=_step_of_stimuli(definition, language),
         dice={subsample: _die(definition, subsample) for subsample in definition.die.subsamples},
     )
 
@@ -241,23 +209,9 @@ def _budget(definition: StudyDefinition, language: str) -> tuple[str, ...]:
         return budget_in_words(definition.privacy_budget) if definition.privacy_budget else ()
 
 
-def _video(definition: StudyDefinition, arm: str, language: str, media: Media, media_address: Callable[[str], str]) -> VideoView:
-    shown = definition.arm(arm)
-    video = shown.video
-    there = {name: media_address(media[name]["id"]) for name in video.files() if name in media}
-    captions = video.captions_in_order([language, *definition.languages])  # a browser shows the first
-    return VideoView(
-        title=definition.title.in_language(language),
-        missing=tuple(name for name in video.files() if name not in there),
-        sources=tuple((there[name], media[name]["media_type"]) for name in video.sources if name in there),
-        captions=tuple((there[name], code, LANGUAGE_NAMES.get(code, code)) for code, name in captions if name in there),
-        poster_url=there.get(video.poster or "", ""),
-        transcript_html=sanitised_html(video.transcript.in_language(language)) if video.transcript else "",
-        duration_seconds=max((media[name]["duration_seconds"] or 0.0 for name in video.sources if name in there), default=0.0),
-        stimulus=shown.stimulus,
-        reading_html=sanitised_html(shown.reading.text.in_language(language)) if shown.reading else "",
-        reading_seconds=shown.reading.seconds if shown.reading else 0,
-    )
+def _step_of_stimuli(definition: StudyDefinition, language: str) -> str:
+    with translation.override(language):
+        return name_of_step(definition.stimuli) if definition.stimuli else ""
 
 
 def _die(definition: StudyDefinition, subsample: str) -> DieView:

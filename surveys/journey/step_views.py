@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from http import HTTPStatus
 
 from django.http import QueryDict
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from surveys.definition import StudyDefinition
@@ -17,11 +18,12 @@ from surveys.journey.forms import errors_of, read_direct_answers, read_fields, r
 from surveys.journey.pages import SharedContext
 from surveys.journey.presentation import Presentation
 from surveys.journey.steps import BACKGROUND, DIE, DIRECT_CONSENT, DIRECT_QUESTIONS, FINISHED, QUESTIONS, QUIZ, VIDEO
+from surveys.journey.stimuli import KINDS, StimulusView
 from surveys.models import Participant
 from surveys.protocols import frozen_protocol
 from surveys.questions.sections import SECTION
 from surveys.recruitment.selectors import way_back
-from surveys.tokens import completion_code, roll_key, withdrawal_code
+from surveys.tokens import completion_code, return_ticket, roll_key, withdrawal_code
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +34,8 @@ class Person:
     participant: Participant
     shown: Presentation
     is_bot: bool
+    absolute: Callable[[str], str]
+    """The whole address of a path of this site."""
 
 
 class Invalid(Exception):  # noqa: N818  (not an error of the program: the page comes back)
@@ -69,7 +73,7 @@ def _background_variant(person: Person) -> tuple[str, str]:
 
 
 def _background_context(shown: Presentation, variant: tuple[str, str]) -> dict[str, object]:
-    """What everybody is asked; questions that wait for answers come after them."""
+    """The questions for everybody; those that wait for answers come after them."""
     section, order = variant
     fields = [replace(field, value=section) if field.key == SECTION else field for field in shown.background if not field.waits]
     return {"fields": arranged(fields, order=order, by_chance=shown.random_background)}
@@ -114,29 +118,52 @@ def _take_direct_consent(data: QueryDict, person: Person) -> None:
         participation.record_direct_consent(person.token, agrees=choice == "agree")
 
 
-def _video_variant(person: Person) -> tuple[str, int, str]:
+def stimulus_of(person: Person) -> StimulusView:
+    """The page of their arm on which somebody is."""
+    return person.shown.stimuli[person.participant.arm][person.participant.page]
+
+
+def _stimulus_variant(person: Person) -> tuple[str, int, int, str]:
     watching = frozen_protocol(person.participant.protocol_id).definition.watching
-    return person.participant.arm, person.participant.watched_tenths, "optional" if person.is_bot else watching.mode
+    participant = person.participant
+    return participant.arm, participant.page, participant.watched_tenths, "optional" if person.is_bot else watching.mode
 
 
-def _video_context(shown: Presentation, variant: tuple[str, int, str]) -> dict[str, object]:
-    arm, tenths, mode = variant
-    return {"video": shown.videos[arm], "watch": mode, "required_share": shown.required_share, "watched_share": tenths / 10}
+def _stimulus_context(shown: Presentation, variant: tuple[str, int, int, str]) -> dict[str, object]:
+    arm, page, tenths, mode = variant
+    return {
+        "stimulus": shown.stimuli[arm][page],
+        "page": page,
+        "watch": mode,
+        "required_share": shown.required_share,
+        "watched_share": tenths / 10,
+    }
 
 
-def _take_video(data: QueryDict, person: Person) -> None:
-    shown, waited = person.shown.videos[person.participant.arm], visitors.since_opening(data.get("opened", ""), person.participant)[0]
-    if not person.is_bot and waited < shown.reading_seconds:
-        # The ticket stays, so that the time which was spent reading counts.
-        kept = {"opened": data["opened"]} if waited else {}
-        raise Invalid(errors=[{"field": "reading", "message": _("Please read a little longer, then choose Continue.")}], **kept)
-    watching = frozen_protocol(person.participant.protocol_id).definition.watching
-    if watching.mode == "required" and shown.stimulus == "video" and not person.is_bot:
-        # Without JavaScript nothing is reported while the lecture plays; the time since the page was opened counts instead.
-        needed = watching.share * shown.duration_seconds
-        if person.participant.watched_tenths / 10 < int(watching.share * 10 + 1e-6) / 10 and waited < needed:
-            raise Invalid(errors=[{"field": "lecture", "message": _("Please watch a little more of the lecture first.")}])
-    participation.finish_video(person.token)
+def _take_stimulus(data: QueryDict, person: Person) -> None:
+    participant, sent = person.participant, data.get("page", "0")
+    if sent != str(participant.page):  # a page of before, sent twice or from another tab
+        raise participation.AlreadyDoneError
+    shown, waited = stimulus_of(person), visitors.since_opening(data.get("opened", ""), participant)[0]
+    watching = frozen_protocol(participant.protocol_id).definition.watching
+    early = "" if person.is_bot else shown.too_early(watching, waited=waited, tenths=participant.watched_tenths)
+    # The ticket stays, so that the time which was spent here counts.
+    kept = {"opened": data["opened"]} if waited else {}
+    if early:
+        raise Invalid(errors=[{"field": KINDS[shown.kind].field, "message": early}], **kept)
+    if shown.address and "undone" not in data and not person.is_bot:
+        raise Invalid(
+            errors=[{"field": "stimulus", "message": _("Go to the task first. It brings you back here when it is done.")}], **kept
+        )
+    participation.finish_stimulus(person.token, page=participant.page, undone=bool(shown.address))
+
+
+def _stimulus_values(person: Person) -> dict[str, str]:
+    values = {"opened": visitors.opening_ticket(person.participant)}
+    if (shown := stimulus_of(person)).address:
+        ticket = return_ticket(person.token, person.participant.page)
+        values["leave_url"] = shown.leaving(person.absolute(reverse("surveys:return", args=[person.shown.slug, ticket])))
+    return values
 
 
 def quiz_fields(definition: StudyDefinition, language: str, *, order: str) -> tuple[FieldView, ...]:
@@ -220,10 +247,10 @@ STEP_PAGES = {
     DIRECT_CONSENT: _page(DIRECT_CONSENT, shared=_direct_consent_context, take=_take_direct_consent),
     VIDEO: _page(
         VIDEO,
-        variant=_video_variant,
-        shared=_video_context,
-        personal=lambda person: {"opened": visitors.opening_ticket(person.participant)},
-        take=_take_video,
+        variant=_stimulus_variant,
+        shared=_stimulus_context,
+        personal=_stimulus_values,
+        take=_take_stimulus,
     ),
     QUIZ: _page(QUIZ, variant=_quiz_fields, shared=lambda _shown, items: {"items": items}, take=_take_quiz),
     DIE: _page(DIE, variant=lambda person: person.participant.subsample, shared=_die_context, take=_take_die),

@@ -1,6 +1,7 @@
 """The participant's pages. Stored state decides which page it is, never the address; only a click (POST) changes anything."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import wraps
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
@@ -9,7 +10,7 @@ from django.urls import reverse
 from django.utils import translation
 from django.views.decorators.http import require_http_methods, require_POST
 
-from surveys.errors import JourneyError, LinkUnknownError, SectionUnknownError, StepOutOfOrderError, StudyClosedError
+from surveys.errors import JourneyError, LinkUnknownError, ReturnUnknownError, SectionUnknownError, StepOutOfOrderError, StudyClosedError
 from surveys.journey import services as participation
 from surveys.journey import visitors
 from surveys.journey.language import asked_for, language_of
@@ -24,7 +25,7 @@ from surveys.models import RUNNING, Participant, Study
 from surveys.protocols import FrozenProtocol, protocol_in_force
 from surveys.questions.sections import SECTION
 from surveys.recruitment.slowing import Wait, wait_before
-from surveys.tokens import looks_like_completion_code, new_token, withdrawal_code
+from surveys.tokens import looks_like_completion_code, new_token, return_ticket_is_genuine, withdrawal_code
 from surveys.ways_in import IDENTIFIER
 
 View = Callable[..., HttpResponse]
@@ -66,7 +67,11 @@ def journey(request: HttpRequest, slug: str) -> HttpResponse:
     shown = presentation(participant.protocol_id, participant.language)
     with translation.override(participant.language):
         person = Person(
-            token=token, participant=participant, shown=shown, is_bot=participant.is_bot and visitors.is_bot(request, participant.study)
+            token=token,
+            participant=participant,
+            shown=shown,
+            is_bot=participant.is_bot and visitors.is_bot(request, participant.study),
+            absolute=request.build_absolute_uri,
         )
         if participant.step != FINISHED and participant.study.status not in RUNNING:
             raise StudyClosedError
@@ -271,10 +276,11 @@ def progress(request: HttpRequest, slug: str) -> HttpResponse:
     if participant is None:
         raise LinkUnknownError
     if participant.step == VIDEO:
-        video = presentation(participant.protocol_id, participant.language).videos[participant.arm]
+        shown = presentation(participant.protocol_id, participant.language).stimuli[participant.arm][participant.page]
         seconds, at_opening = visitors.since_opening(request.POST.get("opened", ""), participant)
         claimed = TENTHS.get(request.POST.get("share", ""), 0)
-        participation.record_watched(token, tenths=video.believable_tenths(claimed, at_opening=at_opening, seconds=seconds))
+        tenths = shown.believable_tenths(claimed, at_opening=at_opening, seconds=seconds)
+        participation.record_watched(token, page=participant.page, tenths=tenths)
     return HttpResponse(status=204)
 
 
@@ -292,6 +298,28 @@ def resume(request: HttpRequest, slug: str, token: str) -> HttpResponse:
     response = _to_journey(slug)
     visitors.remember_participant(response, slug, token)
     return response
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@participant_page
+def come_back(request: HttpRequest, slug: str, ticket: str) -> HttpResponse:
+    """The way back from another site: in the browser that left, once, a click on Continue goes on. Elsewhere it opens nothing."""
+    token, participant = visitors.participant_of(request, slug)
+    if participant is None:
+        raise ReturnUnknownError
+    shown = presentation(participant.protocol_id, participant.language)
+    pages = shown.stimuli.get(participant.arm, ())
+    left = next((page for page in range(len(pages)) if return_ticket_is_genuine(ticket, token, page)), None)
+    if left is None:
+        raise ReturnUnknownError
+    if participant.step != VIDEO or participant.page != left:
+        return _to_journey(slug)  # used before: the person is further on
+    with translation.override(shown.language):
+        if request.method != "POST":
+            return render(request, "surveys/participant/come_back.html", {"study": shown, "language": shown.language})
+        with suppress(AlreadyDoneError):
+            participation.finish_stimulus(token, page=left)
+    return _to_journey(slug)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

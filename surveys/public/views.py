@@ -134,7 +134,7 @@ def media(request: HttpRequest, slug: str, media_id: UUID) -> HttpResponseBase:
     if participant is None or not participant.arm or comes_before(participant.step, VIDEO):
         raise Http404
     protocol = frozen_protocol(participant.protocol_id)
-    own = {name: protocol.media[name] for name in protocol.definition.arm(participant.arm).video.files()}
+    own = {name: protocol.media[name] for name in protocol.definition.arm(participant.arm).files()}
     return media_response(request, own, study_id=participant.study_id, media_id=media_id)
 
 
@@ -179,6 +179,7 @@ def about_study(request: HttpRequest, slug: str) -> HttpResponse:
         "has_ended": study.status in ENDED,
         "has_background": bool(definition.background) or definition.in_sections,
         "has_lecture": definition.has_lecture,
+        "outside": definition.outside,
         "shows_lectures": definition.shows_lectures,
         "is_survey": definition.is_survey,
         "asks_for_words": definition.asks_for_words,

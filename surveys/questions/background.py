@@ -164,6 +164,7 @@ class Matrix(Scale):
                 kind="ordinal_scale",
                 role=self.role,
                 options=self.options,
+                show_if=self.show_if,
             )
             for row in self.rows
         )
@@ -254,7 +255,7 @@ class Group(Background):
 
 BackgroundQuestion = Annotated[Simple | Matrix | ShortText | Circle | Group, Field(discriminator="kind")]
 Answered = Simple | ShortText | Circle | Group
-"""What answers are given to: a matrix has been taken apart."""
+"""The kinds as answers are stored: a matrix has been taken apart."""
 
 
 def taken_apart(questions: Iterable[BackgroundQuestion]) -> list[Answered]:
@@ -264,7 +265,7 @@ def taken_apart(questions: Iterable[BackgroundQuestion]) -> list[Answered]:
 
 @dataclass(frozen=True, slots=True)
 class Possible:
-    """What a question or a row can be answered, for `conditions.require_possible`."""
+    """The answers that a question or a row can have, for `conditions.require_possible`."""
 
     question: Simple
 

@@ -1,4 +1,4 @@
-"""What a background question takes from earlier background answers: whether it is shown at all, and words of its text.
+"""Background questions that hang on earlier background answers: whether they are shown at all, and words of their text.
 
 A condition looks at nothing else: not at the arm, the subsample, the die or the quiz.
 """
@@ -14,9 +14,9 @@ from pydantic import AfterValidator, Field, StringConstraints, model_validator
 from surveys.questions.parts import LARGEST_COUNT, Name, Part, Text, different, some
 
 MOST_CONDITIONS = 5
-PIPE = re.compile(r"\[\[([a-z0-9][a-z0-9_.-]*)\|([^\[\]|]+)\]\]")
-"""An earlier answer within a text, and the words that stand there if it was left out: `[[subject|your subject]]`."""
-LIKE_A_PIPE = re.compile(r"\[\[[^\[\]]*\]\]?")
+PIPE = re.compile(r"\{([a-z0-9][a-z0-9_-]*)\|([^{}|]+)\}")
+"""An earlier answer within a text, and the words that stand there if it was left out: `{subject|your subject}`."""
+LIKE_A_PIPE = re.compile(r"\{[a-z0-9_.-]+\|[^{}]*\}")
 RowName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,49}(\.[a-z0-9][a-z0-9_-]{0,49})?$")]
 """A question, or a row of a matrix: `support.books`."""
 Bound = Annotated[float, Field(ge=-LARGEST_COUNT, le=LARGEST_COUNT)]
@@ -42,6 +42,18 @@ class Condition(Part):
         if isinstance(given, int | float):
             return not self.any_of and self.least <= given <= self.most
         return bool(set(self.any_of) & set(given if isinstance(given, list) else [given]))
+
+    @property
+    def line(self) -> str:
+        """As the builder, the packet and the package write it: `year: first, second`, `age: 18 to 30`, `age: >= 18`."""
+        low, high = self.at_least, self.at_most
+        if self.any_of:
+            said = ", ".join(self.any_of)
+        elif low is not None and high is not None:
+            said = f"{low:.15g} to {high:.15g}"
+        else:
+            said = f">= {low:.15g}" if low is not None else f"<= {high:.15g}"
+        return f"{self.question}: {said}"
 
     @property
     def least(self) -> float:
@@ -126,7 +138,7 @@ def piped_in(text: Text | None) -> Iterator[tuple[str, str]]:
         return
     for words in text.root.values() if isinstance(text.root, dict) else [text.root]:
         if wrong := LIKE_A_PIPE.search(PIPE.sub("", words)):
-            raise ValueError(f"expected an earlier answer as [[question|words if it was left out]], got {wrong.group()[:60]}")
+            raise ValueError(f"expected an earlier answer as {{question|words if it was left out}}, got {wrong.group()[:60]}")
         yield from PIPE.findall(words)
 
 

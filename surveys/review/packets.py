@@ -1,7 +1,7 @@
 """The protocol packet: everything an officer must know about one version of a study, frozen or still a draft."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -13,7 +13,8 @@ from surveys.drafting.markdown import sanitised_html
 from surveys.drafting.texts import LANGUAGE_NAMES
 from surveys.drafting.translations import Outdated, outdated_in, remembering
 from surveys.journey.fields import FieldView, field_view
-from surveys.journey.presentation import DieView, Presentation, VideoView, present
+from surveys.journey.presentation import DieView, Presentation, present
+from surveys.journey.stimuli import StimulusView
 from surveys.models import Media, PacketSection, Protocol
 from surveys.preregistration.planned_tests import planned_tests_in_words
 from surveys.privacy.budgets import bought_in_words, budget_in_words, rarity
@@ -21,12 +22,22 @@ from surveys.privacy.exact import shown_exactly
 from surveys.privacy.limits import reason_is_needed
 from surveys.privacy.words import privacy_in_words
 from surveys.questions.background import Group, ShortText
+from surveys.questions.stimuli import Stimulus, Video
 from surveys.review.changes import Change, changes_between, section_of
 from surveys.study_file import define
 
 ADDRESS_OF_NOTHING = "#"
 NEVER_RELEASED = "never released"
-MARKDOWN = re.compile(r"summary|consent|debrief|direct_group\.consent|.*\.transcript")
+MARKDOWN = re.compile(r"summary|consent|debrief|direct_group\.consent|.*\.(transcript|caption|reading\.text|task\.text)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownPage:
+    """A page of an arm as officers see it, with its files and the languages of its captions."""
+
+    shown: StimulusView
+    files: tuple[str, ...]
+    captions: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,11 +48,8 @@ class ArmView:
     weight: int
     share: float
     quota: int | None
-    files: tuple[str, ...]
-    video: VideoView
-    captions: str
-    transcript_html: str
-    seconds: float
+    kind: str
+    pages: tuple[ShownPage, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +72,8 @@ class BackgroundView:
     field: FieldView
     roles: tuple[str, ...]
     fields: tuple[FieldView, ...]
+    conditions: tuple[str, ...]
+    """The answers after which it is shown, a line each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -281,14 +291,20 @@ def _arms(definition: StudyDefinition, shown: Presentation, media: Media) -> lis
             weight=arm.weight,
             share=arm.weight / total,
             quota=arm.quota,
-            files=arm.video.sources,
-            video=shown.videos[arm.name],
-            captions=", ".join(LANGUAGE_NAMES.get(code, code) for code, _name in arm.video.captions_in_order(definition.languages)),
-            transcript_html=shown.videos[arm.name].transcript_html,
-            seconds=shown.videos[arm.name].duration_seconds,
+            kind=arm.kind,
+            pages=tuple(
+                ShownPage(shown=view, files=tuple(one.files()), captions=_captions(one, definition.languages))
+                for one, view in zip(arm.shown, shown.stimuli[arm.name], strict=False)  # an arm that shows nothing has a view of that
+            ),
         )
         for arm in definition.arms
     ]
+
+
+def _captions(stimulus: Stimulus, languages: Sequence[str]) -> str:
+    """The languages of a video's captions."""
+    found = stimulus.captions_in_order(languages) if isinstance(stimulus, Video) else []
+    return ", ".join(LANGUAGE_NAMES.get(code, code) for code, _name in found)
 
 
 def _background(definition: StudyDefinition, language: str) -> list[BackgroundView]:
@@ -302,6 +318,7 @@ def _background(definition: StudyDefinition, language: str) -> list[BackgroundVi
                     dict.fromkeys(NEVER_RELEASED if isinstance(part, ShortText) else part.role.replace("_", " ") for part in parts)
                 ),
                 fields=tuple(field_view(part, language) for part in parts),
+                conditions=tuple(condition.line for condition in question.show_if),
             )
         )
     return found

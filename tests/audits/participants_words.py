@@ -20,7 +20,10 @@ LOCALE = TEMPLATES / "locale"
 TEMPLATE = LOCALE / "participants.pot"
 # Modules whose marked words participants read. With names: these functions, classes or names of gettext only.
 MODULES = {
-    **{f"surveys/journey/{name}.py": () for name in ("forms", "presentation", "views", "step_views", "comprehension", "services")},
+    **{
+        f"surveys/journey/{name}.py": ()
+        for name in ("fields", "forms", "presentation", "stimuli", "views", "step_views", "comprehension", "services")
+    },
     "surveys/ways_in.py": ("_",),
     "surveys/privacy/budgets.py": ("budget_in_words",),
     "analysis/learning/outlook.py": (),
@@ -47,7 +50,7 @@ def participants_words() -> dict[str, str]:
 def pages() -> list[Path]:
     """The templates of participants with all that they extend or include; what only staff see in a preview is not theirs."""
     found: list[Path] = []
-    waiting = [*TEMPLATES.glob("surveys/participant/*.html"), TEMPLATES / "error.html", TEMPLATES / "outage.html"]
+    waiting = [*TEMPLATES.glob("surveys/participant/**/*.html"), TEMPLATES / "error.html", TEMPLATES / "outage.html"]
     while waiting:
         path = waiting.pop()
         if path not in found and "investigator" not in path.parts:

@@ -202,7 +202,8 @@ def test_a_redcap_dictionary_comes_in_with_a_report_of_every_field(browser: Clie
     assert "identifier" in rows["email"]
     assert "smallest and a largest" in rows["weight"]
     assert "calculated" in rows["bmi"]
-    assert "Dates" in rows["born"]
+    assert "A date needs an earliest and a latest answer" in rows["born"]
+    assert "number of the record" in rows["record_id"]
     assert "already" in rows["gender"]
     browser.post(page, {"file": SimpleUploadedFile("dictionary.csv", DICTIONARY.encode())})
     assert len(names(study)) == len(before) + 6, "nothing comes in twice"

@@ -171,10 +171,21 @@ def test_a_label_stands_for_each_of_its_leaves() -> None:
     assert Reconstruction(twice, HIERARCHIES).expected(took) == pytest.approx(1 / 3 + 1 / 6)  # courses may be taken twice here
     women = read_query({"labels": {"gender": ["F"]}, "values": {"gpa": {"from": 3.5}}})
     assert asked.expected(women) == pytest.approx(0.5 + 0.5 * 0.5)  # a blank counts as the values that are told
-    totals = {"course": {"CS11": 5, "CS12": 2, "CS13": 2, "CS21": 0, "CS22": 0, "CS23": 0}}
+    totals = {"course": {"CS11": 2, "CS12": 2, "CS13": 1}}
     weighted = Reconstruction(records, HIERARCHIES, totals)
-    assert weighted.expected(took) == pytest.approx(4 / 8.75)  # one CS11 of five is told; a leaf weighs at least 1/4
-    assert weighted.expected(another) == pytest.approx(2 / 4 + 2 / 8.75)
+    # One CS11 of two is told, and every leaf is left at least 1/4 times: 1, 2, 1 and three times 1/4, of 4.75, share two vertices, although
+    # the first one is no CS11.
+    assert weighted.expected(took) == pytest.approx(2 * 1 / 4.75, rel=1e-3)
+    assert weighted.expected(another) == pytest.approx(2 * 2 / 4.75, rel=1e-3)
+
+
+def test_leaves_that_are_one_object_in_memory_count_as_in_the_file() -> None:
+    """Both records have the same CS1* with an A; only the first one has CS11 besides, so that it stands for two courses there."""
+    alike = vertex({"course": "CS1*"}, {"grade": "A"})
+    records = [vertex({}, {}, [alike, vertex({"course": "CS11"}, {"grade": "B"})]), vertex({}, {}, [alike])]
+    took = read_query({"child": {"labels": {"course": ["CS12"]}, "values": {"grade": ["A"]}}})
+    for one in (records, records[::-1], json.loads(json.dumps(records))):
+        assert Reconstruction(one, HIERARCHIES).expected(took) == pytest.approx(1 / 2 + 1 / 3)
 
 
 def test_the_desk_is_nearer_the_truth_with_more_epsilon_and_fewer_queries() -> None:
