@@ -330,7 +330,7 @@ BAD: dict[str, tuple[dict[str, Any], list[str], str]] = {
     "two roots": (
         {"H": {**HIERARCHIES, "gender": {"F": ["F", "*"], "M": ["M", "all"]}}},
         [],
-        "H.json: hierarchy 'gender': expected one root",
+        "H.json: hierarchy 'gender': expected one root, '*'",
     ),
     "a loop": ({"H": {**HIERARCHIES, "gender": {"F": ["F", "x", "F", "*"]}}}, [], "a loop"),
     "no hierarchy": ({"H": {"gender": HIERARCHIES["gender"]}}, [], "the quasi-identifier 'birth' has no hierarchy"),
