@@ -92,8 +92,8 @@ def _whether_it_follows(content: Content) -> list[str]:
         "It recomputes all estimates with their bootstrap (same seed) and compares them to 1e-9. `allocation-proof.txt` says how to check",
         "that the groups were drawn before anybody took part.",
         "",
-        "Without Candor, in a Python with NumPy: `python replicate_numpy.py` checks the files, and computes all estimates that have a",
-        "closed form. `python check_files.py` checks the files alone, and needs only Python.",
+        "Without Candor, `Rscript replicate.R` in base R and `python replicate_numpy.py` in a Python with NumPy check the files, and",
+        "compute all estimates that have a closed form. `python check_files.py` checks the files alone, and needs only Python.",
         "",
     ]
 
