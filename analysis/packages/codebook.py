@@ -74,6 +74,8 @@ OF_THE_KIND = {
     "group": "A list of entries, of which only the number is counted; the counts add up to the number of rows in data.csv.",
 }
 MEANING = {
+    "CITATION.cff": "How to cite the data, for programs (Citation File Format)",
+    "LICENSE": "Under which licence the data are",
     "README.md": "What this is, how to cite it, what it promises, how to check it",
     "SHA256SUMS": "SHA-256 of every other file",
     "SHA256SUMS.sig": "Ed25519 signature of SHA256SUMS, in base64",
@@ -85,6 +87,7 @@ MEANING = {
     "data.csv": "The reported answers",
     "check.py": "Says whether records.json holds what protocol.json promises: `python check.py records.json --k K --l NAME=L`",
     "check_files.py": "Says whether the files are as they were signed, with Python alone: `python check_files.py`",
+    "design.json": "The design alone, as `candor estimate data.csv --design design.json` reads it",
     "hierarchies.json": "For each attribute of records.json the labels of every possible value, from the value up to `*`",
     "records.json": "Background answers as protected records, with arm, subsample and reported answers",
     "datapackage.json": "Description as a Frictionless Data Package",
@@ -96,6 +99,8 @@ MEANING = {
     "replicate.R": "Checks the files and computes the estimates again, in base R: `Rscript replicate.R`",
     "replicate.py": "Recomputes results.json from data.csv and protocol.json, and difficulties in analytics.json from their noisy counts",
     "replicate_numpy.py": "Checks the files and computes the estimates again, with Python and NumPy alone: `python replicate_numpy.py`",
+    "ro-crate-metadata.json": "Description as a Research Object Crate (RO-Crate 1.1)",
+    "study.yaml": "The study as one file, which Candor reads back, with the hashes of the videos and pictures that it showed",
     "results.json": "Every estimate that follows from the public answers",
 }
 
