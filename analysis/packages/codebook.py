@@ -13,6 +13,8 @@ def codebook(content: Content, *, names: list[str]) -> bytes:
     for column in columns_of(content):
         lines += [f"### `{column.name}`", "", column.label, "", "| Value | Meaning |", "|---|---|"]
         lines += [f"| `{value}` | {_cell(label)} |" for value, label in column.values.items()]
+        if column.name == "arm":
+            lines += ["", *(f"* `{arm['name']}` showed {_shown(arm['shows'])}." for arm in content.protocol["arms"])]
         if column.is_answer:
             lines += ["", "Empty: not asked. A report need not be the truth: the die may have dictated it."]
         lines.append("")
@@ -25,6 +27,9 @@ def codebook(content: Content, *, names: list[str]) -> bytes:
         ]
         for one in content.protocol["background_questions"]:
             lines += [f"### `{one['name']}`", "", one["text"], "", OF_THE_KIND[one["kind"]], ""]
+            if "expected" in one:
+                others = OF_ATTENTION[content.protocol["attention"]]
+                lines += [f"An attention check: the answer `{one['expected']}` is expected. {others}", ""]
             if "shown_after" in one:
                 conditions = ", ".join(f"`{line}`" for line in one["shown_after"])
                 lines += [f"Shown only after these answers, all of them: {conditions}. Those who did not see it are `not answered`.", ""]
@@ -47,11 +52,20 @@ def codebook(content: Content, *, names: list[str]) -> bytes:
     return "\n".join(lines).encode()
 
 
+def _shown(kinds: list[str]) -> str:
+    """What an arm showed, page by page."""
+    return ", then ".join(OF_THE_STIMULUS[kind] for kind in kinds) or "nothing"
+
+
 def meaning_of(name: str) -> str:
     """What a file of a package is, in one sentence."""
     return MEANING["preregistration-N.json"] if name.startswith("preregistration-") else MEANING[name]
 
 
+OF_ATTENTION = {
+    "count": "People who gave another one are in the data.",
+    "exclude": "People who gave another one were given no arm and are not in the data.",
+}
 OF_A_SUBGROUP = (
     "The protocol names this question for a comparison of the effects between its answers. Those results are not in this package, because "
     "they are computed from answers that the die does not protect."
@@ -61,6 +75,13 @@ RECORDS_MEANING = (
     "hierarchies.json; `*` tells nothing), `sensitive` values (null: not told), `children` (entries of groups, chosen options) and "
     "`released`: arm, subsample and answers as in data.csv. `not answered` is a value. protocol.json says under `records` what is promised."
 )
+OF_THE_STIMULUS = {
+    "video": "a video",
+    "reading": "a text",
+    "image": "a picture",
+    "audio": "a recording",
+    "task": "a task on another site",
+}
 OF_THE_KIND = {
     "single_choice": "One answer each; the counts add up to the number of rows in data.csv.",
     "multiple_choice": "Several answers each, so the counts overlap.",

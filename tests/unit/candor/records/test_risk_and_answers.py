@@ -327,7 +327,11 @@ BAD: dict[str, tuple[dict[str, Any], list[str], str]] = {
     "ℓ too large": ({}, ["--k", "4", "--l", "grade=9"], "ℓ of 'grade': expected at most"),
     "ℓ of raw numbers": ({}, ["--k", "4", "--l", "gpa=2"], "neighbouring numbers are no diversity"),
     "ℓ of nothing": ({}, ["--k", "4", "--l", "grde=2"], "there is no sensitive attribute 'grde'"),
-    "two roots": ({"H": {**HIERARCHIES, "gender": {"F": ["F", "*"], "M": ["M", "all"]}}}, [], "H.json: hierarchy 'gender': expected one root, '*'"),
+    "two roots": (
+        {"H": {**HIERARCHIES, "gender": {"F": ["F", "*"], "M": ["M", "all"]}}},
+        [],
+        "H.json: hierarchy 'gender': expected one root, '*'",
+    ),
     "a loop": ({"H": {**HIERARCHIES, "gender": {"F": ["F", "x", "F", "*"]}}}, [], "a loop"),
     "no hierarchy": ({"H": {"gender": HIERARCHIES["gender"]}}, [], "the quasi-identifier 'birth' has no hierarchy"),
     "not a leaf": ({"R": [vertex({"gender": "X"})]}, [], "record 1: 'gender': 'X' is not a leaf"),
