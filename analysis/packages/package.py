@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from analysis.packages.allocation_proof import allocation_proof
 from analysis.packages.archives.citation import CITATION, LICENCE, citation_file, licence_file
+from analysis.packages.archives.labelled_files import labelled_files
 from analysis.packages.archives.ro_crate import CRATE, ro_crate
 from analysis.packages.archives.study_document import STUDY
 from analysis.packages.background_counts import cells_csv
@@ -46,6 +47,7 @@ def package_files(content: Content, key: "Ed25519PrivateKey") -> dict[str, bytes
         "protocol.json": as_json(content.protocol),
         "replicate.py": (resources.files("candor.packages") / "replicate.py").read_bytes(),
         **programs(),
+        **labelled_files(content),
         "results.json": as_json(content.results),
         STUDY: content.study_file.encode(),
         **{name: text.encode() for name, text in content.plan_files.items()},

@@ -10,11 +10,12 @@ from pathlib import Path
 
 import numpy as np
 
+from analysis.packages.archives.labelled_files import labelled_files
 from analysis.packages.without_candor import replicate_numpy
 from candor.packages.archive import signed
 from candor.packages.signing import private_key, public_pem
 from tests.estimate_cases import packages
-from tests.package_contents import SECRET, files, with_a_changed_byte
+from tests.package_contents import SECRET, content, files, with_a_changed_byte
 
 PROGRAM = Path(replicate_numpy.__file__).with_name("replicate.R")
 
@@ -114,6 +115,22 @@ def test_the_hashes_and_the_signature_where_there_is_no_openssl(tmp_path: Path) 
         tmp_path,
     )
     assert found == [*(hashlib.sha256(text).hexdigest() for text in texts.values()), "NA", "data.csv: it was changed"]
+
+
+def test_the_data_have_their_labels(tmp_path: Path) -> None:
+    question = {"name": "attention", "text": "Whose “turn” was it, o'clock \\n?", "yes": "It's mine", "no": "No"}
+    chosen = content(questions=[question, {"name": "comprehension", "text": "And that?"}], languages=["en"])
+    put(tmp_path, {"data.csv": chosen.data_csv.encode(), **labelled_files(chosen)})
+    found = said_by(
+        """
+        source("labels.R", encoding = "UTF-8")
+        cat(attr(answers$answer_attention, "label"), names(attr(answers$answer_attention, "labels")), sep = "\\n")
+        cat(sum(answers$answer_attention), levels(answers$arm), file.exists("data.rds"), "\\n")
+        """,
+        tmp_path,
+    )
+    yes = sum(row.answers[0] or 0 for row in chosen.rows)
+    assert found == [question["text"], "reported No", "reported It's mine", f"{yes} slides instructor TRUE "]
 
 
 def test_it_reads_json_with_all_that_json_has(tmp_path: Path) -> None:
