@@ -83,6 +83,8 @@ def read_catalogue(text: str) -> Catalogue:
             continue
         if keyword == "msgctxt" or (keyword == "msgid" and current != "msgctxt"):
             finish()
+        elif keyword in block:
+            problems.append(f"line {number}: a second {keyword} for {_short(block.get('msgid', ''))}")
         current = keyword or current
         block[current] = block.get(current, "") + re.sub(r"\\(.)", _unescaped, quoted[1])
     finish()
