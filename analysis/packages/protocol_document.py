@@ -44,7 +44,7 @@ def protocol_document(
             {"version": plan.version, "sha256": plan.sha256, "registered_on": plan.registered_on.isoformat()} for plan in plans
         ],
         "design": definition.design().to_document(),
-        "arms": [{"name": arm.name, "label": text(arm.label), "weight": arm.weight} for arm in definition.arms],
+        "arms": [{"name": arm.name, "label": text(arm.label), "weight": arm.weight, "shows": [one.kind for one in arm.shown]} for arm in definition.arms],
         "die": {
             "sides": definition.die.sides,
             "subsamples": {name: {"yes": list(faces.yes), "no": list(faces.no)} for name, faces in definition.die.subsamples.items()},
@@ -73,10 +73,12 @@ def protocol_document(
                 "kind": one.kind,
                 "text": text(one.text),
                 "answers": _labels(one, language),
+                **({"expected": one.expected} if isinstance(one, SingleChoice | OrdinalScale) and one.expected else {}),
                 **({"shown_after": [condition.line for condition in one.show_if]} if one.show_if else {}),
             }
             for one in definition.asked
         ],
+        **({"attention": definition.attention} if definition.attention_checks else {}),
         **({"random_order": list(definition.random_order)} if definition.random_order else {}),
         "subgroups": list(definition.subgroups),
         "quiz": [{"name": one.name, "text": text(one.text)} for one in definition.quiz],

@@ -72,6 +72,8 @@ class BackgroundView:
     field: FieldView
     roles: tuple[str, ...]
     fields: tuple[FieldView, ...]
+    expected: str
+    """The answer that an attention check expects."""
     conditions: tuple[str, ...]
     """The answers after which it is shown, a line each."""
 
@@ -149,6 +151,12 @@ class Packet:
     def outdated_places(self) -> list[tuple[str, str]]:
         """The outdated translations as their place on the page, and their language."""
         return [(_place(one.place), LANGUAGE_NAMES.get(one.language, one.language)) for one in self.outdated]
+
+    @property
+    def shows(self) -> str:
+        """The one kind that all groups are shown, `several`, or nothing."""
+        kinds = self.definition.stimuli
+        return next(iter(kinds)) if len(kinds) == 1 else "several" if kinds else ""
 
     @property
     def direct_percent(self) -> int:
@@ -317,13 +325,15 @@ def _background(definition: StudyDefinition, language: str) -> list[BackgroundVi
     found = []
     for question in definition.background:
         parts = question.fields if isinstance(question, Group) else (question,)
+        view = field_view(question, language)
         found.append(
             BackgroundView(
-                field=field_view(question, language),
+                field=view,
                 roles=tuple(
                     dict.fromkeys(NEVER_RELEASED if isinstance(part, ShortText) else part.role.replace("_", " ") for part in parts)
                 ),
                 fields=tuple(field_view(part, language) for part in parts),
+                expected=next((text for name, text in view.options if name == getattr(question, "expected", None)), ""),
                 conditions=tuple(condition.line for condition in question.show_if),
             )
         )
