@@ -28,7 +28,7 @@ from surveys.questions.background import (
     require_fitting,
     taken_apart,
 )
-from surveys.questions.parts import LARGEST_COUNT, Language, Name, NonEmpty, Part, Text, different, some, unique_names
+from surveys.questions.parts import LARGEST_COUNT, NO, YES, Language, Name, NonEmpty, Part, Text, different, some, unique_names
 from surveys.questions.plans import PlannedTests, PrivacyBudget, Subgroups
 from surveys.questions.sections import LEAST_PER_ARM, SECTION
 from surveys.questions.stimuli import KINDS, Arm, Task, Watching
@@ -59,12 +59,7 @@ class QuizItem(Question):
         return self
 
 
-YES, NO = Text({"en": "Yes", "de": "Ja"}), Text({"en": "No", "de": "Nein"})
-
-
 class SensitiveQuestion(Question):
-    """Labels that nobody wrote are there in each language of the pages, which say them in their own words."""
-
     yes: Text = YES
     no: Text = NO
 
