@@ -59,9 +59,14 @@ class QuizItem(Question):
         return self
 
 
+YES, NO = Text({"en": "Yes", "de": "Ja"}), Text({"en": "No", "de": "Nein"})
+
+
 class SensitiveQuestion(Question):
-    yes: Text = Text({"en": "Yes", "de": "Ja"})
-    no: Text = Text({"en": "No", "de": "Nein"})
+    """Labels that nobody wrote are there in each language of the pages, which say them in their own words."""
+
+    yes: Text = YES
+    no: Text = NO
 
 
 class Faces(Part):
@@ -134,6 +139,8 @@ class StudyDefinition(Part):
     quiz: Annotated[tuple[QuizItem, ...], AfterValidator(unique_names)] = ()
     random_order: Annotated[tuple[Literal["background", "quiz"], ...], AfterValidator(different)] = ()
     """The lists whose questions everybody sees in an order of their own."""
+    attention: Literal["count", "exclude"] = "count"
+    """People who fail an attention check are counted; or counted, told, and given no group."""
     questions: Annotated[tuple[SensitiveQuestion, ...], Field(min_length=1, max_length=20), AfterValidator(unique_names)]
     die: Die
     minimum_seconds: Annotated[int, Field(ge=0, le=120)] = 10
@@ -176,6 +183,8 @@ class StudyDefinition(Part):
         if absent := self.analysis.questions - {question.name for question in self.questions}:
             raise ValueError(f"analysis names questions that are not there: {some(sorted(absent))}")
         require_fitting(self.background)
+        if self.attention == "exclude" and not self.attention_checks:
+            raise ValueError("attention: exclude needs a background question with an expected answer; there is none")
         self._require_strata()
         self._require_sections()
         if self.privacy_budget is not None:
@@ -344,6 +353,11 @@ class StudyDefinition(Part):
     def countable_background(self) -> tuple[BackgroundQuestion, ...]:
         """The background questions whose answers may be counted for the public, or be covariates: all but short texts."""
         return tuple(question for question in self.background if not isinstance(question, ShortText))
+
+    @property
+    def attention_checks(self) -> tuple[SingleChoice | OrdinalScale, ...]:
+        """The background questions with an answer that is expected."""
+        return tuple(one for one in self._choices.values() if one.expected is not None)
 
     @property
     def asks_for_words(self) -> bool:

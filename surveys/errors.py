@@ -91,6 +91,13 @@ class StudyFullError(StudyNotOpenError):
     situation = "full"
 
 
+class InattentiveError(StudyNotOpenError):
+    """Somebody failed an attention check of a study that goes on without them."""
+
+    title = _("This study ends here for you")
+    situation = "inattentive"
+
+
 class EntryRefusedError(JourneyError):
     http_status = HTTPStatus.FORBIDDEN
     title = _("This code cannot open the study")

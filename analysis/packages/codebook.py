@@ -27,6 +27,9 @@ def codebook(content: Content, *, names: list[str]) -> bytes:
         ]
         for one in content.protocol["background_questions"]:
             lines += [f"### `{one['name']}`", "", one["text"], "", OF_THE_KIND[one["kind"]], ""]
+            if "expected" in one:
+                others = OF_ATTENTION[content.protocol["attention"]]
+                lines += [f"An attention check: the answer `{one['expected']}` is expected. {others}", ""]
             if "shown_after" in one:
                 conditions = ", ".join(f"`{line}`" for line in one["shown_after"])
                 lines += [f"Shown only after these answers, all of them: {conditions}. Those who did not see it are `not answered`.", ""]
@@ -38,7 +41,14 @@ def codebook(content: Content, *, names: list[str]) -> bytes:
         lines += ["## records.json", "", RECORDS_MEANING, ""]
         lines += ["| Attribute | Role |", "|---|---|"]
         lines += [*(f"| `{name}` | {role.replace('_', '-')} |" for name, role in content.protocol["records"]["roles"].items()), ""]
-    lines += ["## All files", "", "| File | What it is |", "|---|---|", *(f"| `{name}` | {_meaning(name)} |" for name in sorted(names)), ""]
+    lines += [
+        "## All files",
+        "",
+        "| File | What it is |",
+        "|---|---|",
+        *(f"| `{name}` | {meaning_of(name)} |" for name in sorted(names)),
+        "",
+    ]
     return "\n".join(lines).encode()
 
 
@@ -47,10 +57,15 @@ def _shown(kinds: list[str]) -> str:
     return ", then ".join(OF_THE_STIMULUS[kind] for kind in kinds) or "nothing"
 
 
-def _meaning(name: str) -> str:
+def meaning_of(name: str) -> str:
+    """What a file of a package is, in one sentence."""
     return MEANING["preregistration-N.json"] if name.startswith("preregistration-") else MEANING[name]
 
 
+OF_ATTENTION = {
+    "count": "People who gave another one are in the data.",
+    "exclude": "People who gave another one were given no arm and are not in the data.",
+}
 OF_A_SUBGROUP = (
     "The protocol names this question for a comparison of the effects between its answers. Those results are not in this package, because "
     "they are computed from answers that the die does not protect."
@@ -86,18 +101,21 @@ MEANING = {
     "analytics.json": "Statistics of background and quiz answers, with noise, and the ledger of the privacy budget that paid for them",
     "allocation-proof.txt": "The lists by which chance drew the groups, and their hashes, published before anybody took part",
     "background-counts.csv": "Counts of background answers, small ones hidden",
-    "codebook.md": "This file",
+    "codebook.md": "Every file and every column, explained",
     "croissant.json": "Description in Croissant 1.0",
     "data.csv": "The reported answers",
     "check.py": "Says whether records.json holds what protocol.json promises: `python check.py records.json --k K --l NAME=L`",
+    "check_files.py": "Says whether the files are as they were signed, with Python alone: `python check_files.py`",
     "hierarchies.json": "For each attribute of records.json the labels of every possible value, from the value up to `*`",
     "records.json": "Background answers as protected records, with arm, subsample and reported answers",
     "datapackage.json": "Description as a Frictionless Data Package",
     "ddi-codebook.xml": "Description in DDI-Codebook 2.5",
+    "index.html": "This package explained, in a browser: checks files, computes estimates again, names the wrong analysis",
     "preregistration-N.json": "The analysis plan of this protocol version, as it was kept at the approval; its hash is in protocol.json",
     "protocol.json": "The design: arms, die, probabilities, allocation, wording of all questions, consent text",
     "public-key.pem": "The key with which the signature is checked",
     "replicate.py": "Recomputes results.json from data.csv and protocol.json, and difficulties in analytics.json from their noisy counts",
+    "replicate_numpy.py": "Checks the files and computes the estimates again, with Python and NumPy alone: `python replicate_numpy.py`",
     "results.json": "Every estimate that follows from the public answers",
 }
 

@@ -73,10 +73,12 @@ def protocol_document(
                 "kind": one.kind,
                 "text": text(one.text),
                 "answers": _labels(one, language),
+                **({"expected": one.expected} if isinstance(one, SingleChoice | OrdinalScale) and one.expected else {}),
                 **({"shown_after": [condition.line for condition in one.show_if]} if one.show_if else {}),
             }
             for one in definition.asked
         ],
+        **({"attention": definition.attention} if definition.attention_checks else {}),
         **({"random_order": list(definition.random_order)} if definition.random_order else {}),
         "subgroups": list(definition.subgroups),
         "quiz": [{"name": one.name, "text": text(one.text)} for one in definition.quiz],

@@ -8,12 +8,26 @@ import numpy as np
 from candor.planning.simulation import Behaviour, LatentModel, SimulatedPerson, reported_answer
 from surveys.bots.circles import draw_circle
 from surveys.definition import StudyDefinition
-from surveys.questions.background import Circle, Date, Group, MultipleChoice, Number, Numeric, OrdinalScale, ShortText, Simple, Slider
+from surveys.questions.background import (
+    Circle,
+    Date,
+    Group,
+    MultipleChoice,
+    Number,
+    Numeric,
+    OrdinalScale,
+    ShortText,
+    Simple,
+    SingleChoice,
+    Slider,
+)
 from surveys.questions.sections import INTRACLASS_CORRELATION, SECTION
 
 Rng = np.random.Generator
 WORDS = ("biology", "economics", "history", "mechanical engineering", "undecided")
 """The answers of bots to questions that ask for a few words."""
+ATTENTIVE = 0.95
+"""The share of bots who give the expected answer of an attention check; the others choose at random."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,6 +196,8 @@ def _draw_answer(question: Simple | ShortText, rng: Rng) -> str | list[str]:
     if isinstance(question, Numeric):
         return f"{_draw_number(question, rng):.15g}"
     names = [option.name for option in question.options]
+    if isinstance(question, SingleChoice | OrdinalScale) and question.expected and rng.random() < ATTENTIVE:
+        return question.expected
     if isinstance(question, MultipleChoice):
         return [name for name in names if rng.random() < 0.5]
     return str(rng.choice(names))

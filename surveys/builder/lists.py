@@ -104,6 +104,8 @@ class ListPage(BuilderPage):
 
     def post(self, request: HttpRequest) -> HttpResponse:
         """Another order: one question up or down, or all names in their new order."""
+        if "attention" in request.POST:
+            return self._keep({"attention": "exclude" if request.POST["attention"] == "exclude" else None})
         if "chance" in request.POST:
             return self._give_to_chance(chosen=request.POST["chance"] == "on")
         edit = Order(self.part)
@@ -124,10 +126,11 @@ class ListPage(BuilderPage):
 
     def _give_to_chance(self, *, chosen: bool) -> HttpResponse:
         """Whether everybody sees the questions in an order of their own."""
-        edit = Keys(("random_order",))
         rest = [part for part in self.definition.random_order if part != self.part]
-        value = sorted([*rest, self.part] if chosen else rest)
-        change_part(self.study, edit=edit, value={"random_order": value or None}, loaded=None, actor=self.person)
+        return self._keep({"random_order": sorted([*rest, self.part] if chosen else rest) or None})
+
+    def _keep(self, value: dict[str, Unchecked]) -> HttpResponse:
+        change_part(self.study, edit=Keys(tuple(value)), value=value, loaded=None, actor=self.person)
         messages.success(self.request, _("Saved."))
         return redirect(self.request.path)
 

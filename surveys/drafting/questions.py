@@ -1,7 +1,7 @@
 """Background questions, quiz items and sensitive questions: from the document to the inputs of their page, and back."""
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 
 from django.utils.translation import gettext as _
@@ -41,6 +41,8 @@ def typed_item(item: Item, languages: Collection[str], place: str = "") -> Typed
     typed[f"{start}scores"] = " ".join(f"{option['score']:.15g}" for option in item.get("options", ()) if "score" in option)
     typed[f"{start}whole"] = typed_value(item.get("whole", True))
     typed[f"{start}shuffle"] = typed_value(item.get("shuffle", item.get("kind", "quiz") == "quiz"))
+    expected = [option["text"] for option in item.get("options", ()) if option["name"] == item.get("expected")]
+    typed[f"{start}expected"] = _first(expected[0], next(iter(languages))) if expected else ""
     if not place:
         typed[PLACE] = typed_conditions(item.get(PLACE, ()))
     for key, place in PLACES.items():
@@ -72,6 +74,8 @@ def read_background(form: DraftForm, before: Item, *, taken: Collection[str], pl
         question["options"], _right = _read_options(form, before, start=start)
     if kind in ("single_choice", "multiple_choice", "matrix") and form.checked(f"{start}shuffle"):
         question["shuffle"] = True
+    if not place and kind in ("single_choice", "ordinal_scale") and (expected := form.line(f"{start}expected")):
+        question["expected"] = _expected(form, f"{start}expected", expected, question["options"])
     if kind in ("ordinal_scale", "matrix"):
         question["options"] = _with_scores(form, question["options"], start)
     if kind == "matrix":
@@ -102,6 +106,14 @@ def _read_question(form: DraftForm, before: Item, *, taken: Collection[str], sta
     elif name in taken:
         form.error(f"{start}name", _("Another question is called %(name)s already.") % {"name": name})
     return {"name": name, "text": text, **({"hint": hint} if hint else {})}
+
+
+def _expected(form: DraftForm, place: str, written: str, options: Sequence[Item]) -> str:
+    """The name of the option that an attention check expects, which was written as its text or as its name."""
+    found = [one["name"] for one in options if written in (one["name"], _first(one["text"], form.languages[0]))]
+    if not found and options:
+        form.error(place, _("Write one of the options as it stands above; “%(found)s” is none.") % {"found": written[:60]})
+    return str(found[0]) if found else ""
 
 
 def _read_number(form: DraftForm, start: str, *, slider: bool) -> dict[str, object]:

@@ -53,9 +53,10 @@ class FieldView:
     whole: bool = True
     unit: str = ""
     step: float = 0
-    """Between two positions of a slider, whose ends have the words `low` and `high`."""
+    """Between two positions of a slider."""
     low: str = ""
     high: str = ""
+    """The words at the ends of a slider, or the earliest and the latest answer of a date."""
     longest: int = 0
     at_most: int = 1
     required: bool = False
@@ -119,7 +120,7 @@ def field_view(question: BackgroundQuestion | QuizItem, language: str, *, name: 
             view = replace(view, minimum=question.minimum, maximum=question.maximum, whole=question.whole, unit=unit)
             return _with_line(view, question, language) if isinstance(question, Slider) else view
         case Date():
-            return replace(view, rows=(tuple(_parts_of_date(question, view, language)),))
+            return replace(view, low=question.earliest, high=question.latest, rows=(tuple(_parts_of_date(question, view, language)),))
         case Matrix():
             pairs = zip(question.scales, question.rows, strict=True)
             scales = [replace(field_view(scale, language), text=row.text.in_language(language)) for scale, row in pairs]

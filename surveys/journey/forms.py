@@ -81,7 +81,7 @@ def _fill(field: FieldView, data: QueryDict) -> FieldView:
     if field.kind in ("group", "matrix"):
         return replace(field, rows=tuple(tuple(_fill(inner, data) for inner in row) for row in field.rows))
     if field.kind == "date":
-        return replace(field, rows=(_with_both_parts(tuple(_fill(part, data) for part in field.rows[0])),))
+        return replace(field, rows=(_with_a_month(field, tuple(_fill(part, data) for part in field.rows[0])),))
     if field.kind == "circle":
         ((friends, pairs),) = field.rows
         return replace(field, rows=(_with_fitting_pairs(_fill(friends, data), _fill(pairs, data)),))
@@ -99,10 +99,15 @@ def _fill(field: FieldView, data: QueryDict) -> FieldView:
     return replace(field, value=value[:40], error=_read_number_of(field, value)[1] if value else "")
 
 
-def _with_both_parts(parts: tuple[FieldView, ...]) -> tuple[FieldView, ...]:
-    """Month and year of a date: a month alone is no answer, and neither is a year where a month is asked for."""
-    if any(part.error for part in parts) or len({bool(part.value) for part in parts}) == 1:
+def _with_a_month(field: FieldView, parts: tuple[FieldView, ...]) -> tuple[FieldView, ...]:
+    """Month and year of a date, both or none of them, and between the ends; or the year alone."""
+    if any(part.error for part in parts) or not any(part.value for part in parts):
         return parts
+    if all(part.value for part in parts):
+        if field.low <= _date_of(parts) <= field.high:
+            return parts
+        ends = {"earliest": field.low, "latest": field.high}
+        return (replace(parts[0], error=_("Choose a month from %(earliest)s to %(latest)s.") % ends), *parts[1:])
     return tuple(part if part.value else replace(part, error=_("Choose the month and the year, or neither.")) for part in parts)
 
 
@@ -175,6 +180,11 @@ def _answers(fields: Iterable[FieldView]) -> dict[str, object]:
     return found
 
 
+def _date_of(parts: tuple[FieldView, ...]) -> str:
+    """The year and the month as they are stored, such as 2004-09; nothing where they were left out."""
+    return "-".join(str(part.value) for part in reversed(parts) if part.value)
+
+
 def _answer(field: FieldView) -> object:
     if field.error:
         return None
@@ -183,8 +193,7 @@ def _answer(field: FieldView) -> object:
     if field.kind == "circle":
         return None if errors_of(field.rows[0]) else _answers(field.rows[0])
     if field.kind == "date":
-        parts = _answers(field.rows[0])
-        return "-".join(str(parts[key]) for key in ("year", "month") if key in parts) if len(parts) == len(field.rows[0]) else None
+        return None if errors_of(field.rows[0]) else _date_of(field.rows[0])
     if field.kind in ("number", "slider"):
         return _read_number_of(field, str(field.value))[0]
     return list(field.value) if field.kind == "multiple_choice" else field.value

@@ -16,7 +16,15 @@ from surveys.allocation.services import has_room, take_slot
 from surveys.batches.order_of_arrival import forget_what_was_overwritten
 from surveys.batches.services import hide_withdrawal
 from surveys.definition import DIRECT
-from surveys.errors import EntryRefusedError, JourneyError, StepOutOfOrderError, StudyClosedError, StudyFullError, StudyNotOpenError
+from surveys.errors import (
+    EntryRefusedError,
+    InattentiveError,
+    JourneyError,
+    StepOutOfOrderError,
+    StudyClosedError,
+    StudyFullError,
+    StudyNotOpenError,
+)
 from surveys.events import answers_changed, counted_people_changed
 from surveys.journey import steps
 from surveys.journey.participant_store import hold_participant, insert, read_participant, read_study, update
@@ -200,7 +208,9 @@ def _advance(participant: Participant, protocol: FrozenProtocol, *fields: str) -
 
 @contextmanager
 def _before_assignment(token: str, step: str) -> Iterator[tuple[Participant, FrozenProtocol]]:
-    """The participant, as `_at`. If there turns out to be no room for them, none of their data are kept."""
+    """The participant, as `_at`. If there turns out to be no room for them, or they fail an attention check that decides who goes on, none
+    of their data are kept.
+    """
     try:
         with transaction.atomic():
             participant, protocol = _at(token, step)
@@ -210,11 +220,23 @@ def _before_assignment(token: str, step: str) -> Iterator[tuple[Participant, Fro
             if Participant.objects.filter(pk=participant.pk, step=step).delete()[0]:
                 recruitment.forget_panel_member(participant.study, person=panel_hash(withdrawal_code(token)), may_come_again=True)
         raise
+    except InattentiveError:
+        with transaction.atomic():
+            if Participant.objects.filter(pk=participant.pk, step=step).delete()[0]:
+                recruitment.forget_panel_member(participant.study, person=panel_hash(withdrawal_code(token)))
+                count(participant.study, CounterKind.EXCLUDED, version=protocol.version)
+        forget_what_was_overwritten()
+        raise
 
 
 def record_background(token: str, *, answers: Mapping[str, object]) -> None:
     """Store the background answers and assign, silently and once, subsample and arm, unless there is still something to be asked first."""
     with _before_assignment(token, steps.BACKGROUND) as (participant, protocol):
+        definition = protocol.definition
+        if any(check.fails(answers) for check in definition.attention_checks):
+            if definition.attention == "exclude":
+                raise InattentiveError
+            count(participant.study, CounterKind.ATTENTION_FAILED, version=protocol.version)
         participant.background = dict(answers)
         participant.step = steps.step_after(steps.BACKGROUND, protocol.definition)
         if steps.is_drawn(participant.step):

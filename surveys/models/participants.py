@@ -109,6 +109,8 @@ class CounterKind(models.TextChoices):
     COMPREHENSION_FAILED = "comprehension_failed", _("misunderstood the die at first")
     WITHDREW = "withdrew", _("withdrew their data")
     UNFINISHED = "unfinished", _("agreed, did not finish, and were deleted with the operational data")
+    ATTENTION_FAILED = "attention_failed", _("failed an attention check and stayed")
+    EXCLUDED = "excluded", _("agreed, failed an attention check, and were deleted at once")
     TASK_NOT_DONE = "task_not_done", _("went on without having done the task on another site")
     CODE_REFUSED = "code_refused", _("tried an entry code that is unknown or spent")
 

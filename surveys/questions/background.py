@@ -41,7 +41,24 @@ class Background(Question):
     show_if: Conditions = ()
 
 
-class SingleChoice(Background):
+class Checking(Background):
+    """A question that can be an attention check: `expected` is the option that somebody chooses who reads it."""
+
+    expected: Name | None = None
+
+    @model_validator(mode="after")
+    def _expected_is_an_option(self) -> Self:
+        names = [option.name for option in getattr(self, "options", ())]
+        if self.expected is not None and self.expected not in names:
+            raise ValueError(f"expected must be one of the options {some(names)}, got {self.expected}")
+        return self
+
+    def fails(self, answers: Mapping[str, object]) -> bool:
+        """Whether somebody gave another answer. Nobody fails who left the question out, or did not see it."""
+        return self.expected is not None and answers.get(self.name) not in (None, self.expected)
+
+
+class SingleChoice(Checking):
     """`shuffle`: everybody sees the options in an order of their own."""
 
     kind: Literal["single_choice"]
@@ -111,7 +128,7 @@ class ScaleOption(Option):
     score: Annotated[float, Field(ge=-LARGEST_SCORE, le=LARGEST_SCORE)] | None = None
 
 
-class Scale(Background):
+class Scale(Checking):
     """Options in an order, each with a score: 1, 2, 3 …, or what the author says."""
 
     role: Role
@@ -149,6 +166,7 @@ class Matrix(Scale):
     """Several rows that are answered on one scale. Each is a question of its own to everything that reads answers."""
 
     kind: Literal["matrix"]
+    expected: None = None
     rows: Annotated[tuple[MatrixRow, ...], Field(min_length=1, max_length=MOST_MATRIX_ROWS), AfterValidator(unique_names)]
     shuffle: bool = False
     """Whether everybody sees the rows in an order of their own."""
@@ -248,8 +266,10 @@ class Group(Background):
 
     @model_validator(mode="after")
     def _fields_stand_alone(self) -> Self:
-        if unfit := [field.name for field in self.fields if field.show_if or list(piped_in(field.text))]:
-            raise ValueError(f"a question within a group has no condition and names no earlier answer, got {some(unfit)}")
+        if unfit := [field.name for field in self.fields if _hangs_together(field)]:
+            raise ValueError(
+                f"a question within a group has no condition, names no earlier answer and is no attention check, got {some(unfit)}"
+            )
         return self
 
 
@@ -261,6 +281,11 @@ Answered = Simple | ShortText | Circle | Group
 def taken_apart(questions: Iterable[BackgroundQuestion]) -> list[Answered]:
     """The questions with every row of a matrix as a scale of its own."""
     return [part for question in questions for part in (question.scales if isinstance(question, Matrix) else (question,))]
+
+
+def _hangs_together(field: Simple) -> bool:
+    """Whether it is more than a question of its own."""
+    return bool(field.show_if or list(piped_in(field.text)) or (isinstance(field, SingleChoice | OrdinalScale) and field.expected))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,11 @@ from surveys.allocation.findable import about_sections
 from surveys.definition import QuizItem, StudyDefinition, texts_of
 from surveys.drafting.consent_prompts import Prompt, consent_prompts
 from surveys.drafting.markdown import sanitised_html
-from surveys.drafting.texts import LANGUAGE_NAMES
 from surveys.drafting.translations import Outdated, outdated_in, remembering
 from surveys.journey.fields import FieldView, field_view
 from surveys.journey.presentation import DieView, Presentation, present
 from surveys.journey.stimuli import StimulusView
+from surveys.languages.offered import FROM_FILES, LANGUAGE_NAMES, AddedLanguage
 from surveys.models import Media, PacketSection, Protocol
 from surveys.preregistration.planned_tests import planned_tests_in_words
 from surveys.privacy.budgets import bought_in_words, budget_in_words, rarity
@@ -72,6 +72,8 @@ class BackgroundView:
     field: FieldView
     roles: tuple[str, ...]
     fields: tuple[FieldView, ...]
+    expected: str
+    """The answer that an attention check expects."""
     conditions: tuple[str, ...]
     """The answers after which it is shown, a line each."""
 
@@ -110,6 +112,10 @@ class Packet:
     quiz: tuple[tuple[FieldView, str], ...]
     files: tuple[StoredFile, ...]
     languages: tuple[tuple[str, str], ...]
+    added_languages: tuple[AddedLanguage, ...]
+    """Those whose sentences of the pages themselves come from a file of this server."""
+    without_words: tuple[str, ...]
+    """Those in which the pages themselves have no words, so that they are English around the study's texts."""
     translations: tuple[Translation, ...]
     consent_prompts: tuple[Prompt, ...]
     outdated: tuple[Outdated, ...]
@@ -209,6 +215,8 @@ def packet_of(
             for name, facts in sorted(protocol.media.items())
         ),
         languages=tuple((code, LANGUAGE_NAMES.get(code, code)) for code in definition.languages),
+        added_languages=tuple(FROM_FILES[code] for code in definition.languages if code in FROM_FILES),
+        without_words=tuple(code for code in definition.languages if code not in LANGUAGE_NAMES),
         translations=tuple(_translations(definition, besides=language)),
         consent_prompts=tuple(prompt for prompt in consent_prompts(definition) if prompt.language == language),
         outdated=tuple(outdated_in(remembering(definition, before=remembering(define(before.definition)) if before else None))),
@@ -317,13 +325,15 @@ def _background(definition: StudyDefinition, language: str) -> list[BackgroundVi
     found = []
     for question in definition.background:
         parts = question.fields if isinstance(question, Group) else (question,)
+        view = field_view(question, language)
         found.append(
             BackgroundView(
-                field=field_view(question, language),
+                field=view,
                 roles=tuple(
                     dict.fromkeys(NEVER_RELEASED if isinstance(part, ShortText) else part.role.replace("_", " ") for part in parts)
                 ),
                 fields=tuple(field_view(part, language) for part in parts),
+                expected=next((text for name, text in view.options if name == getattr(question, "expected", None)), ""),
                 conditions=tuple(condition.line for condition in question.show_if),
             )
         )
