@@ -59,9 +59,14 @@ class QuizItem(Question):
         return self
 
 
+YES, NO = Text({"en": "Yes", "de": "Ja"}), Text({"en": "No", "de": "Nein"})
+
+
 class SensitiveQuestion(Question):
-    yes: Text = Text({"en": "Yes", "de": "Ja"})
-    no: Text = Text({"en": "No", "de": "Nein"})
+    """Labels that nobody wrote are there in each language of the pages, which say them in their own words."""
+
+    yes: Text = YES
+    no: Text = NO
 
 
 class Faces(Part):

@@ -13,10 +13,10 @@ import psycopg
 import pytest
 from django.core.cache import cache
 from django.core.management.commands import flush
-from django.db import connection
+from django.db import connection, connections
 from django.db.backends.base.operations import BaseDatabaseOperations
 from django.db.transaction import atomic
-from django.test import override_settings
+from django.test import TransactionTestCase, override_settings
 from django.urls import clear_url_caches
 from httpx._config import DEFAULT_TIMEOUT_CONFIG
 from whitenoise.middleware import WhiteNoiseMiddleware
@@ -183,10 +183,16 @@ def tables_that_can_be_emptied() -> Iterator[None]:
         if connection.vendor == "postgresql":
             patch.setattr(BaseDatabaseOperations, "execute_sql_flush", delete_what_was_written)
             patch.setattr(flush, "emit_post_migrate_signal", lambda *arguments: None)  # what it would write again is kept
+            patch.setattr(TransactionTestCase, "_should_reload_connections", is_cut_off)
         else:
             truncate = BaseDatabaseOperations.execute_sql_flush
             patch.setattr(BaseDatabaseOperations, "execute_sql_flush", partialmethod(empty_all_tables, truncate))
         yield
+
+
+def is_cut_off(test: TransactionTestCase) -> bool:
+    """Whether the test leaves a connection that is of no use to the next. PostgreSQL reads its catalogue anew for a new connection."""
+    return not all(one.connection is None or one.is_usable() for one in connections.all(initialized_only=True))
 
 
 def delete_what_was_written(operations: BaseDatabaseOperations, statements: list[str]) -> None:

@@ -13,6 +13,8 @@ def codebook(content: Content, *, names: list[str]) -> bytes:
     for column in columns_of(content):
         lines += [f"### `{column.name}`", "", column.label, "", "| Value | Meaning |", "|---|---|"]
         lines += [f"| `{value}` | {_cell(label)} |" for value, label in column.values.items()]
+        if column.name == "arm":
+            lines += ["", *(f"* `{arm['name']}` showed {_shown(arm['shows'])}." for arm in content.protocol["arms"])]
         if column.is_answer:
             lines += ["", "Empty: not asked. A report need not be the truth: the die may have dictated it."]
         lines.append("")
@@ -39,11 +41,24 @@ def codebook(content: Content, *, names: list[str]) -> bytes:
         lines += ["## records.json", "", RECORDS_MEANING, ""]
         lines += ["| Attribute | Role |", "|---|---|"]
         lines += [*(f"| `{name}` | {role.replace('_', '-')} |" for name, role in content.protocol["records"]["roles"].items()), ""]
-    lines += ["## All files", "", "| File | What it is |", "|---|---|", *(f"| `{name}` | {_meaning(name)} |" for name in sorted(names)), ""]
+    lines += [
+        "## All files",
+        "",
+        "| File | What it is |",
+        "|---|---|",
+        *(f"| `{name}` | {meaning_of(name)} |" for name in sorted(names)),
+        "",
+    ]
     return "\n".join(lines).encode()
 
 
-def _meaning(name: str) -> str:
+def _shown(kinds: list[str]) -> str:
+    """What an arm showed, page by page."""
+    return ", then ".join(OF_THE_STIMULUS[kind] for kind in kinds) or "nothing"
+
+
+def meaning_of(name: str) -> str:
+    """What a file of a package is, in one sentence."""
     return MEANING["preregistration-N.json"] if name.startswith("preregistration-") else MEANING[name]
 
 
@@ -60,6 +75,13 @@ RECORDS_MEANING = (
     "hierarchies.json; `*` tells nothing), `sensitive` values (null: not told), `children` (entries of groups, chosen options) and "
     "`released`: arm, subsample and answers as in data.csv. `not answered` is a value. protocol.json says under `records` what is promised."
 )
+OF_THE_STIMULUS = {
+    "video": "a video",
+    "reading": "a text",
+    "image": "a picture",
+    "audio": "a recording",
+    "task": "a task on another site",
+}
 OF_THE_KIND = {
     "single_choice": "One answer each; the counts add up to the number of rows in data.csv.",
     "multiple_choice": "Several answers each, so the counts overlap.",
@@ -79,18 +101,21 @@ MEANING = {
     "analytics.json": "Statistics of background and quiz answers, with noise, and the ledger of the privacy budget that paid for them",
     "allocation-proof.txt": "The lists by which chance drew the groups, and their hashes, published before anybody took part",
     "background-counts.csv": "Counts of background answers, small ones hidden",
-    "codebook.md": "This file",
+    "codebook.md": "Every file and every column, explained",
     "croissant.json": "Description in Croissant 1.0",
     "data.csv": "The reported answers",
     "check.py": "Says whether records.json holds what protocol.json promises: `python check.py records.json --k K --l NAME=L`",
+    "check_files.py": "Says whether the files are as they were signed, with Python alone: `python check_files.py`",
     "hierarchies.json": "For each attribute of records.json the labels of every possible value, from the value up to `*`",
     "records.json": "Background answers as protected records, with arm, subsample and reported answers",
     "datapackage.json": "Description as a Frictionless Data Package",
     "ddi-codebook.xml": "Description in DDI-Codebook 2.5",
+    "index.html": "This package explained, in a browser: checks files, computes estimates again, names the wrong analysis",
     "preregistration-N.json": "The analysis plan of this protocol version, as it was kept at the approval; its hash is in protocol.json",
     "protocol.json": "The design: arms, die, probabilities, allocation, wording of all questions, consent text",
     "public-key.pem": "The key with which the signature is checked",
     "replicate.py": "Recomputes results.json from data.csv and protocol.json, and difficulties in analytics.json from their noisy counts",
+    "replicate_numpy.py": "Checks the files and computes the estimates again, with Python and NumPy alone: `python replicate_numpy.py`",
     "results.json": "Every estimate that follows from the public answers",
 }
 

@@ -12,6 +12,7 @@ from analysis.packages.ddi_codebook import ddi_codebook
 from analysis.packages.frictionless_package import frictionless_package
 from analysis.packages.protocol_document import as_json
 from analysis.packages.readme import readme
+from analysis.packages.without_candor.browser_page import PAGE, browser_page, programs
 from candor.packages.analytics import ANALYTICS
 from candor.packages.archive import PUBLIC_KEY, SIGNATURE, SUMS, signed, zip_of
 from candor.packages.record_promises import CHECK, HIERARCHIES, RECORDS
@@ -38,6 +39,7 @@ def package_files(content: Content, key: "Ed25519PrivateKey") -> dict[str, bytes
         "ddi-codebook.xml": ddi_codebook(content, documents),
         "protocol.json": as_json(content.protocol),
         "replicate.py": (resources.files("candor.packages") / "replicate.py").read_bytes(),
+        **programs(),
         "results.json": as_json(content.results),
         **{name: text.encode() for name, text in content.plan_files.items()},
     }
@@ -45,7 +47,9 @@ def package_files(content: Content, key: "Ed25519PrivateKey") -> dict[str, bytes
         files[ANALYTICS] = as_json(content.analytics)
     if content.records is not None:
         files[CHECK] = (resources.files("candor.records") / "checking.py").read_bytes()
-    files["codebook.md"] = codebook(content, names=[*files, "codebook.md", PUBLIC_KEY, SUMS, SIGNATURE])
+    names = [*files, "codebook.md", PAGE, PUBLIC_KEY, SUMS, SIGNATURE]
+    files["codebook.md"] = codebook(content, names=names)
+    files[PAGE] = browser_page(content, files, names=names)
     return signed(files, key)
 
 

@@ -10,6 +10,22 @@ SIMULATED = (
 )
 
 
+WRONG_ANALYSIS = [
+    "## Do not compare the reports themselves",
+    "",
+    "The analysis that comes to mind first takes reports for the truth. It is wrong, however many people take part:",
+    "",
+    "```text",
+    "wrong:  (share of reported yes in one group) − (share of reported yes in the control group)  =  x · truth · effect",
+    "right:  effect  =  (that difference) / (x · truth)",
+    "```",
+    "",
+    "Here `truth` is the share of people whom the die asks for the truth, 1 − forced no − forced yes, on the average of the subsamples,",
+    "and `x` the share of people who follow the die, which the difference between the subsamples tells. `index.html` derives it.",
+    "",
+]
+
+
 def readme(content: Content) -> bytes:
     parts = [f"# {content.title}", ""]
     if content.simulated:
@@ -20,6 +36,8 @@ def readme(content: Content) -> bytes:
     parts += citation(content)
     parts += ["## Privacy", "", *(f"* {sentence}" for sentence in sentences_of(privacy_statement(content))), ""]
     parts += ["## Files", "", "`codebook.md` explains every file and every column.", ""]
+    parts += ["`index.html` opens in a browser, from a disk: it checks the files, and computes the estimates again.", ""]
+    parts += WRONG_ANALYSIS
     parts += whether_changed(content)
     parts += _whether_it_follows(content)
     parts += [f"This version stands at <{content.address}>, with its history, or with the reason if it was retracted."]
@@ -73,6 +91,9 @@ def _whether_it_follows(content: Content) -> list[str]:
         "",
         "It recomputes all estimates with their bootstrap (same seed) and compares them to 1e-9. `allocation-proof.txt` says how to check",
         "that the groups were drawn before anybody took part.",
+        "",
+        "Without Candor, in a Python with NumPy: `python replicate_numpy.py` checks the files, and computes all estimates that have a",
+        "closed form. `python check_files.py` checks the files alone, and needs only Python.",
         "",
     ]
 

@@ -57,7 +57,7 @@ def records_page(seat: DataSetSeat, sent: QueryDict, errors: Mapping[str, str]) 
             "licence": sent.get("licence", package.licence if package else USUAL_LICENCE),
             "delete_on": sent.get("delete_on", str(found.delete_on or usual_day())),
         },
-        "others": list(public_record_packages().filter(data_set__owner=found.owner).exclude(data_set=found)) if seat.may_review else [],
+        "others": list(public_record_packages().exclude(data_set=found).select_related("data_set__owner")) if seat.may_review else [],
         "is_draft": found.status == DataSetStatus.DRAFT and found.forgotten_on is None,
         "is_waiting": found.status == DataSetStatus.WAITING and found.forgotten_on is None,
         "is_public": is_public,

@@ -118,7 +118,7 @@ def _edit(request: HttpRequest, seat: DataSetSeat) -> Errors:
     attribute = request.POST.get("attribute", "")
     leaves = list(schema_of_records(seat.data_set).hierarchies.get(attribute, ()))
     chains = to_chains(request.POST.get("listed", ""), leaves=leaves, more=True)
-    save_hierarchy(seat.data_set, attribute=attribute, chains=chains, actor=seat.user)
+    save_hierarchy(seat.data_set, attribute=attribute, chains=chains, actor=seat.user, seen=request.POST.get("seen", ""))
     messages.success(request, _("The hierarchy was kept."))
     return {}
 

@@ -77,7 +77,8 @@ def records(request: HttpRequest, slug: str) -> HttpResponse:
             match request.POST.get("action"):
                 case "edit":
                     leaves = list(schema.editable.get(attribute, ()))
-                    save_hierarchy(study, attribute=attribute, chains=to_chains(typed, leaves=leaves), actor=user)
+                    chains = to_chains(typed, leaves=leaves)
+                    save_hierarchy(study, attribute=attribute, chains=chains, actor=user, seen=request.POST.get("seen", ""))
                     messages.success(request, gettext("The hierarchy was kept."))
                 case "suggested":
                     save_hierarchy(study, attribute=attribute, chains=None, actor=user)

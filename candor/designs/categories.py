@@ -36,6 +36,8 @@ def checked_categories(categories: Any) -> tuple[str, ...]:
         raise DesignError(f"a question needs 2 to {MOST} categories, found {len(names)}")
     if wrong := [one for one in names if one != one.strip() or not one or one == TRUTH]:
         raise DesignError(f"a category needs a name without spaces around it, other than {TRUTH!r}, not {wrong[0]!r}")
+    if nothing := [one for one in names if one.casefold() in ("na", "nan")]:
+        raise DesignError(f"a category cannot be called {nothing[0]!r}: in data that says that an answer is missing")
     if len({one.casefold() for one in names}) < len(names):
         raise DesignError(f"the names of the categories must differ, found {', '.join(names)}")
     return names

@@ -5,7 +5,7 @@ from django.utils.translation import gettext as _
 from surveys.builder.frame import DraftPage
 from surveys.drafting.edits import Edit, WithLanguages
 from surveys.drafting.forms import DraftForm, Typed, typed_text
-from surveys.drafting.texts import LANGUAGE_NAMES
+from surveys.languages.offered import LANGUAGE_NAMES
 from surveys.ways_in import OPEN, WAYS_IN
 
 

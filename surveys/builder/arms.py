@@ -29,11 +29,11 @@ from surveys.drafting.edits import Edit, Item
 from surveys.drafting.forms import DraftForm, Typed, typed_text, typed_value
 from surveys.drafting.names import name_from
 from surveys.drafting.stimuli import AnotherArm, ArmSettings, PageSettings
-from surveys.drafting.texts import LANGUAGE_NAMES
 from surveys.drafting.uploads import SLOTS
 from surveys.drafting.watching import WATCHING, read_watching, typed_watching
 from surveys.errors import DefinitionError
 from surveys.journey.stimuli import Files, views_of
+from surveys.languages.offered import LANGUAGE_NAMES
 from surveys.media.services import MediaError
 from surveys.models import MediaFile, Study
 from surveys.protocols import facts_of

@@ -10,8 +10,8 @@ from django.utils.translation import gettext_lazy
 from surveys.definition import StudyDefinition
 from surveys.drafting.edits import Document
 from surveys.drafting.forms import DraftForm, Typed, typed_text, typed_value
-from surveys.drafting.texts import LANGUAGE_NAMES
 from surveys.drafting.uploads import SLOTS
+from surveys.languages.offered import LANGUAGE_NAMES
 from surveys.models import MediaFile
 from surveys.questions.stimuli import KINDS, LONGEST_READING, Shows, Stimulus
 

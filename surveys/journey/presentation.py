@@ -9,18 +9,19 @@ from django.urls import reverse
 from django.utils import translation
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_noop
 
-from surveys.definition import StudyDefinition
+from surveys.definition import NO, YES, StudyDefinition
 from surveys.drafting.markdown import sanitised_html
-from surveys.drafting.texts import LANGUAGE_NAMES
 from surveys.journey import steps
 from surveys.journey.fields import FieldView, Pairs, field_view, said_in
 from surveys.journey.steps import DIRECT_QUESTIONS, QUESTIONS, steps_of
 from surveys.journey.stimuli import Files, StimulusView, name_of_step, views_of
+from surveys.languages.offered import LANGUAGE_NAMES
 from surveys.models import Media
 from surveys.privacy.budgets import budget_in_words
 from surveys.protocols import frozen_protocol
-from surveys.questions.sections import HINT, QUESTION, SECTION
+from surveys.questions.sections import SECTION
 from surveys.ways_in import WayIn
 
 NAMES: dict[str, str | Promise] = {
@@ -33,6 +34,9 @@ NAMES: dict[str, str | Promise] = {
     QUESTIONS: _("Personal questions"),
     steps.FINISHED: _("Your codes"),
 }
+
+SECTION_QUESTION = gettext_noop("Which section are you in?")
+SECTION_HINT = gettext_noop("This question needs an answer: everybody in a section sees the same lecture.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,8 +174,8 @@ def present(
                 id=question.name,
                 text=question.text.in_language(language),
                 hint=said_in(question.hint, language),
-                yes_label=question.yes.in_language(language),
-                no_label=question.no.in_language(language),
+                yes_label=_in_words_of_pages("Yes", language) if question.yes == YES else question.yes.in_language(language),
+                no_label=_in_words_of_pages("No", language) if question.no == NO else question.no.in_language(language),
             )
             for question in definition.questions
         ),
@@ -189,6 +193,11 @@ def present(
     )
 
 
+def _in_words_of_pages(words: str, language: str) -> str:
+    with translation.override(language):
+        return translation.gettext(words)
+
+
 def _section(definition: StudyDefinition, language: str) -> Iterator[FieldView]:
     """The question for one's section, where sections are assigned as a whole."""
     if definition.in_sections:
@@ -196,8 +205,8 @@ def _section(definition: StudyDefinition, language: str) -> Iterator[FieldView]:
             name=SECTION,
             key=SECTION,
             kind="single_choice",
-            text=QUESTION.in_language(language),
-            hint=HINT.in_language(language),
+            text=_in_words_of_pages(SECTION_QUESTION, language),
+            hint=_in_words_of_pages(SECTION_HINT, language),
             options=tuple(definition.sections.items()),
             required=True,
         )

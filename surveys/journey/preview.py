@@ -21,13 +21,13 @@ from accounts.access import require_role, user_of
 from accounts.models import Role
 from surveys.access import access_study
 from surveys.definition import DIRECT, StudyDefinition
-from surveys.drafting.texts import LANGUAGE_NAMES
 from surveys.journey import steps
 from surveys.journey.fields import arranged
 from surveys.journey.forms import with_answers
 from surveys.journey.pages import own_page
 from surveys.journey.presentation import Presentation, present
 from surveys.journey.step_views import STEP_PAGES, quiz_fields
+from surveys.languages.offered import LANGUAGE_NAMES
 from surveys.media.views import media_response
 from surveys.privacy.words import privacy_in_words
 from surveys.protocols import ProtocolView, protocol_view_for

@@ -11,8 +11,8 @@ from django.utils.translation import gettext_lazy
 
 from surveys.definition import StudyDefinition
 from surveys.drafting.markdown import html_with_pictures, sanitised_html
-from surveys.drafting.texts import LANGUAGE_NAMES
 from surveys.journey.fields import Pairs
+from surveys.languages.offered import LANGUAGE_NAMES
 from surveys.models import Media, MediaFacts
 from surveys.questions.parts import Text
 from surveys.questions.stimuli import Audio, Image, Reading, Stimulus, Task, Video, Watching

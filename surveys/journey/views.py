@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import wraps
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
@@ -13,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from surveys.errors import JourneyError, LinkUnknownError, ReturnUnknownError, SectionUnknownError, StepOutOfOrderError, StudyClosedError
 from surveys.journey import services as participation
 from surveys.journey import visitors
-from surveys.journey.language import asked_for, language_of
+from surveys.journey.language import keeps_language, language_of, rest_of_address
 from surveys.journey.pages import own_page, placeholder, shared_page
 from surveys.journey.participant_store import read_study
 from surveys.journey.presentation import Presentation, presentation
@@ -35,6 +36,7 @@ def participant_page(view: View) -> View:
     """A page that says why a participant cannot go on, and that no browser caches."""
 
     @wraps(view)
+    @keeps_language
     def wrapped(request: HttpRequest, slug: str, *args: object, **kwargs: object) -> HttpResponse:
         try:
             response = view(request, slug, *args, **kwargs)
@@ -64,8 +66,8 @@ def journey(request: HttpRequest, slug: str) -> HttpResponse:
         if (study := read_study(slug)) is None:
             raise Http404("There is no such study.")
         return _newcomer(request, study)
-    shown = presentation(participant.protocol_id, participant.language)
-    with translation.override(participant.language):
+    shown = presentation(participant.protocol_id, language_of(request, participant.study, participant))
+    with translation.override(shown.language):
         person = Person(
             token=token,
             participant=participant,
@@ -141,7 +143,7 @@ def _newcomer(request: HttpRequest, study: Study) -> HttpResponse:
         return _to_journey(study.slug) if request.method == "POST" else _show_farewell(request, study, farewell)
     protocol = participation.require_open(study, is_bot=visitors.is_bot(request, study))
     visit = visitors.visit_of(request, study)
-    shown = presentation(protocol.id, visit.language if visit else asked_for(request, study))
+    shown = presentation(protocol.id, language_of(request, study, None))
     with translation.override(shown.language):
         if request.method != "POST":
             return _show_newcomer(request, protocol, shown, visit)
@@ -157,16 +159,16 @@ def _newcomer(request: HttpRequest, study: Study) -> HttpResponse:
         # People who read another version of the text than the one now in force read this one first.
         if request.POST.get("choice") != "agree" or request.POST.get("version", str(shown.version)) != str(shown.version):
             return _to_journey(study.slug)
-        participation.enrol(study, visit=visit)
+        participation.enrol(study, visit=replace(visit, language=shown.language))
         response = _to_journey(study.slug)
         visitors.remember_participant(response, study.slug, visit.token)
         return response
 
 
 def _show_farewell(request: HttpRequest, study: Study, farewell: Farewell) -> HttpResponse:
-    shown = presentation(protocol_in_force(study).id, farewell.language)
+    shown = presentation(protocol_in_force(study).id, language_of(request, study, None))
     with translation.override(shown.language):
-        context = {"study": shown, "language": shown.language, "farewell": farewell, "query": request.GET.urlencode()}
+        context = {"study": shown, "language": shown.language, "farewell": farewell, "query": rest_of_address(request)}
         return render(request, "surveys/participant/taken_part.html", context)
 
 
@@ -182,7 +184,7 @@ def begin_anew(request: HttpRequest, slug: str) -> HttpResponse:
         return response
     shown = _shown(study, request, participant)
     with translation.override(shown.language if shown else None):
-        return render(request, "surveys/participant/begin_anew.html", {"study": shown or study, "query": request.GET.urlencode()})
+        return render(request, "surveys/participant/begin_anew.html", {"study": shown or study, "query": rest_of_address(request)})
 
 
 def _welcome_context(shown: Presentation, from_address: Sequence[str]) -> dict[str, object]:
@@ -196,6 +198,9 @@ def _consent_context(shown: Presentation, variant: None) -> dict[str, object]:
 def _show_newcomer(request: HttpRequest, protocol: FrozenProtocol, shown: Presentation, visit: Visit | None) -> HttpResponse:
     found = {} if visit else {"panel_identifier": shown.way_in.identifier(request.GET), SECTION: section_in(request.GET, shown)}
     personal = {name: value for name, value in found.items() if value}
+    entry_fields = tuple(personal)
+    if rest := rest_of_address(request):
+        personal["query"] = rest
     step = CONSENT if visit else WELCOME
     return shared_page(
         request,
@@ -204,7 +209,7 @@ def _show_newcomer(request: HttpRequest, protocol: FrozenProtocol, shown: Presen
         language=shown.language,
         step=step,
         shared=_consent_context if visit else _welcome_context,
-        variant=None if visit else tuple(personal),
+        variant=None if visit else entry_fields,
         personal=personal,
     )
 
@@ -291,7 +296,7 @@ def resume(request: HttpRequest, slug: str, token: str) -> HttpResponse:
     participant = visitors.participant_with(token, slug)
     if participant is None:
         raise LinkUnknownError
-    shown = presentation(participant.protocol_id, participant.language)
+    shown = presentation(participant.protocol_id, language_of(request, participant.study, participant))
     with translation.override(shown.language):
         if request.method != "POST":
             return render(request, "surveys/participant/resume.html", {"study": shown, "language": shown.language})

@@ -10,11 +10,11 @@ from surveys.allocation.findable import about_sections
 from surveys.definition import QuizItem, StudyDefinition, texts_of
 from surveys.drafting.consent_prompts import Prompt, consent_prompts
 from surveys.drafting.markdown import sanitised_html
-from surveys.drafting.texts import LANGUAGE_NAMES
 from surveys.drafting.translations import Outdated, outdated_in, remembering
 from surveys.journey.fields import FieldView, field_view
 from surveys.journey.presentation import DieView, Presentation, present
 from surveys.journey.stimuli import StimulusView
+from surveys.languages.offered import FROM_FILES, LANGUAGE_NAMES, AddedLanguage
 from surveys.models import Media, PacketSection, Protocol
 from surveys.preregistration.planned_tests import planned_tests_in_words
 from surveys.privacy.budgets import bought_in_words, budget_in_words, rarity
@@ -112,6 +112,10 @@ class Packet:
     quiz: tuple[tuple[FieldView, str], ...]
     files: tuple[StoredFile, ...]
     languages: tuple[tuple[str, str], ...]
+    added_languages: tuple[AddedLanguage, ...]
+    """Those whose sentences of the pages themselves come from a file of this server."""
+    without_words: tuple[str, ...]
+    """Those in which the pages themselves have no words, so that they are English around the study's texts."""
     translations: tuple[Translation, ...]
     consent_prompts: tuple[Prompt, ...]
     outdated: tuple[Outdated, ...]
@@ -147,6 +151,12 @@ class Packet:
     def outdated_places(self) -> list[tuple[str, str]]:
         """The outdated translations as their place on the page, and their language."""
         return [(_place(one.place), LANGUAGE_NAMES.get(one.language, one.language)) for one in self.outdated]
+
+    @property
+    def shows(self) -> str:
+        """The one kind that all groups are shown, `several`, or nothing."""
+        kinds = self.definition.stimuli
+        return next(iter(kinds)) if len(kinds) == 1 else "several" if kinds else ""
 
     @property
     def direct_percent(self) -> int:
@@ -205,6 +215,8 @@ def packet_of(
             for name, facts in sorted(protocol.media.items())
         ),
         languages=tuple((code, LANGUAGE_NAMES.get(code, code)) for code in definition.languages),
+        added_languages=tuple(FROM_FILES[code] for code in definition.languages if code in FROM_FILES),
+        without_words=tuple(code for code in definition.languages if code not in LANGUAGE_NAMES),
         translations=tuple(_translations(definition, besides=language)),
         consent_prompts=tuple(prompt for prompt in consent_prompts(definition) if prompt.language == language),
         outdated=tuple(outdated_in(remembering(definition, before=remembering(define(before.definition)) if before else None))),

@@ -10,8 +10,9 @@ from django.utils.translation import gettext as _
 from surveys.definition import StudyDefinition, texts_of
 from surveys.drafting.consent_prompts import consent_prompts
 from surveys.drafting.parts import PARTS, Part
-from surveys.drafting.texts import LANGUAGE_NAMES, gaps_in
+from surveys.drafting.texts import gaps_in
 from surveys.drafting.translations import Outdated, outdated_in
+from surveys.languages.offered import LANGUAGE_NAMES
 from surveys.models import MediaFile, Study
 from surveys.privacy.limits import reason_is_needed, refusal
 from surveys.protocols import with_known_originals

@@ -1,36 +1,43 @@
-"""The words that participants read, found in templates and modules; `python -m tests.audits.participants_words` brings the catalogues up to date.
+"""The words that participants read, found in templates and modules; `make words` brings the catalogues up to date.
 
 It writes `templates/locale/participants.pot`, gives each language an empty entry for each new sentence, drops what no page says any
 more, compiles all, and lists what is still to be translated. German has the words of staff, too: nothing is dropped there.
 """
 
 import ast
+import hashlib
+import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from candor.designs import privacy_words
-from surveys.reading.catalogues import Catalogue, Entry, compiled, read_catalogue, written
+from surveys.languages.catalogues import Catalogue, Entry, compiled, read_catalogue, written
 
 ROOT = Path(__file__).parents[2]
 TEMPLATES = ROOT / "templates"
 LOCALE = TEMPLATES / "locale"
 TEMPLATE = LOCALE / "participants.pot"
+REVIEWED = ROOT / "docs/reviewed_languages.json"
 # Modules whose marked words participants read. With names: these functions, classes or names of gettext only.
 MODULES = {
-    **{
-        f"surveys/journey/{name}.py": ()
-        for name in ("fields", "forms", "presentation", "stimuli", "views", "step_views", "comprehension", "services")
-    },
+    **{str(path.relative_to(ROOT)): () for path in sorted((ROOT / "surveys/journey").rglob("*.py")) if path.stem != "preview"},
     "surveys/ways_in.py": ("_",),
     "surveys/privacy/budgets.py": ("budget_in_words",),
     "analysis/learning/outlook.py": (),
     "platform/config/error_responses.py": (),
 }
 ERRORS = ("SurveyError", "JourneyError")
-GETTEXT = {"_", "gettext", "gettext_lazy", "ngettext"}
+GETTEXT = {"_", "gettext", "gettext_lazy", "gettext_noop", "ngettext"}
+ABOUT_PRIVACY = re.compile(
+    r"\b(answers?|die|dice|codes?|stored?|sent|sends?|deleted|removed?|withdraw\w*|taken? (?:your|my|their)? ?(?:data )?out|data|private|"
+    r"privacy|protect\w*|nobody|never|published?|name|fingerprint|noise|keep|kept|cookies?|consent|agree\w*|rolls?|gives? away|"
+    r"tells? (?:a little )?more|passes through|one person|shoulder|bad luck|course credit|day on which|forgets|computed on your|"
+    r"could tell who|take part twice|fastest computer)\b",
+    re.IGNORECASE,
+)
 EXTENDS = re.compile(r"""\{%\s*(?:extends|include)\s+["']([^"']+)["']""")
 TRANSLATE = re.compile(r"""\{%\s*translate\s+(?:"([^"]+)"|'([^']+)')""")
 IN_A_FILTER = re.compile(r"""\b_\("([^"]+)"\)""")
@@ -97,6 +104,25 @@ def words_of_errors() -> Iterator[tuple[str, str]]:
                     yield str(call.args[0].value), ""
 
 
+def privacy_sentences(words: Iterable[str]) -> list[str]:
+    """What participants are promised: all that speaks of answers, the die, codes, or of what is stored, sent, seen and published."""
+    return [one for one in words if len(one.split()) > 4 and ABOUT_PRIVACY.search(one)]
+
+
+def reviews_of(words: Iterable[str]) -> dict[str, str]:
+    """Each language, with the hash of every privacy sentence beside its translation: a changed word on either side changes it."""
+    found = {}
+    for language in languages():
+        said = catalogue_of(language).entries
+        pairs = [[one, *said[one].said] for one in privacy_sentences(words) if one in said]
+        found[language.name] = hashlib.sha256(json.dumps(pairs, ensure_ascii=False).encode()).hexdigest()
+    return found
+
+
+def languages() -> list[Path]:
+    return sorted(path for path in LOCALE.iterdir() if path.is_dir())
+
+
 def template() -> Catalogue:
     header = {"Content-Type": "text/plain; charset=UTF-8", "Language": "", "X-Language-Name": "", "Plural-Forms": ""}
     return Catalogue(header=header, entries={one: Entry(one=one, many=many) for one, many in participants_words().items()})
@@ -106,15 +132,23 @@ def catalogue_of(language: Path) -> Catalogue:
     return read_catalogue((language / "LC_MESSAGES/django.po").read_text(encoding="utf-8"))
 
 
-def main() -> int:
+def is_said(catalogue: Catalogue, wanted: Entry) -> bool:
+    found = catalogue.entries.get(wanted.one)
+    return found is not None and found.many == wanted.many and all(found.said) and bool(found.said)
+
+
+def main(arguments: Sequence[str] = ()) -> int:
+    if arguments == ["--reviewed"]:
+        REVIEWED.write_text(json.dumps(reviews_of(participants_words()), indent=1) + "\n", encoding="utf-8")
+        return 0
     wanted = template()
     TEMPLATE.write_text(
         written(wanted, about="# The words of participants' pages: docs/languages.md says how to translate them.\n"), encoding="utf-8"
     )
     missing = 0
-    for language in sorted(path for path in LOCALE.iterdir() if path.is_dir()):
+    for language in languages():
         catalogue, path = catalogue_of(language), language / "LC_MESSAGES/django.po"
-        empty = [one for one in wanted.entries if not any(catalogue.entries.get(one, Entry(one=one)).said)]
+        empty = [one for one, entry in wanted.entries.items() if not is_said(catalogue, entry)]
         if language.name == "de":
             entries = {**catalogue.entries, **{one: wanted.entries[one] for one in empty}}
             text = path.read_text(encoding="utf-8")
@@ -134,4 +168,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

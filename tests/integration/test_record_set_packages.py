@@ -276,16 +276,16 @@ def as_text(vertex: dict[str, Any]) -> str:
 
 
 def test_two_imports_of_the_same_students_cannot_be_linked_here_and_the_officer_is_warned() -> None:
-    first, owner = record_set(), None
+    first = record_set()
     published(first)
-    owner = first.owner
-    second = record_set(owner, title="Transcripts again")
+    second = record_set(person(Role.INVESTIGATOR), title="Transcripts again")
     one, other = ([as_text(record) for record in rows_of_records(made).records()] for made in (first, second))
     assert sorted(one) == sorted(other)
     assert one != other, "nothing but their content is the same: no key, and no order"
     package = requested(second)
     read = words(logged_in(person(Role.IRB_OFFICER)).get(page(second)))
-    assert "The same owner has published records before." in read
+    assert "Records were published here before." in read
+    assert first.owner.username in read
     assert "a class of the one and a class of the other" in read
     assert alone_in_both([[0, 1], [2, 3]], [[0, 2], [1, 3]]) == 4, "what the warning is about"
     assert package.package_sha256 != RecordPackage.objects.get(data_set=first).package_sha256
@@ -332,6 +332,27 @@ def test_programs_do_what_the_page_does() -> None:
     roles = {"born": "quasi_identifier", "sex": "sensitive", "course.course": "quasi_identifier", "course.grade": "sensitive"}
     assert post("api_record_roles", roles=roles).json()["attributes"][1]["role"] == "sensitive"
     chains = {name: [name, "any course", "*"] for name in ("CS101", "CS201", "MA101", "not answered")}
+    for changed, said in (
+        ({"MA101": ["MA101", "maths"]}, "expected one root, '*'; the chain of 'MA101' ends with 'maths'"),
+        ({"MA101": ["MA101", "x", "MA101", "*"]}, "'MA101' comes back in the chain of 'MA101': a loop"),
+        ({"MA101": ["MA101", "any course", "maths", "*"]}, "'any course' has two parents"),
+        ({"MA101": ["MA102", "*"]}, "the chain of 'MA101' begins with 'MA102'"),
+        ({"MA101": []}, "expected 1 to"),
+        ({"CS101": ["CS101", "MA101", "*"]}, "MA101"),
+    ):
+        wrong = post("api_record_hierarchy", attribute="course.course", hierarchy={**chains, **changed})
+        assert (wrong.status_code, said in wrong.json()["detail"]) == (409, True), wrong.json()
+    alike = '{"attribute": "course.course", "hierarchy": {"CS101": ["CS101", "*"], "CS101": ["CS101", "x", "*"]}}'
+    twice = program.post(reverse("analysis:api_record_hierarchy", args=[data_set.slug]), alike, content_type="application/json")
+    assert (twice.status_code, "“CS101” stands twice in one object" in twice.json()["detail"]) == (400, True)
+    missing = post("api_record_hierarchy", attribute="course.course", hierarchy={"CS101": ["CS101", "*"]})
+    assert missing.json()["detail"].startswith("The hierarchy of “course.course” has no place for “CS201”.")
+    unknown = post("api_record_hierarchy", attribute="number", hierarchy={})
+    assert "found number" in unknown.json()["detail"]
+    for name, given, said in (("roles", {"roles": {"born": "sensitive"}}, "“sex” has no role"), ("build", {"k": 61}, "only 60")):
+        document = {"authors": ["A"], **given} if name == "build" else given
+        refused = post({"roles": "api_record_roles", "build": "api_build_record_set"}[name], **document)
+        assert (refused.status_code, said in str(refused.json())) == (409, True)
     assert post("api_record_hierarchy", attribute="course.course", hierarchy=chains).status_code == 200
     assert program.post(home).json()["sweep"]["status"] == "running"
     work_on(RecordSweep.objects.get())

@@ -77,7 +77,9 @@ TEMPLATES: list[dict[str, object]] = [
 
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", _("English")), ("de", _("German"))]
-LOCALE_PATHS = [BASE_DIR / "templates" / "locale"]
+# Further languages of participants' pages, put there by `manage.py check_language --install`.
+LANGUAGES_FOLDER = Path(os.environ.get("LANGUAGES_FOLDER", VAR_DIR / "languages"))
+LOCALE_PATHS = [BASE_DIR / "templates" / "locale", LANGUAGES_FOLDER]
 USE_I18N = True
 USE_TZ = True
 TIME_ZONE = "UTC"

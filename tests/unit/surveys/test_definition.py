@@ -62,12 +62,12 @@ MISTAKES: dict[str, tuple[Change, str]] = {
     "no arm": (lambda changed: changed["arms"].clear(), "arms: List should have at least 1 item after validation, not 0"),
     "a treatment that shows nothing": (
         lambda changed: changed["arms"][1].pop("video"),
-        "arms: every arm but the control needs one of video, reading, image, audio, or pages, or there is nothing to compare; "
+        "arms: every arm but the control needs one of video, reading, image, audio, task, or pages, or there is nothing to compare; "
         "without: instructor",
     ),
     "an arm with a lecture and a text": (
         put("arms", 1, "reading", to={"text": "Read this."}),
-        "arms: an arm shows one of video, reading, image, audio, or several on pages; got video and reading in instructor",
+        "arms: an arm shows one of video, reading, image, audio, task, or several on pages; got video and reading in instructor",
     ),
     "a text that takes an hour": (
         put("arms", 0, to={"name": "slides", "label": "Text", "reading": {"text": "Read this.", "seconds": 3600}}),

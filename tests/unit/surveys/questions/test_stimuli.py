@@ -47,7 +47,7 @@ def test_an_arm_knows_its_files(shown: dict[str, Any], files: set[str]) -> None:
         ({"reading": {"text": "![A pixel](https://example.org/a.png)"}}, "got https://example.org/a.png"),
         ({"reading": READING | {"text": {"en": "![A curve](curve.png)", "de": "![](curve.png)"}}}, "needs words .* without: curve.png"),
         ({"pages": [{"name": "a", "image": IMAGE}, {"name": "a", "image": IMAGE}]}, "names must differ; repeated: a"),
-        ({"pages": [{"name": "a"}]}, "a page shows one of video, reading, image, audio, got nothing"),
+        ({"pages": [{"name": "a"}]}, "a page shows one of video, reading, image, audio, task, got nothing"),
         ({"pages": [{"name": "a", "image": IMAGE, "audio": AUDIO}]}, "got image and audio"),
         ({"pages": [{"name": "a", "image": IMAGE}], "reading": {"text": "Read."}}, "got reading and pages in shown"),
         ({"image": IMAGE, "audio": AUDIO}, "got image and audio in shown"),

@@ -84,7 +84,7 @@ def read_catalogue(text: str) -> Catalogue:
         if keyword == "msgctxt" or (keyword == "msgid" and current != "msgctxt"):
             finish()
         current = keyword or current
-        block[current] = block.get(current, "") + re.sub(r"\\(.)", lambda found: _ESCAPES.get(found[1], found[0]), quoted[1])
+        block[current] = block.get(current, "") + re.sub(r"\\(.)", _unescaped, quoted[1])
     finish()
     head = found.pop("", Entry(one="")).said
     header = dict(re.findall(r"^([\w-]+):\s*(.*)$", "\n".join(head), re.MULTILINE))
@@ -206,6 +206,10 @@ def _form(item: tuple[str, str]) -> int:
     """Plural forms in their order."""
     number = re.search(r"\d", item[0])
     return int(number[0]) if number else 0
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    return _ESCAPES.get(found[1], found[0])
 
 
 def _escaped(text: str) -> str:
