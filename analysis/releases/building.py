@@ -20,6 +20,7 @@ from analysis import actions
 from analysis.answers.study_records import as_published, auxiliary_of, records_of, roles_of
 from analysis.ledger.page import ledger_of
 from analysis.models import BackgroundHandling, Release, ReleaseStatus
+from analysis.packages.archives.study_document import study_document
 from analysis.packages.background_counts import Cell, background_cells
 from analysis.packages.content import AllocationList, Content, ProtectedRecords
 from analysis.packages.errors import ReleaseError
@@ -187,6 +188,7 @@ def _content_of(release: Release) -> Content:
         licence=LICENCES[release.licence],
         site=release.site,
         protocol=document,
+        study_file=study_document(definition, {name: facts["sha256"] for name, facts in protocol.media.items()}),
         data_csv=drawn["csv"],
         rows=rows,
         simulated=release.simulated,
