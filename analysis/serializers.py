@@ -98,7 +98,17 @@ class CountsSerializer(DataclassSerializer):
     """Consented and assigned include people who withdrew; finished counts the stored answers."""
 
     of = Counts
-    only = ("declined", "consented", "assigned", "finished", "withdrew", "comprehension_passed", "comprehension_failed")
+    only = (
+        "declined",
+        "consented",
+        "assigned",
+        "finished",
+        "withdrew",
+        "comprehension_passed",
+        "comprehension_failed",
+        "attention_failed",
+        "task_not_done",
+    )
 
 
 class BatchSerializer(DataclassSerializer):

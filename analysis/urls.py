@@ -29,7 +29,7 @@ from analysis.ledger.views import ledger
 from analysis.preregistration.api import PreregistrationReport
 from analysis.preregistration.views import report
 from analysis.record_sets import views as record_sets
-from analysis.record_sets.api import BringRecords, BuildRecordSet, RecordHierarchy, RecordRoles, RecordSet, StopRecordSet
+from analysis.record_sets.api import BringRecords, BuildRecordSet, ConfirmRecordSet, RecordHierarchy, RecordRoles, RecordSet, StopRecordSet
 from analysis.records.api import BuildRecords, ConfirmRecords, Records, RecordsOrQuery, StopRecords
 from analysis.records.views import records, records_or_query
 from analysis.rehearsal.api import Rehearsal, StopRehearsal
@@ -51,6 +51,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("data-sets/new/", data_sets.bring, name="bring_data"),
     path("data-sets/new/records/", record_sets.bring_records, name="bring_records"),
     path("data-sets/<slug:data_set>/records/", record_sets.data_set_records, name="data_set_records"),
+    path("data-sets/<slug:data_set>/records/or-query/", records_or_query, name="data_set_records_or_query"),
     path("data-sets/<slug:data_set>/public/", record_sets.public_records, name="public_records"),
     path("data-sets/<slug:data_set>/public/package.zip", record_sets.public_records_package, name="public_records_package"),
     path("data-set-invitations/<str:token>/", data_sets.invitation, name="data_set_invitation"),
@@ -100,6 +101,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/v1/data-sets/<slug:data_set>/records/roles/", RecordRoles.as_view(), name="api_record_roles"),
     path("api/v1/data-sets/<slug:data_set>/records/hierarchies/", RecordHierarchy.as_view(), name="api_record_hierarchy"),
     path("api/v1/data-sets/<slug:data_set>/records/stop/", StopRecordSet.as_view(), name="api_stop_record_set"),
+    path("api/v1/data-sets/<slug:data_set>/records/confirm/", ConfirmRecordSet.as_view(), name="api_confirm_record_set"),
     path("api/v1/data-sets/<slug:data_set>/records/build/", BuildRecordSet.as_view(), name="api_build_record_set"),
     path("api/v1/data-sets/<slug:data_set>/", OneDataSet.as_view(), name="api_data_set"),
     path("api/v1/data-sets/<slug:data_set>/questions/", DataSetQuestions.as_view(), name="api_data_set_questions"),

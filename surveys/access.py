@@ -13,6 +13,7 @@ from functools import cached_property
 
 from django.db.models import Q, QuerySet
 from django.http import Http404
+from django.utils import timezone
 
 from accounts.models import Role, User
 from audit.selectors import entries_about
@@ -168,6 +169,12 @@ def study_in_public(slug: str) -> Study:
     """A study that anybody may read about: one that has been approved."""
     approved = Study.objects.defer("definition").filter(protocol__isnull=False, rehearsal_of=None)
     return _found(approved.exclude(status__in=(StudyStatus.DRAFT, StudyStatus.IN_REVIEW)), slug)
+
+
+def studies_for_strangers() -> QuerySet[Study, Study]:
+    """The studies on the page of public studies: they take people in now, and their approved protocol says that they are listed."""
+    recruiting = Study.objects.defer("definition").filter(status=StudyStatus.RECRUITING, rehearsal_of=None)
+    return recruiting.filter(protocol__definition__entry__listed=True, approved_until__gte=timezone.localdate()).order_by("slug")
 
 
 def _as_analyst(user: User) -> QuerySet[StudyMember, int]:

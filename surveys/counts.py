@@ -53,6 +53,9 @@ class Counts:
     withdrew: int
     comprehension_passed: int
     comprehension_failed: int
+    attention_failed: int
+    """Those who failed an attention check, whether they stayed or not."""
+    task_not_done: int
     assigned_by_group: Mapping[tuple[str, str], int]
     watched_by_group: Mapping[tuple[str, str], int]
     finished_by_group: Mapping[tuple[str, str], int]
@@ -70,7 +73,7 @@ def exact_counts(study: Study) -> Counts:
 
 def comers(study: Study) -> int:
     """Everybody who was asked for their consent and decided: `Counts.comers`, for less work."""
-    decided = (CounterKind.DECLINED, CounterKind.WITHDREW)
+    decided = (CounterKind.DECLINED, CounterKind.WITHDREW, CounterKind.EXCLUDED)
     gone = ShardedCounter.objects.filter(study=study, kind__in=decided).aggregate(Sum("count", default=0))["count__sum"]
     departed = AttritionCount.objects.filter(study=study).aggregate(Sum("count", default=0))["count__sum"]
     return int(Participant.objects.filter(study=study).count() + gone + departed)
@@ -95,15 +98,17 @@ def counts_of(study: Study, present: Iterable[Alike]) -> Counts:
     for alike in present:
         watched[alike.subsample, alike.arm] += alike.people if alike.step in PAST_THE_LECTURE else 0
         finished[alike.subsample, alike.arm] += alike.people if alike.answered else 0
-    withdrew = counted.get(CounterKind.WITHDREW, 0)
+    withdrew, excluded = counted.get(CounterKind.WITHDREW, 0), counted.get(CounterKind.EXCLUDED, 0)
     return Counts(
         declined=counted.get(CounterKind.DECLINED, 0),
-        consented=Participant.objects.filter(study=study).count() + withdrew + gone,
+        consented=Participant.objects.filter(study=study).count() + withdrew + gone + excluded,
         assigned=assigned.total(),
         finished=finished.total(),
         withdrew=withdrew,
         comprehension_passed=counted.get(CounterKind.COMPREHENSION_PASSED, 0),
         comprehension_failed=counted.get(CounterKind.COMPREHENSION_FAILED, 0),
+        attention_failed=counted.get(CounterKind.ATTENTION_FAILED, 0) + excluded,
+        task_not_done=counted.get(CounterKind.TASK_NOT_DONE, 0),
         assigned_by_group=assigned,
         watched_by_group=watched,
         finished_by_group=finished,
@@ -129,7 +134,7 @@ def exact_consent_counts(study: Study) -> list[ConsentCount]:
         (version, kind): count
         for version, kind, count in ShardedCounter.objects.filter(study=study).values_list("version", "kind").annotate(Sum("count"))
     }
-    kinds = (CounterKind.DECLINED, CounterKind.WITHDREW, CounterKind.UNFINISHED)
+    kinds = (CounterKind.DECLINED, CounterKind.WITHDREW, CounterKind.UNFINISHED, CounterKind.EXCLUDED)
     versions = sorted({*present, *(version for version, kind in counted if kind in kinds)})
     return [
         ConsentCount(

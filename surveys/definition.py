@@ -17,11 +17,21 @@ from candor.designs.dice import DieDesign
 from candor.designs.study_documents import design_with_die
 from candor.errors import MethodError
 from surveys.questions.assignment import MOST_STRATA, Allocation
-from surveys.questions.background import BackgroundQuestion, Options, OrdinalScale, Question, ShortText, SingleChoice
-from surveys.questions.parts import LARGEST_COUNT, Language, Name, NonEmpty, Part, Text, some, unique_names
+from surveys.questions.background import (
+    Answered,
+    BackgroundQuestion,
+    Options,
+    OrdinalScale,
+    Question,
+    ShortText,
+    SingleChoice,
+    require_fitting,
+    taken_apart,
+)
+from surveys.questions.parts import LARGEST_COUNT, NO, YES, Language, Name, NonEmpty, Part, Text, different, some, unique_names
 from surveys.questions.plans import PlannedTests, PrivacyBudget, Subgroups
 from surveys.questions.sections import LEAST_PER_ARM, SECTION
-from surveys.questions.stimuli import Arm, Stimulus, Watching
+from surveys.questions.stimuli import KINDS, Arm, Task, Watching, require_stimuli
 from surveys.ways_in import OPEN, WAYS_IN, WayIn, checked_way
 
 DIRECT = "direct"
@@ -50,8 +60,8 @@ class QuizItem(Question):
 
 
 class SensitiveQuestion(Question):
-    yes: Text = Text({"en": "Yes", "de": "Ja"})
-    no: Text = Text({"en": "No", "de": "Nein"})
+    yes: Text = YES
+    no: Text = NO
 
 
 class Faces(Part):
@@ -86,10 +96,17 @@ class DirectGroup(Part):
 
 
 class Entry(Part):
-    """`kind` is one of `surveys.ways_in`; `completion_url` is the way back."""
+    """`kind` is one of `surveys.ways_in`; `completion_url` is the way back. One that is `listed` stands among the public studies."""
 
     kind: Annotated[str, AfterValidator(checked_way)] = OPEN.name
     completion_url: Annotated[str, StringConstraints(pattern=r"^https://")] | None = None
+    listed: bool = False
+
+    @model_validator(mode="after")
+    def _strangers_can_come_in(self) -> Self:
+        if self.listed and self.kind != OPEN.name:
+            raise ValueError(f"listed: expected kind: {OPEN.name}, because strangers come from a public list; found {self.kind}")
+        return self
 
     @property
     def way(self) -> WayIn:
@@ -115,6 +132,10 @@ class StudyDefinition(Part):
     watching: Watching = Watching()
     background: Annotated[tuple[BackgroundQuestion, ...], AfterValidator(unique_names)] = ()
     quiz: Annotated[tuple[QuizItem, ...], AfterValidator(unique_names)] = ()
+    random_order: Annotated[tuple[Literal["background", "quiz"], ...], AfterValidator(different)] = ()
+    """The lists whose questions everybody sees in an order of their own."""
+    attention: Literal["count", "exclude"] = "count"
+    """People who fail an attention check are counted; or counted, told, and given no group."""
     questions: Annotated[tuple[SensitiveQuestion, ...], Field(min_length=1, max_length=20), AfterValidator(unique_names)]
     die: Die
     minimum_seconds: Annotated[int, Field(ge=0, le=120)] = 10
@@ -156,6 +177,9 @@ class StudyDefinition(Part):
             raise ValueError(f"die.weights names subsamples that are not there: {some(sorted(unknown))}")
         if absent := self.analysis.questions - {question.name for question in self.questions}:
             raise ValueError(f"analysis names questions that are not there: {some(sorted(absent))}")
+        require_fitting(self.background)
+        if self.attention == "exclude" and not self.attention_checks:
+            raise ValueError("attention: exclude needs a background question with an expected answer; there is none")
         self._require_strata()
         self._require_sections()
         if self.privacy_budget is not None:
@@ -180,13 +204,7 @@ class StudyDefinition(Part):
 
     def _require_what_the_arms_need(self) -> None:
         """Several arms differ by what they show; one arm leaves nothing to compare."""
-        if double := [arm.name for arm in self.arms if arm.reading and any(arm.video.files())]:
-            raise ValueError(f"arms: an arm shows a video or a text; expected video or reading, got both in {some(double)}")
-        treatments = [] if self.is_survey else [arm for arm in self.arms if arm.name != self.control]
-        if silent := [arm.name for arm in treatments if arm.stimulus == "nothing"]:
-            raise ValueError(
-                f"arms: every arm but the control needs video.sources or a reading, or there is nothing to compare; without: {some(silent)}"
-            )
+        require_stimuli(self.arms, needed=[] if self.is_survey else [arm for arm in self.arms if arm.name != self.control])
         if self.is_survey and (self.analysis.questions or self.subgroups):
             raise ValueError(
                 "a study with one arm is a survey and compares nothing: remove margins and families of analysis, and subgroups"
@@ -249,18 +267,24 @@ class StudyDefinition(Part):
         return len(self.arms) == 1
 
     @property
-    def stimuli(self) -> frozenset[Stimulus]:
+    def stimuli(self) -> frozenset[str]:
         """The kinds that the arms show, without those that show nothing."""
-        return frozenset(arm.stimulus for arm in self.arms) - {"nothing"}
+        return frozenset(one.kind for arm in self.arms for one in arm.shown)
 
     @property
-    def has_lecture(self) -> bool:
-        return "video" in self.stimuli
+    def plays(self) -> bool:
+        """Whether somebody is shown a stimulus of which a share must be seen or heard."""
+        return any(KINDS[kind].plays for kind in self.stimuli)
+
+    @property
+    def outside(self) -> list[str]:
+        """The other sites to which some people are sent."""
+        return sorted({one.host for arm in self.arms for one in arm.shown if isinstance(one, Task) and one.host})
 
     @property
     def shows_lectures(self) -> bool:
         """Whether everybody is shown a lecture."""
-        return all(arm.stimulus == "video" for arm in self.arms)
+        return all(arm.kind == "video" for arm in self.arms)
 
     @property
     def strata(self) -> list[str]:
@@ -305,9 +329,19 @@ class StudyDefinition(Part):
         return found
 
     @property
+    def asked(self) -> list[Answered]:
+        """The background questions as answers are stored: every row of a matrix is a scale of its own."""
+        return taken_apart(self.background)
+
+    @property
     def countable_background(self) -> tuple[BackgroundQuestion, ...]:
         """The background questions whose answers may be counted for the public, or be covariates: all but short texts."""
         return tuple(question for question in self.background if not isinstance(question, ShortText))
+
+    @property
+    def attention_checks(self) -> tuple[SingleChoice | OrdinalScale, ...]:
+        """The background questions with an answer that is expected."""
+        return tuple(one for one in self._choices.values() if one.expected is not None)
 
     @property
     def asks_for_words(self) -> bool:
@@ -346,7 +380,7 @@ class StudyDefinition(Part):
 
     def files(self) -> set[str]:
         """Names of all media that the study needs."""
-        return {name for arm in self.arms for name in arm.video.files()}
+        return {name for arm in self.arms for name in arm.files()}
 
 
 def texts_of(part: BaseModel, path: str = "") -> Iterator[tuple[str, Text]]:

@@ -91,6 +91,13 @@ class StudyFullError(StudyNotOpenError):
     situation = "full"
 
 
+class InattentiveError(StudyNotOpenError):
+    """Somebody failed an attention check of a study that goes on without them."""
+
+    title = _("This study ends here for you")
+    situation = "inattentive"
+
+
 class EntryRefusedError(JourneyError):
     http_status = HTTPStatus.FORBIDDEN
     title = _("This code cannot open the study")
@@ -103,7 +110,19 @@ class SectionUnknownError(JourneyError):
     situation = "section_unknown"
 
 
+class ReturnUnknownError(JourneyError):
+    http_status = HTTPStatus.FORBIDDEN
+    title = _("This way back does not belong to this browser")
+    situation = "return_unknown"
+
+
 class LinkUnknownError(JourneyError):
     http_status = HTTPStatus.NOT_FOUND
     title = _("This link does not belong to anybody")
     situation = "link_unknown"
+
+
+class ClassRoomError(SurveyError):
+    """A room for a class that cannot be opened, or an answer that it cannot take."""
+
+    title = _("This did not work in the room of this class")

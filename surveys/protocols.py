@@ -51,10 +51,12 @@ def protocol_at_launch(study: Study) -> FrozenProtocol:
 
 def media_facts(study: Study, names: Collection[str]) -> dict[str, MediaFacts]:
     """A protocol's record of the current files with these names: name → id, media type, SHA-256, duration."""
-    return {
-        file.name: {"id": str(file.id), "media_type": file.media_type, "sha256": file.sha256, "duration_seconds": file.duration_seconds}
-        for file in MediaFile.objects.filter(study=study, name__in=names, current=True)
-    }
+    return {file.name: facts_of(file) for file in MediaFile.objects.filter(study=study, name__in=names, current=True)}
+
+
+def facts_of(file: MediaFile) -> MediaFacts:
+    """The facts that a protocol keeps of a file."""
+    return {"id": str(file.id), "media_type": file.media_type, "sha256": file.sha256, "duration_seconds": file.duration_seconds}
 
 
 def next_protocol(study: Study, definition: StudyDefinition, *, media: Media) -> Protocol:

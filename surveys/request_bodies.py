@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping
 from io import BytesIO
 from typing import IO, Any
@@ -85,13 +86,22 @@ def plain_json(content: bytes) -> Any:
     except UnicodeDecodeError as error:
         raise ParseError(_("Expected text in UTF-8, found another byte at position %(position)s.") % {"position": error.start}) from error
     try:
-        value = json.loads(text, parse_int=_whole, parse_float=_finite, parse_constant=_finite)
+        value = json.loads(text, parse_int=_whole, parse_float=_finite, parse_constant=_finite, object_pairs_hook=_once)
     except RecursionError as error:
         raise ParseError(_too_deep()) from error
     except ValueError as error:
         raise ParseError(_("JSON parse error - %(error)s") % {"error": error}) from error
     _require_storable(value)
     return value
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Programs read a name that stands twice in different ways."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = next(name for name, times in Counter(name for name, _value in pairs).items() if times > 1)
+        raise ValueError(_("“%(name)s” stands twice in one object") % {"name": twice[:40]})
+    return found
 
 
 def _whole(digits: str) -> int:

@@ -9,6 +9,7 @@ from audit.services import publish_head
 from jobs.registry import job, routine
 from surveys.batches.order_of_arrival import forget_order_of_days, forget_recent_order
 from surveys.batches.services import ORDER_OF_DAYS, show_who_is_on_the_way
+from surveys.classroom.services import delete_rooms_of_earlier_days
 from surveys.models import RUNNING, BotRun, Study
 from surveys.recruitment.services import MANY_IN_BOOK, write_down_entries
 from surveys.retention.services import ROUTINE, forget_what_is_due
@@ -64,9 +65,10 @@ def renew_shown_numbers() -> None:
 
 @routine(kind=ROUTINE, every=HOURLY)
 def forget_due() -> None:
-    """Delete due operational data, and finish deletions begun on a page or left half done by a killed worker."""
+    """Delete due operational data, and finish deletions begun on a page or left half done by a killed worker; and rooms of classes."""
     for slug in forget_what_is_due():
         logger.info("The operational data of %s are deleted", slug)
+    delete_rooms_of_earlier_days()
 
 
 @routine(kind="log_head", every=HOURLY)

@@ -34,6 +34,18 @@ def panel_hash(code: str) -> str:
     return _digest("panel", _bare(code, SECRET)).hex()
 
 
+def return_ticket(token: str, page: int) -> str:
+    """The way back from another site to this page of this participant's arm. It names neither: each is a new number, with a signature."""
+    number = secrets.token_urlsafe(12)
+    return number + _signature_of_return(number, token, page)
+
+
+def return_ticket_is_genuine(ticket: str, token: str, page: int) -> bool:
+    """Whether this participant was given the ticket on this page of their arm."""
+    number, signature = ticket[:16], ticket[16:]
+    return hmac.compare_digest(signature.encode(), _signature_of_return(number, token, page).encode())
+
+
 def withdrawal_code(token: str) -> str:
     """80 bits that delete a participant's data; the participant keeps them, the server only their hash."""
     return f"{SECRET}-{_readable(_digest('withdrawal', token)[:10])}"
@@ -88,6 +100,11 @@ def _digest(purpose: str, secret: str) -> bytes:
 
 def _signature(number: bytes, study: str) -> bytes:
     return salted_hmac(f"completion code {study}", number, algorithm="sha256").digest()[:5]
+
+
+def _signature_of_return(number: str, token: str, page: int) -> str:
+    signed = salted_hmac("way back from another site", f"{number} {page} {hash_of_token(token)}", algorithm="sha256").digest()
+    return base64.urlsafe_b64encode(signed[:18]).decode()
 
 
 def _readable(content: bytes) -> str:

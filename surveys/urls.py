@@ -6,15 +6,16 @@ from surveys.allocation import api as arms
 from surveys.builder import api as definitions
 from surveys.builder.about import About
 from surveys.builder.allocation import AllocationPage
-from surveys.builder.arms import ArmPage, Arms
+from surveys.builder.arms import ArmPage, Arms, PageOfArm
 from surveys.builder.beginnings import duplicate, import_page, new_study
 from surveys.builder.direct_questions import DirectQuestions
 from surveys.builder.file import Archive, StudyFile
 from surveys.builder.lists import ItemPage, ListPage
 from surveys.builder.overview import Overview
 from surveys.builder.planned_tests import PlannedTestsPage
-from surveys.builder.redcap import RedcapPage
+from surveys.builder.redcap import RedcapDictionary, RedcapPage
 from surveys.builder.texts import Consent, Debrief, Plans, Subgroups, markdown_preview
+from surveys.classroom import views as classroom
 from surveys.journey import preview
 from surveys.journey import views as participant
 from surveys.log import api as api_log
@@ -39,6 +40,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("s/<slug:slug>/somebody-else/", participant.begin_anew, name="begin_anew"),
     path("s/<slug:slug>/progress/", participant.progress, name="progress"),
     path("s/<slug:slug>/resume/<str:token>/", participant.resume, name="resume"),
+    path("s/<slug:slug>/return/<str:ticket>/", participant.come_back, name="return"),
     path("s/<slug:slug>/withdraw/", participant.withdraw, name="withdraw"),
     path("s/<slug:slug>/consent/", about.consent_copy, name="consent_copy"),
     path("s/<slug:slug>/about/", about.about_study, name="transparency"),
@@ -46,6 +48,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("s/<slug:slug>/allocation/", about.allocation, name="allocation"),
     path("s/<slug:slug>/allocation/<int:number>/", about.allocation_list, name="allocation_list"),
     path("s/<slug:slug>/media/<uuid:media_id>/", about.media, name="media"),
+    path("in-class/", classroom.in_class, name="in_class"),
+    path("in-class/<str:code>/", classroom.class_room, name="class_room"),
+    path("in-class/<str:code>/screen/", classroom.class_screen, name="class_screen"),
+    path("in-class/<str:code>/batches/", classroom.class_batches, name="class_batches"),
+    path("open-studies/", about.open_studies, name="open_studies"),
     path("two-worlds/", about.two_worlds, name="two_worlds"),
     path("data/log-heads.json", about.log_heads, name="log_heads"),
     path("studies/", investigator.studies, name="studies"),
@@ -58,8 +65,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/build/direct-questions/", DirectQuestions.as_view(), name="build_direct"),
     path("studies/<slug:slug>/build/arms/", Arms.as_view(), name="build_arms"),
     path("studies/<slug:slug>/build/arms/<slug:arm>/", ArmPage.as_view(), name="build_arm"),
+    path("studies/<slug:slug>/build/arms/<slug:arm>/<slug:page>/", PageOfArm.as_view(), name="build_arm_page"),
     path("studies/<slug:slug>/build/background/", ListPage.as_view(part="background"), name="build_background"),
     path("studies/<slug:slug>/build/background/redcap/", RedcapPage.as_view(), name="build_redcap"),
+    path("studies/<slug:slug>/build/background/redcap/dictionary.csv", RedcapDictionary.as_view(), name="build_redcap_dictionary"),
     path("studies/<slug:slug>/build/quiz/", ListPage.as_view(part="quiz"), name="build_quiz"),
     path("studies/<slug:slug>/build/questions/", ListPage.as_view(part="questions"), name="build_questions"),
     path("studies/<slug:slug>/build/<slug:part>/add/", ItemPage.as_view(), name="build_add"),

@@ -13,10 +13,10 @@ import psycopg
 import pytest
 from django.core.cache import cache
 from django.core.management.commands import flush
-from django.db import connection
+from django.db import connection, connections
 from django.db.backends.base.operations import BaseDatabaseOperations
 from django.db.transaction import atomic
-from django.test import override_settings
+from django.test import TransactionTestCase, override_settings
 from django.urls import clear_url_caches
 from httpx._config import DEFAULT_TIMEOUT_CONFIG
 from whitenoise.middleware import WhiteNoiseMiddleware
@@ -25,7 +25,7 @@ from analysis.models.triggers import BUDGETS_NEVER_GROW, CHARGES_ARE_KEPT
 from audit.triggers import LOG_IS_APPEND_ONLY, PUBLISHED_HEADS_ARE_KEPT
 from surveys.models.triggers import PREREGISTRATIONS_ARE_KEPT, PROTOCOLS_ARE_FROZEN
 from tests.crowds import build_study
-from tests.processes import Site, embedded, migrate_embedded, once, production, to_copy
+from tests.processes import Site, embedded, migrate_embedded, name_of, once, production, to_copy
 
 # The files that take longest, in that order. When processes share the suite, these come first: one of them begun last would be waited for.
 LONGEST_FIRST = (
@@ -152,6 +152,14 @@ def patient_clients() -> None:
 
 
 @pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None, request: pytest.FixtureRequest) -> None:
+    """Where processes share the suite, their databases are copies of one that was migrated once, as production migrates it."""
+    if "PYTEST_XDIST_WORKER" in os.environ and connection.vendor == "postgresql":
+        migrated = request.getfixturevalue("built_site").environment["DATABASE_URL"]
+        connection.settings_dict["TEST"] |= {"TEMPLATE": name_of(migrated), "MIGRATE": False}
+
+
+@pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None) -> Iterator[None]:
     """Before pytest-django drops the database: end what a stopped server or a thread left connected, which PostgreSQL would refuse for."""
     yield
@@ -175,10 +183,16 @@ def tables_that_can_be_emptied() -> Iterator[None]:
         if connection.vendor == "postgresql":
             patch.setattr(BaseDatabaseOperations, "execute_sql_flush", delete_what_was_written)
             patch.setattr(flush, "emit_post_migrate_signal", lambda *arguments: None)  # what it would write again is kept
+            patch.setattr(TransactionTestCase, "_should_reload_connections", is_cut_off)
         else:
             truncate = BaseDatabaseOperations.execute_sql_flush
             patch.setattr(BaseDatabaseOperations, "execute_sql_flush", partialmethod(empty_all_tables, truncate))
         yield
+
+
+def is_cut_off(test: TransactionTestCase) -> bool:
+    """Whether the test leaves a connection that is of no use to the next. PostgreSQL reads its catalogue anew for a new connection."""
+    return not all(one.connection is None or one.is_usable() for one in connections.all(initialized_only=True))
 
 
 def delete_what_was_written(operations: BaseDatabaseOperations, statements: list[str]) -> None:

@@ -92,12 +92,18 @@ def draft_study(*, owner: User | None = None, accepts_bots: bool = False, **chan
         kept.cache_clear()
     defined = definition(**changes)
     study = studies.create_study(definition=defined, owner=owner or person(Role.INVESTIGATOR), accepts_bots=accepts_bots)
-    for name in sorted(defined.files()):
-        add_quick_media(study, name)
+    MediaFile.objects.bulk_create([quick_media(study, name) for name in sorted(defined.files())])
     return study
 
 
 def add_quick_media(study: Study, name: str) -> MediaFile:
+    media = quick_media(study, name)
+    media.save()
+    return media
+
+
+def quick_media(study: Study, name: str) -> MediaFile:
+    """The row, not yet stored, and the file."""
     content = f"the content of {name} in {study.slug} ".encode() * 20
     media = MediaFile(
         study=study,
@@ -105,10 +111,9 @@ def add_quick_media(study: Study, name: str) -> MediaFile:
         media_type=mimetypes.guess_type(name)[0] or "text/vtt",
         size=len(content),
         sha256=hashlib.sha256(content).hexdigest(),
-        duration_seconds=LECTURE_SECONDS if name.endswith((".mp4", ".webm")) else None,
+        duration_seconds=LECTURE_SECONDS if name.endswith((".mp4", ".webm", ".mp3")) else None,
     )
     media.file.save(media.id.hex, ContentFile(content), save=False)
-    media.save()
     return media
 
 

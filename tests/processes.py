@@ -97,8 +97,8 @@ class Site:
         """Return when /healthz answers 200; fail with the logs when a process ends or `start_seconds` pass."""
         deadline = time.monotonic() + self.start_seconds
         while True:
-            with suppress(httpx.TransportError):
-                if httpx.get(f"{self.url}/healthz", timeout=5).status_code == 200:
+            with suppress(httpx.TransportError):  # to read the certificates takes longer than to ask
+                if httpx.get(f"{self.url}/healthz", timeout=5, verify=False).status_code == 200:
                     return
             dead = [name for name, process in self.processes.items() if process.poll() is not None]
             if (dead and self.supervisor is None) or time.monotonic() > deadline:
@@ -166,16 +166,14 @@ class Site:
 
 
 def _environment(**changes: str) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "DJANGO_"))}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "DJANGO_", "OPENBLAS_"))}
     return {**kept, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "platform")]), **changes}
 
 
 @contextmanager
 def embedded(var: Path, *, like: Path | None = None, demo_bots: int | None = None) -> Iterator[Site]:
     """The embedded default with its data under `var`, serving: migrated here or before (`like`); with a number of bots, as `make demo`."""
-    if like:
-        shutil.copytree(like, var)
-    site = _embedded(var)
+    site = copy_of_embedded(var, like=like) if like else _embedded(var)
     if demo_bots is not None:
         site.commands["web"], site.environment["DEMO_BOTS"] = ["manage.py", "demo"], str(demo_bots)
         site.start_seconds += demo_bots
@@ -186,6 +184,12 @@ def embedded(var: Path, *, like: Path | None = None, demo_bots: int | None = Non
         yield site
     finally:
         site.end()
+
+
+def copy_of_embedded(var: Path, *, like: Path) -> Site:
+    """An embedded site that was migrated and does not run."""
+    shutil.copytree(like, var)
+    return _embedded(var)
 
 
 def migrate_embedded(var: Path) -> dict[str, str]:
@@ -280,18 +284,19 @@ def fresh_database(*, like: str | None = None) -> Iterator[str]:
     try:
         yield address
     finally:
-        _execute(f'DROP DATABASE "{_name_of(address)}" WITH (FORCE)')
+        _execute(f'DROP DATABASE "{name_of(address)}" WITH (FORCE)')
 
 
 def _new_database(*, like: str | None) -> str:
     if not os.environ.get("DATABASE_URL", "").startswith("postgresql") or "REDIS_URL" not in os.environ:
         raise AssertionError("needs PostgreSQL and Redis: run `make test` or `python -m tests.services pytest …`")
     name = f"candor_{uuid.uuid4().hex[:12]}"
-    _execute(f'CREATE DATABASE "{name}" TEMPLATE "{_name_of(like) if like else "template1"}"')
+    _execute(f'CREATE DATABASE "{name}" TEMPLATE "{name_of(like) if like else "template1"}"')
     return urlunsplit(urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{name}"))
 
 
-def _name_of(database: str) -> str:
+def name_of(database: str) -> str:
+    """The name of the database at this address."""
     return urlsplit(database).path.removeprefix("/")
 
 

@@ -129,7 +129,7 @@ def step(client: Client, made: DataSet, action: str, **fields: Any) -> Any:
     return client.post(page(made), {"action": action, **fields})
 
 
-def built(made: DataSet, **changes: str) -> RecordPackage:
+def built(made: DataSet, **changes: Any) -> RecordPackage:
     """The package, as its owner had it built."""
     answer = step(logged_in(made.owner), made, "build", **{**CHOICES, **changes})
     assert answer.status_code == 302, answer.content.decode()
@@ -139,7 +139,7 @@ def built(made: DataSet, **changes: str) -> RecordPackage:
     return package
 
 
-def requested(made: DataSet, **changes: str) -> RecordPackage:
+def requested(made: DataSet, **changes: Any) -> RecordPackage:
     """A package that waits for an officer."""
     package = built(made, **changes)
     answer = step(logged_in(made.owner), made, "request", sha256=package.package_sha256, delete_on=f"{usual_day()}")

@@ -8,7 +8,20 @@ import numpy as np
 
 from analysis.answers.letter_grades import points_of
 from candor.adjustment.balance import Covariate, Numbers
-from surveys.questions.background import BackgroundQuestion, Circle, Group, MultipleChoice, Number, OrdinalScale, ShortText, SingleChoice
+from surveys.questions.background import (
+    Answered,
+    Circle,
+    Date,
+    Group,
+    MultipleChoice,
+    Number,
+    Numeric,
+    OrdinalScale,
+    ShortText,
+    Simple,
+    SingleChoice,
+    Slider,
+)
 
 Covariates = dict[str, Covariate]
 Entries = Sequence[Mapping[str, Any]]
@@ -19,11 +32,12 @@ MOST_CHOICES = 12
 TAKEN = "subsample"  # the methods give the design's own column this name
 
 
-def covariates_of(questions: Sequence[BackgroundQuestion], answers: Sequence[Mapping[str, object]]) -> Covariates:
+def covariates_of(questions: Sequence[Answered], answers: Sequence[Mapping[str, object]]) -> Covariates:
     """One array for each covariate, in the order of `answers`. Missing answers are "" in text and NaN in numbers.
 
     A single choice is a category, or points where its options are letter grades; a multiple choice one 0/1 for each option, a number
-    itself, an ordinal scale its score. A group of fields is the number of its entries, the mean of each of its numbers, scores and letter
+    itself, an ordinal scale its score, a date its years. A group of fields is the
+    number of its entries, the mean of each of its numbers, scores and letter
     grades, and for each other choice a 0/1 that says whether any entry has it (see `MOST_CHOICES`). A circle is its
     friends and its linked pairs. Short texts are no covariates.
     """
@@ -38,8 +52,10 @@ def covariates_of(questions: Sequence[BackgroundQuestion], answers: Sequence[Map
                 columns[name] = np.array([value or "" for value in given], dtype=str) if points is None else _scores(given, points)
             case OrdinalScale():
                 columns[name] = _scores(given, question.scores)
-            case Number():
+            case Number() | Slider():
                 columns[name] = _numbers(given)
+            case Date():
+                columns[name] = _numbers([question.number(value) if isinstance(value, str) else None for value in given])
             case Circle():
                 for key in ("friends", "pairs"):
                     columns[f"{name}: {key}"] = _numbers([value[key] if isinstance(value, dict) else None for value in given])
@@ -63,10 +79,11 @@ def _scores(given: Sequence[object], points: Mapping[str, float]) -> Numbers:
     return _numbers([points.get(value) if isinstance(value, str) else None for value in given])
 
 
-def _of_entries(group: str, field: SingleChoice | MultipleChoice | Number | OrdinalScale, several: Sequence[Entries | None]) -> Covariates:
+def _of_entries(group: str, field: Simple, several: Sequence[Entries | None]) -> Covariates:
     """The columns of one field of a group that everybody fills in as often as needed."""
-    if isinstance(field, Number):
-        return {f"{group}: mean {field.name}": _numbers([_mean(_values(entries, field.name)) for entries in several])}
+    if isinstance(field, Numeric | Date):
+        turned = field.number if isinstance(field, Date) else float
+        return {f"{group}: mean {field.name}": _numbers([_mean([*map(turned, _values(one, field.name))]) for one in several])}
     points = field.scores if isinstance(field, OrdinalScale) else points_of(field) if isinstance(field, SingleChoice) else None
     if points is not None:
         scores = [[points[value] for value in _values(entries, field.name) if value in points] for entries in several]

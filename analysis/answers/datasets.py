@@ -135,7 +135,7 @@ def people_of(study: Study, definition: StudyDefinition) -> People:
         arm=numbers[:, 0],
         subsample=numbers[:, 1],
         reported={name: numbers[:, 2 + index].astype(np.int8) for index, name in enumerate(questions)},
-        covariates=covariates_of(definition.background, backgrounds),
+        covariates=covariates_of(definition.asked, backgrounds),
         groups={
             name: np.array([answers.get(name) or "" for answers in backgrounds], dtype=str)
             for name in (*definition.subgroups, *([SECTION] if definition.in_sections else []))

@@ -15,7 +15,7 @@ SENSITIVE = "sensitive"
 class RecordSchema:
     """`hierarchies` are the suggested ones. `nested`: attributes of the children of a root, at any depth. `values`: those of each
     sensitive attribute, lowest first. `labels`: sensitive questions that a release can treat as quasi-identifiers; `auxiliary`: those that
-    an officer can be asked to publish as they are; both with their words.
+    an officer can be asked to publish as they are; both with their words. `if_labels`: the suggested hierarchies of the former.
     """
 
     roles: Mapping[str, Role]
@@ -25,6 +25,12 @@ class RecordSchema:
     values: Mapping[str, list[str]]
     labels: Mapping[str, str] = field(default_factory=dict)
     auxiliary: Mapping[str, str] = field(default_factory=dict)
+    if_labels: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def editable(self) -> dict[str, Any]:
+        """Every suggested hierarchy that somebody may edit."""
+        return {**self.hierarchies, **self.if_labels}
 
     @property
     def sensitive(self) -> dict[str, str]:
@@ -38,16 +44,20 @@ class RecordSchema:
 
 def schema_of_study(definition: StudyDefinition) -> RecordSchema:
     """As the protocol has it."""
-    questions, language = definition.background, definition.languages[0]
+    questions, language = definition.asked, definition.languages[0]
     roles = roles_of(questions)
     several = {question.name for question in questions if question.kind == "multiple_choice"}
     groups = tuple(f"{question.name}." for question in questions if question.kind == "group")
+    labels = named(questions, "sensitive", language=language)
+    hierarchies = suggested_hierarchies(as_published(questions, {}))
+    with_labels = suggested_hierarchies(as_published(questions, {"as_labels": labels}))
     return RecordSchema(
         roles=roles,
         words=words_of(questions, language),
-        hierarchies=suggested_hierarchies(as_published(questions, {})),
+        hierarchies=hierarchies,
         nested=frozenset(name for name in roles if name in several or name.startswith(groups)),
         values=values_of(questions),
-        labels=named(questions, "sensitive", language=language),
+        labels=labels,
         auxiliary=named(questions, "auxiliary", language=language),
+        if_labels={name: chains for name, chains in with_labels.items() if name not in hierarchies},
     )

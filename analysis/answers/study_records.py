@@ -9,15 +9,19 @@ from typing import Any
 
 from surveys.questions.background import (
     MOST_FRIENDS,
-    BackgroundQuestion,
+    Answered,
     Circle,
+    Date,
     Group,
     MultipleChoice,
     Number,
+    Numeric,
     OrdinalScale,
     Role,
     ShortText,
+    Simple,
     SingleChoice,
+    Slider,
     pairs_among,
 )
 
@@ -25,7 +29,6 @@ Record = dict[str, Any]
 Chains = dict[str, list[str]]
 Lines = list[tuple[int, str]]
 """A record for people: the depth and the text of each vertex."""
-Simple = SingleChoice | MultipleChoice | Number | OrdinalScale
 NOT_ANSWERED = "not answered"
 ROOT = "*"
 MOST_LEAVES = 128
@@ -40,7 +43,7 @@ def attribute_of(question: str, field: str = "") -> str:
     return f"{question}.{field}" if field else question
 
 
-def roles_of(questions: Sequence[BackgroundQuestion]) -> dict[str, Role]:
+def roles_of(questions: Sequence[Answered]) -> dict[str, Role]:
     """The role of every attribute, as the protocol has it."""
     found: dict[str, Role] = {}
     for question in questions:
@@ -53,7 +56,7 @@ def roles_of(questions: Sequence[BackgroundQuestion]) -> dict[str, Role]:
     return found
 
 
-def words_of(questions: Sequence[BackgroundQuestion], language: str) -> dict[str, str]:
+def words_of(questions: Sequence[Answered], language: str) -> dict[str, str]:
     """The text of the question of every attribute; of a field after that of its group."""
     found: dict[str, str] = {}
     for question in questions:
@@ -67,7 +70,7 @@ def words_of(questions: Sequence[BackgroundQuestion], language: str) -> dict[str
     return found
 
 
-def named(questions: Sequence[BackgroundQuestion], role: Role, *, language: str = "en") -> dict[str, str]:
+def named(questions: Sequence[Answered], role: Role, *, language: str = "en") -> dict[str, str]:
     """The texts of the questions and fields of a role, by their names. Both numbers of a circle are one."""
     found: dict[str, str] = {}
     for question in questions:
@@ -79,7 +82,7 @@ def named(questions: Sequence[BackgroundQuestion], role: Role, *, language: str 
     return found
 
 
-def values_of(questions: Sequence[BackgroundQuestion]) -> dict[str, list[str]]:
+def values_of(questions: Sequence[Answered]) -> dict[str, list[str]]:
     """All values in which each sensitive attribute can be published, lowest first where they have an order."""
     parts: list[tuple[str, Simple | Circle]] = []
     for question in questions:
@@ -94,14 +97,16 @@ def values_of(questions: Sequence[BackgroundQuestion]) -> dict[str, list[str]]:
         match part:
             case Circle():
                 found |= {attribute_of(name, own): [str(one) for one in range(most + 1)] for own, most in _parts_of(part)}
-            case Number():
+            case Number() | Slider():
                 found[name] = [label for label, _low in _ends_of(part)]
+            case Date():
+                found[name] = part.years
             case _:
                 found[name] = [option.name for option in part.options]
     return found
 
 
-def as_published(questions: Sequence[BackgroundQuestion], protection: Mapping[str, Any]) -> list[BackgroundQuestion]:
+def as_published(questions: Sequence[Answered], protection: Mapping[str, Any]) -> list[Answered]:
     """The questions in the roles in which they are published: quasi-identifiers are sensitive ones that shall be treated so
     (`as_labels`), and auxiliary ones that no officer confirmed (`auxiliary`).
     """
@@ -111,7 +116,7 @@ def as_published(questions: Sequence[BackgroundQuestion], protection: Mapping[st
         is_label = name in labels if question.role == "sensitive" else name not in confirmed
         return question.model_copy(update={"role": "quasi_identifier"}) if is_label else question
 
-    found: list[BackgroundQuestion] = []
+    found: list[Answered] = []
     for question in questions:
         if isinstance(question, Group):
             fields = tuple(turned(attribute_of(question.name, field.name), field) for field in question.fields)
@@ -121,17 +126,17 @@ def as_published(questions: Sequence[BackgroundQuestion], protection: Mapping[st
     return found
 
 
-def sensitive_of(questions: Sequence[BackgroundQuestion]) -> list[str]:
+def sensitive_of(questions: Sequence[Answered]) -> list[str]:
     """The attributes whose values may be asked to be diverse."""
     return [name for name, role in roles_of(questions).items() if role == "sensitive"]
 
 
-def auxiliary_of(questions: Sequence[BackgroundQuestion]) -> list[str]:
+def auxiliary_of(questions: Sequence[Answered]) -> list[str]:
     """The attributes that are published as they are, where `questions` have the roles of a release."""
     return [name for name, role in roles_of(questions).items() if role == "auxiliary"]
 
 
-def records_of(questions: Sequence[BackgroundQuestion], answers: Sequence[Mapping[str, object]]) -> list[Record]:
+def records_of(questions: Sequence[Answered], answers: Sequence[Mapping[str, object]]) -> list[Record]:
     """One tree for each person, in the order of `answers`.
 
     The root has single choices, scales and numbers. Its children are the entries of groups, and one for each chosen option of a multiple
@@ -141,7 +146,7 @@ def records_of(questions: Sequence[BackgroundQuestion], answers: Sequence[Mappin
     return [_record(questions, given) for given in answers]
 
 
-def _record(questions: Sequence[BackgroundQuestion], given: Mapping[str, Any]) -> Record:
+def _record(questions: Sequence[Answered], given: Mapping[str, Any]) -> Record:
     record = _vertex()
     for question in questions:
         answer = given.get(question.name)
@@ -187,7 +192,10 @@ def _tell(vertex: Record, name: str, role: Role, value: str) -> None:
 def _leaf(question: Simple, answer: Any) -> str:
     if answer is None:
         return NOT_ANSWERED
-    if not isinstance(question, Number):
+    if isinstance(question, Date):
+        known = question.within(str(answer))
+        return known[:4] if question.role == "sensitive" else known
+    if not isinstance(question, Numeric):
         return str(answer)
     value = min(max(float(answer), question.minimum), question.maximum)
     if question.role == "auxiliary":
@@ -204,10 +212,14 @@ def _parts_of(question: Circle) -> tuple[tuple[str, int], tuple[str, int]]:
     return ("friends", MOST_FRIENDS), ("pairs", pairs_among(MOST_FRIENDS))
 
 
-def _ends_of(question: Number) -> list[tuple[str, float]]:
+def _ends_of(question: Numeric) -> list[tuple[str, float]]:
     """Each leaf of a number with its lower end: whole values where there are few, else intervals of one width, with round ends."""
     low, high = question.minimum, question.maximum
     most = BINS if question.role == "sensitive" else MOST_LEAVES
+    if isinstance(question, Slider):
+        width, last_place = -(-question.positions // most), question.positions - 1
+        spans = [(question.at(place), question.at(min(place + width - 1, last_place))) for place in range(0, question.positions, width)]
+        return [(_interval(start, end), start) for start, end in spans]
     if question.whole:
         first, last = -(-low // 1), high // 1
         values = int(last - first) + 1
@@ -219,11 +231,11 @@ def _ends_of(question: Number) -> list[tuple[str, float]]:
     return [(f"[{start:.6g},{end:.6g}{']' if end == high else ')'}", start) for start, end in pairwise(ends)]
 
 
-def _interval(low: int, high: int) -> str:
-    return str(low) if low == high else f"[{low},{high}]"
+def _interval(low: float, high: float) -> str:
+    return f"{low:.12g}" if low == high else f"[{low:.12g},{high:.12g}]"
 
 
-def suggested_hierarchies(questions: Sequence[BackgroundQuestion]) -> dict[str, Chains]:
+def suggested_hierarchies(questions: Sequence[Answered]) -> dict[str, Chains]:
     """For every quasi-identifier the chain of labels of each possible value: halves of what has an order, else one level to `*`."""
     found: dict[str, Chains] = {}
     for name, question in _quasi_identifiers(questions):
@@ -233,8 +245,10 @@ def suggested_hierarchies(questions: Sequence[BackgroundQuestion]) -> dict[str, 
             case Circle():
                 most = dict(_parts_of(question))[name.rpartition(".")[2]]
                 found[name] = halving([str(value) for value in range(most + 1)])
-            case Number():
+            case Number() | Slider():
                 found[name] = halving([label for label, _low in _ends_of(question)])
+            case Date():
+                found[name] = _with_open({known: [*dict.fromkeys((known, known[:4])), ROOT] for known in question.answers})
             case OrdinalScale():
                 found[name] = halving([option.name for option in question.options])
             case MultipleChoice():
@@ -244,7 +258,7 @@ def suggested_hierarchies(questions: Sequence[BackgroundQuestion]) -> dict[str, 
     return found
 
 
-def _quasi_identifiers(questions: Sequence[BackgroundQuestion]) -> Iterator[tuple[str, Simple | Circle | None]]:
+def _quasi_identifiers(questions: Sequence[Answered]) -> Iterator[tuple[str, Simple | Circle | None]]:
     """Each attribute that has labels; None: a label that only says of which question a vertex is."""
     for question in questions:
         parts: list[tuple[str, Simple | Circle]] = []

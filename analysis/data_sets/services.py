@@ -29,7 +29,7 @@ from analysis.models import (
     Source,
 )
 from analysis.sources.brought import Brought
-from analysis.sources.record_rows import BroughtRecords
+from analysis.sources.records.rows import BroughtRecords
 from analysis.sources.seats import DataSetSeat
 from analysis.sources.services import delete_rows, store_rows
 from audit.services import record

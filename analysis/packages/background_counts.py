@@ -11,14 +11,17 @@ from typing import Any
 
 from surveys.questions.background import (
     MOST_FRIENDS,
-    BackgroundQuestion,
+    Answered,
     Circle,
+    Date,
     Group,
     MultipleChoice,
     Number,
+    Numeric,
     OrdinalScale,
     ShortText,
     SingleChoice,
+    Slider,
 )
 
 NOT_ANSWERED = "not answered"
@@ -35,11 +38,9 @@ class Cell:
     count: int | None
 
 
-def background_cells(
-    questions: Sequence[BackgroundQuestion], answers: Sequence[Mapping[str, object]], *, smallest: int, secret: str
-) -> list[Cell]:
+def background_cells(questions: Sequence[Answered], answers: Sequence[Mapping[str, object]], *, smallest: int, secret: str) -> list[Cell]:
     """The tables of all questions, one after the other. Groups of fields count only their entries, circles only
-    their friends; short texts have no table.
+    their friends, dates only their years; short texts have no table.
 
     `secret` decides which other counts are hidden along with small ones: nobody can guess it, and for the same people it stays the same.
     """
@@ -92,19 +93,22 @@ def _choices(question: MultipleChoice, given: Sequence[list[str] | None], *, sma
     return {**shown, NOT_ANSWERED: missing if min(missing, answered) >= smallest else None}
 
 
-def _table(question: SingleChoice | OrdinalScale | Number | Circle | Group, given: Sequence[Any]) -> dict[str, int]:
+def _table(question: SingleChoice | OrdinalScale | Numeric | Date | Circle | Group, given: Sequence[Any]) -> dict[str, int]:
     """Counts of answers that exclude each other, in the question's order, with those who did not answer last."""
     match question:
         case SingleChoice() | OrdinalScale():
             labels = [option.name for option in question.options]
             found = Counter(value for value in given if value is not None)
+        case Date():
+            labels = question.years
+            found = Counter(question.within(value)[:4] for value in given if value is not None)
         case Group():
             labels = [_entries(number) for number in range(question.at_most + 1)]
             found = Counter(_entries(len(value)) for value in given if value is not None)
         case Circle():
             labels = [_friends(number) for number in range(MOST_FRIENDS + 1)]
             found = Counter(_friends(value["friends"]) for value in given if value is not None)
-        case Number():
+        case Number() | Slider():
             intervals = _intervals(question)
             labels = [label for label, _low in intervals]
             found = Counter(next(label for label, low in reversed(intervals) if value >= low) for value in given if value is not None)
@@ -119,7 +123,7 @@ def _friends(number: int) -> str:
     return "1 friend" if number == 1 else f"{number} friends"
 
 
-def _intervals(question: Number) -> list[tuple[str, float]]:
+def _intervals(question: Numeric) -> list[tuple[str, float]]:
     """Each whole number by itself where there are few, else ten intervals of one width; with their lower ends, the first open below."""
     low, high = question.minimum, question.maximum
     if question.whole and high - low < MOST_VALUES:

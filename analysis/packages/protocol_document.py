@@ -7,7 +7,7 @@ from typing import Any
 from analysis.packages.rows import column_of
 from surveys.definition import StudyDefinition
 from surveys.preregistration.selectors import KeptPlan
-from surveys.questions.background import BackgroundQuestion, MultipleChoice, OrdinalScale, SingleChoice
+from surveys.questions.background import Answered, MultipleChoice, OrdinalScale, SingleChoice
 from surveys.questions.parts import Text
 
 
@@ -44,7 +44,10 @@ def protocol_document(
             {"version": plan.version, "sha256": plan.sha256, "registered_on": plan.registered_on.isoformat()} for plan in plans
         ],
         "design": definition.design().to_document(),
-        "arms": [{"name": arm.name, "label": text(arm.label), "weight": arm.weight} for arm in definition.arms],
+        "arms": [
+            {"name": arm.name, "label": text(arm.label), "weight": arm.weight, "shows": [one.kind for one in arm.shown]}
+            for arm in definition.arms
+        ],
         "die": {
             "sides": definition.die.sides,
             "subsamples": {name: {"yes": list(faces.yes), "no": list(faces.no)} for name, faces in definition.die.subsamples.items()},
@@ -68,8 +71,18 @@ def protocol_document(
             "meaning": "The share of people who were drawn to be asked without a die, if they agreed. None of them is in these data.",
         },
         "background_questions": [
-            {"name": one.name, "kind": one.kind, "text": text(one.text), "answers": _labels(one, language)} for one in definition.background
+            {
+                "name": one.name,
+                "kind": one.kind,
+                "text": text(one.text),
+                "answers": _labels(one, language),
+                **({"expected": one.expected} if isinstance(one, SingleChoice | OrdinalScale) and one.expected else {}),
+                **({"shown_after": [condition.line for condition in one.show_if]} if one.show_if else {}),
+            }
+            for one in definition.asked
         ],
+        **({"attention": definition.attention} if definition.attention_checks else {}),
+        **({"random_order": list(definition.random_order)} if definition.random_order else {}),
         "subgroups": list(definition.subgroups),
         "quiz": [{"name": one.name, "text": text(one.text)} for one in definition.quiz],
         "allocation": {
@@ -86,7 +99,7 @@ def protocol_document(
     }
 
 
-def _labels(question: BackgroundQuestion, language: str) -> dict[str, str] | None:
+def _labels(question: Answered, language: str) -> dict[str, str] | None:
     """The labels of an answer's names; None: the answers are numbers or words."""
     if isinstance(question, SingleChoice | MultipleChoice | OrdinalScale):
         return {option.name: option.text.in_language(language) for option in question.options}

@@ -1,13 +1,27 @@
 """README.md: how strangers use, cite and check the data."""
 
-import json
-
 from analysis.packages.content import Content, Described
 from analysis.packages.privacy_statement import privacy_statement, sentences_of
 
 SIMULATED = (
     "> **Simulated data.** Every row was made by a bot that walked through the study to rehearse it. Nobody's answers are in this package."
 )
+
+
+WRONG_ANALYSIS = [
+    "## Do not compare the reports themselves",
+    "",
+    "The analysis that comes to mind first takes reports for the truth. It is wrong, however many people take part:",
+    "",
+    "```text",
+    "wrong:  (share of reported yes in one group) − (share of reported yes in the control group)  =  x · truth · effect",
+    "right:  effect  =  (that difference) / (x · truth)",
+    "```",
+    "",
+    "Here `truth` is the share of people whom the die asks for the truth, 1 − forced no − forced yes, on the average of the subsamples,",
+    "and `x` the share of people who follow the die, which the difference between the subsamples tells. `index.html` derives it.",
+    "",
+]
 
 
 def readme(content: Content) -> bytes:
@@ -20,6 +34,8 @@ def readme(content: Content) -> bytes:
     parts += citation(content)
     parts += ["## Privacy", "", *(f"* {sentence}" for sentence in sentences_of(privacy_statement(content))), ""]
     parts += ["## Files", "", "`codebook.md` explains every file and every column.", ""]
+    parts += ["`index.html` opens in a browser, from a disk: it checks the files, and computes the estimates again.", ""]
+    parts += WRONG_ANALYSIS
     parts += whether_changed(content)
     parts += _whether_it_follows(content)
     parts += [f"This version stands at <{content.address}>, with its history, or with the reason if it was retracted."]
@@ -28,8 +44,8 @@ def readme(content: Content) -> bytes:
 
 def citation(content: Described) -> list[str]:
     """How to cite it, and under which licence it is."""
-    cited = ["## Citation", "", content.citation, "", "As `CITATION.cff`:", "", "```yaml", *_citation_file(content), "```", ""]
-    return [*cited, "## Licence", "", f"{content.terms} ({content.licence.name}): <{content.licence.address}>", ""]
+    cited = ["## Citation", "", content.citation, "", "`CITATION.cff` says the same for programs.", ""]
+    return [*cited, "## Licence", "", f"{content.terms} ({content.licence.name}): <{content.licence.address}>. See `LICENSE`.", ""]
 
 
 def whether_changed(content: Described) -> list[str]:
@@ -74,17 +90,7 @@ def _whether_it_follows(content: Content) -> list[str]:
         "It recomputes all estimates with their bootstrap (same seed) and compares them to 1e-9. `allocation-proof.txt` says how to check",
         "that the groups were drawn before anybody took part.",
         "",
+        "Without Candor, `Rscript replicate.R` in base R and `python replicate_numpy.py` in a Python with NumPy check the files, and",
+        "compute all estimates that have a closed form. `python check_files.py` checks the files alone, and needs only Python.",
+        "",
     ]
-
-
-def _citation_file(content: Described) -> list[str]:
-    """In JSON's quotes, which YAML reads too."""
-    fields = {
-        "title": content.title,
-        "version": str(content.version),
-        "license": content.licence.name,
-        "url": content.address,
-    }
-    lines = ["cff-version: 1.2.0", "message: If you use these data, please cite them as below.", "type: dataset"]
-    lines += [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in fields.items()]
-    return [*lines, "authors:", *(f"  - name: {json.dumps(author, ensure_ascii=False)}" for author in content.authors)]

@@ -58,8 +58,13 @@ def summary_of_records(content: Content) -> dict[str, Any] | None:
         "risks": content.results["records"]["risks"],
         "precision": _precision(content.results),
         "alone_by_arm": _alone(f"{group} {_form(record)}" for group, record in zip(groups, records, strict=True)),
-        "alone_by_auxiliary": _alone(_form(record, "auxiliary") for record in records),
+        "alone_by_auxiliary": alone_by_auxiliary(records),
     }
+
+
+def alone_by_auxiliary(records: Iterable[Mapping[str, Any]]) -> float:
+    """The share of records that nobody shares once the attributes are known that are published as they are."""
+    return _alone(_form(record, "auxiliary") for record in records)
 
 
 def _alone(known: Iterable[str]) -> float:

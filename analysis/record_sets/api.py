@@ -23,6 +23,7 @@ from analysis.record_sets.serializers import (
     RecordSetSerializer,
     parts_missing,
 )
+from analysis.records.serializers import ConfirmRequestSerializer
 from analysis.records.services import save_hierarchy, stop_sweep, try_data_set
 from analysis.releases.protecting import hierarchies_of
 from analysis.sources.seats import DataSetSeat, access_record_set
@@ -134,6 +135,21 @@ class BuildRecordSet(APIView):
         seat = access_record_set(person_of(request), data_set, needs="may_change")
         services.discard_package(seat.data_set, actor=seat.user)
         return Response(_state(seat))
+
+
+class ConfirmRecordSet(APIView):
+    """An IRB officer confirms by name auxiliary attributes that are published as they are; the package is then built again."""
+
+    roles = tuple(Role)
+    parser_classes = (BoundedJson,)
+
+    @extend_schema(operation_id="confirm_record_set", request=ConfirmRequestSerializer, responses={202: RecordSetSerializer})
+    def post(self, request: Request, data_set: str) -> Response:
+        seat = access_record_set(person_of(request), data_set, needs="may_review")
+        sent = ConfirmRequestSerializer(data=request.data)
+        sent.is_valid(raise_exception=True)
+        services.confirm_auxiliary(seat.data_set, names=sent.validated_data["attributes"], actor=seat.user)
+        return Response(_state(seat), status=202)
 
 
 def _state(seat: DataSetSeat) -> dict[str, object]:

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 
 from django.utils.translation import gettext as _
 
-from analysis.sources.record_rows import BroughtFile
-from analysis.sources.record_statements import STATEMENT
-from analysis.sources.record_values import ROLES
+from analysis.sources.records.rows import BroughtFile, way_up
+from analysis.sources.records.statements import STATEMENT
+from analysis.sources.records.values import ROLES
 from analysis.sources.table_files import check_names
+from candor.records.schema import DEEPEST
 from surveys.reading.apart import in_words
 from surveys.reading.words import UnreadableError
 
@@ -32,7 +33,15 @@ def problem_of_file(file: BroughtFile) -> str:
             return f"{file.name}: {in_words(error.problems[0].document())}"
         if file.key not in file.columns:
             return _("“%(file)s”: one column must hold the number of the student.") % {"file": file.name}
-    expected = [name for name in file.columns if name != file.key] if file.kind == CSV else list(STATEMENT)
+        if strange := sorted({file.key, *file.on} - set(file.columns)):
+            return _("“%(file)s” has no column “%(column)s”.") % {"file": file.name, "column": strange[0][:100]}
+        if bool(file.below) != bool(file.on) or (file.below and not file.group):
+            return _("“%(file)s”: say what a row is, to what it belongs, and which columns say to which one.") % {"file": file.name}
+    elif file.below or file.on:
+        return _("“%(file)s”: statements belong to a student. Rows of other files may belong to a row, such as a quiz to a course.") % {
+            "file": file.name
+        }
+    expected = [name for name in file.columns if name not in (file.key, *file.on)] if file.kind == CSV else list(STATEMENT)
     for name in expected:
         if file.roles.get(name) not in ROLES:
             return _("“%(file)s”: “%(column)s” has no role. Choose one; nothing is guessed.") % {"file": file.name, "column": name}
@@ -55,4 +64,27 @@ def problem_of_files(files: Sequence[BroughtFile]) -> str:
     for file in files:
         if any(name == file.group or name.startswith(f"{file.group}.") for root in roots for name in root.columns if file.group):
             return _("“%(name)s” names a column of the students, too. Give the rows another name.") % {"name": file.group}
-    return ""
+    return next((problem for file in files if (problem := _problem_above(file, files))), "")
+
+
+def _problem_above(file: BroughtFile, files: Sequence[BroughtFile]) -> str:
+    """Why the rows of a file cannot be found below rows of another one."""
+    told = {"file": file.name, "group": file.group, "below": file.below}
+    if any((one.below, set(one.on)) != (file.below, set(file.on)) for one in files if file.group == one.group):
+        return _("Rows called “%(group)s” belong to the same rows in every file, by the same columns.") % told
+    if not file.below:
+        return ""
+    above = [one for one in files if one.group == file.below]
+    if not above:
+        return _("“%(file)s”: no file has rows that are called “%(below)s”.") % told
+    for one in above:
+        if missing := sorted(set(file.on) - set(one.columns)):
+            return _("“%(above)s” has no column “%(column)s”, by which the rows of “%(file)s” find theirs.") % {
+                **told,
+                "above": one.name,
+                "column": missing[0],
+            }
+    way = way_up(file, files)
+    if any(one.below == file.group and one.group == way[-1] for one in files):
+        return _("“%(group)s” would belong to itself.") % told
+    return "" if len(way) < DEEPEST else _("Expected at most %(most)s levels.") % {"most": DEEPEST}

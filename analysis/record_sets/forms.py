@@ -12,13 +12,13 @@ from django.utils.translation import gettext_lazy
 
 from analysis.data_sets.forms import NewDataSetForm
 from analysis.record_sets.declarations import CSV, MOST_FILES, RECORDS, XAPI, problem_of_file, problem_of_files
-from analysis.sources.record_rows import BroughtFile, BroughtRecords
-from analysis.sources.record_statements import STATEMENT
+from analysis.sources.records.rows import BroughtFile, BroughtRecords
+from analysis.sources.records.statements import STATEMENT
 from analysis.sources.table_files import names_of
 from surveys.reading.apart import in_words
 from surveys.reading.words import UnreadableError
 
-NUMBER = "number"
+NUMBER, ABOVE = "number", "above"
 NO_ROLE = ("", gettext_lazy("Choose a role"))
 ROLES = (
     ("quasi_identifier", gettext_lazy("Others may know it: made coarser")),
@@ -26,7 +26,12 @@ ROLES = (
     ("auxiliary", gettext_lazy("Neither alone; many together identify, so made coarser, too")),
     ("identifier", gettext_lazy("A name or address: left out")),
 )
-OF_CSV = (NO_ROLE, (NUMBER, gettext_lazy("Number of the student: compared, then thrown away")), *ROLES)
+OF_CSV = (
+    NO_ROLE,
+    (NUMBER, gettext_lazy("Number of the student: compared, then thrown away")),
+    *ROLES,
+    (ABOVE, gettext_lazy("Says to which row it belongs: compared, then thrown away")),
+)
 KINDS = (
     ("", gettext_lazy("Choose what it holds")),
     (RECORDS, gettext_lazy("Records as the documentation describes them")),
@@ -43,12 +48,17 @@ class FileFields:
     kind: str
     is_json: bool
     group: str
+    below: str
     columns: Sequence[dict[str, object]]
     error: str
 
     @property
     def group_field(self) -> str:
         return f"group-{self.place}"
+
+    @property
+    def below_field(self) -> str:
+        return f"below-{self.place}"
 
 
 class BringRecordsForm(NewDataSetForm):
@@ -87,9 +97,17 @@ class BringRecordsForm(NewDataSetForm):
             columns = ()
         chosen = {column: self.value(f"role-{place}-{at}") for at, column in enumerate(columns)}
         keys = [column for column, role in chosen.items() if role == NUMBER]
-        roles = {column: role for column, role in chosen.items() if role != NUMBER}
-        key = keys[0] if len(keys) == 1 else ""
-        return BroughtFile(name=name, kind=CSV, group=self.value(f"group-{place}"), key=key, columns=columns, roles=roles)
+        roles = {column: role for column, role in chosen.items() if role not in (NUMBER, ABOVE)}
+        return BroughtFile(
+            name=name,
+            kind=CSV,
+            group=self.value(f"group-{place}"),
+            key=keys[0] if len(keys) == 1 else "",
+            columns=columns,
+            roles=roles,
+            below=self.value(f"below-{place}"),
+            on=tuple(column for column, role in chosen.items() if role == ABOVE),
+        )
 
     @property
     def files(self) -> list[FileFields]:
@@ -101,6 +119,7 @@ class BringRecordsForm(NewDataSetForm):
                 kind=one.kind,
                 is_json=_is_json(one.name),
                 group=one.group,
+                below=one.below,
                 columns=[
                     {
                         "name": column,

@@ -1,21 +1,25 @@
 """The files of protected records that somebody brought, from plain values: a package like that of a study, without rows and answers."""
 
 import hashlib
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-
+from analysis.packages.archives.citation import CITATION, LICENCE, citation_file, licence_file
 from analysis.packages.codebook import MEANING
 from analysis.packages.croissant import dataset
 from analysis.packages.frictionless_package import described, document_resource
 from analysis.packages.licences import Licence
 from analysis.packages.protocol_document import as_json
 from analysis.packages.readme import citation, whether_changed
+from analysis.packages.risk import alone_by_auxiliary
 from candor.packages.archive import PUBLIC_KEY, SIGNATURE, SUMS, signed, zip_of
 from candor.packages.record_promises import CHECK, HIERARCHIES, RECORDS
+
+if TYPE_CHECKING:  # the web starts without it
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 TITLES = {RECORDS: "Protected student records", HIERARCHIES: "The labels of records, from each value up to *"}
 OWN_MEANING = {
@@ -41,6 +45,8 @@ class RecordSet:
     promised: Mapping[str, Any]
     loss: Mapping[str, Any]
     risks: Mapping[str, Any]
+    alone_if_confirmed: int | None
+    """How many students would share their record with nobody, if all that is asked were published as it is; None: nothing is asked."""
     software: Mapping[str, Any]
 
     @property
@@ -84,15 +90,17 @@ class RecordSet:
     def summary(self) -> dict[str, Any]:
         """The numbers that officers and everybody read, as those of a study; nobody has an arm here."""
         told = {"promised": self.promised, "suppressed": self.promised["suppressed"], "loss": self.loss, "risks": self.risks}
-        return {**told, "precision": [], "alone_by_arm": None, "alone_by_auxiliary": 0.0}
+        return {**told, "precision": [], "alone_by_arm": None, "alone_by_auxiliary": alone_by_auxiliary(self.records)}
 
 
-def record_set_package(content: RecordSet, key: Ed25519PrivateKey) -> bytes:
+def record_set_package(content: RecordSet, key: "Ed25519PrivateKey") -> bytes:
     """The signed ZIP file. The same values and key always make the same bytes."""
     documents = {RECORDS: as_json(content.records), HIERARCHIES: as_json(content.hierarchies)}
     files = {
         **documents,
         CHECK: (resources.files("candor.records") / "checking.py").read_bytes(),
+        CITATION: citation_file(content),
+        LICENCE: licence_file(content),
         "README.md": _readme(content),
         "croissant.json": dataset(content, {}, documents),
         "datapackage.json": described(content, [_resource(name, text) for name, text in documents.items()]),
@@ -113,13 +121,21 @@ def _readme(content: RecordSet) -> bytes:
     parts += [f"* Each record is shared by at least {content.promised['k']} students.", *(f"* {level}" for level in levels)]
     if content.promised["anatomy"]:
         parts.append("* Sensitive values were shuffled among students who look alike: no two values of a record belong together.")
+    if content.promised["auxiliary"]:
+        parts.append(f"* Published as they are, confirmed by the ethics board: {', '.join(content.promised['auxiliary'])}.")
     parts += ["* Records are protected by these rules only, not by noise: `results.json` says what could still be learned.", ""]
     parts += ["## Files", "", "`codebook.md` explains every file and every attribute.", "", *whether_changed(content)]
-    demanded = ",".join(f"{name}={level}" for name, level in _levels(content))
-    command = f"python check.py records.json --k {content.promised['k']}" + (f" --l {demanded}" if demanded else "")
-    parts += ["Whether the records hold what is promised:", "", "```sh", command, "```", ""]
+    parts += ["Whether the records hold what is promised:", "", "```sh", check_command(content.promised), "```", ""]
     parts += [f"They stand at <{content.address}>, or the reason stands there if they were retracted."]
     return ("\n".join(parts) + "\n").encode()
+
+
+def check_command(promised: Mapping[str, Any]) -> str:
+    """The command with which anybody checks the promise, in the folder of the files."""
+    demanded = ",".join(f"{name}={level}" for name, level in promised["l"].items())
+    as_they_are = [f" --auxiliary {shlex.quote(name)}" for name in promised["auxiliary"]]
+    told = [f"--k {promised['k']}", *([f"--l {shlex.quote(demanded)}"] if demanded else [])]
+    return f"python check.py records.json {' '.join(told)}{''.join(as_they_are)}"
 
 
 def _levels(content: RecordSet) -> list[tuple[str, int]]:
@@ -144,5 +160,6 @@ def _codebook(content: RecordSet, *, names: Sequence[str]) -> bytes:
 
 MEANING_OF_RECORDS = (
     "A list of records in random order. A record has `quasi_identifiers` (labels of hierarchies.json; `*` tells nothing), `sensitive` "
-    "values (null: not told) and `children`, such as courses. `not answered` is a value: nothing was given."
+    "values (null: not told) and `children`, such as courses. `not answered` is a value: nothing was given. Attributes in `auxiliary` are "
+    "published as they are; the ethics board confirmed each by name."
 )

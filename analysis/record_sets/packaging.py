@@ -1,7 +1,7 @@
 """How a worker builds the package of records that somebody brought. One that dies leaves nothing, and the next one begins anew."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from analysis.answers.study_records import lines_of
@@ -10,7 +10,9 @@ from analysis.packages.errors import ReleaseError
 from analysis.packages.licences import LICENCES
 from analysis.record_sets.package import RecordSet, record_set_package
 from analysis.releases.keys import signing_key
-from analysis.sources.record_rows import schema_in
+from analysis.releases.protecting import alone_if_confirmed, still_asked
+from analysis.sources.records.columns import Record
+from analysis.sources.records.rows import RecordRows, schema_in
 from analysis.sources.selectors import rows_of_records
 from candor.errors import MethodError
 from candor.packages.archive import files_in
@@ -22,6 +24,8 @@ from jobs.registry import HEAVY, job
 SHARE_OF_CLASSES = 90
 """Per cent of the work after which the classes stand."""
 SHOWN = 20
+MARK = "released"
+"""A part of a record that is published as it is, where answers stand in those of a study. Here it says which record became which."""
 
 
 @job(kind="record_package", model=RecordPackage, expects=(ReleaseError, MethodError), priority=HEAVY)
@@ -41,6 +45,7 @@ def build(package: RecordPackage) -> None:
             "citation": content.citation,
             "description": content.description,
             "shown": [list(lines_of(dict(record))) for record in content.records[:SHOWN]],
+            "alone_if_confirmed": content.alone_if_confirmed,
         },
         public_key=public_pem(signing_key()),
     )
@@ -52,9 +57,12 @@ def _content(package: RecordPackage) -> RecordSet:
     from candor.records.risk import risks
 
     data_set, protection = package.data_set, package.protection
-    rows = rows_of_records(data_set)
+    rows, confirmed, asked = rows_of_records(data_set), protection["auxiliary"], still_asked(protection)
+    marked = (
+        {**record, **({MARK: {"arm": str(place)}} if asked else {})} for place, record in enumerate(rows.records(auxiliary=confirmed))
+    )
     release = anonymize(
-        read_records(rows.records(), protection["hierarchies"]),
+        read_records(marked, protection["hierarchies"], auxiliary=confirmed),
         k=protection["k"],
         class_size=protection["class_size"],
         diversity=protection["l"],
@@ -63,7 +71,13 @@ def _content(package: RecordPackage) -> RecordSet:
         tell=lambda share: package.write(done=int(SHARE_OF_CLASSES * share)),
     )
     chosen: Mapping[str, Any] = {
-        name: value for name, value in protection.items() if name in ("k", "class_size", "l", "suppress", "anatomy")
+        name: value for name, value in protection.items() if name in ("k", "class_size", "l", "suppress", "anatomy", "auxiliary")
+    }
+    places = [int(record[MARK]["arm"]) for record in release.records if asked]
+    records = [{name: part for name, part in record.items() if name != MARK} for record in release.records] if asked else release.records
+    roles = {
+        name: "quasi_identifier" if role == "auxiliary" and name not in confirmed else role
+        for name, role in schema_in(rows.document).roles.items()
     }
     return RecordSet(
         slug=data_set.slug,
@@ -73,10 +87,15 @@ def _content(package: RecordPackage) -> RecordSet:
         year=data_set.created_on.year,
         licence=LICENCES[package.licence],
         site=package.site,
-        records=release.records,
+        records=records,
         hierarchies=protection["hierarchies"],
-        promised={**chosen, "suppressed": release.suppressed, "roles": schema_in(rows.document).roles},
+        promised={**chosen, "suppressed": release.suppressed, "roles": roles},
         loss=losses(release).to_dict(),
-        risks=risks(release.records).to_dict(),
+        risks=risks(records).to_dict(),
+        alone_if_confirmed=_alone_if_confirmed(rows, dict(zip(places, records, strict=True)), [*confirmed, *asked]) if asked else None,
         software=software(),
     )
+
+
+def _alone_if_confirmed(rows: RecordRows, trees: Mapping[int, Record], asked: Sequence[str]) -> int:
+    return alone_if_confirmed((trees.get(place), own) for place, own in enumerate(rows.records(auxiliary=asked)))

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from django.http import QueryDict
+from django.utils.translation import gettext as _
 
 from analysis.data_sets.retention import usual_day
 from analysis.data_sets.services import students_of
@@ -11,7 +12,7 @@ from analysis.packages.licences import LICENCES
 from analysis.records.page import attributes_of, sweep_view
 from analysis.releases.protecting import hierarchies_of
 from analysis.releases.record_choices import RecordChoices
-from analysis.releases.record_summary import summary_in
+from analysis.releases.record_summary import asked_in, summary_in
 from analysis.sources.places import Place
 from analysis.sources.seats import DataSetSeat
 from analysis.sources.selectors import public_record_packages, schema_of_records
@@ -47,15 +48,16 @@ def records_page(seat: DataSetSeat, sent: QueryDict, errors: Mapping[str, str]) 
         "package": package,
         "shown": package.summary.get("shown", []) if package and package.status == PackageStatus.BUILT and reads_records else [],
         "records": summary_in(package.summary["records"]) if package and package.summary else None,
+        "asked": asked_in(package.protection, package.summary, schema.auxiliary) if package else None,
         "licence": LICENCES[package.licence] if package else None,
-        "licences": [(one.name, f"{one.title}: {one.meaning}") for one in LICENCES.values()],
+        "licences": [(one.name, f"{one.title}: {_(one.meaning)}") for one in LICENCES.values()],
         "choices": choices,
         "values": {
             "authors": sent.get("authors", "\n".join(package.authors) if package else ""),
             "licence": sent.get("licence", package.licence if package else USUAL_LICENCE),
             "delete_on": sent.get("delete_on", str(found.delete_on or usual_day())),
         },
-        "others": list(public_record_packages().filter(data_set__owner=found.owner).exclude(data_set=found)) if seat.may_review else [],
+        "others": list(public_record_packages().exclude(data_set=found).select_related("data_set__owner")) if seat.may_review else [],
         "is_draft": found.status == DataSetStatus.DRAFT and found.forgotten_on is None,
         "is_waiting": found.status == DataSetStatus.WAITING and found.forgotten_on is None,
         "is_public": is_public,

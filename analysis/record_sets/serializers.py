@@ -16,9 +16,11 @@ from analysis.record_sets.services import MOST_AUTHORS
 from analysis.records.serializers import AttributeSerializer, SweepSerializer
 from analysis.releases.protecting import LARGEST_CLASS, LARGEST_LEVEL, MOST_LEFT_OUT, USUAL
 from analysis.serializers import NumberField, WholeField
-from analysis.sources.record_rows import BroughtFile, BroughtRecords
-from analysis.sources.record_values import ROLES
+from analysis.sources.records.rows import BroughtFile, BroughtRecords
+from analysis.sources.records.values import ROLES
 from analysis.sources.table_files import LONGEST_NAME
+
+LONGEST_ATTRIBUTE = 200
 
 
 class DeclaredFileSerializer(serializers.Serializer[object]):
@@ -42,11 +44,21 @@ class DeclaredFileSerializer(serializers.Serializer[object]):
         child=serializers.ChoiceField(ROLES),
         required=False,
         default=dict,
-        help_text="The role of each column but the key; xAPI: activity, kind, grade.",
+        help_text="The role of each column but the key and those in `on`; xAPI: activity, kind, grade.",
+    )
+    below = serializers.CharField(
+        max_length=40, required=False, default="", allow_blank=True, help_text="CSV: the group of the rows to which a row belongs."
+    )
+    on = serializers.ListField(
+        child=serializers.CharField(),
+        max_length=MOST_COLUMNS,
+        required=False,
+        default=list,
+        help_text="CSV: the columns, of the same names in both files, that say to which row of `below` a row belongs; thrown away.",
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        file = BroughtFile(**{**attrs, "columns": tuple(attrs["columns"]), "roles": dict(attrs["roles"])})
+        file = BroughtFile(**{**attrs, "columns": tuple(attrs["columns"]), "on": tuple(attrs["on"]), "roles": dict(attrs["roles"])})
         if problem := problem_of_file(file):
             raise serializers.ValidationError(problem)
         return {"file": file}
@@ -80,7 +92,7 @@ class RecordRolesSerializer(serializers.Serializer[object]):
 
 
 class RecordHierarchySerializer(serializers.Serializer[object]):
-    attribute = serializers.CharField(max_length=200)
+    attribute = serializers.CharField(max_length=LONGEST_ATTRIBUTE)
     hierarchy = serializers.DictField(
         child=serializers.ListField(child=serializers.CharField(max_length=200), max_length=32),
         allow_null=True,
@@ -98,10 +110,18 @@ class RecordSetBuildSerializer(serializers.Serializer[object]):
     )
     suppress = NumberField(low=0, high=MOST_LEFT_OUT, default=USUAL["suppress"], help_text="Largest share of students left out.")
 
+    anatomy = serializers.BooleanField(default=False, help_text="Shuffle sensitive values among those who look alike.")
+    asked = serializers.ListField(
+        child=serializers.CharField(max_length=LONGEST_ATTRIBUTE),
+        max_length=100,
+        default=list,
+        help_text="Auxiliary attributes that an officer is asked to publish as they are.",
+    )
+
     def choices(self) -> dict[str, Any]:
         given = self.validated_data
-        size = given.get("class_size", given["k"])
-        return {"k": given["k"], "class_size": size, "l": given["diversity"], "suppress": given["suppress"]}
+        told = {name: given[name] for name in ("k", "suppress", "anatomy", "asked")}
+        return {**told, "class_size": given.get("class_size", given["k"]), "l": given["diversity"]}
 
 
 class RecordSetVerdictSerializer(serializers.Serializer[object]):

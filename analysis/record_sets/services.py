@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import F
-from django.utils import timezone
+from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 
 from accounts.models import User
@@ -17,8 +17,8 @@ from analysis.data_sets.errors import DataSetError
 from analysis.models import DataSet, DataSetStatus, PackageStatus, RecordHierarchies, RecordPackage, RecordSweep
 from analysis.packages.errors import ReleaseGoneError
 from analysis.packages.licences import LICENCES
-from analysis.releases.protecting import checked_choices, hierarchies_of
-from analysis.sources.record_values import ROLES
+from analysis.releases.protecting import checked_choices, confirmed, hierarchies_of
+from analysis.sources.records.values import ROLES
 from analysis.sources.seats import DataSetSeat
 from analysis.sources.selectors import rows_of_records, schema_of_records
 from analysis.sources.services import store_rows
@@ -73,7 +73,7 @@ def start_package(
         authors=list(authors),
         licence=licence,
         site=site,
-        protection={**protection, "hierarchies": hierarchies_of(data_set, schema.hierarchies)},
+        protection={**protection, "auxiliary": [], "hierarchies": hierarchies_of(data_set, schema.hierarchies)},
         due_at=timezone.now(),
     )
     package.full_clean(exclude=["data_set"])
@@ -98,6 +98,21 @@ def request_approval(data_set: DataSet, *, sha256: str, delete_on: date, actor: 
     data_set = data_sets.locked(data_set, DataSetStatus.DRAFT)
     _standing(data_set, sha256)
     data_sets.submit(data_set, budget=None, delete_on=delete_on, actor=actor)
+
+
+@transaction.atomic
+def confirm_auxiliary(data_set: DataSet, *, names: Sequence[str], actor: User) -> None:
+    """Have the package built again with these auxiliary attributes as they are. It goes back to its owner, who looks and asks once more."""
+    data_set = data_sets.locked(data_set, DataSetStatus.WAITING, reviewer=actor)
+    package = RecordPackage.objects.select_for_update(of=("self",)).get(data_set=data_set)
+    protection = confirmed(package.protection, names)
+    with translation.override(data_set.owner.language or translation.get_language()):
+        told = _("Confirmed, to be published as they are: %(names)s. Look at the new package, and ask once more.")
+        data_sets.send_back(data_set, reason=told % {"names": ", ".join(names)}, actor=actor)
+    again = {"status": PackageStatus.BUILDING, "protection": protection, "due_at": timezone.now(), "attempts": 0, "done": 0}
+    RecordPackage.objects.filter(pk=package.pk).update(package=None, package_sha256="", files=[], summary={}, public_key="", **again)
+    record(actor=actor, action=actions.AUXILIARY_CONFIRMED, subject=data_set, details={"attributes": ", ".join(names)})
+    transaction.on_commit(partial(send, package))
 
 
 @transaction.atomic

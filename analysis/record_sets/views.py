@@ -82,11 +82,13 @@ def data_set_records(request: HttpRequest, data_set: str) -> HttpResponse:
 def public_records(request: HttpRequest, data_set: str) -> HttpResponse:
     """The permanent page of a package; once it is retracted, the reason."""
     from analysis.packages.licences import LICENCES
+    from analysis.record_sets.package import check_command
     from analysis.releases.record_summary import summary_in
 
     package = _public(data_set)
-    context = {"package": package, "data_set": package.data_set, "licence": LICENCES[package.licence]}
-    context["records"] = summary_in(package.summary["records"])
+    told = package.summary["records"]
+    context = {"package": package, "data_set": package.data_set, "licence": LICENCES[package.licence], "records": summary_in(told)}
+    context["command"] = check_command(told["promised"])
     return render(request, "analysis/record_sets/public.html", context)
 
 
@@ -116,7 +118,7 @@ def _edit(request: HttpRequest, seat: DataSetSeat) -> Errors:
     attribute = request.POST.get("attribute", "")
     leaves = list(schema_of_records(seat.data_set).hierarchies.get(attribute, ()))
     chains = to_chains(request.POST.get("listed", ""), leaves=leaves, more=True)
-    save_hierarchy(seat.data_set, attribute=attribute, chains=chains, actor=seat.user)
+    save_hierarchy(seat.data_set, attribute=attribute, chains=chains, actor=seat.user, seen=request.POST.get("seen", ""))
     messages.success(request, _("The hierarchy was kept."))
     return {}
 
@@ -176,6 +178,12 @@ def _approve(request: HttpRequest, seat: DataSetSeat) -> Errors:
     return {}
 
 
+def _confirm(request: HttpRequest, seat: DataSetSeat) -> Errors:
+    services.confirm_auxiliary(seat.data_set, names=request.POST.getlist("attributes"), actor=seat.user)
+    messages.success(request, _("The package is built again. Its owner looks at it, and asks you once more."))
+    return {}
+
+
 def _send_back(request: HttpRequest, seat: DataSetSeat) -> Errors:
     form = ReasonForm(request.POST)
     if not form.is_valid():
@@ -210,6 +218,7 @@ ACTIONS: dict[str, tuple[Callable[[HttpRequest, DataSetSeat], Errors], tuple[str
     "take-back": (_take_back, OWN),
     "delete": (_delete, OWN),
     "approve": (_approve, OFFICERS),
+    "confirm": (_confirm, OFFICERS),
     "send-back": (_send_back, OFFICERS),
     "retract": (_retract, (*OWN, *OFFICERS)),
 }

@@ -124,10 +124,10 @@ class ConfirmRecords(APIView):
 
 def _state(seat: Seat) -> dict[str, object]:
     definition, study = definition_for(seat), seat.study
-    words, hierarchies = words_of(definition.background, definition.languages[0]), hierarchies_for(study, definition)
+    words, hierarchies = words_of(definition.asked, definition.languages[0]), hierarchies_for(study, definition)
     attributes = [
         {"name": name, "words": words[name], "role": role, "hierarchy": hierarchies.get(name)}
-        for name, role in roles_of(definition.background).items()
+        for name, role in roles_of(definition.asked).items()
     ]
     sweep = RecordSweep.objects.filter(study=study).first()
     tried = sweep and {"status": sweep.status, "error": sweep.error, "parts": len(sweep.plan), "found": sweep.found}

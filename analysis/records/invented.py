@@ -6,18 +6,18 @@ from typing import Any
 
 from analysis.answers.study_records import Chains, Lines, Record, as_published, lines_of, records_of
 from candor.errors import MethodError
-from surveys.questions.background import MOST_FRIENDS, BackgroundQuestion, Circle, Group, MultipleChoice, Number, ShortText, pairs_among
+from surveys.questions.background import MOST_FRIENDS, Answered, Circle, Date, Group, MultipleChoice, Number, ShortText, Slider, pairs_among
 
 INVENTED, SHOWN = 120, 20
 LEFT_OPEN = 0.1
 
 
-def invented_people(questions: Sequence[BackgroundQuestion], rng: random.Random) -> list[dict[str, Any]]:
+def invented_people(questions: Sequence[Answered], rng: random.Random) -> list[dict[str, Any]]:
     """Answers drawn at random, each option as likely as any other."""
     return [{question.name: _answer(question, rng) for question in questions if rng.random() >= LEFT_OPEN} for _person in range(INVENTED)]
 
 
-def _answer(question: BackgroundQuestion, rng: random.Random) -> Any:
+def _answer(question: Answered, rng: random.Random) -> Any:
     match question:
         case Group():
             return [{field.name: _answer(field, rng) for field in question.fields} for _entry in range(rng.randint(0, question.at_most))]
@@ -27,6 +27,10 @@ def _answer(question: BackgroundQuestion, rng: random.Random) -> Any:
         case Number():
             low, high = question.minimum, question.maximum
             return rng.randint(-int(-low // 1), int(high // 1)) if question.whole else rng.uniform(low, high)
+        case Slider():
+            return question.at(rng.randrange(question.positions))
+        case Date():
+            return rng.choice(question.answers)
         case MultipleChoice():
             return [option.name for option in question.options if rng.random() < 0.5]
         case ShortText():
@@ -35,7 +39,7 @@ def _answer(question: BackgroundQuestion, rng: random.Random) -> Any:
             return rng.choice(question.options).name
 
 
-def example(questions: Sequence[BackgroundQuestion], hierarchies: Mapping[str, Chains], *, size: int) -> list[dict[str, Lines]]:
+def example(questions: Sequence[Answered], hierarchies: Mapping[str, Chains], *, size: int) -> list[dict[str, Lines]]:
     """Some invented records before and after."""
     records = records_of(as_published(questions, {}), invented_people(questions, random.Random(1)))  # noqa: S311  # nobody's answers
     return before_and_after(records, hierarchies, size=size)

@@ -15,6 +15,7 @@ from analysis.answers.study_records import NOT_ANSWERED
 from analysis.models import RecordSweep, SweepStatus
 from analysis.planning.figures import Figure
 from analysis.records.indented import to_list
+from analysis.records.services import mark_of
 from analysis.releases.record_summary import share_of
 from candor.figures.charts import Axis, Chart
 from candor.figures.drawing import Drawing
@@ -25,13 +26,16 @@ KINDS = {0: "curve", 2: "comparison", 3: "limit"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attribute:
-    """`code`: the role as stored. `listed`: the hierarchy as an indented list; empty where there is none to edit."""
+    """`code`: the role as stored. `listed`: the hierarchy as an indented list; empty where there is none to edit. `mark` tells it from
+    others.
+    """
 
     name: str
     words: str
     role: str
     code: str
     listed: str
+    mark: str
     is_edited: bool
 
 
@@ -69,7 +73,8 @@ def attributes_of(schema: RecordSchema, now: Mapping[str, Any]) -> list[Attribut
             role=roles[role],
             code=role,
             listed=to_list(now[name]) if name in now and set(now[name]) - {NOT_ANSWERED} else "",
-            is_edited=name in now and now[name] != schema.hierarchies[name],
+            mark=mark_of(now.get(name, {})),
+            is_edited=name in now and now[name] != schema.editable[name],
         )
         for name, role in schema.roles.items()
     ]

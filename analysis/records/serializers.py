@@ -68,7 +68,7 @@ class BuildRequestSerializer(SweepRequestSerializer):
 
 class ConfirmRequestSerializer(serializers.Serializer[object]):
     attributes = serializers.ListField(
-        child=serializers.CharField(max_length=100), min_length=1, max_length=100, help_text="Auxiliary questions, each by name."
+        child=serializers.CharField(max_length=200), min_length=1, max_length=100, help_text="Auxiliary questions, each by name."
     )
 
 

@@ -1,5 +1,7 @@
 """Editing the hierarchies of a study's records, and looking at what is possible."""
 
+import hashlib
+import json
 from functools import partial
 
 from django.db import transaction
@@ -30,24 +32,34 @@ def schema_of(whole: Study | DataSet) -> RecordSchema:
     return schema_of_records(whole) if isinstance(whole, DataSet) else schema_of_study(protocol_in_force(whole).definition)
 
 
+def mark_of(chains: Chains) -> str:
+    """Tells a hierarchy from every other one."""
+    return hashlib.sha256(json.dumps(chains, sort_keys=True).encode()).hexdigest()[:16]
+
+
 @transaction.atomic
-def save_hierarchy(whole: Study | DataSet, *, attribute: str, chains: Chains | None, actor: User) -> None:
+def save_hierarchy(whole: Study | DataSet, *, attribute: str, chains: Chains | None, actor: User, seen: str = "") -> None:
     """Keep an edited hierarchy, or go back to the suggested one. Releases that were made keep theirs.
 
-    That of a data set may have more values than occur: then the list is that of a catalogue, and tells nobody's.
+    That of a data set may have more values than occur: then the list is that of a catalogue, and tells nobody's. `seen` is the mark of the
+    hierarchy that somebody began to edit; another one was made meanwhile if it is not that of now.
     """
     _lock(whole)
-    suggested = schema_of(whole).hierarchies
+    suggested = schema_of(whole).editable
     if attribute not in suggested:
         known = {"known": ", ".join(suggested), "found": attribute}
         raise ReleaseError(_("Expected one of the questions %(known)s, found %(found)s.") % known)
+    if seen and seen != mark_of(hierarchies_of(whole, suggested)[attribute]):
+        raise ReleaseError(_("This hierarchy was changed meanwhile, in another tab or by somebody else. Send yours again to replace it."))
     kept, _created = RecordHierarchies.objects.get_or_create(**key_of(whole))
     if chains is None:
         kept.document.pop(attribute, None)
     else:
-        leaves = set(suggested[attribute])
-        if leaves - set(chains) or (set(chains) != leaves and not isinstance(whole, DataSet)):
-            raise ReleaseError(_("Expected a place for every answer of %(attribute)s, and for no other.") % {"attribute": attribute})
+        told = {"attribute": attribute}
+        if missing := [value for value in suggested[attribute] if value not in chains]:
+            raise ReleaseError(_("The hierarchy of “%(attribute)s” has no place for “%(value)s”.") % {**told, "value": missing[0]})
+        if not isinstance(whole, DataSet) and (strange := [value for value in chains if value not in suggested[attribute]]):
+            raise ReleaseError(_("“%(value)s” in the hierarchy of “%(attribute)s” is no answer.") % {**told, "value": strange[0]})
         try:
             read_hierarchies({attribute: chains})
         except DataError as error:

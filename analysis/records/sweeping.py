@@ -12,7 +12,7 @@ from analysis.answers.study_records import Chains, Lines, Record, as_published, 
 from analysis.models import RecordSweep
 from analysis.records.invented import before_and_after, example
 from analysis.releases.people import selection_of
-from analysis.sources.record_rows import schema_in
+from analysis.sources.records.rows import schema_in
 from analysis.sources.selectors import rows_of_records
 from candor.errors import MethodError
 from jobs.registry import HEAVY, job
@@ -57,14 +57,14 @@ def _to_try(sweep: RecordSweep) -> tuple[list[Record], RecordSchema]:
     assert sweep.study is not None
     definition = protocol_in_force(sweep.study).definition
     chosen = selection_of(sweep.study, simulated=sweep.simulated, questions=(), with_background=True)
-    return records_of(as_published(definition.background, {}), chosen.background), schema_of_study(definition)
+    return records_of(as_published(definition.asked, {}), chosen.background), schema_of_study(definition)
 
 
 def _example(sweep: RecordSweep, records: Sequence[Record]) -> list[dict[str, Lines]]:
     """Some records before and after: of invented people, or of those whom somebody brought, who has their files."""
     if sweep.study is None:
         return before_and_after(records[:MOST_SHOWN_AMONG], sweep.hierarchies, size=EXAMPLE_SIZE)
-    return example(protocol_in_force(sweep.study).definition.background, sweep.hierarchies, size=EXAMPLE_SIZE)
+    return example(protocol_in_force(sweep.study).definition.asked, sweep.hierarchies, size=EXAMPLE_SIZE)
 
 
 def looked_at(

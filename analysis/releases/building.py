@@ -17,10 +17,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from analysis import actions
-from analysis.answers.study_records import as_published, auxiliary_of, roles_of
+from analysis.answers.study_records import as_published, auxiliary_of, records_of, roles_of
 from analysis.ledger.page import ledger_of
-from analysis.ledger.serializers import ledger_document
 from analysis.models import BackgroundHandling, Release, ReleaseStatus
+from analysis.packages.archives.study_document import study_document
 from analysis.packages.background_counts import Cell, background_cells
 from analysis.packages.content import AllocationList, Content, ProtectedRecords
 from analysis.packages.errors import ReleaseError
@@ -31,7 +31,7 @@ from analysis.packages.risk import risk_summary, summary_of_records
 from analysis.packages.rows import groups_of, require_large_groups, rows_of, shuffled_csv, with_random_clusters
 from analysis.releases.keys import signing_key
 from analysis.releases.people import people_sha256, selection_of
-from analysis.releases.protecting import Person, alone_if_confirmed, protect, protect_again, sealed
+from analysis.releases.protecting import Person, Protected, alone_if_confirmed, protect, protect_again, sealed
 from analysis.releases.selectors import manifest_of, published_records, reasons_for_exact_counts
 from analysis.seeds import SEED_KEY
 from analysis.sources.selectors import source_of
@@ -109,7 +109,7 @@ def _draw_rows(release: Release) -> None:
             "background": [
                 asdict(cell)
                 for cell in background_cells(
-                    definition.background, selection.background, smallest=release.smallest_count, secret=selection.people_sha256
+                    definition.asked, selection.background, smallest=release.smallest_count, secret=selection.people_sha256
                 )
                 if with_background
             ],
@@ -137,8 +137,13 @@ def _drawn_records(release: Release, people: Sequence[Person], definition: Study
     return {
         "records": {"records": protected.records, "suppressed": protected.suppressed, "loss": dict(protected.loss)},
         "manifest": sealed(protected).decode(),
-        "alone_if_confirmed": alone_if_confirmed(people, protected.trees, definition, asked) if asked else None,
+        "alone_if_confirmed": _alone_if_confirmed(people, protected, definition, asked) if asked else None,
     }
+
+
+def _alone_if_confirmed(people: Sequence[Person], protected: Protected, definition: StudyDefinition, asked: Sequence[str]) -> int:
+    raw = records_of(as_published(definition.asked, {"auxiliary": asked}), [one.background for one in people])
+    return alone_if_confirmed((protected.trees[one.key], own) for one, own in zip(people, raw, strict=True))
 
 
 def _content_of(release: Release) -> Content:
@@ -183,6 +188,7 @@ def _content_of(release: Release) -> Content:
         licence=LICENCES[release.licence],
         site=release.site,
         protocol=document,
+        study_file=study_document(definition, {name: facts["sha256"] for name, facts in protocol.media.items()}),
         data_csv=drawn["csv"],
         rows=rows,
         simulated=release.simulated,
@@ -215,12 +221,14 @@ def _promised(release: Release, drawn: Mapping[str, Any] | None, definition: Stu
     if drawn is None:
         return None
     chosen = {name: value for name, value in (release.protection or {}).items() if name not in ("hierarchies", "asked")}
-    questions = as_published(definition.background, chosen)
+    questions = as_published(definition.asked, chosen)
     return {**chosen, "auxiliary": auxiliary_of(questions), "suppressed": drawn["suppressed"], "roles": roles_of(questions)}
 
 
 def _analytics(study: Study) -> dict[str, Any]:
     """The ledger and all answers, as they stand now. All have their noise already, and nothing tells which member of staff asked."""
+    from analysis.ledger.serializers import ledger_document  # late: else every worker and command loads the framework of the API
+
     source = source_of(study)
     if source is None:
         raise ReleaseError(_("This study has no privacy budget, so nothing was asked under one."))

@@ -177,7 +177,7 @@ class ReleaseForm:
 
     @property
     def licence_options(self) -> list[tuple[str, str]]:
-        return [(one.name, f"{one.title}. {one.meaning}") for one in LICENCES.values()]
+        return [(one.name, f"{one.title}. {_(one.meaning)}") for one in LICENCES.values()]
 
     @property
     def count_options(self) -> list[tuple[str, str]]:

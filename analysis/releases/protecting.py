@@ -8,7 +8,7 @@ import hashlib
 import json
 import zlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -129,7 +129,7 @@ def protect(people: Sequence[Person], definition: StudyDefinition, protection: M
     """
     from candor.records.loss import losses  # NumPy's friends, which web processes can do without
 
-    asked = as_published(definition.background, protection)
+    asked = as_published(definition.asked, protection)
     trees_before = records_of(asked, [one.background for one in people])
     records = [{**tree, "released": {"arm": str(place)}} for place, tree in enumerate(trees_before)]
     anonymised = partial(_anonymised, records, protection, auxiliary=auxiliary_of(asked))
@@ -142,14 +142,30 @@ def protect(people: Sequence[Person], definition: StudyDefinition, protection: M
     return _with_answers(people, trees, questions=questions, loss=losses(release).to_dict())
 
 
-def alone_if_confirmed(
-    people: Sequence[Person], trees: Mapping[str, Record | None], definition: StudyDefinition, asked: Sequence[str]
-) -> int:
-    """How many people nobody shares a record with once the auxiliary answers that are asked for stand in it as they are."""
+def still_asked(protection: Mapping[str, Any]) -> list[str]:
+    """The auxiliary attributes that an officer is asked to publish as they are, and has not confirmed."""
+    return [name for name in protection.get("asked", ()) if name not in protection["auxiliary"]]
+
+
+def confirmed(protection: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """The parameters with auxiliary attributes that an officer confirms, each by its name. Each must be asked for."""
+    asked = still_asked(protection)
+    if not names or set(names) - set(asked):
+        raise ReleaseError(
+            _("Expected some of the questions %(asked)s by name, found %(found)s.")
+            % {"asked": ", ".join(asked) or _("none"), "found": ", ".join(names) or _("none")}
+        )
+    return {**protection, "auxiliary": sorted({*protection["auxiliary"], *names})}
+
+
+def alone_if_confirmed(pairs: Iterable[tuple[Record | None, Record]]) -> int:
+    """How many people nobody shares a record with once the auxiliary answers that are asked for stand in it as they are.
+
+    `pairs`: for each person the record that would be published, None where it is left out, and the one with these answers.
+    """
     from candor.records.risk import form_of
 
-    raw = records_of(as_published(definition.background, {"auxiliary": asked}), [one.background for one in people])
-    known = [f"{form_of(tree)} {_auxiliary_in(own)}" for one, own in zip(people, raw, strict=True) if (tree := trees[one.key]) is not None]
+    known = [f"{form_of(tree)} {_auxiliary_in(own)}" for tree, own in pairs if tree is not None]
     return sum(times == 1 for times in Counter(known).values())
 
 
@@ -204,7 +220,7 @@ def _released(row: Row, questions: Sequence[str]) -> Record:
 
 def hierarchies_for(study: Study, definition: StudyDefinition, protection: Mapping[str, Any] | None = None) -> dict[str, Chains]:
     """The suggested hierarchies, with those that somebody edited in their place."""
-    return hierarchies_of(study, suggested_hierarchies(as_published(definition.background, protection or {})))
+    return hierarchies_of(study, suggested_hierarchies(as_published(definition.asked, protection or {})))
 
 
 def hierarchies_of(whole: Study | DataSet, suggested: Mapping[str, Chains]) -> dict[str, Chains]:

@@ -9,6 +9,7 @@ from django.utils.formats import number_format
 from analysis.answers.study_records import named
 from analysis.models import Release, RunKind
 from analysis.packages.risk import EFFICIENT_WITH_COVARIATES
+from analysis.releases.protecting import still_asked
 from analysis.selectors import latest_results
 from analysis.stored_results import QuestionEstimate, read_results
 from surveys.models import Study
@@ -153,14 +154,19 @@ class Asked:
 
 def asked_of(release: Release) -> Asked | None:
     """None where nothing is asked, or all is confirmed."""
-    protection, summary = release.protection or {}, release.summary or {}
-    names = [name for name in protection.get("asked", ()) if name not in protection["auxiliary"]]
-    if not names or summary.get("alone_if_confirmed") is None:
+    if release.protection is None:
         return None
     definition = protocol_in_force(release.study).definition
-    words = named(definition.background, "auxiliary", language=definition.languages[0])
+    return asked_in(release.protection, release.summary, named(definition.asked, "auxiliary", language=definition.languages[0]))
+
+
+def asked_in(protection: Mapping[str, Any], summary: Mapping[str, Any], words: Mapping[str, str]) -> Asked | None:
+    """The same from what is stored. `words`: the text of each attribute; that of a data set has none beside its name."""
+    names = still_asked(protection)
+    if not names or summary.get("alone_if_confirmed") is None:
+        return None
     return Asked(
-        options=[(name, f"{name}: {words[name]}") for name in names],
+        options=[(name, name if words[name] == name else f"{name}: {words[name]}") for name in names],
         alone=summary["alone_if_confirmed"],
         n=summary["records"]["risks"]["records"],
     )

@@ -145,7 +145,7 @@ def manifest_of(release: Release) -> bytes:
 def no_records(study: Study, *, simulated: bool) -> str:
     """Why protected records cannot be in a release; empty if they can."""
     definition = protocol_in_force(study).definition
-    if not roles_of(definition.background):
+    if not roles_of(definition.asked):
         return _("This study asked no background questions that could be in records.")
     if definition.in_sections:
         return _("Sections were assigned as a whole, so the arm tells the section: records beside it would not be protected.")

@@ -23,7 +23,7 @@ from analysis.packages.errors import ReleaseError, ReleaseGoneError
 from analysis.packages.licences import LICENCES
 from analysis.releases import building
 from analysis.releases.people import people_sha256, released_people
-from analysis.releases.protecting import checked_choices, hierarchies_for
+from analysis.releases.protecting import checked_choices, confirmed, hierarchies_for
 from analysis.releases.selectors import no_ledger, no_records, obstacles, public_release, published_records, published_smallest_count
 from audit.services import record
 from candor.packages.archive import files_in
@@ -149,13 +149,7 @@ def confirm_auxiliary(release: Release, *, names: Sequence[str], actor: User) ->
         raise ReleaseError(_("Only an IRB officer who has no part in the study can confirm that answers are published as they are."))
     if published_records(study, simulated=release.simulated) is not None:
         raise ReleaseError(_("Records of these people are public. Other records of them would tell more, so nothing can be confirmed now."))
-    asked = [name for name in protection.get("asked", ()) if name not in protection["auxiliary"]]
-    if not names or set(names) - set(asked):
-        raise ReleaseError(
-            _("Expected some of the questions %(asked)s by name, found %(found)s.")
-            % {"asked": ", ".join(asked) or _("none"), "found": ", ".join(names) or _("none")}
-        )
-    protection = {**protection, "auxiliary": sorted({*protection["auxiliary"], *names})}
+    protection = confirmed(protection, names)
     suggested = hierarchies_for(study, protocol_in_force(study).definition, protection)
     protection["hierarchies"] = suggested | protection["hierarchies"]
     again = {"status": ReleaseStatus.QUEUED, "protection": protection, "due_at": timezone.now(), "attempts": 0, "stage": ""}

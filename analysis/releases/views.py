@@ -8,7 +8,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_safe
 
-from accounts.access import require_role, user_of
+from accounts.access import in_own_language, require_role, user_of
 from accounts.models import Role, User
 from analysis import actions
 from analysis.answers.record_schemas import schema_of_study
@@ -44,6 +44,7 @@ from surveys.protocols import definition_for
 
 
 @require_role(*Role)
+@in_own_language
 @require_http_methods(["GET", "HEAD", "POST"])
 def study_releases(request: HttpRequest, slug: str) -> HttpResponse:
     """All releases of a study, and the choices for the next one."""
@@ -85,6 +86,7 @@ def study_releases(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_role(*Role)
+@in_own_language
 @require_http_methods(["GET", "HEAD", "POST"])
 def study_release(request: HttpRequest, slug: str, release_id: int) -> HttpResponse:
     """One release: its state, its content, its promises and risks, and the actions possible now."""
@@ -117,6 +119,7 @@ def study_release(request: HttpRequest, slug: str, release_id: int) -> HttpRespo
     return render(request, "analysis/releases/study_release.html", context)
 
 
+@in_own_language
 @require_safe
 def public_list(request: HttpRequest, slug: str = "") -> HttpResponse:
     """All public data, or those of one study."""
@@ -127,6 +130,7 @@ def public_list(request: HttpRequest, slug: str = "") -> HttpResponse:
     return render(request, "analysis/releases/public_list.html", {"releases": found, "records": records})
 
 
+@in_own_language
 @require_safe
 def public_page(request: HttpRequest, slug: str, version: int) -> HttpResponse:
     """The page of a release at its permanent address; once it is retracted, the reason."""

@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 
 from analysis.answers.record_schemas import RecordSchema
 from analysis.models import DataSet, DataSetStatus, RecordPackage, Snapshot, SnapshotStatus, Source
-from analysis.sources.record_rows import RecordRows, schema_in
+from analysis.sources.records.rows import RecordRows, schema_in
 from analysis.sources.tables import Schema, Table
 from analysis.sources.unpacked import UNPACKED, ColumnsOf
 from candor.errors import DataError

@@ -10,7 +10,7 @@ from django.utils import timezone
 from accounts.models import User
 from analysis import actions
 from analysis.models import Snapshot, SnapshotStatus, Source
-from analysis.sources.record_rows import RecordRows
+from analysis.sources.records.rows import RecordRows
 from analysis.sources.tables import Table
 from analysis.sources.unpacked import UNPACKED
 from audit.services import record

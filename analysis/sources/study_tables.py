@@ -15,6 +15,7 @@ from surveys.models import Participant, Step, Study
 from surveys.questions.background import (
     MOST_FRIENDS,
     Circle,
+    Date,
     Group,
     MultipleChoice,
     Number,
@@ -23,6 +24,7 @@ from surveys.questions.background import (
     Question,
     ShortText,
     SingleChoice,
+    Slider,
     pairs_among,
 )
 from surveys.questions.parts import Text
@@ -45,7 +47,7 @@ def schema_of(definition: StudyDefinition) -> Schema:
         Column(name="arm", label=Text("Arm"), role=Role.DESIGN, kind=Kind.CATEGORY, values=arms),
         Column(name="subsample", label=Text("Subsample"), role=Role.DESIGN, kind=Kind.CATEGORY, values=_named(subsamples)),
     ]
-    for question in definition.background:
+    for question in definition.asked:
         columns += _columns_of(question)
     columns += [
         Column(
@@ -88,7 +90,7 @@ def table_of_study(study: Study, definition: StudyDefinition, *, tell: Callable[
     expected = people.count()
     arrays = {column.name: column.empty(expected) for column in schema.columns}
     writers = {column.name: _writer(column) for column in schema.columns}
-    groups = [question for question in definition.background if isinstance(question, Group)]
+    groups = [question for question in definition.asked if isinstance(question, Group)]
     n = 0
     for person in _rows(people, definition):
         if n == expected:  # somebody was let in again meanwhile; there will be a newer snapshot
@@ -123,9 +125,9 @@ def _values(person: Person, definition: StudyDefinition, groups: Sequence[Group]
     arm, subsample, background, quiz, *reported = person
     yield "arm", arm
     yield "subsample", subsample
-    for question in definition.background:
+    for question in definition.asked:
         if question.name in background and not isinstance(question, ShortText | Circle | Group):
-            yield f"background.{question.name}", background[question.name]
+            yield f"background.{question.name}", _as_number(question, background[question.name])
         elif isinstance(question, Circle) and isinstance(given := background.get(question.name), dict):
             for key in CIRCLE:
                 yield f"background.{question.name}.{key}", given.get(key)
@@ -135,11 +137,16 @@ def _values(person: Person, definition: StudyDefinition, groups: Sequence[Group]
             yield f"background.{group.name}", len(entries)
             drawn = _entropy.sample(entries, len(entries))
             for field in group.fields:
-                yield f"background.{group.name}.{field.name}", [entry.get(field.name) for entry in drawn]
+                yield f"background.{group.name}.{field.name}", [_as_number(field, entry.get(field.name)) for entry in drawn]
     for item in definition.quiz:
         yield f"quiz.{item.name}", quiz.get(item.name)
     for place, asked in enumerate(definition.questions):
         yield f"answer.{asked.name}", None if reported[place] is None else (NO, YES)[reported[place]]
+
+
+def _as_number(question: Question, given: object) -> object:
+    """The answer, in years if it is a date."""
+    return question.number(given) if isinstance(question, Date) and isinstance(given, str) else given
 
 
 def _columns_of(question: Question) -> list[Column]:
@@ -157,9 +164,12 @@ def _columns_of(question: Question) -> list[Column]:
 def _column(question: Question, name: str, *, entries: int | None = None) -> Column:
     common: dict[str, Any] = {"name": name, "label": question.text, "role": Role.BACKGROUND, "entries": entries}
     match question:
-        case Number():
+        case Number() | Slider():
             bounds = {"minimum": question.minimum, "maximum": question.maximum, "whole": question.whole}
             return Column(kind=Kind.NUMBER, **bounds, **common)
+        case Date():
+            low, high = question.number(question.earliest), question.number(question.latest)
+            return Column(kind=Kind.NUMBER, minimum=low, maximum=high, whole=question.precision == "year", **common)
         case MultipleChoice():
             return Column(kind=Kind.CHOICES, values=_declared(question.options), **common)
         case OrdinalScale():

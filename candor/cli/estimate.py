@@ -7,14 +7,16 @@ from pathlib import Path
 
 import click
 
+from candor.categories.questions import CategoryEstimates
 from candor.cli.inputs import Input, InputFile
 from candor.cli.options import PROPORTION, design_option, format_option, level_option
 from candor.cli.planned_tests import families_by_name, planned_test_options
 from candor.cli.progress import progress_bar
 from candor.cli.reading import AnswerFile, read_design
 from candor.equivalence.margins import Worse
+from candor.studies.answers import category_estimates
 from candor.studies.assignment import AssignedBy
-from candor.studies.estimates import Analysis, with_subgroups
+from candor.studies.estimates import Analysis, StudyEstimates, with_subgroups
 from candor.studies.planned_tests import PlannedTests, named_margins
 
 
@@ -62,9 +64,10 @@ def estimate(
     output_format: str,
     plot: Path | None,
 ) -> None:
-    """Estimate the effects on sensitive yes/no outcomes.
+    """Estimate the effects on sensitive outcomes.
 
-    DATA is a CSV file with the columns arm and subsample, one column of 0/1 per outcome, covariates and subgroups; empty means missing.
+    DATA is a CSV file with the columns arm and subsample, one column of 0/1 per outcome, covariates and subgroups; empty means missing. A
+    design that names categories has a column of their names per outcome instead.
     """
     margins = named_margins(equivalence=equivalence_margin, non_inferiority=non_inferiority, worse=worse)
     planned = PlannedTests(margins=margins, families=families_by_name(families))
@@ -72,6 +75,15 @@ def estimate(
     analysis = Analysis(replicates=replicates, level=level, seed=seed, kappa=kappa, planned=planned, assigned=assigned)
     columns = analysis.columns_besides(covariates)
     design = read_design(design_path)
+    if not design.is_yes_no:
+        others = {"covariate": covariates, "subgroup": (*subgroups, *exploratory), "kappa": kappa, "cluster": cluster, "stratum": strata}
+        tests = {"equivalence_margin": equivalence_margin, "non_inferiority": non_inferiority, "worse": worse}
+        answers_of = AnswerFile(data, design=design, outcomes=outcomes)
+        with progress_bar(data.stat().st_size, label="Reading") as advance, answers_of.named():
+            counted = answers_of.counts(advance)
+            found = category_estimates(counted, design=design, level=level, families=families_by_name(families), **others, **tests)
+        _show(found, output_format=output_format, plot=plot)
+        return
     if design.is_survey and covariates:
         raise click.BadParameter("a survey has no effect that covariates could adjust: see candor regress", param_hint="--covariate")
     file = AnswerFile(data, design=design, outcomes=outcomes, covariates=columns, subgroups=(*subgroups, *exploratory))
@@ -90,6 +102,10 @@ def estimate(
         result = analysis.run(answers, design=design, progress=progress)
         if by_person is not None:
             result = with_subgroups(result, by_person, planned=subgroups, exploratory=exploratory)
+    _show(result, output_format=output_format, plot=plot)
+
+
+def _show(result: StudyEstimates | CategoryEstimates, *, output_format: str, plot: Path | None) -> None:
     if plot is not None:
         plot.write_text(result.plot(), encoding="utf-8")
     click.echo(json.dumps(result.to_dict(), ensure_ascii=False, indent=2) if output_format == "json" else str(result))

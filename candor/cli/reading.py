@@ -19,7 +19,7 @@ from candor.designs.sources import design_in
 from candor.errors import MethodError
 from candor.studies.answers import AnswerColumns, AnswerCounts
 from candor.studies.columns import ASSIGNMENT, chosen_columns
-from candor.studies.written_values import EXPECTED_ANSWER, MISSING, answer_code, background_values, group_names
+from candor.studies.written_values import MISSING, answer_words, background_values, group_names
 
 ROWS_PER_CHUNK = 50_000
 OUTCOMES_PER_PASS = 6
@@ -59,7 +59,7 @@ class AnswerFile:
         self.covariates, self.subgroups = tuple(dict.fromkeys(covariates)), tuple(dict.fromkeys(subgroups))
         self.arms = {name.strip(): index for index, name in enumerate(design.arms)}
         self.subsamples = {name.strip(): index for index, name in enumerate(design.subsample_names)}
-        self.shape = design.shape
+        self.shape, self.answers, self.words = design.shape, len(design.categories), answer_words(design.categories)
         self.delimiter, self.header = self._first_row()
         rows, _ = next(self._chunks(lambda done: None), ([], []))
         if not rows:
@@ -71,12 +71,13 @@ class AnswerFile:
                 covariates=tuple(dict.fromkeys((*self.covariates, *self.subgroups))),
                 values_of=lambda name: [row[self.header.index(name)].strip() for row in rows],
                 have="row 1 has",
+                categories=design.categories,
             )
         self.outcomes = self.choice.outcomes
 
     def counts(self, advance: Advance) -> AnswerCounts:
         """Count the answers in every cell; memory does not grow with the number of rows."""
-        counts = {outcome: np.zeros((*self.shape, 2), dtype=np.int64) for outcome in self.outcomes}
+        counts = {outcome: np.zeros((*self.shape, self.answers), dtype=np.int64) for outcome in self.outcomes}
         missing = {outcome: np.zeros(self.shape, dtype=np.int64) for outcome in self.outcomes}
         for rows, numbers in self._chunks(advance):
             for first in range(0, len(self.outcomes), OUTCOMES_PER_PASS):
@@ -159,7 +160,7 @@ class AnswerFile:
 
     def _codes(self, pattern: Sequence[str], outcomes: Sequence[str], *, rows: Sequence[Row], numbers: Sequence[int]) -> list[int]:
         """Positions of arm and subsample, then the answers; explains the first row in which they make no sense."""
-        codes_of: tuple[Callable[[str], int | None], ...] = (self.arms.get, self.subsamples.get, *[answer_code] * len(outcomes))
+        codes_of: tuple[Callable[[str], int | None], ...] = (self.arms.get, self.subsamples.get, *[self.words.code] * len(outcomes))
         codes = [code_of(cell.strip()) for code_of, cell in zip(codes_of, pattern, strict=True)]
         known = [code for code in codes if code is not None]
         if len(known) == len(codes):
@@ -167,7 +168,7 @@ class AnswerFile:
         names = (*ASSIGNMENT, *outcomes)
         row = numbers[list(map(self._picker(*names), rows)).index(tuple(pattern))]
         name, cell, _ = next(told for told in zip(names, pattern, codes, strict=True) if told[2] is None)
-        expected = {"arm": " or ".join(self.arms), "subsample": " or ".join(self.subsamples)}.get(name, EXPECTED_ANSWER)
+        expected = {"arm": " or ".join(self.arms), "subsample": " or ".join(self.subsamples)}.get(name, self.words.expected)
         raise InputError(f"{self.path}: row {row}, column {name!r}: expected {expected}, found {repr(cell) if cell.strip() else 'nothing'}")
 
     def _chunks(self, advance: Advance) -> Iterator[tuple[list[Row], Sequence[int]]]:

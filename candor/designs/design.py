@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,7 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from candor.designs.forced_responses import CheaterModel, ForcedResponse, Number, exact_probability
+from candor.designs.categories import check_forced_response, checked_categories, checked_scores, forced_response
+from candor.designs.forced_responses import YES_NO, CheaterModel, ForcedResponse, Number, exact_probability
 from candor.designs.identification import Identification, identify, truth_is_equal
 from candor.errors import DesignError
 
@@ -37,6 +37,10 @@ class Design:
         Allocation, independent of each other; equal when left empty.
     cheater_model : CheaterModel
         What is assumed about those who do not follow the die.
+    categories : tuple of str
+        The 2 to 6 answers of the question, in the order of the forced answers; no and yes by default.
+    scores : tuple of Fraction
+        Of ordered categories: one increasing number each. Empty where they have no order.
     reanalysis : bool
         Accept ε = ∞, for data that others have already collected and published. The platform never collects under such a design.
 
@@ -63,6 +67,8 @@ class Design:
     arm_probabilities: tuple[Fraction, ...] = ()
     subsample_probabilities: tuple[Fraction, ...] = ()
     cheater_model: CheaterModel = ANY_CHEATERS
+    categories: tuple[str, ...] = YES_NO
+    scores: tuple[Fraction, ...] = ()
     reanalysis: bool = False
 
     def __post_init__(self) -> None:
@@ -75,14 +81,13 @@ class Design:
             raise DesignError(f"the control must be one of the arms {', '.join(self.arms)}, not {self.control!r}")
         for name, size in (("arm_probabilities", len(self.arms)), ("subsample_probabilities", len(self.subsamples))):
             object.__setattr__(self, name, _allocation(getattr(self, name), size=size, name=name))
+        object.__setattr__(self, "categories", checked_categories(self.categories))
+        object.__setattr__(self, "scores", checked_scores(self.scores, categories=self.categories))
+        if self.is_yes_no:
+            object.__setattr__(self, "cheater_model", self.cheater_model.for_yes_no())
+        self.cheater_model.over(self.categories)
         for name, forced in self.subsamples:
-            if forced.truth == 0:
-                raise DesignError(f"subsample {name!r} never asks for the truth: forced_no + forced_yes must be below 1")
-            if math.isinf(forced.epsilon) and not self.reanalysis:
-                raise DesignError(
-                    f"subsample {name!r} has forced_no = {forced.forced_no} and forced_yes = {forced.forced_yes}: both must be above 0, "
-                    "otherwise one of the answers reveals the truth (epsilon is infinite)"
-                )
+            check_forced_response(forced, categories=self.categories, name=name, reanalysis=self.reanalysis)
         if len(set(self.forced_responses)) == 1:
             raise DesignError("the subsamples must play different forced responses, but all are the same: nothing tells cheaters apart")
 
@@ -96,13 +101,19 @@ class Design:
         arm_probabilities: Sequence[Number] = (),
         subsample_probabilities: Sequence[Number] = (),
         cheater_model: Any = "any",
+        categories: Sequence[str] = YES_NO,
+        ordered: bool = False,
+        scores: Sequence[Number] = (),
         reanalysis: bool = False,
     ) -> Design:
-        """Build from plain strings, numbers and mappings, as in documents and tests."""
+        """Build from plain strings, numbers and mappings, as in documents and tests; `ordered` without `scores` means 0, 1, 2, …"""
+        answers = checked_categories(categories)
         return cls(
             arms=tuple(arms),
             control=control,
-            subsamples=tuple((name, _forced_response(rule, name=name)) for name, rule in subsamples.items()),
+            subsamples=tuple((name, forced_response(rule, categories=answers, name=name)) for name, rule in subsamples.items()),
+            categories=answers,
+            scores=checked_scores(scores or (range(len(answers)) if ordered else ()), categories=answers),
             arm_probabilities=tuple(exact_probability(one, name="arm probability") for one in arm_probabilities),
             subsample_probabilities=tuple(exact_probability(one, name="subsample probability") for one in subsample_probabilities),
             cheater_model=cheater_model if isinstance(cheater_model, CheaterModel) else CheaterModel.from_document(cheater_model),
@@ -116,11 +127,12 @@ class Design:
         Notes
         -----
         Keys: ``arms``, ``control``, ``subsamples``; optional ``cheater_model`` (default "any"), ``allocation``
-        ``{"arms": {name: probability}, "subsamples": {name: probability}}`` (default equal) and ``reanalysis``.
+        ``{"arms": {name: probability}, "subsamples": {name: probability}}`` (default equal) and ``reanalysis``. With ``categories``, a list
+        of 2 to 6 answers, every subsample gives each of them its forced probability; ``ordered`` or ``scores`` say that they have an order.
         """
         if not isinstance(document, Mapping):
             raise DesignError(f"a design must be a JSON object, not {type(document).__name__}")
-        known = {"arms", "control", "subsamples", "cheater_model", "allocation", "reanalysis"}
+        known = {"arms", "control", "subsamples", "cheater_model", "allocation", "categories", "ordered", "scores", "reanalysis"}
         if missing := {"arms", "control", "subsamples"} - set(document):
             raise DesignError(f"the design lacks {', '.join(sorted(missing))}")
         if unknown := set(document) - known:
@@ -130,9 +142,10 @@ class Design:
             raise DesignError(f"arms must be a list of names, not {arms!r}")
         if not isinstance(subsamples, Mapping):
             raise DesignError(f"subsamples must be an object of forced responses by name, not {subsamples!r}")
-        reanalysis = document.get("reanalysis", False)
-        if not isinstance(reanalysis, bool):
-            raise DesignError(f"reanalysis must be true or false, not {reanalysis!r}")
+        reanalysis, ordered = document.get("reanalysis", False), document.get("ordered", False)
+        for name, value in (("reanalysis", reanalysis), ("ordered", ordered)):
+            if not isinstance(value, bool):
+                raise DesignError(f"{name} must be true or false, not {value!r}")
         allocation = document.get("allocation") or {}
         if not isinstance(allocation, Mapping) or set(allocation) - {"arms", "subsamples"}:
             raise DesignError(f"allocation must be an object with 'arms' and 'subsamples', not {allocation!r}")
@@ -143,6 +156,9 @@ class Design:
             arm_probabilities=_in_order(allocation.get("arms"), names=tuple(arms), what="allocation of arms"),
             subsample_probabilities=_in_order(allocation.get("subsamples"), names=tuple(subsamples), what="allocation of subsamples"),
             cheater_model=document.get("cheater_model", "any"),
+            categories=document.get("categories", YES_NO),
+            ordered=ordered,
+            scores=document.get("scores", ()),
             reanalysis=reanalysis,
         )
 
@@ -151,14 +167,16 @@ class Design:
         document: dict[str, Any] = {
             "arms": list(self.arms),
             "control": self.control,
-            "subsamples": {name: forced.to_document() for name, forced in self.subsamples},
+            "subsamples": {name: forced.to_document(self.categories) for name, forced in self.subsamples},
             "cheater_model": self.cheater_model.to_document(),
             "allocation": {
                 "arms": {name: str(share) for name, share in zip(self.arms, self.arm_probabilities, strict=True)},
                 "subsamples": {name: str(share) for name, share in zip(self.subsample_names, self.subsample_probabilities, strict=True)},
             },
         }
-        return document | ({"reanalysis": True} if self.reanalysis else {})
+        named = {} if self.is_yes_no else {"categories": list(self.categories)}
+        scores = {"scores": [str(score) for score in self.scores]} if self.scores else {}
+        return document | named | scores | ({"reanalysis": True} if self.reanalysis else {})
 
     @property
     def subsample_names(self) -> tuple[str, ...]:
@@ -197,13 +215,38 @@ class Design:
 
     @property
     def forced_yes(self) -> FloatArray:
-        """f1_s, shape (S,)."""
-        return np.array([float(forced.forced_yes) for forced in self.forced_responses])
+        """f1_s, shape (S,); only of a yes/no question."""
+        return self.forced_answers[:, self._two_answers - 1]
 
     @property
     def forced_no(self) -> FloatArray:
-        """f0_s, shape (S,)."""
-        return np.array([float(forced.forced_no) for forced in self.forced_responses])
+        """f0_s, shape (S,); only of a yes/no question."""
+        return self.forced_answers[:, self._two_answers - 2]
+
+    @property
+    def forced_answers(self) -> FloatArray:
+        """f_cs, shape (S, C)."""
+        return np.array([[float(one) for one in forced.forced] for forced in self.forced_responses])
+
+    @property
+    def cheater_shares(self) -> FloatArray | None:
+        """q_c, how often cheaters give each answer, shape (C,); None when it is not known."""
+        stated = self.cheater_model.over(self.categories)
+        return None if stated is None else np.array([float(one) for one in stated])
+
+    @property
+    def is_yes_no(self) -> bool:
+        """Whether the answers are no and yes, for which every method is made."""
+        return self.categories == YES_NO
+
+    @property
+    def _two_answers(self) -> int:
+        if not self.is_yes_no:
+            raise DesignError(
+                f"this is computed for yes/no questions, but the design has the categories {', '.join(self.categories)}: "
+                "see candor.estimate and candor.categories"
+            )
+        return len(self.categories)
 
     @property
     def arm_shares(self) -> FloatArray:
@@ -235,7 +278,7 @@ class Design:
     @property
     def identification(self) -> Identification:
         """Quantities that can be estimated under the cheater model."""
-        return identify(self.forced_responses, self.cheater_model, survey=self.is_survey)
+        return identify(self.forced_responses, self.cheater_model, survey=self.is_survey, categories=self.categories)
 
     def composed_epsilon(self, questions: int, *, rolls_per_question: Number = 1) -> float:
         """Privacy loss of one person who answers several questions: losses add.
@@ -279,14 +322,6 @@ def _allocation(shares: Sequence[Fraction], *, size: int, name: str) -> tuple[Fr
         raise DesignError(f"{name} must be {size} positive probabilities that add up to 1, found {', '.join(map(str, shares))}")
     total = sum(exact, Fraction(0))
     return tuple(share / total for share in exact)
-
-
-def _forced_response(rule: ForcedResponse | Mapping[str, Number], *, name: str) -> ForcedResponse:
-    if isinstance(rule, ForcedResponse):
-        return rule
-    if not isinstance(rule, Mapping) or set(rule) != {"forced_no", "forced_yes"}:
-        raise DesignError(f"subsample {name!r} must have exactly forced_no and forced_yes, found {rule!r}")
-    return ForcedResponse.of(forced_no=rule["forced_no"], forced_yes=rule["forced_yes"])
 
 
 def _in_order(shares: Any, *, names: tuple[str, ...], what: str) -> tuple[Any, ...]:

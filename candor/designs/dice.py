@@ -6,25 +6,28 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from candor.designs.forced_responses import ForcedResponse
+from candor.designs.categories import TRUTH, checked_categories
+from candor.designs.forced_responses import YES_NO, ForcedResponse
 from candor.errors import DesignError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DieDesign:
-    """A fair die and, for every subsample, the faces that say "answer yes" and "answer no"; all other faces say "answer truthfully".
+    """A fair die and, for every subsample, the faces that force each answer; all other faces say "answer truthfully".
 
     Parameters
     ----------
     sides : int
         Number of faces, numbered from 1, equally likely.
     faces : mapping
-        ``{subsample: {"yes": (faces…), "no": (faces…)}}``.
+        ``{subsample: {"yes": (faces…), "no": (faces…)}}``, or a key for each of the categories.
+    categories : tuple of str
+        The answers that can be forced; no and yes by default.
 
     Raises
     ------
     DesignError
-        When a face does not exist, is named twice, or a subsample has other keys than "yes" and "no".
+        When a face does not exist, is named twice, or a subsample has other keys than the categories.
 
     Examples
     --------
@@ -35,20 +38,30 @@ class DieDesign:
     ('no', 'yes', 'truth')
     >>> die.forced_responses()["1"].forced_no
     Fraction(1, 3)
+
+    Three categories on an eight-sided die; faces 6 to 8 ask for the truth:
+
+    >>> die = DieDesign(sides=8, categories=("never", "once", "often"), faces={
+    ...     "1": {"never": (1,), "once": (2,), "often": (3, 4, 5)}, "2": {"never": (1, 2, 3), "once": (4,), "often": (5,)}})
+    >>> die.instruction("1", 4), [str(share) for share in die.forced_responses()["2"].forced]
+    ('often', ['3/8', '1/8', '1/8'])
     """
 
     sides: int
     faces: Mapping[str, Mapping[str, Iterable[int]]]
+    categories: tuple[str, ...] = YES_NO
 
     def __post_init__(self) -> None:
         if isinstance(self.sides, bool) or not isinstance(self.sides, int) or self.sides < 2:
             raise DesignError(f"a die needs a whole number of at least 2 sides, not {self.sides!r}")
+        answers = ("yes", "no") if self.categories == YES_NO else checked_categories(self.categories)
         faces: dict[str, dict[str, tuple[int, ...]]] = {}
         for subsample, rule in self.faces.items():
-            if set(rule) != {"yes", "no"}:
-                raise DesignError(f"subsample {subsample!r} must name the faces for 'yes' and 'no', not {sorted(rule)}")
-            faces[subsample] = {answer: tuple(rule[answer]) for answer in ("yes", "no")}
-            named = faces[subsample]["yes"] + faces[subsample]["no"]
+            if set(rule) != set(answers):
+                expected = " and ".join(map(repr, answers))
+                raise DesignError(f"subsample {subsample!r} must name the faces for {expected}, not {sorted(rule)}")
+            faces[subsample] = {answer: tuple(rule[answer]) for answer in answers}
+            named = tuple(face for answer in answers for face in faces[subsample][answer])
             for face in named:
                 if isinstance(face, bool) or not isinstance(face, int) or not 1 <= face <= self.sides:
                     raise DesignError(f"subsample {subsample!r}: a face must be a whole number from 1 to {self.sides}, not {face!r}")
@@ -66,16 +79,13 @@ class DieDesign:
     def forced_responses(self) -> dict[str, ForcedResponse]:
         """The exact forced response of every subsample, in the order of ``faces``."""
         return {
-            subsample: ForcedResponse(
-                forced_no=Fraction(len(self._rule(subsample)["no"]), self.sides),
-                forced_yes=Fraction(len(self._rule(subsample)["yes"]), self.sides),
-            )
+            subsample: ForcedResponse(forced=[Fraction(len(self._rule(subsample)[answer]), self.sides) for answer in self.categories])
             for subsample in self.faces
         }
 
     def instruction(self, subsample: str, face: int) -> str:
-        """The instruction of a face in a subsample: ``"yes"``, ``"no"`` or ``"truth"``."""
+        """The instruction of a face in a subsample: an answer, such as ``"yes"``, or ``"truth"``."""
         rule = self._rule(subsample)
         if isinstance(face, bool) or not isinstance(face, int) or not 1 <= face <= self.sides:
             raise DesignError(f"a face must be a whole number from 1 to {self.sides}, not {face!r}")
-        return next((answer for answer, named in rule.items() if face in named), "truth")
+        return next((answer for answer, named in rule.items() if face in named), TRUTH)

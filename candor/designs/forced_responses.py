@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -48,18 +48,25 @@ def exact_probability(value: Number, *, name: str) -> Fraction:
     return fraction
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+YES_NO = ("no", "yes")
+"""The answers to a question that names no categories."""
+
+
+@dataclass(frozen=True, slots=True, init=False)
 class ForcedResponse:
-    """One randomising device: it says "answer no", "answer yes" or "answer truthfully".
+    """One randomising device: it says "answer this category", for one of C categories, or "answer truthfully".
 
     Parameters
     ----------
     forced_no, forced_yes : Fraction
         Probabilities of the two forced answers; strings like ``"2/6"`` and numbers are turned into exact fractions.
+    forced : sequence of Fraction
+        Instead of these, the probability of each of C ≥ 2 forced answers, in the order of the design's categories.
 
     Notes
     -----
-    ε = max{ ln((1 − f0)/f1), ln((1 − f1)/f0) }: the largest log ratio of the probabilities of one report under the two true answers.
+    ε = max over answers c of ln((t + f_c)/f_c): the largest log ratio of the probabilities of one report under two true answers, which is
+    reached where one of them is the report. With two answers it is max{ ln((1 − f0)/f1), ln((1 − f1)/f0) }.
 
     Examples
     --------
@@ -68,39 +75,67 @@ class ForcedResponse:
     >>> device = ForcedResponse.of(forced_no="2/6", forced_yes="1/6")
     >>> device.truth, round(device.epsilon, 4) == round(math.log(4), 4)
     (Fraction(1, 2), True)
+
+    Three categories, forced by one, one and two faces of eight: the rarest decides, (4 + 1)/1.
+
+    >>> round(math.exp(ForcedResponse(forced=("1/8", "1/8", "2/8")).epsilon), 6)
+    5.0
     """
 
-    forced_no: Fraction
-    forced_yes: Fraction
+    forced: tuple[Fraction, ...]
 
-    def __post_init__(self) -> None:
-        for name in ("forced_no", "forced_yes"):
-            object.__setattr__(self, name, exact_probability(getattr(self, name), name=name))
-        if self.forced_no + self.forced_yes > 1:
-            raise DesignError(f"forced_no + forced_yes must be at most 1, not {self.forced_no} + {self.forced_yes}")
+    def __init__(self, *, forced_no: Number | None = None, forced_yes: Number | None = None, forced: Sequence[Number] = ()) -> None:
+        named = {"forced_no": forced_no, "forced_yes": forced_yes}
+        given: list[tuple[str, Number]] = [(name, value) for name, value in named.items() if value is not None]
+        if len(given) != (0 if forced else len(named)):
+            raise DesignError("a forced response needs forced_no and forced_yes, or instead the probabilities of all its forced answers")
+        given = given or [("a forced answer's probability", one) for one in forced]
+        exact = tuple(exact_probability(value, name=name) for name, value in given)
+        if len(exact) < len(YES_NO):
+            raise DesignError(f"a forced response needs at least two answers, found {len(exact)}")
+        if sum(exact) > 1:
+            what = "the forced answers" if forced else "forced_no + forced_yes"
+            raise DesignError(f"{what} must be at most 1{' together' if forced else ''}, not {' + '.join(map(str, exact))}")
+        object.__setattr__(self, "forced", exact)
 
     @classmethod
     def of(cls, *, forced_no: Number, forced_yes: Number) -> ForcedResponse:
         """Build from strings, fractions or numbers."""
-        return cls(forced_no=exact_probability(forced_no, name="forced_no"), forced_yes=exact_probability(forced_yes, name="forced_yes"))
+        return cls(forced_no=forced_no, forced_yes=forced_yes)
+
+    @property
+    def forced_no(self) -> Fraction:
+        """The probability of "answer no"; only where there are two answers."""
+        return self._one_of_two(0)
+
+    @property
+    def forced_yes(self) -> Fraction:
+        """The probability of "answer yes"; only where there are two answers."""
+        return self._one_of_two(1)
+
+    def _one_of_two(self, answer: int) -> Fraction:
+        if len(self.forced) != len(YES_NO):
+            raise DesignError(f"forced_no and forced_yes are those of a yes/no question, but this die forces {len(self.forced)} answers")
+        return self.forced[answer]
 
     @property
     def truth(self) -> Fraction:
         """The probability t of "answer truthfully"."""
-        return 1 - self.forced_no - self.forced_yes
+        return 1 - sum(self.forced, Fraction(0))
 
     @property
     def epsilon(self) -> float:
         """Privacy loss of one answer, natural logarithm; infinite when an answer is never forced although the truth can be asked."""
         if self.truth == 0:
             return 0.0
-        if self.forced_no == 0 or self.forced_yes == 0:
+        if min(self.forced) == 0:
             return math.inf
-        return math.log(max((1 - self.forced_no) / self.forced_yes, (1 - self.forced_yes) / self.forced_no))
+        return math.log(max((self.truth + one) / one for one in self.forced))
 
-    def to_document(self) -> dict[str, str]:
+    def to_document(self, categories: tuple[str, ...] = YES_NO) -> dict[str, str]:
         """The JSON form, with exact fractions."""
-        return {"forced_no": str(self.forced_no), "forced_yes": str(self.forced_yes)}
+        names = ("forced_no", "forced_yes") if categories == YES_NO else categories
+        return {name: str(share) for name, share in zip(names, self.forced, strict=True)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,22 +145,35 @@ class CheaterModel:
     Parameters
     ----------
     name : str
-        ``"any"`` and ``"unknown"``: they answer "yes" at some rate q that nobody knows (two words for the same model; which quantities are
+        ``"any"`` and ``"unknown"``: they answer at rates that nobody knows (two words for the same model; which quantities are
         identified then depends on the design). ``"always_no"``: q = 0. ``"always_yes"``: q = 1. ``"yes_rate"``: the stated q.
+        ``"always"``: one stated category. ``"distribution"``: stated shares of the categories.
     yes_rate : Fraction or None
-        q, None when it is not known.
+        q, None when it is not known, or when categories are named.
+    shares : tuple of (str, Fraction)
+        Of ``"always"`` and ``"distribution"``: how often cheaters answer each category; those that are not named are never answered.
 
     Examples
     --------
     >>> CheaterModel.from_document({"yes_rate": 0.5}).yes_rate, CheaterModel.from_document("any").yes_rate
     (Fraction(1, 2), None)
+    >>> CheaterModel.from_document({"always": "never"}).over(("never", "once", "often"))
+    (Fraction(1, 1), Fraction(0, 1), Fraction(0, 1))
     """
 
     name: str = "any"
     yes_rate: Fraction | None = None
+    shares: tuple[tuple[str, Fraction], ...] = ()
 
     def __post_init__(self) -> None:
         fixed = {"any": None, "unknown": None, "always_no": Fraction(0), "always_yes": Fraction(1)}
+        if self.name in ("always", "distribution"):
+            total = sum((share for _, share in self.shares), Fraction(0))
+            needed = "one category" if self.name == "always" else "shares of two categories or more"
+            if total != 1 or len(dict(self.shares)) < len(self.shares) or (self.name == "always") != (len(self.shares) == 1):
+                found = ", ".join(f"{name}: {share}" for name, share in self.shares) or "none"
+                raise DesignError(f"the cheater model {self.name!r} needs {needed}, which add up to 1, found {found}")
+            return
         if self.name == "yes_rate":
             if self.yes_rate is None:
                 raise DesignError("the cheater model 'yes_rate' needs a yes rate in [0, 1], but there is none")
@@ -144,11 +192,63 @@ class CheaterModel:
             return cls(name=document)
         if isinstance(document, Mapping) and set(document) == {"yes_rate"}:
             return cls(name="yes_rate", yes_rate=exact_probability(document["yes_rate"], name="yes_rate"))
-        raise DesignError(f'cheater_model must be a name or {{"yes_rate": q}}, not {document!r}')
+        if isinstance(document, Mapping) and set(document) == {"always"} and isinstance(document["always"], str):
+            return cls(name="always", shares=((document["always"], Fraction(1)),))
+        if isinstance(document, Mapping) and set(document) == {"distribution"} and isinstance(document["distribution"], Mapping):
+            stated = document["distribution"].items()
+            return cls(
+                name="distribution", shares=tuple((str(one), exact_probability(share, name=f"share of {one!r}")) for one, share in stated)
+            )
+        raise DesignError(
+            'cheater_model must be a name or {"yes_rate": q}, with categories {"always": category} or {"distribution": {category: share}}, '
+            f"not {document!r}"
+        )
 
-    def to_document(self) -> str | dict[str, str]:
+    def to_document(self) -> str | dict[str, Any]:
         """The JSON form."""
-        return {"yes_rate": str(self.yes_rate)} if self.name == "yes_rate" else self.name
+        match self.name:
+            case "yes_rate":
+                return {"yes_rate": str(self.yes_rate)}
+            case "always":
+                return {"always": self.shares[0][0]}
+            case "distribution":
+                return {"distribution": {name: str(share) for name, share in self.shares}}
+            case _:
+                return self.name
+
+    def over(self, categories: tuple[str, ...]) -> tuple[Fraction, ...] | None:
+        """How often cheaters answer each category; None when it is not known.
+
+        Raises
+        ------
+        DesignError
+            When the model names a category that there is not, or is one for yes/no questions.
+        """
+        if self.shares:
+            if unknown := [name for name, _ in self.shares if name not in categories]:
+                raise DesignError(f"the cheater model names {unknown[0]!r}, but the categories are {', '.join(categories)}")
+            return tuple(dict(self.shares).get(one, Fraction(0)) for one in categories)
+        if self.yes_rate is None:
+            return None
+        if categories != YES_NO:
+            raise DesignError(
+                f"the cheater model {self.name!r} is for yes/no questions; with the categories {', '.join(categories)} it must be "
+                '"any", {"always": category} or {"distribution": {category: share}}'
+            )
+        return 1 - self.yes_rate, self.yes_rate
+
+    def for_yes_no(self) -> CheaterModel:
+        """The same model in the words of a yes/no question."""
+        if not self.shares:
+            return self
+        _, yes = self.over(YES_NO) or ()
+        return (
+            CheaterModel(name="always_yes")
+            if yes == 1
+            else CheaterModel(name="yes_rate", yes_rate=yes)
+            if yes
+            else CheaterModel(name="always_no")
+        )
 
     @property
     def sentence(self) -> str:
@@ -158,6 +258,10 @@ class CheaterModel:
                 return "Cheaters always answer no"
             case "always_yes":
                 return "Cheaters always answer yes"
+            case "always":
+                return f"Cheaters always answer “{self.shares[0][0]}”"
+            case "distribution":
+                return f"Cheaters answer at the stated rates {', '.join(f'“{name}” {float(share):g}' for name, share in self.shares)}"
             case "yes_rate":
                 return f"Cheaters answer yes at the stated rate {float(self.yes_rate or 0):g}"
             case _:

@@ -1,6 +1,7 @@
 """Quantities that a design can determine, whatever the number of participants, and the linear model of its cell means behind them.
 
-Every result rests on m(a,s) = x(t_s·p_a + f1_s) + (1 − x)q, which is linear in Π_a = x·p_a, x and C = (1 − x)q.
+Every result rests on m(a,s) = x(t_s·p_a + f1_s) + (1 − x)q, which is linear in Π_a = x·p_a, x and C = (1 − x)q. With more than two
+categories there is one such equation for each of them, and they share x.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 
-from candor.designs.forced_responses import CheaterModel, ForcedResponse
+from candor.designs.forced_responses import YES_NO, CheaterModel, ForcedResponse
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +25,7 @@ class Identification:
     honest_proportion, effect : bool
         x (hence λ = 1 − x) and τ.
     prevalence, cheater_yes_rate : bool
-        p_a by arm, and q (true also when q is stated by assumption).
+        p_a by arm, and q (true also when q is stated by assumption); with more than two categories those of all of them.
     arm_specific_cheaters : bool
         Whether x and τ stay identified when cheaters answer differently in each arm, as long as they answer alike in every subsample.
     assumption : str
@@ -46,19 +47,31 @@ def truth_is_equal(forced: Sequence[ForcedResponse]) -> bool:
 
 
 def on_one_line(forced: Sequence[ForcedResponse]) -> bool:
-    """Whether all points (t_s, f1_s) lie on one line of the plane (exact arithmetic; two points always do)."""
-    first = forced[0]
-    points = [(one.truth - first.truth, one.forced_yes - first.forced_yes) for one in forced]
-    return all(a * d == b * c for (a, b), (c, d) in combinations(points, 2))
+    """Whether, for every category c, all points (t_s, f_cs) lie on one line of the plane (exact arithmetic; two points always do)."""
+    return all(
+        _are_dependent([(one.truth - forced[0].truth, one.forced[c] - forced[0].forced[c]) for one in forced]) for c in _categories(forced)
+    )
 
 
-def identify(forced: Sequence[ForcedResponse], cheaters: CheaterModel, *, survey: bool = False) -> Identification:
+def _are_dependent(pairs: Sequence[tuple[Fraction, Fraction]]) -> bool:
+    """Whether all pairs are multiples of one."""
+    return all(a * d == b * c for (a, b), (c, d) in combinations(pairs, 2))
+
+
+def _categories(forced: Sequence[ForcedResponse]) -> range:
+    return range(len(forced[0].forced))
+
+
+def identify(
+    forced: Sequence[ForcedResponse], cheaters: CheaterModel, *, survey: bool = False, categories: tuple[str, ...] = YES_NO
+) -> Identification:
     """Determine which quantities are identified; a survey has one arm, whose prevalence is what it asks for.
 
     Notes
     -----
-    With q unknown, x and τ are identified if and only if f1 is not an affine function of t over the subsamples. With q known, if and only
-    if the vectors (t_s) and (f1_s − q) are not proportional. Everything is decided in exact fractions.
+    With q unknown, x and τ are identified if and only if, for some category c, f_c is not an affine function of t over the subsamples. With
+    q known, if and only if for some c the vectors (t_s) and (f_cs − q_c) are not proportional. With two categories one of them is enough.
+    Everything is decided in exact fractions.
 
     Examples
     --------
@@ -70,20 +83,20 @@ def identify(forced: Sequence[ForcedResponse], cheaters: CheaterModel, *, survey
     (False, True)
     """
     equal, line = truth_is_equal(forced), on_one_line(forced)
-    q = cheaters.yes_rate
+    q = cheaters.over(categories)
     if q is None:
         found = equal or not line
         prevalence = not line
     else:
-        pairs: list[tuple[Fraction, Fraction]] = [(one.truth, one.forced_yes - q) for one in forced]
-        found = any(a * d != b * c for (a, b), (c, d) in combinations(pairs, 2))
+        found = not all(_are_dependent([(one.truth, one.forced[c] - q[c]) for one in forced]) for c in _categories(forced))
         prevalence = found
     alike = "alike in every subsample" if survey else "alike in every arm and subsample"
     left = "nothing but bounds of the honest share and the prevalence" if survey else "only honest share times effect"
     rest = "" if survey else ", the honest share and the effect lie between bounds"
     sentence = f"{cheaters.sentence}, {alike}."
     if not found and q is None:
-        sentence = f"Cheaters answer {alike}, but how often they say yes is unknown: {left} {'are' if survey else 'is'} determined{rest}."
+        how_often = "how often they say yes" if categories == YES_NO else "how often they give each answer"
+        sentence = f"Cheaters answer {alike}, but {how_often} is unknown: {left} {'are' if survey else 'is'} determined{rest}."
     elif not found:
         sentence = (
             f"{cheaters.sentence}, {alike}: as often as some honest people would, so that this design cannot tell the two apart and {left} "

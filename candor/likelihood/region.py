@@ -160,7 +160,7 @@ def likelihood_region(counts: FloatArray, design: Design, *, level: float = 0.95
             ratio = 2 * (largest - maximise(table, at(values)).log_likelihood)
             return np.asarray(np.sqrt(np.maximum(ratio, 0)) - critical[:, None])
 
-        return _crossings(excess, start=np.asarray(start), lowest=lowest, critical=critical)
+        return crossings(excess, start=np.asarray(start), lowest=lowest, critical=critical)
 
     contrasts, arms = len(design.treatments), len(design.arms)
     (honest,) = shadows(
@@ -223,7 +223,7 @@ def _to_the_end(shares: npt.ArrayLike) -> FloatArray:
     return np.where(found < NOBODY, 0.0, np.where(found > 1 - NOBODY, 1.0, found))
 
 
-def _crossings(excess: Callable[[FloatArray], FloatArray], *, start: FloatArray, lowest: FloatArray, critical: FloatArray) -> list[Ends]:
+def crossings(excess: Callable[[FloatArray], FloatArray], *, start: FloatArray, lowest: FloatArray, critical: FloatArray) -> list[Ends]:
     """Where each excess (N, 2), −critical (N,) at the start, passes zero on both sides; `lowest` or 1 where it does not.
 
     Notes

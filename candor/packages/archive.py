@@ -5,10 +5,12 @@ import io
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
-
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from typing import TYPE_CHECKING
 
 from candor.packages.signing import public_pem, signature_of
+
+if TYPE_CHECKING:  # the web starts without it
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 SUMS, SIGNATURE, PUBLIC_KEY = "SHA256SUMS", "SHA256SUMS.sig", "public-key.pem"
 
@@ -18,7 +20,7 @@ def sums_of(files: Mapping[str, bytes]) -> bytes:
     return "".join(f"{hashlib.sha256(files[name]).hexdigest()}  {name}\n" for name in sorted(files)).encode()
 
 
-def signed(files: Mapping[str, bytes], key: Ed25519PrivateKey) -> dict[str, bytes]:
+def signed(files: Mapping[str, bytes], key: "Ed25519PrivateKey") -> dict[str, bytes]:
     """The files with the public key, the sums over all of them, and the signature over the sums."""
     whole = {**files, PUBLIC_KEY: public_pem(key).encode()}
     sums = sums_of(whole)

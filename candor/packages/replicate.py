@@ -3,8 +3,8 @@
 In analytics.json, which studies with a privacy budget have, the difficulties are computed again from their noisy counts. Where there are
 protected records, check.py looks whether they hold, and what follows from them is computed again.
 
-Needs Candor's library (`candor-trials`), nothing else. Exit 0: every number is the same to 1e-9 (difficulties: to their last decimal).
-Exit 1: one is not. Where the library's methods are of another version than those that made the package, only the numbers that both compute
+Needs Candor's library (`candor-trials`), nothing else. Exit 0: every number is the same to 1e-9 (difficulties: to their last decimal), and
+every file is as it was signed, by the key in the package. Exit 1: one is not. Where the library's methods are of another version than those that made the package, only the numbers that both compute
 alike are compared, and it says so.
 """
 
@@ -33,6 +33,7 @@ from candor.estimators.multiplicity import family_tests
 from candor.packages.analytics import ANALYTICS, recomputed_analytics
 from candor.packages.protected_records import results_of_records
 from candor.packages.record_promises import CHECK, RECORDS, Check, faults_of_records
+from candor.packages.verification import faults_at
 from candor.records.checking import violations
 from candor.results import Effect
 from candor.sequences.looks import decided_in_families, family_of, sequential_estimate
@@ -295,5 +296,14 @@ def main(folder: Path) -> int:
     return 1 if different else 0
 
 
+def told_changes(folder: Path) -> int:
+    """Say which files are not as they were signed; 1 if there are any, else 0."""
+    for fault in (faults := faults_at(folder)):
+        print(f"{fault.file}: {fault.what}")
+    return int(bool(faults))
+
+
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parent))
+    where = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parent
+    changed = told_changes(where)
+    sys.exit(main(where) or changed)

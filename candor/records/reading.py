@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from io import SEEK_END
 from pathlib import Path
 from typing import IO, Any
 
@@ -54,15 +55,25 @@ class _Text:
     def __init__(self, stream: IO[bytes], largest: int) -> None:
         self.stream, self.largest = stream, largest
         self.text, self.at, self.read, self.records = "", 0, 0, 0
+        if stream.seekable():  # a file tells its size before anything of it is read
+            begin = stream.tell()
+            self._require_at_most(stream.seek(0, SEEK_END) - begin)
+            stream.seek(begin)
         self.characters = codecs.getincrementaldecoder("utf-8-sig")()
-        self.decoder = json.JSONDecoder(parse_constant=_refuse_constant)
+        self.decoder = json.JSONDecoder(parse_constant=self._refuse)
+
+    def _require_at_most(self, size: int) -> None:
+        if size > self.largest:
+            raise DataError(f"expected at most {self.largest / 1e6:.0f} MB; publish in parts that are apart, such as faculties")
+
+    def _refuse(self, constant: str) -> Any:
+        raise DataError(f"record {self.records}: expected numbers, found {constant}")
 
     def more(self) -> bool:
         """Read on; False at the end of the file."""
         chunk = self.stream.read(CHUNK)
         self.read += len(chunk)
-        if self.read > self.largest:
-            raise DataError(f"expected at most {self.largest / 1e6:.0f} MB; publish in parts that are apart, such as faculties")
+        self._require_at_most(self.read)
         try:
             self.text, self.at = self.text[self.at :] + self.characters.decode(chunk, final=not chunk), 0
         except UnicodeDecodeError:

@@ -11,13 +11,16 @@ from numpy.typing import NDArray
 
 from candor.adjustment.adjusted_study import AdjustedStudy, adjusted_study
 from candor.adjustment.doubly_robust import effects_with_covariates
+from candor.categories.questions import NO_OUTCOME_NAMED, CategoryEstimates, estimate_questions
 from candor.designs.design import Design
+from candor.errors import MethodError
 from candor.estimators.effects import estimate_outcome
 from candor.resampling.bootstrap import Progress, bootstrap, with_bootstrap
 from candor.resampling.resampled_counts import ResampledCounts
 from candor.resampling.resampled_people import ResampledPeople
 from candor.results import OutcomeEstimate
 from candor.studies.columns import ColumnChoice
+from candor.studies.stated_ratio import RATIO_ALARM, stated_ratio
 from candor.studies.written_values import MISSING
 
 
@@ -29,7 +32,7 @@ class Answers:
     ----------
     design : Design
     counts : array_like of int, shape (K, S, 2)
-        People by arm, subsample and reported answer (no, yes).
+        People by arm, subsample and reported answer (no, yes); of a design with C categories (K, S, C).
     adjusted : AdjustedStudy, optional
         The same people with their covariates.
     people : ndarray of int, shape (n,), optional
@@ -87,8 +90,8 @@ class AnswerCounts:
 
     Attributes
     ----------
-    counts : dict of str to ndarray of int, shape (arms, subsamples, 2)
-        By outcome: answers "no" and "yes" in every cell.
+    counts : dict of str to ndarray of int, shape (arms, subsamples, answers)
+        By outcome: answers in every cell, "no" and "yes" or the design's categories.
     missing : dict of str to ndarray of int, shape (arms, subsamples)
         By outcome: rows without an answer.
     choice : ColumnChoice
@@ -112,7 +115,7 @@ class AnswerColumns:
     arm, subsample : ndarray of int, shape (n,)
         Positions in the design.
     reported : dict of str to ndarray of int, shape (n,)
-        By outcome: 0, 1, or −1 when missing.
+        By outcome: 0, 1, …, the position of the answer, or −1 when missing.
     covariates : dict of str to sequence, length n
         As they were collected; None, NaN and empty texts are missing.
     choice : ColumnChoice
@@ -144,11 +147,38 @@ class AnswerColumns:
         there = np.flatnonzero(self.reported[outcome] != MISSING)
         arm, subsample, reported = self.arm[there], self.subsample[there], self.reported[outcome][there]
         if not self.covariates:
-            cell = (arm * design.shape[1] + subsample) * 2 + reported
-            return Answers(design=design, counts=np.bincount(cell, minlength=2 * np.prod(design.shape)).reshape(*design.shape, 2))
+            shape = (*design.shape, len(design.categories))
+            cell = (arm * shape[1] + subsample) * shape[2] + reported
+            return Answers(design=design, counts=np.bincount(cell, minlength=np.prod(shape)).reshape(shape))
         covariates = {name: np.asarray(values, dtype=object)[there] for name, values in self.covariates.items()}
         study = adjusted_study(reported, arm, subsample, covariates, design=design)
         return Answers(design=design, counts=study.counts, adjusted=study, people=there)
+
+
+def category_estimates(
+    answers: CollectedAnswers, *, design: Design, level: float, families: Mapping[str, Sequence[str]], **not_computed: object
+) -> CategoryEstimates:
+    """The estimates of all questions of a design that names categories.
+
+    Raises
+    ------
+    MethodError
+        When something is asked for that is computed for yes/no questions only: the keywords, where they are not empty.
+    """
+    refuse_for_categories(design, **not_computed)
+    questions: dict[str, NDArray[Any]] = {name: answers.to(name, design=design).counts for name in answers.missing}
+    about = [] if answers.choice.named else [NO_OUTCOME_NAMED.format(names=", ".join(answers.choice.outcomes))]
+    first, *_ = questions
+    ratio = stated_ratio(questions[first].sum(axis=-1) + answers.missing[first], design=design)
+    about += [RATIO_ALARM.format(ratio=ratio)] if ratio is not None and ratio.alarm else []
+    missing = {name: int(one.sum()) for name, one in answers.missing.items()}
+    return estimate_questions(questions, missing=missing, design=design, level=level, families=families, about=tuple(about))
+
+
+def refuse_for_categories(design: Design, **asked: object) -> None:
+    """Refuse what is computed for yes/no questions only."""
+    if extra := [name.replace("_", " ") for name, value in asked.items() if value or (value == 0.0 and value is not False)]:
+        raise MethodError(f"{extra[0]}: computed for yes/no questions only; the design has the categories {', '.join(design.categories)}")
 
 
 def resampled_people(answers: Mapping[str, Answers]) -> ResampledPeople | None:

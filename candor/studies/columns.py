@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from candor.designs.forced_responses import YES_NO
 from candor.errors import DataError
-from candor.studies.written_values import answer_code, is_missing
+from candor.studies.written_values import AnswerWords, answer_words, is_missing
 
 ASSIGNMENT = ("arm", "subsample")
 EXAMPLES = 2
@@ -47,6 +48,7 @@ def chosen_columns(
     covariates: Sequence[str],
     values_of: Callable[[str], Sequence[str]],
     have: str,
+    categories: tuple[str, ...] = YES_NO,
 ) -> ColumnChoice:
     """The columns of outcomes: the requested ones, or every other column that holds answers.
 
@@ -60,13 +62,15 @@ def chosen_columns(
         Gives the texts of a column, or of its beginning.
     have : str
         Says where the names stand, such as ``"row 1 has"``.
+    categories : tuple of str
+        The answers.
 
     Raises
     ------
     DataError
         When a column is not there, or would be two things at once.
     """
-    there = ", ".join(names)
+    there, words = ", ".join(names), answer_words(categories)
     for name in (*ASSIGNMENT, *outcomes, *covariates):
         if name not in names:
             raise DataError(f"there is no column {name!r}; {have} {there}")
@@ -76,22 +80,23 @@ def chosen_columns(
     if outcomes:
         return ColumnChoice(outcomes=tuple(dict.fromkeys(outcomes)), left_aside={}, named=True)
     others = [name for name in names if name not in (*ASSIGNMENT, *covariates)]
-    reasons = {name: _why_no_answers(values_of(name)) if name else "a sensitive question has a name" for name in others}
+    reasons = {name: _why_no_answers(values_of(name), words) if name else "a sensitive question has a name" for name in others}
     chosen = tuple(name for name, reason in reasons.items() if reason is None)
     if not chosen:
-        raise DataError(f"no column holds answers 0 and 1; {have} {there}")
+        raise DataError(f"no column holds answers {words.together}; {have} {there}")
     return ColumnChoice(outcomes=chosen, left_aside={name: reason for name, reason in reasons.items() if reason is not None}, named=False)
 
 
-def _why_no_answers(texts: Sequence[str]) -> str | None:
-    """None for a column of answers. Where a few values are none, as long as somebody said no, they are refused, not overlooked."""
+def _why_no_answers(texts: Sequence[str], words: AnswerWords) -> str | None:
+    """None for a column of answers. A few values that are none are refused, not overlooked, as long as somebody
+    gave the first answer.
+    """
     written = [text for text in texts if not is_missing(text)]
     if not written:
         return "holds nothing" if texts else "has no rows"
-    others = [text for text in written if answer_code(text) is None]
-    if not others or (2 * len(others) <= len(written) and any(answer_code(text) == 0 for text in written)):
+    others = [text for text in written if words.code(text) is None]
+    if not others or (2 * len(others) <= len(written) and any(words.code(text) == 0 for text in written)):
         return None
     some = [repr(text) for text in dict.fromkeys(others)]
-    return (
-        f"holds {', '.join(some[:EXAMPLES])}{'…' if len(some) > EXAMPLES else ''}, which {'is' if len(some) == 1 else 'are'} not yes or no"
-    )
+    shown = f"{', '.join(some[:EXAMPLES])}{'…' if len(some) > EXAMPLES else ''}"
+    return f"holds {shown}, which {'is' if len(some) == 1 else 'are'} not {words.one_of}"

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from candor.categories.questions import CategoryEstimates
 from candor.clusters.inference import AssignmentInference
 from candor.designs.design import Design
 from candor.designs.sources import DesignSource, read_design
@@ -22,7 +23,7 @@ from candor.resampling.bootstrap import Progress, with_bootstrap
 from candor.resampling.bootstrap import bootstrap as bootstrapped
 from candor.resampling.seeds import seed_of
 from candor.results import InRows, OutcomeEstimate
-from candor.studies.answers import AnswerColumns, Answers, CollectedAnswers, resampled_people
+from candor.studies.answers import AnswerColumns, Answers, CollectedAnswers, category_estimates, resampled_people
 from candor.studies.assignment import AssignedBy, AssignmentResults
 from candor.studies.columns import ColumnChoice
 from candor.studies.estimate_html import estimate_html, titled_html
@@ -52,14 +53,15 @@ def estimate(
     strata: Sequence[str] = (),
     subgroups: Sequence[str] = (),
     exploratory_subgroups: Sequence[str] = (),
-) -> StudyEstimates:
-    """Estimate the effects on sensitive yes/no outcomes from collected answers.
+) -> StudyEstimates | CategoryEstimates:
+    """Estimate the effects on sensitive outcomes from collected answers.
 
     Parameters
     ----------
     frame : DataFrame or mapping of str to array_like of shape (n,)
-        One row per participant: ``arm`` and ``subsample`` as the design names them, outcomes as 0 and 1, no and yes, or false and true,
-        covariates of numbers or words. pandas, polars and pyarrow are read alike; None, NaN, “NA” and empty texts are missing.
+        One row per participant: ``arm`` and ``subsample`` as the design names them, outcomes as 0 and 1, no and yes, or false and true (or
+        as the design's categories are called), covariates of numbers or words. pandas, polars and pyarrow are read alike; None, NaN, “NA”
+        and empty texts are missing.
     design : Design, mapping, str or Path
         See `candor.read_design`.
     outcomes : sequence of str
@@ -93,8 +95,10 @@ def estimate(
 
     Returns
     -------
-    StudyEstimates
-        Effects are differences of proportions, in [−1, 1]. ``print`` shows tables, a notebook tables and the forest plot.
+    StudyEstimates or CategoryEstimates
+        Effects are differences of proportions, in [−1, 1]. ``print`` shows tables, a notebook tables and the forest plot. The second
+        comes from a design that names categories; it has likelihood intervals, no bootstrap, and of the options `outcomes`, `level` and
+        `families` only.
 
     Raises
     ------
@@ -127,11 +131,17 @@ def estimate(
     (0.666667, 0.4)
     """
     found = read_design(design)
+    if not found.is_yes_no:
+        answers = answers_in(frame, design=found, outcomes=_names(outcomes), covariates=())
+        groups = {"subgroups": subgroups, "exploratory_subgroups": exploratory_subgroups, "cluster": cluster, "strata": strata}
+        margins = {"equivalence_margin": equivalence_margin, "non_inferiority": non_inferiority, "worse": worse}
+        others = {"covariates": covariates, "kappa": kappa, **groups, **margins}
+        return category_estimates(answers, design=found, level=level, families=families or {}, **others)
     if found.is_survey and covariates:
         raise DataError("a survey has no effect that covariates could adjust: candor.regress explains the prevalence by them")
     planned, exploratory = _names(subgroups), _names(exploratory_subgroups)
-    margins = named_margins(equivalence=equivalence_margin, non_inferiority=non_inferiority, worse=worse)
-    tests = PlannedTests(margins=margins, families=families or {})
+    against = named_margins(equivalence=equivalence_margin, non_inferiority=non_inferiority, worse=worse)
+    tests = PlannedTests(margins=against, families=families or {})
     assigned = AssignedBy(cluster=cluster, strata=tuple(_names(strata)))
     analysis = Analysis(replicates=bootstrap, level=level, seed=seed, kappa=kappa, planned=tests, assigned=assigned)
     columns, by = analysis.columns_besides(_names(covariates)), (*planned, *exploratory)

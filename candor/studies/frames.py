@@ -13,7 +13,7 @@ from candor.designs.design import Design
 from candor.errors import DataError
 from candor.studies.answers import AnswerColumns
 from candor.studies.columns import ASSIGNMENT, chosen_columns
-from candor.studies.written_values import EXPECTED_ANSWER, answer_code, background_values, group_names
+from candor.studies.written_values import answer_words, background_values, group_names
 
 
 def answers_in(
@@ -26,7 +26,7 @@ def answers_in(
     DataError
         When `frame` has no columns by name, lacks one, or holds a value that is not expected: names the column and the row, from 0.
     """
-    names = _names(frame)
+    names, words = _names(frame), answer_words(design.categories)
     columns: dict[str, list[Any]] = {}
 
     def column(name: str) -> list[Any]:
@@ -40,6 +40,7 @@ def answers_in(
         covariates=list(dict.fromkeys((*covariates, *subgroups))),
         values_of=lambda name: list(map(text_of, column(name))),
         have="the data have",
+        categories=design.categories,
     )
     rows = {name: len(column(name)) for name in (*ASSIGNMENT, *choice.outcomes, *covariates, *subgroups)}
     if len(set(rows.values())) > 1:
@@ -49,7 +50,7 @@ def answers_in(
     return AnswerColumns(
         arm=_codes(column("arm"), arms.get, name="arm", expected=" or ".join(arms)),
         subsample=_codes(column("subsample"), subsamples.get, name="subsample", expected=" or ".join(subsamples)),
-        reported={name: _codes(column(name), answer_code, name=name, expected=EXPECTED_ANSWER) for name in choice.outcomes},
+        reported={name: _codes(column(name), words.code, name=name, expected=words.expected) for name in choice.outcomes},
         covariates={name: _background(column(name), name=name) for name in dict.fromkeys(covariates)},
         choice=choice,
         shape=design.shape,

@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
+
+from candor.designs.forced_responses import YES_NO
 
 MISSING = -1
 NOTHING = frozenset({"", "na", "nan"})
@@ -32,6 +35,46 @@ def answer_code(text: str) -> int | None:
     [0, 1, 0, 1, -1, -1, None]
     """
     return _CODES.get(text.strip().casefold())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerWords:
+    """The words for the answers to a question, and how its errors name them.
+
+    Attributes
+    ----------
+    codes : mapping of str to int
+        Positions of the answers, or `MISSING`, by their words in small letters.
+    expected, together : str
+        "0, 1, no, yes, …", and "0 and 1".
+    one_of : str
+        "yes or no".
+    """
+
+    codes: Mapping[str, int]
+    expected: str
+    together: str
+    one_of: str
+
+    def code(self, text: str) -> int | None:
+        """The position of a written answer, or `MISSING`; None when it is neither."""
+        return self.codes.get(text.strip().casefold())
+
+
+def answer_words(categories: tuple[str, ...]) -> AnswerWords:
+    """The words of a design's categories: those of yes/no questions, or the names of the categories, in capital or small letters.
+
+    Examples
+    --------
+    >>> words = answer_words(("never", "once", "often"))
+    >>> words.code(" Once "), words.code("NA"), words.code("1"), words.expected
+    (1, -1, None, 'never, once, often or nothing')
+    """
+    if categories == YES_NO:
+        return AnswerWords(codes=_CODES, expected=EXPECTED_ANSWER, together="0 and 1", one_of="yes or no")
+    codes = {name.casefold(): position for position, name in enumerate(categories)} | dict.fromkeys(NOTHING, MISSING)
+    names = ", ".join(categories)
+    return AnswerWords(codes=codes, expected=f"{names} or nothing", together=names, one_of=f"one of {names}")
 
 
 def is_missing(text: str) -> bool:

@@ -7,6 +7,8 @@ from django.http import HttpRequest, HttpResponseBase
 from django.middleware.http import ConditionalGetMiddleware
 from django.utils.translation import get_language
 from drf_spectacular.generators import SchemaGenerator
+from drf_spectacular.renderers import OpenApiJsonRenderer, OpenApiJsonRenderer2, OpenApiYamlRenderer, OpenApiYamlRenderer2
+from drf_spectacular.views import SpectacularAPIView
 
 from config.error_responses import PROBLEM_JSON
 
@@ -62,6 +64,34 @@ class DocumentMadeOnce(SchemaGenerator):
 @lru_cache(maxsize=4)
 def _document(language: str | None) -> Any:
     return SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
+
+
+class WrittenOnce(OpenApiYamlRenderer):
+    """To write the document as YAML takes twice as long as to make it."""
+
+    def render(self, data: Any, accepted_media_type: str | None = None, renderer_context: object = None) -> bytes:
+        if data is _document(language := get_language()):
+            return _written(language)
+        return _as_yaml(data)
+
+
+class WrittenOnce2(WrittenOnce):
+    media_type = OpenApiYamlRenderer2.media_type
+
+
+def _as_yaml(data: Any) -> bytes:
+    written: bytes = OpenApiYamlRenderer().render(data)  # type: ignore[no-untyped-call]
+    return written
+
+
+@lru_cache(maxsize=4)
+def _written(language: str | None) -> bytes:
+    return _as_yaml(_document(language))
+
+
+class DocumentView(SpectacularAPIView):
+    generator_class = DocumentMadeOnce
+    renderer_classes = [WrittenOnce, WrittenOnce2, OpenApiJsonRenderer, OpenApiJsonRenderer2]  # noqa: RUF012
 
 
 class ConditionalApiMiddleware(ConditionalGetMiddleware):

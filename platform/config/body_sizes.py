@@ -25,7 +25,7 @@ TABLES = 100 * 1024**2
 """Tables and texts that somebody brings: a million students with their answers."""
 STUDY = r"[-\w]+"
 LARGER = (
-    (re.compile(rf"/(studies/{STUDY}/build/arms/{STUDY}|api/v1/studies/{STUDY}/media|import-study)/"), FILES),
+    (re.compile(rf"/(studies/{STUDY}/build/arms/{STUDY}(/{STUDY})?|api/v1/studies/{STUDY}/media|import-study)/"), FILES),
     (re.compile(r"/(data-sets/new(/records)?|api/v1/data-sets(/new/records)?)/"), TABLES),
     (
         re.compile(rf"/(studies/{STUDY}/(build/.*|codes)|build/preview|api/v1/(studies|power|studies/{STUDY}/.*|data-sets/{STUDY}/.*))/?"),

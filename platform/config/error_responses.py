@@ -24,10 +24,13 @@ from rest_framework import exceptions as api_errors
 from rest_framework.views import set_rollback
 
 from candor.errors import MethodError
+from config.log_privacy import PARTICIPANTS
 from config.outages.causes import Outage, outage_of
 from config.outages.sent_forms import form_sent_with
 from config.outages.told import log_outage
 from config.outages.waits import distrust_connections
+from surveys.languages.asked_for import COOKIE, matching, preferred
+from surveys.languages.offered import LANGUAGE_NAMES
 
 logger = logging.getLogger(__name__)
 PROBLEM_JSON = "application/problem+json"
@@ -160,8 +163,9 @@ def respond(request: HttpRequest, problem: Problem) -> HttpResponse:
     if wants_json(request):
         return with_waiting_time(JsonResponse(problem_details(problem), status=problem.status, content_type=PROBLEM_JSON), problem)
     if not is_outage(problem):
-        return with_waiting_time(render(request, "error.html", page_context(problem), status=problem.status), problem)
-    with translation.override(translation.get_language_from_request(request)):
+        with translation.override(_language_of(request) or translation.get_language()):
+            return with_waiting_time(render(request, "error.html", page_context(problem), status=problem.status), problem)
+    with translation.override(_language_of(request) or translation.get_language_from_request(request)):
         context = page_context(problem) | {"sent": form_sent_with(request)}
         response = render(request, "outage.html", context, status=problem.status)
     response["Cache-Control"] = "no-store"
@@ -276,11 +280,20 @@ def internal_error(request: HttpRequest) -> HttpResponse:
     if wants_json(request):
         return JsonResponse(problem_details(INTERNAL), status=INTERNAL.status, content_type=PROBLEM_JSON)
     try:
-        content, kind = str(render_to_string("error.html", page_context(INTERNAL))), "text/html"
+        with translation.override(_language_of(request) or translation.get_language()):
+            content, kind = str(render_to_string("error.html", page_context(INTERNAL))), "text/html"
     except Exception:
         logger.exception("The page for errors could not be shown")
         content, kind = f"{INTERNAL.title}. {INTERNAL.message} {INTERNAL.advice}", "text/plain"
     return HttpResponse(content, status=INTERNAL.status, content_type=f"{kind}; charset=utf-8")
+
+
+def _language_of(request: HttpRequest) -> str:
+    """The language of a participant, which staff’s pages may not have; empty for everybody else."""
+    if not request.path_info.startswith(PARTICIPANTS):
+        return ""
+    chosen = matching(request.COOKIES.get(COOKIE, ""), LANGUAGE_NAMES)
+    return chosen or preferred(request.headers.get("Accept-Language", ""), list(LANGUAGE_NAMES))
 
 
 def problem_of_outage(error: BaseException | None) -> Problem | None:

@@ -12,8 +12,8 @@ from django.http import HttpRequest
 HOUR_FORMAT = "%Y-%m-%d %H:00"
 
 
-PARTICIPANTS = "/s/"
-"""Their addresses begin so."""
+PARTICIPANTS = ("/s/", "/in-class/")
+"""Their addresses begin so, and those of students in a class room."""
 
 
 class RouteInsteadOfPath(logging.Filter):

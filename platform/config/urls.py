@@ -2,11 +2,10 @@
 
 from django.contrib import admin
 from django.urls import include, path
-from drf_spectacular.views import SpectacularAPIView
 
 from accounts.views import admin_door
 from config import views
-from config.api_schema import DocumentMadeOnce
+from config.api_schema import DocumentView
 
 handler400 = "config.error_responses.bad_request"
 handler403 = "config.error_responses.permission_denied"
@@ -23,7 +22,7 @@ urlpatterns = [
     path("start/", views.first_page, name="first_page"),
     path("work/", views.work, name="work"),
     path("favicon.ico", views.Favicon.as_view(), name="favicon"),
-    path("api/v1/schema/", SpectacularAPIView.as_view(generator_class=DocumentMadeOnce), name="schema"),
+    path("api/v1/schema/", DocumentView.as_view(), name="schema"),
     path("", include("surveys.urls")),
     path("", include("webhooks.urls")),
     path("", include("analysis.urls")),

@@ -12,12 +12,9 @@ from accounts.access import require_role, user_of
 from accounts.models import Role
 from config.heartbeat import is_alive
 from jobs.selectors import all_work
+from surveys.classroom.dice import FACES, die_of
 
-DEMONSTRATION = {
-    "die": {"sides": 6, "table": ({"says": "yes", "faces": (1,)}, {"says": "no", "faces": (6,)}, {"says": "truth", "faces": (2, 3, 4, 5)})},
-    "second_yes": 3,
-    "second_no": 1,
-}
+DEMONSTRATION = {"die": die_of(0), "second_yes": len(FACES[1]["yes"]), "second_no": len(FACES[1]["no"])}
 """The dice of the two halves of the class on the home page: the reader's, and how many of six faces of the other say yes and no."""
 
 

@@ -17,7 +17,16 @@ from surveys.questions.sections import SECTION
 GROUP = ("subsample", "arm", "answered", "is_bot")
 """The columns that tell one group of a batch from another. Bots and people never fill up each other's groups."""
 REFUSED = Q(subsample=DIRECT, agrees_to_direct=False)
-TOTALS = ("declined", "consented", "assigned", "withdrew", "comprehension_passed", "comprehension_failed")
+TOTALS = (
+    "declined",
+    "consented",
+    "assigned",
+    "withdrew",
+    "comprehension_passed",
+    "comprehension_failed",
+    "attention_failed",
+    "task_not_done",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +72,9 @@ def shown_counts(study: Study, counted: Iterable[Alike] | None = None) -> Counts
         exact = counts_of(study, counted)
         # As at the end: a withdrawal on the way would move single groups by a few people.
         watched = _by_group(numbers.get("watched_by_group", ())) or exact.watched_by_group
-        return replace(exact, withdrew=_withdrew(exact.withdrew, at_the_end=numbers.get("withdrew", 0)), watched_by_group=watched)
+        withdrew = _withdrew(exact.withdrew, at_the_end=numbers.get("withdrew", 0))
+        failed = rules.in_steps(exact.attention_failed)  # a count of background answers, which no release need have
+        return replace(exact, withdrew=withdrew, attention_failed=failed, watched_by_group=watched)
     finished: Counter[tuple[str, str]] = Counter()
     for alike in counted:
         finished[alike.subsample, alike.arm] += alike.people if alike.answered else 0

@@ -8,12 +8,26 @@ import numpy as np
 from candor.planning.simulation import Behaviour, LatentModel, SimulatedPerson, reported_answer
 from surveys.bots.circles import draw_circle
 from surveys.definition import StudyDefinition
-from surveys.questions.background import Circle, Group, MultipleChoice, Number, OrdinalScale, ShortText, SingleChoice
+from surveys.questions.background import (
+    Circle,
+    Date,
+    Group,
+    MultipleChoice,
+    Number,
+    Numeric,
+    OrdinalScale,
+    ShortText,
+    Simple,
+    SingleChoice,
+    Slider,
+)
 from surveys.questions.sections import INTRACLASS_CORRELATION, SECTION
 
 Rng = np.random.Generator
 WORDS = ("biology", "economics", "history", "mechanical engineering", "undecided")
 """The answers of bots to questions that ask for a few words."""
+ATTENTIVE = 0.95
+"""The share of bots who give the expected answer of an attention check; the others choose at random."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +86,7 @@ class Population:
         by `background_effect` per SD. Sections that are assigned as a whole shift them too, so that true answers of one section in the
         control arm have nearly this correlation; `seed` draws the shifts.
         """
-        shifts = {question.name: background_effect for question in definition.background if isinstance(question, Number | OrdinalScale)}
+        shifts = {question.name: background_effect for question in definition.asked if isinstance(question, Numeric | OrdinalScale)}
         if definition.in_sections and 0 < prevalence < 1:
             shifts[SECTION] = (intraclass_correlation / (prevalence * (1 - prevalence))) ** 0.5
         return cls(
@@ -96,16 +110,17 @@ class Population:
         }
         answers: dict[str, str | list[str]] = {}
         standardised: dict[str, float] = {}
-        for question in self.definition.background:
-            if isinstance(question, Number):
+        for question in self.definition.asked:
+            typed: dict[str, str | list[str]] = {}
+            if isinstance(question, Number | Slider):
                 value = _draw_number(question, rng)
                 standardised[question.name] = (value - (question.minimum + question.maximum) / 2) / _spread(question)
-                answers[question.name] = f"{value:.15g}"
+                typed[question.name] = f"{value:.15g}"
             elif isinstance(question, OrdinalScale):
                 chosen = str(_draw_answer(question, rng))
                 scores = np.array(list(question.scores.values()))
                 standardised[question.name] = float((question.scores[chosen] - scores.mean()) / scores.std())
-                answers[question.name] = chosen
+                typed[question.name] = chosen
             elif isinstance(question, Circle):
                 if rng.random() >= self.habits.leaves_blank:
                     friends, pairs = draw_circle(rng)
@@ -113,11 +128,12 @@ class Population:
                 continue
             elif isinstance(question, Group):
                 for row in range(int(rng.integers(0, question.at_most + 1))):
-                    answers |= {f"{question.name}-{row}-{field.name}": _draw_answer(field, rng) for field in question.fields}
+                    for field in question.fields:
+                        answers |= _typed(field, f"{question.name}-{row}-{field.name}", rng)
             else:
-                answers[question.name] = _draw_answer(question, rng)
-            if rng.random() < self.habits.leaves_blank and question.name in answers:
-                del answers[question.name]
+                typed = _typed(question, question.name, rng)
+            if rng.random() >= self.habits.leaves_blank:
+                answers |= typed
         if self.sections:
             section = str(rng.choice(list(self.sections)))
             answers[SECTION], standardised[SECTION] = section, self.sections[section]
@@ -147,24 +163,41 @@ class Population:
         return self.model.truth(bot.people[question], arm=arm, background=bot.standardised) and not bot.denies
 
 
-def _spread(question: Number) -> float:
+def _spread(question: Numeric) -> float:
     """Standard deviation of the uniform values that `_draw_number` gives."""
+    if isinstance(question, Slider):
+        return float(question.step * ((question.positions**2 - 1) / 12) ** 0.5)
     width = question.maximum - question.minimum
     return (((width + 1) ** 2 - 1) / 12) ** 0.5 if question.whole else width / 12**0.5
 
 
-def _draw_number(question: Number, rng: Rng) -> float:
+def _draw_number(question: Numeric, rng: Rng) -> float:
+    if isinstance(question, Slider):
+        return question.at(int(rng.integers(question.positions)))
     if question.whole:
         return float(rng.integers(int(question.minimum), int(question.maximum), endpoint=True))
     return round(float(rng.uniform(question.minimum, question.maximum)), 2)
 
 
-def _draw_answer(question: SingleChoice | MultipleChoice | OrdinalScale | Number | ShortText, rng: Rng) -> str | list[str]:
+def _typed(question: Simple | ShortText, name: str, rng: Rng) -> dict[str, str | list[str]]:
+    """An answer as the inputs of the form called `name`."""
+    answer = _draw_answer(question, rng)
+    if not isinstance(question, Date):
+        return {name: answer}
+    parts = zip((f"{name}.year", f"{name}.month"), str(answer).split("-"), strict=False)
+    return dict(parts)
+
+
+def _draw_answer(question: Simple | ShortText, rng: Rng) -> str | list[str]:
     if isinstance(question, ShortText):
         return str(rng.choice(WORDS))[: question.longest]
-    if isinstance(question, Number):
+    if isinstance(question, Date):
+        return str(rng.choice(question.answers))
+    if isinstance(question, Numeric):
         return f"{_draw_number(question, rng):.15g}"
     names = [option.name for option in question.options]
+    if isinstance(question, SingleChoice | OrdinalScale) and question.expected and rng.random() < ATTENTIVE:
+        return question.expected
     if isinstance(question, MultipleChoice):
         return [name for name in names if rng.random() < 0.5]
     return str(rng.choice(names))

@@ -1,9 +1,10 @@
 """Many bots at once, through the application itself or over the network to a running server."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
+from ssl import SSLContext
 
 import httpx
 import numpy as np
@@ -15,7 +16,7 @@ from lxml import html
 
 from surveys.bots.population import Population
 from surveys.bots.walker import Diary, Ending, Walker, stimulus_on
-from surveys.drafting.markdown import sanitised_html
+from surveys.journey.stimuli import Files, StimulusView, views_of
 from surveys.journey.visitors import BOT_COOKIE, bot_ticket
 from surveys.models import Study
 from surveys.protocols import FrozenProtocol, protocol_in_force
@@ -40,14 +41,16 @@ def send_bots(
     `first` is the number of the first bot, for batches of a larger run. `diary` is called from the threads of all bots.
     """
     protocol = protocol_in_force(study)
-    arm_of_stimulus = arms_by_stimulus(protocol)
+    arms_of_stimulus = arms_by_stimulus(protocol)
     address = f"{url.rstrip('/') or _inside_address()}{reverse('surveys:journey', args=[study.slug])}"
     entropy = np.random.SeedSequence(seed).entropy
+    # One for all bots: each takes longer to make than a bot's whole journey takes the server.
+    application, trusted = None if url else WSGIHandler(), httpx.create_ssl_context()
     streams = [np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(first + index,))) for index in range(n)]
 
     def walk(index: int) -> Ending:
         try:
-            with _browser(inside=not url) as client:
+            with _browser(application, trusted) as client:
                 client.cookies.set(BOT_COOKIE, bot_ticket(study.slug))
                 return Walker(
                     client=client,
@@ -55,7 +58,7 @@ def send_bots(
                     bot=population.draw(streams[index]),
                     population=population,
                     arm=protocol.definition.control,
-                    arm_of_stimulus=arm_of_stimulus,
+                    arms_of_stimulus=arms_of_stimulus,
                     rng=streams[index],
                     code=codes[index] if codes else "",
                     patience_seconds=patience_seconds,
@@ -72,15 +75,22 @@ def send_bots(
     return endings
 
 
-def arms_by_stimulus(protocol: FrozenProtocol) -> dict[str, str]:
-    """The arm of each video, by its identifier, and of each text in every language, by its words."""
-    found = {"": protocol.definition.control}
+def arms_by_stimulus(protocol: FrozenProtocol) -> dict[str, frozenset[str]]:
+    """The arms that show a page, by the identifiers of its files and by its words in each language."""
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    files = Files(protocol.media, lambda media_id: f"/{media_id}/")
     for arm in protocol.definition.arms:
-        found |= {protocol.media[name]["id"]: arm.name for name in arm.video.sources}
-        if arm.reading:
-            texts = (sanitised_html(arm.reading.text.in_language(code)) for code in protocol.definition.languages)
-            found |= {stimulus_on(html.fromstring(f'<div><div id="reading">{text}</div></div>')): arm.name for text in texts}
-    return found
+        for code in protocol.definition.languages:
+            for place, view in enumerate(views_of(arm.shown, protocol.definition, code, files)):
+                found[stimulus_on(html.fromstring(_as_a_page(view, place)))].add(arm.name)
+    return {stimulus: frozenset(arms) for stimulus, arms in found.items()}
+
+
+def _as_a_page(view: StimulusView, place: int) -> str:
+    """The parts of a page by which a bot knows it."""
+    played = "".join(f'<source src="{address}">' for address, _media_type in view.sources)
+    picture = f'<img src="{view.picture_url}">' if view.picture_url else ""
+    return f'<div><input name="page" value="{place}"><video>{played}</video><div id="stimulus">{picture}{view.html}</div></div>'
 
 
 def _inside_address() -> str:
@@ -89,9 +99,9 @@ def _inside_address() -> str:
 
 
 @contextmanager
-def _browser(*, inside: bool) -> Iterator[httpx.Client]:
-    transport = httpx.WSGITransport(app=WSGIHandler()) if inside else None
-    with httpx.Client(transport=transport, follow_redirects=True, timeout=30.0) as client:
+def _browser(application: WSGIHandler | None, trusted: SSLContext) -> Iterator[httpx.Client]:
+    transport = httpx.WSGITransport(app=application) if application else None
+    with httpx.Client(transport=transport, verify=trusted, follow_redirects=True, timeout=30.0) as client:
         client.event_hooks = {"response": [lambda response: _trust_own_computer(client, response.url)]}
         yield client
 

@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from http import HTTPStatus
+from itertools import chain
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import numpy as np
@@ -39,8 +41,8 @@ class UnexpectedPageError(RuntimeError):
 
 @dataclass(slots=True, kw_only=True)
 class Walker:
-    """One bot in one browser. `arm` is the bot's until `arm_of_stimulus` tells it from what the page shows, as
-    watching it would.
+    """One bot in one browser. `arm` is the bot's until `arms_of_stimulus` tells it from what the pages show, as
+    watching them would.
     """
 
     client: httpx.Client
@@ -48,12 +50,13 @@ class Walker:
     bot: Bot
     population: Population
     arm: str
-    arm_of_stimulus: Mapping[str, str]
+    arms_of_stimulus: Mapping[str, frozenset[str]]
     rng: np.random.Generator
     code: str = ""
     patience_seconds: float = 0.0
     diary: Diary = lambda _event: None
     reported: Values = field(default_factory=dict, init=False)
+    possible: frozenset[str] = field(default=frozenset(), init=False)
 
     def walk(self) -> Ending:
         """From the link to the last page, or as far as this bot goes."""
@@ -69,7 +72,7 @@ class Walker:
             step = form.fields["step"]
             if step == self.bot.drops_out_at:
                 return Ending.DROPPED_OUT
-            values = dict(form.form_values())
+            values: dict[str, str | list[str]] = dict(sent_by(form))
             values |= getattr(self, f"_fill_{step}")(page, form)
             page = self._ask("POST", self.address, data=values)
         raise UnexpectedPageError(f"{self.address}: not at the end after {MOST_PAGES} pages")
@@ -92,8 +95,18 @@ class Walker:
         return {name: "1" if said else "0" for name, said in yes.items()}
 
     def _fill_video(self, page: Page, form: Page) -> Values:
-        self.arm = self.arm_of_stimulus[stimulus_on(page)]
+        here = self.arms_of_stimulus[stimulus_on(page)]
+        self.possible = here & self.possible if self.possible else here
+        self.arm = min(self.possible)  # arms that show the same to the end are the same to the bot
+        if leaving := page.xpath("//a[@data-leave]/@href"):
+            self._come_back_from(leaving[0])
         return {}
+
+    def _come_back_from(self, address: str) -> None:
+        """Bots do no task, and ask no other site: they come back as from there."""
+        back = next(value for value in chain(*parse_qs(urlsplit(address).query).values()) if "/return/" in value)
+        (form,) = [form for form in self._ask("GET", back).forms if form.method == "POST"]
+        self._ask("POST", back, data=dict(form.form_values()))
 
     def _fill_quiz(self, page: Page, form: Page) -> Values:
         names = {name for name in form.fields if name.startswith("quiz-")}
@@ -153,11 +166,20 @@ class Walker:
         return html.fromstring(response.text)
 
 
+def sent_by(form: Page) -> Values:
+    """The values of a form as it stands; a name that stands there several times has a list."""
+    found: dict[str, list[str]] = {}
+    for name, value in form.form_values():
+        found.setdefault(name, []).append(value)
+    return {name: values if len(values) > 1 else values[0] for name, values in found.items()}
+
+
 def stimulus_on(page: Page) -> str:
-    """The identifier of a page's video, or the words of its text; empty where it shows nothing."""
-    if addresses := page.xpath("//video//source/@src | //video/@src"):
-        return str(addresses[0]).rstrip("/").rsplit("/", 1)[1]
-    return " ".join(" ".join(page.xpath('//*[@id="reading"]//text()')).split())
+    """The place of a page among those of its arm, the identifiers of what it plays or pictures, and its words."""
+    place = (page.xpath('//input[@name="page"]/@value') or ["0"])[0]
+    addresses = page.xpath('//video/source/@src | //audio/source/@src | //*[@id="stimulus"]//img/@src')
+    files = [str(address).rstrip("/").rsplit("/", 1)[1] for address in addresses]
+    return " ".join([place, *files, *" ".join(page.xpath('//*[@id="stimulus"]//text()')).split()])
 
 
 def _seconds_asked_for(response: httpx.Response) -> float:

@@ -5,7 +5,7 @@ from django.utils.translation import gettext as _
 from surveys.builder.frame import DraftPage
 from surveys.drafting.edits import Edit, WithLanguages
 from surveys.drafting.forms import DraftForm, Typed, typed_text
-from surveys.drafting.texts import LANGUAGE_NAMES
+from surveys.languages.offered import LANGUAGE_NAMES
 from surveys.ways_in import OPEN, WAYS_IN
 
 
@@ -25,6 +25,7 @@ class About(DraftPage):
             "languages": list(self.definition.languages),
             "entry": entry.kind,
             "completion_url": entry.completion_url or "",
+            "listed": "on" if entry.listed else "",
         }
 
     def read(self, form: DraftForm) -> object:
@@ -37,7 +38,9 @@ class About(DraftPage):
         address = form.line("completion_url")
         if address and not address.startswith("https://"):
             form.error("completion_url", _("The address must begin with https://."))
-        entry = {"kind": kind} if kind != OPEN.name else {}
+        if form.checked("listed") and kind != OPEN.name:
+            form.error("listed", _("Only a study with an open link can be among the public studies."))
+        entry: dict[str, object] = ({"kind": kind} if kind != OPEN.name else {}) | ({"listed": True} if form.checked("listed") else {})
         value = {
             "title": form.text("title", missing=_("Write a title.")),
             "summary": form.text("summary", missing=_("Write what people will do and how long it takes.")),

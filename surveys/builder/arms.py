@@ -1,6 +1,6 @@
-"""Arms: what each group is shown, its size, and the files of its lecture."""
+"""Arms: what each group is shown, on one page or several, its size, and its files."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable
 from http import HTTPStatus
 
 from django.contrib import messages
@@ -12,27 +12,32 @@ from django.utils.functional import Promise
 from django.utils.html import strip_tags
 from django.utils.text import Truncator
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from surveys.builder.frame import DraftPage, typed_by
-from surveys.builder.services import SUFFIXES, change_part, put_arm_file, remove_arm, remove_arm_file
+from surveys.builder.services import (
+    add_page,
+    change_part,
+    move_page,
+    put_arm_file,
+    remove_arm,
+    remove_arm_file,
+    remove_page,
+)
 from surveys.definition import StudyDefinition
-from surveys.drafting.edits import AnotherArm, ArmSettings, Edit, Item
+from surveys.drafting.edits import Edit, Item
 from surveys.drafting.forms import DraftForm, Typed, typed_text, typed_value
-from surveys.drafting.markdown import sanitised_html
 from surveys.drafting.names import name_from
-from surveys.drafting.texts import LANGUAGE_NAMES
 from surveys.drafting.watching import WATCHING, read_watching, typed_watching
 from surveys.errors import DefinitionError
+from surveys.journey.stimuli import Files, views_of
+from surveys.languages.offered import LANGUAGE_NAMES
 from surveys.media.services import MediaError
 from surveys.models import MediaFile, Study
-from surveys.questions.stimuli import LONGEST_READING, Arm, Reading, Watching
-
-STIMULI: tuple[tuple[str, str | Promise], ...] = (
-    ("video", gettext_lazy("A video")),
-    ("reading", gettext_lazy("A text to read")),
-    ("nothing", gettext_lazy("Nothing: people go straight on")),
-)
+from surveys.protocols import facts_of
+from surveys.questions.stimuli import Arm, Shows, Watching
+from surveys.stimuli.edits import AnotherArm, ArmSettings, PageSettings
+from surveys.stimuli.inputs import CHOICES, INPUTS, NOTHING, field_of, places_of, read_stimulus, typed_stimulus
+from surveys.stimuli.uploads import SLOTS
 
 
 class Arms(DraftPage):
@@ -72,18 +77,19 @@ class Arms(DraftPage):
             "arms": [_arm_view(arm, self.definition, there) for arm in self.definition.arms],
             "controls": [(arm.name, arm.label.in_language(self.definition.languages[0])) for arm in self.definition.arms],
             "modes": WATCHING,
-            "nothing_to_save": not self.definition.has_lecture,
+            "nothing_to_save": not self.definition.plays,
         }
 
 
-class ArmPage(DraftPage):
-    """One arm: its texts and its files."""
+class StimulusPage(DraftPage):
+    """An arm or one of its pages: the stimulus, and its files."""
 
     part = "arms"
-    template_name = "surveys/builder/arm.html"
+    page_name = ""
 
     def _enter(self, request: HttpRequest, /, slug: str, **kwargs: str) -> HttpResponseBase:
         self.name: str = kwargs["arm"]
+        self.page_name = kwargs.get("page", "")
         return super()._enter(request, slug=slug, **kwargs)
 
     @property
@@ -93,65 +99,52 @@ class ArmPage(DraftPage):
             raise Http404("There is no such arm.")
         return found
 
-    def edit(self) -> Edit:
-        return ArmSettings(self.name)
-
-    def typed(self) -> Typed:
-        languages = self.definition.languages
-        arm = self.arm
-        said = Item("arms", self.name).current(self.document)
-        return {
-            **dict(typed_text("label", said["label"], languages)),
-            "weight": typed_value(arm.weight),
-            "quota": typed_value(arm.quota),
-            "shows": arm.stimulus,
-            **dict(typed_text("reading", said.get("reading", {}).get("text"), languages)),
-            "seconds": typed_value(arm.reading.seconds if arm.reading else Reading.model_fields["seconds"].default),
-            **dict(typed_text("transcript", said.get("video", {}).get("transcript"), languages)),
-        }
-
-    def read(self, form: DraftForm) -> object:
-        label = form.text("label", missing=_("Write what this arm is."))
-        weight = form.whole_number("weight", what=_("The weight"), minimum=1, maximum=1000, missing=_("Write a weight, such as 1."))
-        quota = form.whole_number("quota", what=_("The quota"), minimum=1, maximum=1_000_000)
-        shows = form.choice("shows", [name for name, _label in self.choices()], missing=_("Choose what this arm shows."))
-        if shows != "video" and _uploaded(self.study, self.arm.video.files()):
-            form.error("shows", _("This arm has files. Remove them above first; then it can show something else."))
-        given: dict[str, object] = {"label": label, "weight": None if weight == 1 else weight, "quota": quota, "shows": shows}
-        if shows == "reading":
-            text = form.text("reading", missing=_("Write the text that this arm shows."))
-            seconds = form.whole_number(
-                "seconds", what=_("The time"), minimum=0, maximum=LONGEST_READING, missing=_("Write a number of seconds, such as 20.")
-            )
-            given["reading"] = {"text": text, "seconds": seconds}
-        return _given(given | ({"transcript": form.text("transcript")} if shows == "video" else {}))
+    @property
+    def holder(self) -> Shows:
+        """The arm, or the page of it, that shows something here."""
+        if not self.page_name:
+            return self.arm
+        found = next((page for page in self.arm.pages if page.name == self.page_name), None)
+        if found is None:
+            raise Http404("There is no such page.")
+        return found
 
     def choices(self) -> list[tuple[str, str | Promise]]:
-        """The kinds that this arm may show: nothing only where it is the control, or the only arm."""
-        return [(name, label) for name, label in STIMULI if name != "nothing" or self.name == self.definition.control]
+        return list(CHOICES)
+
+    def typed_stimulus(self) -> Typed:
+        return typed_stimulus(self.edit().current(self.document), self.definition.languages)
+
+    def read_stimulus(self, form: DraftForm) -> dict[str, object]:
+        said = read_stimulus(form, allowed=[name for name, _label in self.choices()])
+        stimulus = self.holder.stimulus
+        if stimulus and said["shows"] != stimulus.kind and _uploaded(self.study, self.holder.files()):
+            form.error("shows", _("This arm has files. Remove them above first; then it can show something else."))
+        return said
 
     def post(self, request: HttpRequest, **arguments: object) -> HttpResponse:
-        _arm = self.arm
+        _holder = self.holder
         match request.POST.get("action"):
             case "upload":
                 return self._upload(request)
             case "remove-file":
-                remove_arm_file(self.study, arm=self.name, name=request.POST.get("file", ""), actor=self.person)
-                return redirect(f"{request.path}#files")
-            case "remove-arm":
-                return self._remove(request)
+                return self._tried(request, self._remove_file)
+            case "remove":
+                return self._tried(request, self._remove)
         return super().post(request, **arguments)
 
     def _upload(self, request: HttpRequest) -> HttpResponse:
-        kind, language = request.POST.get("kind", ""), request.POST.get("language", "")
+        slot, language = request.POST.get("slot", ""), request.POST.get("language", "")
         content = request.FILES.get("content")
-        field = _field(kind, language)
+        field = field_of(slot, language)
         form = DraftForm(self.typed(), languages=self.definition.languages)
-        if content is None or kind not in SUFFIXES or (kind == "captions" and language not in self.definition.languages):
+        if content is None or slot not in SLOTS or (slot == "captions" and language not in self.definition.languages):
             form.error(field, _("Choose a file first."))
         else:
             try:
-                put_arm_file(self.study, arm=self.name, kind=kind, language=language, content=content, actor=self.person)
+                put_arm_file(
+                    self.study, arm=self.name, page=self.page_name, kind=slot, language=language, content=content, actor=self.person
+                )
             except MediaError as error:
                 form.error(field, str(error))
         if form.summary:
@@ -159,25 +152,115 @@ class ArmPage(DraftPage):
         messages.success(request, _("The file was checked and is there."))
         return redirect(f"{request.path}#files")
 
-    def _remove(self, request: HttpRequest) -> HttpResponse:
+    def _tried(self, request: HttpRequest, action: Callable[[], str]) -> HttpResponse:
+        """Do it and go on, or say why not."""
         try:
-            remove_arm(self.study, arm=self.name, actor=self.person)
+            return redirect(action())
         except DefinitionError as refusal:
             messages.error(request, str(refusal))
             return redirect(request.path)
-        return redirect(self.next_address())
+
+    def _remove_file(self) -> str:
+        name = self.request.POST.get("file", "")
+        remove_arm_file(self.study, arm=self.name, page=self.page_name, name=name, actor=self.person)
+        return f"{self.request.path}#files"
+
+    def _remove(self) -> str:
+        raise NotImplementedError
+
+    def context_of(self, form: DraftForm) -> dict[str, object]:
+        there = _uploaded(self.study, self.arm.files())
+
+        def address(file: MediaFile) -> str:
+            return reverse("surveys:preview_media", args=[self.study.slug, file.pk])
+
+        return {
+            "arm": _arm_view(self.arm, self.definition, there),
+            "shown": _shown_view(self.holder, self.definition, there, self.request.path),
+            "places": list(places_of(self.holder, self.definition, there, form, address=address)),
+            "choices": self.choices(),
+            "kinds": CHOICES,
+        }
+
+
+class ArmPage(StimulusPage):
+    """One arm: its texts, and what it shows or the list of its pages."""
+
+    template_name = "surveys/builder/arm.html"
+
+    def edit(self) -> Edit:
+        return ArmSettings(self.name)
+
+    def typed(self) -> Typed:
+        said = Item("arms", self.arm.name).current(self.document)
+        label = dict(typed_text("label", said["label"], self.definition.languages))
+        return {**label, "weight": typed_value(self.arm.weight), "quota": typed_value(self.arm.quota), **self.typed_stimulus()}
+
+    def read(self, form: DraftForm) -> object:
+        label = form.text("label", missing=_("Write what this arm is."))
+        weight = form.whole_number("weight", what=_("The weight"), minimum=1, maximum=1000, missing=_("Write a weight, such as 1."))
+        quota = form.whole_number("quota", what=_("The quota"), minimum=1, maximum=1_000_000)
+        said = {"shows": "pages"} if self.arm.pages else self.read_stimulus(form)
+        return _given({"label": label, "weight": None if weight == 1 else weight, "quota": quota, **said})
+
+    def choices(self) -> list[tuple[str, str | Promise]]:
+        """The kinds that this arm may show: nothing only where it is the control, or the only arm."""
+        return [*CHOICES, *([NOTHING] if self.name == self.definition.control else [])]
+
+    def post(self, request: HttpRequest, **arguments: object) -> HttpResponse:
+        match request.POST.get("action"):
+            case "add-page":
+                return self._tried(request, self._add_page)
+            case "move-page":
+                return self._tried(request, self._move_page)
+        return super().post(request, **arguments)
+
+    def _add_page(self) -> str:
+        kind = self.request.POST.get("kind", "")
+        name = add_page(self.study, arm=self.arm.name, kind=kind if kind in INPUTS else "reading", actor=self.person)
+        return reverse("surveys:build_arm_page", args=[self.study.slug, self.name, name]) if name else self.request.path
+
+    def _move_page(self) -> str:
+        way, _colon, page = self.request.POST.get("move", "").partition(":")
+        move_page(self.study, arm=self.arm.name, page=page, by=-1 if way == "up" else 1, actor=self.person)
+        return f"{self.request.path}#pages"
+
+    def _remove(self) -> str:
+        remove_arm(self.study, arm=self.name, actor=self.person)
+        return self.next_address()
 
     def next_address(self) -> str:
         return reverse("surveys:build_arms", args=[self.study.slug])
 
     def context_of(self, form: DraftForm) -> dict[str, object]:
-        there = _uploaded(self.study, self.arm.video.files())
-        return {
-            "arm": _arm_view(self.arm, self.definition, there),
-            "places": list(_places(self.arm, self.definition, there, form)),
-            "removable": not self.definition.is_survey,
-            "stimuli": self.choices(),
-        }
+        return super().context_of(form) | {"removable": not self.definition.is_survey}
+
+
+class PageOfArm(StimulusPage):
+    """One of several pages of an arm."""
+
+    template_name = "surveys/builder/arm_page.html"
+
+    def edit(self) -> Edit:
+        return PageSettings(self.name, self.page_name)
+
+    def typed(self) -> Typed:
+        _found = self.holder
+        return self.typed_stimulus()
+
+    def read(self, form: DraftForm) -> object:
+        return self.read_stimulus(form)
+
+    def _remove(self) -> str:
+        remove_page(self.study, arm=self.name, page=self.page_name, actor=self.person)
+        return self.next_address()
+
+    def next_address(self) -> str:
+        return reverse("surveys:build_arm", args=[self.study.slug, self.name])
+
+    def context_of(self, form: DraftForm) -> dict[str, object]:
+        number = [page.name for page in self.arm.pages].index(self.page_name) + 1
+        return super().context_of(form) | {"number": number}
 
 
 def _uploaded(study: Study, names: Iterable[str]) -> dict[str, MediaFile]:
@@ -187,57 +270,40 @@ def _uploaded(study: Study, names: Iterable[str]) -> dict[str, MediaFile]:
 
 def _arm_view(arm: Arm, definition: StudyDefinition, there: dict[str, MediaFile]) -> dict[str, object]:
     """An arm as the pages show it, with the addresses at which staff can play what has been uploaded."""
-
-    def address(name: str) -> str:
-        return reverse("surveys:preview_media", args=[definition.slug, there[name].pk])
-
-    videos = [name for name in arm.video.sources if name in there]
-    captions = arm.video.captions_in_order(definition.languages)
-    poster = arm.video.poster if arm.video.poster in there else None
+    address = reverse("surveys:build_arm", args=[definition.slug, arm.name])
+    pages: list[tuple[Shows, str]] = [
+        (page, reverse("surveys:build_arm_page", args=[definition.slug, arm.name, page.name])) for page in arm.pages
+    ]
     return {
         "name": arm.name,
-        "shows": arm.stimulus,
-        "words": _words(arm, definition),
+        "kind": arm.kind,
         "label": arm.label.in_language(definition.languages[0]),
         "weight": arm.weight,
         "quota": arm.quota,
         "is_control": arm.name == definition.control,
-        "sources": [(address(name), there[name].media_type) for name in videos],
-        "poster": address(poster) if poster else "",
-        "captions": [(address(name), code, LANGUAGE_NAMES.get(code, code)) for code, name in captions if name in there],
-        "uncaptioned": [LANGUAGE_NAMES.get(code, code) for code in definition.languages if arm.video.captions.get(code) not in there],
-        "duration": max((there[name].duration_seconds or 0 for name in videos), default=None),
-        "address": reverse("surveys:build_arm", args=[definition.slug, arm.name]),
+        "shown": [_shown_view(one, definition, there, where) for one, where in pages or [(arm, address)]],
+        "address": address,
     }
 
 
-def _words(arm: Arm, definition: StudyDefinition) -> str:
-    """The beginning of an arm's text, in words."""
-    return Truncator(strip_tags(sanitised_html(arm.reading.text.in_language(definition.languages[0])))).words(30) if arm.reading else ""
+def _shown_view(holder: Shows, definition: StudyDefinition, there: dict[str, MediaFile], address: str) -> dict[str, object]:
+    """The stimulus of one page, as staff see it in the first language."""
 
+    def of(media_id: str) -> str:
+        return reverse("surveys:preview_media", args=[definition.slug, media_id])
 
-def _places(arm: Arm, definition: StudyDefinition, there: dict[str, MediaFile], form: DraftForm) -> Iterator[dict[str, object]]:
-    """The places for uploads (videos, captions in every language, a poster), with the files already uploaded."""
-    captions = [
-        ("captions", code, _("Captions, %(language)s") % {"language": LANGUAGE_NAMES.get(code, code)}) for code in definition.languages
-    ]
-    for kind, language, label in (("video", "", _("Video")), *captions, ("poster", "", _("Poster, shown before the video plays"))):
-        names = {"video": arm.video.sources, "captions": (arm.video.captions.get(language),), "poster": (arm.video.poster,)}[kind]
-        field = _field(kind, language)
-        yield {
-            "kind": kind,
-            "language": language,
-            "label": label,
-            "field": field,
-            "error": form.errors.get(field, ""),
-            "accept": ",".join(SUFFIXES[kind]),
-            "files": [there[name] for name in names if name in there],
-        }
-
-
-def _field(kind: str, language: str) -> str:
-    """The name of the input for a file."""
-    return f"content-{kind}{f'-{language}' if language else ''}"
+    facts = {name: facts_of(media) for name, media in there.items()}
+    shown = [holder.stimulus] if holder.stimulus else []
+    (view,) = views_of(shown, definition, definition.languages[0], Files(facts, of))
+    video = holder.video
+    return {
+        "view": view,
+        "name": getattr(holder, "name", ""),
+        "label": dict(CHOICES).get(view.kind, ""),
+        "words": Truncator(strip_tags(view.html)).words(30),
+        "uncaptioned": [LANGUAGE_NAMES.get(code, code) for code in definition.languages if video.captions.get(code) not in there],
+        "address": address,
+    }
 
 
 def _given(values: dict[str, object]) -> dict[str, object]:

@@ -19,8 +19,8 @@ from surveys.builder.frame import typed_by
 from surveys.drafting.forms import DraftForm
 from surveys.drafting.names import name_from
 from surveys.drafting.starter import starter_document
-from surveys.drafting.texts import LANGUAGE_NAMES
 from surveys.errors import DefinitionError, SurveyError
+from surveys.languages.offered import LANGUAGE_NAMES
 from surveys.models import Study
 from surveys.protocols import definition_for
 from surveys.studies.examples import EXAMPLES, study_from_example

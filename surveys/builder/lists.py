@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import takewhile
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
@@ -14,18 +15,28 @@ from django.utils.translation import gettext_lazy
 
 from surveys.builder.frame import BuilderPage, DraftPage
 from surveys.builder.services import change_part
-from surveys.drafting.edits import Document, Edit, Item, Order, Unchecked, fingerprint_of
+from surveys.drafting.conditions import examples
+from surveys.drafting.edits import Document, Edit, Item, Keys, Order, Unchecked, fingerprint_of
 from surveys.drafting.forms import DraftForm, Typed
 from surveys.drafting.questions import read_background, read_quiz_item, read_sensitive, typed_item
 from surveys.errors import ConcurrentEditError, DefinitionError
+from surveys.questions.background import BackgroundQuestion
 
 KINDS = (
     ("single_choice", gettext_lazy("One choice")),
     ("multiple_choice", gettext_lazy("Several choices")),
     ("ordinal_scale", gettext_lazy("A scale")),
     ("number", gettext_lazy("A number")),
+    ("slider", gettext_lazy("A slider")),
+    ("date", gettext_lazy("A month or a year")),
 )
-OUTSIDE_GROUPS = (*KINDS, ("short_text", gettext_lazy("A few words")), ("circle", gettext_lazy("Friends")))
+OUTSIDE_GROUPS = (
+    *KINDS,
+    ("matrix", gettext_lazy("Rows on one scale")),
+    ("short_text", gettext_lazy("A few words")),
+    ("circle", gettext_lazy("Friends")),
+)
+PRECISIONS = (("month", gettext_lazy("The month and the year")), ("year", gettext_lazy("The year alone")))
 ROLES = (
     (
         "quasi_identifier",
@@ -85,12 +96,18 @@ class ListPage(BuilderPage):
                 for item in items
             ],
             "list": LISTS[self.part],
+            "by_chance": self.part in self.definition.random_order,
+            "can_be_by_chance": self.part != "questions" and len(items) > 1,
             "moved": self.request.GET.get("moved", ""),
             "way": self.request.GET.get("way", ""),
         }
 
     def post(self, request: HttpRequest) -> HttpResponse:
         """Another order: one question up or down, or all names in their new order."""
+        if "attention" in request.POST:
+            return self._keep({"attention": "exclude" if request.POST["attention"] == "exclude" else None})
+        if "chance" in request.POST:
+            return self._give_to_chance(chosen=request.POST["chance"] == "on")
         edit = Order(self.part)
         before = edit.current(self.study.definition)
         way, _colon, name = request.POST.get("move", "").partition(":")
@@ -98,11 +115,24 @@ class ListPage(BuilderPage):
         if sorted(after) != sorted(before):
             errors = [{"field": "", "message": _("Somebody else changed this list in the meantime. Look at it and move again.")}]
             return self.page({"errors": errors}, status=ConcurrentEditError.http_status)
-        change_part(self.study, edit=edit, value=after, loaded=fingerprint_of(before), actor=self.person)
+        try:
+            change_part(self.study, edit=edit, value=after, loaded=fingerprint_of(before), actor=self.person)
+        except DefinitionError as error:  # a condition would look forward
+            return self.page({"errors": [{"field": "", "message": problem} for problem in error.problems]}, status=error.http_status)
         if name not in after:
             return redirect(request.path)
         messages.success(request, _("Now number %(place)s of %(count)s.") % {"place": after.index(name) + 1, "count": len(after)})
         return redirect(f"{request.path}?moved={name}&way={way}")
+
+    def _give_to_chance(self, *, chosen: bool) -> HttpResponse:
+        """Whether everybody sees the questions in an order of their own."""
+        rest = [part for part in self.definition.random_order if part != self.part]
+        return self._keep({"random_order": sorted([*rest, self.part] if chosen else rest) or None})
+
+    def _keep(self, value: dict[str, Unchecked]) -> HttpResponse:
+        change_part(self.study, edit=Keys(tuple(value)), value=value, loaded=None, actor=self.person)
+        messages.success(self.request, _("Saved."))
+        return redirect(self.request.path)
 
 
 class ItemPage(DraftPage):
@@ -126,7 +156,7 @@ class ItemPage(DraftPage):
         found = self.edit().current(self.document)
         if found is None and self.name and self.request.method != "POST":  # a POST shows the typed text again
             raise Http404("There is no such question.")
-        return found or {"kind": self.request.GET.get("kind", "single_choice"), "text": "", "whole": True, "at_most": 8, "longest": 60}
+        return found or {"kind": self.request.GET.get("kind", "single_choice"), "text": ""}
 
     def typed(self) -> Typed:
         return typed_item(self.before, self.definition.languages)
@@ -141,8 +171,9 @@ class ItemPage(DraftPage):
         except ConcurrentEditError:
             messages.error(request, _("Somebody else changed this question in the meantime, so it was not removed. Look at it first."))
             return redirect(request.path)
-        except DefinitionError:
-            messages.error(request, _("A study needs at least one sensitive question."))
+        except DefinitionError as error:
+            needed = self.part == "questions"
+            messages.error(request, _("A study needs at least one sensitive question.") if needed else " ".join(error.problems))
             return redirect(request.path)
         return redirect(self.next_address())
 
@@ -152,6 +183,10 @@ class ItemPage(DraftPage):
 
     def own_address(self, value: Unchecked) -> str:
         return reverse("surveys:build_item", args=[self.study.slug, self.part, value["name"]])
+
+    def _earlier(self) -> list[BackgroundQuestion]:
+        """The questions before this one; all where it is new."""
+        return list(takewhile(lambda question: question.name != self.name, self.definition.background))
 
     def next_address(self) -> str:
         return reverse(f"surveys:build_{self.part}", args=[self.study.slug])
@@ -165,6 +200,8 @@ class ItemPage(DraftPage):
             "kinds": KINDS,
             "kinds_outside_groups": OUTSIDE_GROUPS,
             "roles": ROLES,
+            "precisions": PRECISIONS,
+            "conditions": examples(self._earlier(), self.definition.languages[0]) if self.part == "background" else [],
             "group_rows": [form.root["fields"][str(number)] for number in range(first_free + 1)],
             "removable": bool(self.name) and len(getattr(self.definition, self.part)) > LISTS[self.part].least,
             "list_address": self.next_address(),

@@ -5,9 +5,12 @@ from http import HTTPStatus
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 
+from audit.services import record
+from surveys import actions
 from surveys.builder.frame import BuilderPage
 from surveys.builder.services import change_part
 from surveys.drafting.edits import Keys
+from surveys.drafting.redcap_dictionary import Dictionary, dictionary_of
 from surveys.errors import SurveyError
 from surveys.reading.apart import in_words, read_apart
 from surveys.reading.readers import DICTIONARY
@@ -18,6 +21,12 @@ LARGEST = 5 * 1024 * 1024
 class RedcapPage(BuilderPage):
     part = "background"
     template_name = "surveys/builder/redcap.html"
+
+    def context(self) -> dict[str, object]:
+        return {"dictionary": self._dictionary()}
+
+    def _dictionary(self) -> Dictionary:
+        return dictionary_of(self.definition.background, form=self.study.slug, language=self.definition.languages[0])
 
     def post(self, request: HttpRequest) -> HttpResponse:
         """Import the fields that can become questions, and report on every field. Importing twice adds nothing twice."""
@@ -41,3 +50,13 @@ class RedcapPage(BuilderPage):
         return self.page(
             {"errors": [{"field": "file", "message": problem} for problem in problems]}, status=HTTPStatus.UNPROCESSABLE_ENTITY
         )
+
+
+class RedcapDictionary(RedcapPage):
+    """The background questions for REDCap."""
+
+    def get(self, request: HttpRequest, **_arguments: object) -> HttpResponse:
+        record(actor=self.person, action=actions.STUDY_EXPORTED, subject=self.study)
+        response = HttpResponse(self._dictionary().text, content_type="text/csv; charset=utf-8")
+        response["Content-Disposition"] = f'attachment; filename="{self.study.slug}-redcap.csv"'
+        return response

@@ -1,6 +1,6 @@
 """Changing one part of a draft, so that nobody else’s change is lost, and the files of its arms."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any
 
@@ -11,17 +11,29 @@ from django.utils.translation import gettext as _
 from accounts.models import User
 from audit.services import record
 from surveys import actions
-from surveys.drafting.edits import Edit, Item, WithoutArm, fingerprint_of
+from surveys.drafting.edits import Edit, Whole, fingerprint_of
 from surveys.errors import ConcurrentEditError, TransitionError
 from surveys.lifecycle.steps import locked
-from surveys.media.services import MediaError, add_media_file
+from surveys.media.services import MediaError, examine, store_media_file
 from surveys.models import MediaFile, Study, StudyStatus
+from surveys.questions.parts import LARGEST_COUNT
+from surveys.questions.stimuli import KINDS
+from surveys.stimuli.edits import (
+    Pages,
+    WithoutArm,
+    arm_of,
+    beginning_of,
+    files_besides,
+    kind_of,
+    page_of,
+    pages_of,
+    prefix_of,
+    with_page,
+)
+from surveys.stimuli.uploads import SLOTS, Slot, without_file
 from surveys.studies.readiness import outdated_inputs
 from surveys.studies.services import change_definition, confirm_translations
 from surveys.study_file import define, document_of
-
-SUFFIXES = {"video": (".mp4", ".webm"), "captions": (".vtt",), "poster": (".png", ".jpg", ".jpeg", ".webp")}
-Video = Mapping[str, Any]
 
 
 @transaction.atomic
@@ -40,92 +52,144 @@ def change_part(study: Study, *, edit: Edit, value: object, loaded: str | None, 
             _("Expected the part with the fingerprint %(loaded)s, found %(found)s.")
             % {"loaded": loaded[:64], "found": fingerprint_of(found)}
         )
-    study = change_definition(study, definition=define(edit.merged(document, value)), actor=actor)
+    changed = define(edit.merged(document, value))
+    if not isinstance(edit, Whole):
+        _keep_uploads(study, define(document).files() - changed.files())
+    study = change_definition(study, definition=changed, actor=actor)
     texts = outdated_inputs(study, define(study.definition)).get(right, [])
     return confirm_translations(study, texts=texts, actor=actor) if texts else study
 
 
-def put_arm_file(study: Study, *, arm: str, kind: str, language: str = "", content: File, actor: User) -> MediaFile:  # type: ignore[type-arg]
-    """Check and store a video (one of each container), captions in a language or a poster, in place of what the arm had there."""
+def _keep_uploads(study: Study, names: set[str]) -> None:
+    """Refuse a change that would leave a file which somebody uploaded in the meantime, and that nothing names any more."""
+    if uploaded := MediaFile.objects.filter(study=study, name__in=names, current=True).values_list("name", flat=True):
+        raise ConcurrentEditError(
+            _("Expected no files of what is changed, found %(names)s, uploaded in the meantime.") % {"names": ", ".join(uploaded)}
+        )
+
+
+def put_arm_file(
+    study: Study,
+    *,
+    arm: str,
+    page: str = "",
+    kind: str,
+    language: str = "",
+    content: File,  # type: ignore[type-arg]
+    actor: User,
+) -> MediaFile:
+    """Check and store a file in its slot, such as a video (one of each container) or captions in a language, in place of what was there.
+
+    `page`: one of several pages of the arm.
+    """
+    slot = SLOTS[kind]
     suffix = PurePath(content.name or "").suffix.lower()
-    if suffix not in SUFFIXES[kind]:
+    if suffix not in slot.suffixes:
         raise MediaError(
             _("%(name)s: expected a file that ends in %(suffixes)s, got %(suffix)s")
-            % {"name": content.name, "suffixes": _(" or ").join(SUFFIXES[kind]), "suffix": suffix or _("no suffix")}
+            % {"name": content.name, "suffixes": _(" or ").join(slot.suffixes), "suffix": suffix or _("no suffix")}
         )
-    if _arm_of(study, arm).get("reading"):
-        raise MediaError(_("%(arm)s shows a text: expected an arm with a video, got one with a text") % {"arm": arm})
-    name = arm + {"video": "", "captions": f"-{language}", "poster": "-poster"}[kind] + suffix
-    # Probing a long video takes its time, so the draft is not locked meanwhile; until it is named there, nobody sees the file.
-    media = add_media_file(study, name=name, content=content, actor=actor)
+    _require_slot(study, arm, page, slot)
+    name = slot.name_of(content.name or "", prefix=prefix_of(arm, page), language=language)
+    # Probing a long video takes its time, so the draft is not locked meanwhile; another tab may change what the arm shows.
+    media = examine(name, content)
     with transaction.atomic():
         study = _locked_draft(study)
-        video = dict(_arm_of(study, arm).get("video", {}))
-        before = set(_files(video))
-        match kind:
-            case "video":
-                there = set(MediaFile.objects.filter(study=study, current=True).values_list("name", flat=True))
-                others = [other for other in video.get("sources", ()) if other in there and PurePath(other).suffix.lower() != suffix]
-                video["sources"] = [*others, name]
-            case "captions":
-                video["captions"] = {**video.get("captions", {}), language: name}
-            case _:
-                video["poster"] = name
-        _change_video(study, arm, video, actor=actor)
-        _retire(study, before - set(_files(video)), actor=actor)
+        _require_slot(study, arm, page, slot)
+        holder = page_of(arm_of(study.definition, arm), page)
+        there = set(MediaFile.objects.filter(study=study, current=True).values_list("name", flat=True))
+        given = slot.named(holder.get(slot.of, {}), name, language, there)
+        before = define(study.definition).files()
+        _change_page(study, arm, page, {**holder, slot.of: given}, actor=actor)
+        media = store_media_file(study, media, content=content, actor=actor)
+        _retire(study, before - define(study.definition).files(), actor=actor)
     return media
 
 
+def _require_slot(study: Study, arm: str, page: str, slot: Slot) -> None:
+    """A survey's only arm may be given its video while it still shows nothing."""
+    holder = page_of(arm_of(study.definition, arm), page)
+    shows = kind_of(holder)
+    if shows != slot.of and not (slot.of == "video" and shows == "nothing"):
+        raise MediaError(
+            _("%(arm)s: expected something that shows %(expected)s, got %(found)s. Somebody may have changed it in the meantime.")
+            % {"arm": page or arm, "expected": slot.of, "found": shows}
+        )
+
+
 @transaction.atomic
-def remove_arm_file(study: Study, *, arm: str, name: str, actor: User) -> None:
-    """Take a file out of an arm; the last video leaves a gap to fill, or a survey without a lecture."""
+def remove_arm_file(study: Study, *, arm: str, page: str = "", name: str, actor: User) -> None:
+    """Take a file out of an arm; what must have one awaits it again, and a survey goes without a lecture."""
     study = _locked_draft(study)
-    video = dict(_arm_of(study, arm).get("video", {}))
-    needed = [] if len(study.definition["arms"]) == 1 else [f"{arm}.mp4"]
-    video["sources"] = [other for other in video.get("sources", ()) if other != name] or needed
-    video["captions"] = {code: other for code, other in video.get("captions", {}).items() if other != name}
-    if video.get("poster") == name:
-        del video["poster"]
-    _change_video(study, arm, video, actor=actor)
-    _retire(study, {name}, besides=arm, actor=actor)
+    holder = page_of(arm_of(study.definition, arm), page)
+    kind = kind_of(holder)
+    kind = "video" if kind == "nothing" else kind
+    given = without_file(holder.get(kind, {}), name)
+    lacking = {key: value for key, value in KINDS[kind].awaited(prefix_of(arm, page)).items() if not given.get(key)}
+    if len(study.definition["arms"]) > 1 or page or kind != "video":
+        given |= lacking
+    _change_page(study, arm, page, {**holder, kind: given}, actor=actor)
+    _retire(study, {name} - files_besides(study.definition, arm=arm, page=page), actor=actor)
 
 
 @transaction.atomic
 def remove_arm(study: Study, *, arm: str, actor: User) -> None:
     """Take an arm out of a draft, with its files. The only one left needs no lecture, so none is awaited that is not there."""
     study = _locked_draft(study)
-    names = set(_files(_arm_of(study, arm).get("video", {})))
+    before = define(study.definition).files()
     there = set(MediaFile.objects.filter(study=study, current=True).values_list("name", flat=True))
-    change_definition(study, definition=define(WithoutArm(arm, there=frozenset(there)).merged(study.definition, None)), actor=actor)
-    study.refresh_from_db()
-    _retire(study, names, actor=actor)
+    _change(study, WithoutArm(arm, there=frozenset(there)).merged(study.definition, None), actor=actor)
+    _retire(study, before - define(study.definition).files(), actor=actor)
 
 
-def _arm_of(study: Study, name: str) -> Mapping[str, Any]:
-    found: Mapping[str, Any] | None = Item("arms", name).current(study.definition)
-    if found is None:
-        raise ConcurrentEditError(_("There is no arm called %(name)s any more.") % {"name": name})
-    return found
+@transaction.atomic
+def add_page(study: Study, *, arm: str, kind: str, actor: User) -> str:
+    """Another page of this kind, the last one of the arm, with gaps for its texts; its name, empty if it is the arm's only one."""
+    study = _locked_draft(study)
+    pages = pages_of(arm_of(study.definition, arm))
+    taken = {page["name"] for page in pages}
+    name = next(name for number in range(len(pages) + 1, LARGEST_COUNT) if (name := f"page-{number}") not in taken)
+    language = define(study.definition).languages[0]
+    new = {"name": name, **beginning_of(kind, name=prefix_of(arm, name), language=language)}
+    _change(study, Pages(arm).merged(study.definition, [*pages, new]), actor=actor)
+    return name if pages else ""
 
 
-def _files(video: Video) -> Iterable[str]:
-    yield from video.get("sources", ())
-    yield from video.get("captions", {}).values()
-    if video.get("poster"):
-        yield video["poster"]
+@transaction.atomic
+def move_page(study: Study, *, arm: str, page: str, by: int, actor: User) -> None:
+    """A page one place up or down; the first and the last stay."""
+    study = _locked_draft(study)
+    pages = pages_of(arm_of(study.definition, arm))
+    moving = page_of({"pages": pages}, page)
+    rest = [one for one in pages if one is not moving]
+    place = min(max(pages.index(dict(moving)) + by, 0), len(rest))
+    _change(study, Pages(arm).merged(study.definition, [*rest[:place], moving, *rest[place:]]), actor=actor)
 
 
-def _change_video(study: Study, arm: str, video: Video, *, actor: User) -> None:
-    changed = Item("arms", arm).merged(study.definition, {**_arm_of(study, arm), "video": video})
-    change_definition(study, definition=define(changed), actor=actor)
-    study.definition = changed
+@transaction.atomic
+def remove_page(study: Study, *, arm: str, page: str, actor: User) -> None:
+    """Take a page out of an arm that has several, with its files."""
+    study = _locked_draft(study)
+    before = define(study.definition).files()
+    holder = arm_of(study.definition, arm)
+    page_of({"pages": holder.get("pages", ())}, page)
+    _change(study, Pages(arm).merged(study.definition, [one for one in pages_of(holder) if one["name"] != page]), actor=actor)
+    _retire(study, before - define(study.definition).files(), actor=actor)
 
 
-def _retire(study: Study, names: set[str], *, besides: str = "", actor: User) -> None:
-    """Delete files that no arm (other than `besides`) names; those of a protocol stay, but are no longer current."""
-    used = {name for arm in study.definition["arms"] if arm["name"] != besides for name in _files(arm.get("video", {}))}
+def _change_page(study: Study, arm: str, page: str, holder: Mapping[str, Any], *, actor: User) -> None:
+    _change(study, with_page(study.definition, arm, page, holder), actor=actor)
+
+
+def _change(study: Study, document: dict[str, Any], *, actor: User) -> None:
+    change_definition(study, definition=define(document), actor=actor)
+    study.refresh_from_db(fields=["definition"])
+
+
+def _retire(study: Study, names: set[str], *, actor: User) -> None:
+    """Delete files that nothing names any more; those of a protocol stay, but are no longer current."""
     frozen = {facts["id"] for media in study.protocols.values_list("media", flat=True) for facts in media.values()}
-    for media in MediaFile.objects.filter(study=study, name__in=names - used, current=True):
+    for media in MediaFile.objects.filter(study=study, name__in=names, current=True):
         record(actor=actor, action=actions.MEDIA_REMOVED, subject=study, details={"name": media.name, "sha256": media.sha256})
         if str(media.pk) in frozen:
             media.current = False

@@ -44,6 +44,14 @@ SUBJECTS = (
     ),
 )
 
+OUTSIDE = Subject(
+    name="outside",
+    label=_("other sites"),
+    question=_("Does it say that another site is opened, and what that site learns?"),
+    words={"en": r"\b(sites?|websites?|web pages?)\b", "de": r"website|webseite|andere[nr]? seite|internetseite"},
+)
+"""Only where an arm leads there."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
@@ -59,7 +67,7 @@ def consent_prompts(definition: StudyDefinition) -> list[Prompt]:
     languages = definition.languages if isinstance(definition.consent.root, dict) else definition.languages[:1]
     return [
         Prompt(subject=subject, language=code, is_said=_says(definition.consent.in_language(code), subject.words.get(code)))
-        for subject in SUBJECTS
+        for subject in (*SUBJECTS, *([OUTSIDE] if definition.outside else []))
         for code in languages
     ]
 

@@ -6,16 +6,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
-from django.utils.translation import gettext as _
-
 from surveys.drafting.texts import in_languages
-from surveys.errors import ConcurrentEditError
 from surveys.study_file import define, document_of
 
 Unchecked: TypeAlias = Any
 """A part of a draft: JSON that the study's definition has not checked yet."""
 Document = Mapping[str, Unchecked]
-ARM_SETTINGS = ("label", "weight", "quota", "reading", "transcript")
 
 
 class Edit(Protocol):
@@ -93,81 +89,6 @@ class Whole:
 
     def merged(self, document: Document, value: Unchecked) -> dict[str, Unchecked]:
         return dict(value)
-
-
-@dataclass(frozen=True, slots=True)
-class ArmSettings:
-    """One arm's texts, without its files, which are uploaded separately. An arm that shows a text, or nothing, awaits no video."""
-
-    name: str
-
-    def current(self, document: Document) -> Unchecked:
-        arm = Item("arms", self.name).current(document)
-        if arm is None:
-            return None
-        said = {"transcript": arm.get("video", {}).get("transcript")}
-        kept = {key: value for key, value in (arm | said).items() if key in ARM_SETTINGS and value is not None}
-        return kept | {"shows": stimulus_of(arm)}
-
-    def merged(self, document: Document, value: Unchecked) -> dict[str, Unchecked]:
-        arm = Item("arms", self.name).current(document)
-        if arm is None:
-            raise ConcurrentEditError(_("There is no arm called %(name)s any more.") % {"name": self.name})
-        video = {key: kept for key, kept in arm.get("video", {}).items() if key != "transcript"}
-        video |= {"transcript": value["transcript"]} if "transcript" in value else {}
-        video = {**video, "sources": video.get("sources") or [_awaited(arm)]} if value["shows"] == "video" else {}
-        rest = {key: kept for key, kept in arm.items() if key not in ARM_SETTINGS}
-        given = {key: kept for key, kept in value.items() if key not in ("transcript", "shows")}
-        return Item("arms", self.name).merged(document, {**rest, **given, "video": video})
-
-
-def stimulus_of(arm: Unchecked) -> str:
-    """The kind that an arm of a draft shows, as `Arm.stimulus` says it of a checked one."""
-    return "reading" if arm.get("reading") else "video" if arm.get("video", {}).get("sources") else "nothing"
-
-
-def _awaited(arm: Unchecked) -> str:
-    """The name of the video that is still to be uploaded."""
-    return f"{arm['name']}.mp4"
-
-
-@dataclass(frozen=True, slots=True)
-class AnotherArm:
-    """A new arm, last. It awaits a video until it is given something else, and so does the only arm of a survey that shows nothing."""
-
-    def current(self, document: Document) -> Unchecked:
-        return None
-
-    def merged(self, document: Document, value: Unchecked) -> dict[str, Unchecked]:
-        def with_lecture(arm: Unchecked) -> Unchecked:
-            return arm if stimulus_of(arm) != "nothing" else arm | {"video": arm.get("video", {}) | {"sources": [_awaited(arm)]}}
-
-        before = document["arms"]
-        return {**document, "arms": [*(map(with_lecture, before) if len(before) == 1 else before), with_lecture(value)]}
-
-
-@dataclass(frozen=True, slots=True)
-class WithoutArm:
-    """Take an arm out. If it was the control, the first of the others becomes the control.
-
-    A single arm that is left keeps its video files only as far as they are `there`.
-    """
-
-    name: str
-    there: frozenset[str] = frozenset()
-
-    def current(self, document: Document) -> Unchecked:
-        return Item("arms", self.name).current(document)
-
-    def merged(self, document: Document, value: Unchecked) -> dict[str, Unchecked]:
-        without = Item("arms", self.name).merged(document, None)
-        if document["control"] == self.name and without["arms"]:
-            without["control"] = without["arms"][0]["name"]
-        if len(without["arms"]) == 1:
-            (only,) = without["arms"]
-            video = only.get("video", {})
-            without["arms"] = [only | {"video": video | {"sources": [name for name in video.get("sources", ()) if name in self.there]}}]
-        return without
 
 
 def fingerprint_of(value: object) -> str:

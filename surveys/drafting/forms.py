@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 
 from candor.written_numbers import typed_number
-from surveys.drafting.texts import LANGUAGE_NAMES, Said, said
+from surveys.drafting.texts import Said, said
+from surveys.languages.offered import LANGUAGE_NAMES
 
 LONGEST_TEXT = 20_000
 _UNSEEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")

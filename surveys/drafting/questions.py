@@ -1,26 +1,32 @@
 """Background questions, quiz items and sensitive questions: from the document to the inputs of their page, and back."""
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 
 from django.utils.translation import gettext as _
 
 from candor.written_numbers import typed_number
+from surveys.drafting.conditions import PLACE, read_conditions, typed_conditions
 from surveys.drafting.edits import Document, Unchecked
 from surveys.drafting.forms import DraftForm, Typed, typed_text, typed_value
 from surveys.drafting.names import kept_names, name_from
 from surveys.drafting.texts import Said, said
-from surveys.questions.background import LARGEST_SCORE
+from surveys.questions.background import LARGEST_SCORE, MOST_MATRIX_ROWS, MOST_POSITIONS, MOST_YEARS
 from surveys.questions.background import LONGEST_SHORT_TEXT as MOST_CHARACTERS
 
-KINDS = ("single_choice", "multiple_choice", "ordinal_scale", "number")
-KINDS_OUTSIDE_GROUPS = (*KINDS, "short_text", "circle", "group")
+KINDS = ("single_choice", "multiple_choice", "ordinal_scale", "number", "slider", "date")
+KINDS_OUTSIDE_GROUPS = (*KINDS, "matrix", "short_text", "circle", "group")
+PRECISIONS = ("month", "year")
 ROLES = ("quasi_identifier", "sensitive", "auxiliary")
-MOST_OPTIONS, MOST_FIELDS, MOST_ROWS = 100, 10, 20
+MOST_OPTIONS, MOST_FIELDS, MOST_ENTRIES = 100, 10, 20
+PLACES = {"options": "options", "rows": "matrix_rows"}
+"""Lists of a question, and the inputs in which each element has a line."""
 LARGEST = 1e15
 LONGEST_SHORT_TEXT = 60
 """Characters of a short text where the author says nothing else, as in the definition."""
+DEFAULTS: Document = {"step": 1, "precision": "month", "at_most": 8, "longest": LONGEST_SHORT_TEXT}
+"""As in the definition, for inputs that are never empty."""
 Item = Document
 
 
@@ -28,14 +34,19 @@ def typed_item(item: Item, languages: Collection[str], place: str = "") -> Typed
     """The inputs of a question of any kind as it stands in the document."""
     start = f"{place}." if place else ""
     typed: Typed = {}
-    for key in ("text", "hint", "unit", "yes", "no"):
+    for key in ("text", "hint", "unit", "low", "high", "yes", "no"):
         typed.update(typed_text(f"{start}{key}", item.get(key), languages))
-    for key in ("kind", "name", "role", "minimum", "maximum", "at_most", "longest"):
-        typed[f"{start}{key}"] = typed_value(item.get(key))
+    for key in ("kind", "name", "role", "minimum", "maximum", "step", "precision", "earliest", "latest", "at_most", "longest"):
+        typed[f"{start}{key}"] = typed_value(item.get(key, DEFAULTS.get(key)))
     typed[f"{start}scores"] = " ".join(f"{option['score']:.15g}" for option in item.get("options", ()) if "score" in option)
     typed[f"{start}whole"] = typed_value(item.get("whole", True))
-    typed[f"{start}shuffle"] = typed_value(item.get("shuffle", True))
-    typed.update(_typed_options(item, languages, start))
+    typed[f"{start}shuffle"] = typed_value(item.get("shuffle", item.get("kind", "quiz") == "quiz"))
+    expected = [option["text"] for option in item.get("options", ()) if option["name"] == item.get("expected")]
+    typed[f"{start}expected"] = _first(expected[0], next(iter(languages))) if expected else ""
+    if not place:
+        typed[PLACE] = typed_conditions(item.get(PLACE, ()))
+    for key, place in PLACES.items():
+        typed.update(_typed_options(item, languages, f"{start}{place}", item.get(key, ())))
     for number, field in enumerate(item.get("fields", ())):
         typed.update(typed_item(field, languages, f"{start}fields.{number}"))
     return typed
@@ -45,6 +56,8 @@ def read_background(form: DraftForm, before: Item, *, taken: Collection[str], pl
     """A background question; `before` is its earlier state, `taken` are the names of the others."""
     start = f"{place}." if place else ""
     question = _read_question(form, before, taken=taken, start=start)
+    if not place and (conditions := read_conditions(form)):
+        question[PLACE] = conditions
     kind = form.choice(f"{start}kind", KINDS if place else KINDS_OUTSIDE_GROUPS, missing=_("Choose what kind of answer this is."))
     question["kind"] = kind
     if kind == "group":
@@ -53,12 +66,20 @@ def read_background(form: DraftForm, before: Item, *, taken: Collection[str], pl
         longest = form.whole_number("longest", what=_("The length"), minimum=1, maximum=MOST_CHARACTERS)
         return question | ({} if longest in (None, LONGEST_SHORT_TEXT) else {"longest": longest})
     question["role"] = form.choice(f"{start}role", ROLES, missing=_("Choose what the answer means for privacy."))
-    if kind == "number":
-        return question | _read_number(form, start)
+    if kind in ("number", "slider"):
+        return question | _read_number(form, start, slider=kind == "slider")
+    if kind == "date":
+        return question | _read_date(form, start)
     if kind and kind != "circle":
         question["options"], _right = _read_options(form, before, start=start)
-    if kind == "ordinal_scale":
+    if kind in ("single_choice", "multiple_choice", "matrix") and form.checked(f"{start}shuffle"):
+        question["shuffle"] = True
+    if not place and kind in ("single_choice", "ordinal_scale") and (expected := form.line(f"{start}expected")):
+        question["expected"] = _expected(form, f"{start}expected", expected, question["options"])
+    if kind in ("ordinal_scale", "matrix"):
         question["options"] = _with_scores(form, question["options"], start)
+    if kind == "matrix":
+        question["rows"], _right = _read_options(form, before, key="rows", least=1, most=MOST_MATRIX_ROWS)
     return question
 
 
@@ -87,16 +108,61 @@ def _read_question(form: DraftForm, before: Item, *, taken: Collection[str], sta
     return {"name": name, "text": text, **({"hint": hint} if hint else {})}
 
 
-def _read_number(form: DraftForm, start: str) -> dict[str, object]:
-    limits = {}
+def _expected(form: DraftForm, place: str, written: str, options: Sequence[Item]) -> str:
+    """The name of the option that an attention check expects, which was written as its text or as its name."""
+    found = [one["name"] for one in options if written in (one["name"], _first(one["text"], form.languages[0]))]
+    if not found and options:
+        form.error(place, _("Write one of the options as it stands above; “%(found)s” is none.") % {"found": written[:60]})
+    return str(found[0]) if found else ""
+
+
+def _read_number(form: DraftForm, start: str, *, slider: bool) -> dict[str, object]:
+    ends: dict[str, float | None] = {}
     for key, what in (("minimum", _("The smallest answer")), ("maximum", _("The largest answer"))):
         missing = _("%(what)s must be given.") % {"what": what}
-        limits[key] = form.number(f"{start}{key}", what=what, minimum=-LARGEST, maximum=LARGEST, missing=missing)
-    low, high = limits["minimum"], limits["maximum"]
+        ends[key] = form.number(f"{start}{key}", what=what, minimum=-LARGEST, maximum=LARGEST, missing=missing)
+    low, high = ends["minimum"], ends["maximum"]
     if low is not None and high is not None and not low < high:
         form.error(f"{start}maximum", _("The largest answer must be above the smallest, %(low)s.") % {"low": f"{low:.15g}"})
-    unit = form.text(f"{start}unit")
-    return limits | ({} if form.checked(f"{start}whole") else {"whole": False}) | ({"unit": unit} if unit else {})
+    limits: dict[str, object] = dict(ends)
+    texts = {key: words for key in ("unit", "low", "high") if (slider or key == "unit") and (words := form.text(f"{start}{key}"))}
+    if slider:
+        return limits | _read_step(form, f"{start}step", low, high) | texts
+    return limits | ({} if form.checked(f"{start}whole") else {"whole": False}) | texts
+
+
+def _read_step(form: DraftForm, place: str, low: float | None, high: float | None) -> dict[str, object]:
+    """The step of a slider, 1 where nothing is typed; steps must end at the largest answer."""
+    step = form.number(place, what=_("The step"), minimum=1e-6, maximum=LARGEST) if form.line(place) else 1
+    if step is None or low is None or high is None or not low < high:
+        return {}
+    steps = (high - low) / step
+    if steps > MOST_POSITIONS:
+        expected = {"most": f"{MOST_POSITIONS:,}", "found": f"{steps:,.0f}"}
+        form.error(place, _("A slider has at most %(most)s steps, not %(found)s. Use a larger step, or ask for a number.") % expected)
+    elif abs(steps - round(steps)) > 1e-9 * steps:
+        expected = {"step": f"{step:.15g}", "low": f"{low:.15g}", "high": f"{high:.15g}"}
+        form.error(place, _("Steps of %(step)s from %(low)s do not end at the largest answer, %(high)s.") % expected)
+    return {} if step == 1 else {"step": step}
+
+
+def _read_date(form: DraftForm, start: str) -> dict[str, object]:
+    """Months or years from the earliest to the latest."""
+    precision = form.choice(f"{start}precision", PRECISIONS, missing=_("Choose month or year."))
+    example = "2004-09" if precision == "month" else "2004"
+    found: dict[str, object] = {} if precision == "month" else {"precision": precision}
+    ends = []
+    for key in ("earliest", "latest"):
+        found[key] = end = form.line(f"{start}{key}")
+        if not re.fullmatch(r"(1[89]|20|21)[0-9]{2}" + (r"-(0[1-9]|1[0-2])" if precision == "month" else ""), end):
+            form.error(f"{start}{key}", _("Write it like %(example)s, not “%(found)s”.") % {"example": example, "found": end[:20]})
+        else:
+            ends.append(end)
+    if len(ends) == 2 and not ends[0] < ends[1]:
+        form.error(f"{start}latest", _("The latest answer must be after the earliest, %(earliest)s.") % {"earliest": ends[0]})
+    elif len(ends) == 2 and int(ends[1][:4]) - int(ends[0][:4]) >= MOST_YEARS:
+        form.error(f"{start}latest", _("These are more than %(most)s years.") % {"most": MOST_YEARS})
+    return found
 
 
 def _with_scores(form: DraftForm, options: list[dict[str, object]], start: str) -> list[dict[str, object]]:
@@ -131,42 +197,44 @@ def _read_group(form: DraftForm, before: Item) -> dict[str, object]:
         form.error(f"fields.0.text.{form.languages[0]}", _("Write at least one question of the group."))
     if len(fields) > MOST_FIELDS:
         form.error("fields.0.text", _("A group has at most %(most)s questions.") % {"most": MOST_FIELDS})
-    most = form.whole_number("at_most", what=_("How often"), minimum=1, maximum=MOST_ROWS, missing=_("Write how often at most."))
+    most = form.whole_number("at_most", what=_("How often"), minimum=1, maximum=MOST_ENTRIES, missing=_("Write how often at most."))
     return {"fields": fields} | ({} if most == 8 else {"at_most": most})
 
 
-def _typed_options(item: Item, languages: Collection[str], start: str) -> Iterator[tuple[str, str]]:
-    """One line for each option; the right one of a quiz item begins with a star."""
+def _typed_options(item: Item, languages: Collection[str], place: str, options: Collection[Item]) -> Iterator[tuple[str, str]]:
+    """One line for each option or row; the right option of a quiz item begins with a star."""
     for code in languages:
         lines = []
-        for option in item.get("options", ()):
+        for option in options:
             text = option["text"] if isinstance(option["text"], str) else option["text"].get(code, "")
             lines.append(f"* {text}" if option["name"] == item.get("answer") else text)
-        yield f"{start}options.{code}", "\n".join(lines)
+        yield f"{place}.{code}", "\n".join(lines)
 
 
-def _read_options(form: DraftForm, before: Item, *, start: str = "", starred: bool = False) -> tuple[list[dict[str, object]], str]:
-    """The options, and the name of the one with a star."""
-    place, first = f"{start}options", form.languages[0]
+def _read_options(
+    form: DraftForm, before: Item, *, start: str = "", key: str = "options", starred: bool = False, least: int = 2, most: int = MOST_OPTIONS
+) -> tuple[list[dict[str, object]], str]:
+    """The options, or the rows of a matrix, and the name of the one with a star."""
+    place, first = f"{start}{PLACES[key]}", form.languages[0]
     lines = {code: [line.strip() for line in form.line(f"{place}.{code}").split("\n") if line.strip()] for code in form.languages}
     stars = [index for index, line in enumerate(lines[first]) if line.startswith("*")] if starred else []
     if starred:
         lines = {code: [line.removeprefix("*").strip() for line in of_one] for code, of_one in lines.items()}
     count = len(lines[first])
-    if not 2 <= count <= MOST_OPTIONS:
-        form.error(f"{place}.{first}", _("Write from 2 to %(most)s options, one on each line.") % {"most": MOST_OPTIONS})
+    if not least <= count <= most:
+        form.error(f"{place}.{first}", _("Write from %(least)s to %(most)s, one on each line.") % {"least": least, "most": most})
     elif len(set(lines[first])) < count:
-        form.error(f"{place}.{first}", _("Two options say the same."))
+        form.error(f"{place}.{first}", _("Two lines say the same."))
     elif starred and len(stars) != 1:
         form.error(f"{place}.{first}", _("Put a star * before the right option, and before no other."))
     for code, of_one in lines.items():
         if len(of_one) not in (0, count):
-            message = _("Here are %(here)s options, and %(there)s in the first language.")
+            message = _("Here are %(here)s, and %(there)s in the first language.")
             form.error(f"{place}.{code}", message % {"here": len(of_one), "there": count})
     if any(name.startswith(f"{place}.") for name in form.errors):
         return [], ""
     texts = [said({code: of_one[index] if of_one else "" for code, of_one in lines.items()}) for index in range(count)]
-    names = kept_names(lines[first], [(option["name"], _first(option["text"], first)) for option in before.get("options", ())])
+    names = kept_names(lines[first], [(option["name"], _first(option["text"], first)) for option in before.get(key, ())])
     return [{"name": name, "text": text} for name, text in zip(names, texts, strict=True)], names[stars[0]] if stars else ""
 
 

@@ -7,12 +7,24 @@ This module reads files from outside and does without Django; `surveys.reading` 
 import csv
 import io
 import re
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from itertools import groupby
 from typing import IO, Any
 
+from pydantic import TypeAdapter
+
 from candor.written_numbers import typed_number
+from surveys.drafting.branching import Known, conditions_of
 from surveys.drafting.names import kept_names, name_from
+from surveys.questions.background import (
+    LONGEST_SHORT_TEXT,
+    MOST_MATRIX_ROWS,
+    MOST_POSITIONS,
+    MOST_YEARS,
+    BackgroundQuestion,
+    require_fitting,
+)
 from surveys.reading.markup import without_markup
 from surveys.reading.words import Sentence, UnreadableError, limited
 from surveys.reading.words import sentence as _
@@ -26,12 +38,13 @@ NAME, FORM, HEADER, TYPE, LABEL = "Variable / Field Name", "Form Name", "Section
 CHOICES, NOTE = "Choices, Calculations, OR Slider Labels", "Field Note"
 VALIDATION, LOWEST, HIGHEST = "Text Validation Type OR Show Slider Number", "Text Validation Min", "Text Validation Max"
 IDENTIFIER, BRANCHING, REQUIRED = "Identifier?", "Branching Logic (Show field only if...)", "Required Field?"
-ANNOTATION = "Field Annotation"
-KNOWN = (NAME, FORM, HEADER, TYPE, LABEL, CHOICES, NOTE, VALIDATION, LOWEST, HIGHEST, IDENTIFIER, BRANCHING, REQUIRED, ANNOTATION)
+ANNOTATION, MATRIX = "Field Annotation", "Matrix Group Name"
+KNOWN = (NAME, FORM, HEADER, TYPE, LABEL, CHOICES, NOTE, VALIDATION, LOWEST, HIGHEST, IDENTIFIER, BRANCHING, REQUIRED, ANNOTATION, MATRIX)
 NEEDED = (NAME, TYPE, LABEL)
 YES = {"y", "yes", "1"}
 NUMBERS = {"integer": True, "number": False, "number_1dp": False, "number_2dp": False, "number_3dp": False, "number_4dp": False}
 FIXED_CHOICES = {"yesno": "1, Yes | 0, No", "truefalse": "1, True | 0, False"}
+SHOWN_IF = "It is shown only if %(condition)s, on a page after the others."
 PIPED = re.compile(r"\[[A-Za-z_][A-Za-z0-9_:()-]{0,99}\]")
 
 
@@ -67,22 +80,47 @@ def read_dictionary(text: str, *, source: str, present: Collection[str] = ()) ->
     """The dictionary's fields that can become questions; the study already has those in `present`."""
     report, names = Report(), set(present)
     forms: dict[str, None] = {}
-    for number, cells in enumerate(_rows(text, source), start=1):
-        label = without_markup(cells.get(LABEL, ""))[0]
-        lost = _Lost(cells)
-        question, reason = _question(lost, label, names)
-        notes = [reason] if reason else lost.notes()
-        line = Line(number=number, field=lost[NAME], label=label, notes=[note.document() for note in notes])
-        if lost[FORM]:
-            forms[lost[FORM]] = None
-        if question is None:
-            report.skipped.append(line)
-            continue
-        names.add(str(question["name"]))
-        report.questions.append(question)
-        report.taken.append(line)
+    known: dict[str, Known] = {}
+    number = 0
+    for _matrix_or_number, run in groupby(enumerate(_rows(text, source)), key=lambda one: _matrix_of(one[1]) or one[0]):
+        rows = [cells for _number, cells in run]
+        fields = [_Lost(cells) for cells in rows]
+        forms |= dict.fromkeys(lost[FORM] for lost in fields if lost[FORM])
+        matrix = _matrix(fields, names, known) if 1 < len(rows) <= MOST_MATRIX_ROWS else None
+        for cells, lost in zip(rows, fields, strict=True):
+            number += 1
+            label = without_markup(cells.get(LABEL, ""))[0]
+            question, reason = (matrix, None) if matrix else _question(lost, label, names, known)
+            if number == 1 and question and question["kind"] == "short_text":  # REDCap's first field is the number of the record
+                question, reason = None, _("It is the number of the record.")
+            notes = [reason] if reason else lost.notes()
+            line = Line(number=number, field=lost[NAME], label=label, notes=[note.document() for note in notes])
+            (report.taken if question else report.skipped).append(line)
+            if question and question not in report.questions[-1:]:
+                names.add(str(question["name"]))
+                report.questions.append(question)
+    _require_conditions_that_hold(report)
     report.forms.extend(list(forms)[:MOST_COLUMNS])
     return report
+
+
+def _matrix_of(cells: Mapping[str, str]) -> tuple[str, str] | None:
+    """The same for fields that make one matrix."""
+    matrix = cells.get(MATRIX, "")
+    return (matrix, cells.get(CHOICES, "")) if matrix and cells.get(TYPE, "").lower() == "radio" else None
+
+
+def _require_conditions_that_hold(report: Report) -> None:
+    """Without their conditions where some of them contradict each other, which is noted."""
+    try:
+        require_fitting(TypeAdapter(tuple[BackgroundQuestion, ...]).validate_python(report.questions))
+    except ValueError:
+        for question in report.questions:
+            question.pop("show_if", None)
+        contradiction = _("It is always shown: conditions in this file contradict each other, so that none was taken over.").document()
+        for place, line in enumerate(report.taken):
+            notes = [contradiction if note["words"] == SHOWN_IF else note for note in line.notes]
+            report.taken[place] = replace(line, notes=notes)
 
 
 class _Lost:
@@ -96,6 +134,9 @@ class _Lost:
     def __getitem__(self, column: str) -> str:
         self._read.add(column)
         return self._cells.get(column, "")
+
+    def read(self, *columns: str) -> None:
+        self._read.update(columns)
 
     def note(self, words: Sentence) -> None:
         self._notes.append(words)
@@ -166,7 +207,68 @@ def _rows(text: str, source: str) -> Iterator[dict[str, str]]:
         yield {column: cell.strip() for column, cell in zip(columns, row, strict=False)}
 
 
-def _question(cells: _Lost, label: str, names: Collection[str]) -> tuple[dict[str, object] | None, Sentence | None]:
+def _matrix(fields: Sequence[_Lost], names: Collection[str], known: dict[str, Known]) -> dict[str, Any] | None:
+    """The fields as rows on one scale, or None where each shall be a question of its own."""
+    first = fields[0]
+    name, rows = name_from(first[MATRIX], otherwise="matrix"), [name_from(one[NAME], otherwise="row") for one in fields]
+    if not first[HEADER] or name in names or len(set(rows)) < len(rows) or any(one[IDENTIFIER].lower() in YES for one in fields):
+        return None
+    if not all(without_markup(one[LABEL])[0] for one in fields) or len({one[BRANCHING] for one in fields}) > 1:
+        return None
+    options = _options(first[CHOICES], first)
+    if not 2 <= len(options) <= MOST_CHOICES:
+        return None
+    for one, row in zip(fields, rows, strict=True):
+        one.read(MATRIX, CHOICES, HEADER)
+        one.note(_("It became the row %(row)s of the matrix %(name)s, whose options count 1, 2, 3 …", row=row, name=name))
+        _note_what_every_question_loses(one)
+        known[one[NAME].lower()] = Known(question=f"{name}.{row}", codes=_codes(first[CHOICES], options))
+    shown = _shown_if(first, {field: one for field, one in known.items() if not one.question.startswith(f"{name}.")})
+    for one in fields[1:]:
+        one.read(BRANCHING)
+    question: dict[str, Any] = {"name": name, "text": first.text(first[HEADER]), "kind": "matrix", "options": options}
+    question["rows"] = [{"name": row, "text": one.text(one[LABEL])} for one, row in zip(fields, rows, strict=True)]
+    return question | {"role": "quasi_identifier"} | shown
+
+
+def _shown_if(cells: _Lost, known: Mapping[str, Known]) -> dict[str, Any]:
+    """The conditions of a field, or a note that it lost them."""
+    if not cells[BRANCHING]:
+        return {}
+    conditions = conditions_of(cells[BRANCHING], known)
+    if conditions is None:
+        cells.note(_("It was shown only if %(condition)s; now it is always shown.", condition=_shown(cells[BRANCHING])))
+        return {}
+    cells.note(_(SHOWN_IF, condition=_shown(cells[BRANCHING])))
+    return {"show_if": conditions}
+
+
+def _note_what_every_question_loses(cells: _Lost) -> None:
+    if cells[REQUIRED].lower() in YES:
+        cells.note(_("It had to be answered; here nobody has to answer it."))
+    if cells[ANNOTATION]:
+        cells.note(_("Its action tags and annotation were not taken over: %(tags)s", tags=_shown(cells[ANNOTATION])))
+
+
+def _known(question: Mapping[str, Any], choices: str) -> Known:
+    """The answers to this question that later branching logic can name."""
+    name = str(question["name"])
+    if "options" in question:
+        return Known(question=name, codes=_codes(choices, question["options"]))
+    if question["kind"] in ("number", "slider"):
+        return Known(question=name, ends=(question["minimum"], question["maximum"]), whole=question.get("whole", True))
+    return Known(question=name)
+
+
+def _codes(choices: str, options: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    """The names of the options by the codes of the dictionary."""
+    names = {option["text"]: option["name"] for option in options}
+    pairs = [(part.strip() for part in choice.partition(",")) for choice in choices.split("|")]
+    texts = {code: without_markup(text if comma else code)[0] for code, comma, text in pairs}
+    return {code: names[text] for code, text in texts.items() if text in names}
+
+
+def _question(cells: _Lost, label: str, names: Collection[str], known: dict[str, Known]) -> tuple[dict[str, Any] | None, Sentence | None]:
     """The question of one field; or None, and the reason. `cells` takes note of all that it loses."""
     kind, name = cells[TYPE].lower(), name_from(cells[NAME], otherwise="question")
     if cells[IDENTIFIER].lower() in YES:
@@ -182,24 +284,25 @@ def _question(cells: _Lost, label: str, names: Collection[str]) -> tuple[dict[st
         cells.note(_("Its name became %(name)s.", name=name))
     if cells[HEADER]:
         cells.note(_("The heading above it was not taken over: %(heading)s", heading=_shown(cells.text(cells[HEADER]))))
-    if cells[BRANCHING]:
-        cells.note(_("It was shown only if %(condition)s; now it is always shown.", condition=_shown(cells[BRANCHING])))
-    if cells[REQUIRED].lower() in YES:
-        cells.note(_("It had to be answered; here nobody has to answer it."))
-    if cells[ANNOTATION]:
-        cells.note(_("Its action tags and annotation were not taken over: %(tags)s", tags=_shown(cells[ANNOTATION])))
+    shown = _shown_if(cells, known)
+    _note_what_every_question_loses(cells)
     hint = cells.text(cells[NOTE])
     text = cells.text(cells[LABEL])
-    return {"name": name, "text": text, **({"hint": hint} if hint else {}), **answer, "role": "quasi_identifier"}, None
+    role = {} if answer["kind"] == "short_text" else {"role": "quasi_identifier"}
+    question = {"name": name, "text": text, **({"hint": hint} if hint else {}), **answer, **role, **shown}
+    known[cells[NAME].lower()] = _known(question, FIXED_CHOICES.get(kind) or cells[CHOICES])
+    return question, None
 
 
-def _answer(kind: str, cells: _Lost) -> tuple[dict[str, object] | None, Sentence | None]:
+def _answer(kind: str, cells: _Lost) -> tuple[dict[str, Any] | None, Sentence | None]:
     """Kind and options or limits of the answer; or None, and the reason."""
     if kind in {"radio", "dropdown", "yesno", "truefalse", "checkbox"}:
         options = _options(FIXED_CHOICES.get(kind) or cells[CHOICES], cells)
         if not 2 <= len(options) <= MOST_CHOICES:
             return None, _("It has %(count)s different choices; from 2 to 100 can be used.", count=len(options))
         return {"kind": "multiple_choice" if kind == "checkbox" else "single_choice", "options": options}, None
+    if kind == "slider":
+        return _slider(cells), None
     validation = cells[VALIDATION].lower()
     if kind != "text":
         reasons = {
@@ -207,20 +310,49 @@ def _answer(kind: str, cells: _Lost) -> tuple[dict[str, object] | None, Sentence
             "calc": _("It is calculated, not asked."),
             "file": _("Files cannot be asked for."),
             "descriptive": _("It is a text without an answer."),
-            "slider": _("Sliders are not supported; ask for a number instead."),
             "sql": _("Its choices come from a database."),
         }
         return None, reasons.get(kind) or _("Fields of type “%(type)s” are not known.", type=_shown(kind))
-    if validation.startswith(("date", "time")):
-        return None, _("Dates and times can tell who somebody is.")
+    if validation.startswith("date"):
+        return _date(cells, validation)
+    if not validation:
+        cells.note(_("It is answered in a few words, which are never released. Make sure that it asks for no name."))
+        return {"kind": "short_text", "longest": LONGEST_SHORT_TEXT}, None
     if validation not in NUMBERS:
-        return None, _("Free text can tell who somebody is. If it does not here, add a question that is answered in a few words yourself.")
+        return None, _("Free text and times can tell who somebody is.")
     low, high = _number(cells[LOWEST]), _number(cells[HIGHEST])
     if low is None or high is None or not low < high:
         return None, _("A number needs a smallest and a largest answer (Text Validation Min and Max).")
     if validation.endswith("dp"):
         cells.note(_("Its number of decimal places (%(validation)s) was not taken over.", validation=validation))
     return {"kind": "number", "minimum": low, "maximum": high, **({} if NUMBERS[validation] else {"whole": False})}, None
+
+
+def _slider(cells: _Lost) -> dict[str, Any]:
+    """From 0 to 100 where nothing else is said; of the words below it, the first and the last."""
+    low, high = _number(cells[LOWEST]), _number(cells[HIGHEST])
+    words = [cells.text(part.strip()) for part in cells[CHOICES].split("|")]
+    if len(words) > 2:
+        cells.note(_("The words in the middle of its slider were not taken over: %(words)s", words=_shown(", ".join(words[1:-1]))))
+    cells.read(VALIDATION)  # the number is always shown
+    ends = (0.0, 100.0) if low is None or high is None or not 1 <= high - low <= MOST_POSITIONS else (low, high)
+    if (high - low if low is not None and high is not None else 0) and ends != (low, high):
+        cells.note(_("Its ends became 0 and 100, not %(low)s and %(high)s.", low=cells[LOWEST], high=cells[HIGHEST]))
+    if not float(ends[1] - ends[0]).is_integer():
+        ends = (ends[0], ends[0] + int(ends[1] - ends[0]))
+        cells.note(_("Its largest answer became %(high)s.", high=f"{ends[1]:.15g}"))
+    texts = {key: text for key, text in (("low", words[0]), ("high", words[-1] if len(words) > 1 else "")) if text}
+    return {"kind": "slider", "minimum": ends[0], "maximum": ends[1], **texts}
+
+
+def _date(cells: _Lost, validation: str) -> tuple[dict[str, Any] | None, Sentence | None]:
+    """The month of a date; a day could point to a person."""
+    found = [re.match(r"((?:18|19|20|21)[0-9]{2})-(0[1-9]|1[0-2])", cells[end]) for end in (LOWEST, HIGHEST)]
+    ends = [f"{end[1]}-{end[2]}" for end in found if end]
+    if len(ends) < 2 or not ends[0] < ends[1] or int(ends[1][:4]) - int(ends[0][:4]) >= MOST_YEARS:
+        return None, _("A date needs an earliest and a latest answer (Text Validation Min and Max), such as 2004-09-01.")
+    cells.note(_("It asked for a day (%(validation)s); now it asks for the month.", validation=validation))
+    return {"kind": "date", "earliest": ends[0], "latest": ends[1]}, None
 
 
 def _options(choices: str, cells: _Lost) -> list[dict[str, str]]:

@@ -10,15 +10,6 @@ from surveys.questions.parts import Text
 
 Said = str | dict[str, str]
 AnyPart = TypeVar("AnyPart", bound=BaseModel)
-LANGUAGE_NAMES = {
-    "en": "English",
-    "de": "Deutsch",
-    "nl": "Nederlands",
-    "fr": "Français",
-    "es": "Español",
-    "it": "Italiano",
-    "pt": "Português",
-}
 _GAP = re.compile(r"\[\[(.*?)\]\]", re.DOTALL)
 
 

@@ -1,4 +1,4 @@
-"""When people can go on from the lecture: two inputs that are on the pages of the arms and of the thresholds."""
+"""When people can go on from a lecture or recording: two inputs that are on the pages of the arms and of the thresholds."""
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -8,7 +8,7 @@ from surveys.drafting.forms import DraftForm, typed_value
 from surveys.questions.stimuli import Watching
 
 WATCHING = (
-    ("required", gettext_lazy("Continue opens when a share of the lecture has been watched")),
+    ("required", gettext_lazy("Continue opens when a share of it has been watched or heard")),
     ("optional", gettext_lazy("Continue is open at once")),
 )
 
@@ -18,8 +18,8 @@ def typed_watching(watching: Watching) -> dict[str, str]:
 
 
 def read_watching(form: DraftForm, definition: StudyDefinition) -> dict[str, object]:
-    """The typed share; the study's own where there is no lecture, and so no input."""
-    if not definition.has_lecture:
+    """The typed share; the study's own where nothing plays, and so no input."""
+    if not definition.plays:
         return definition.watching.model_dump()
     mode = form.choice("mode", [name for name, _label in WATCHING], missing=_("Choose when Continue opens."))
     percent = form.number("share", what=_("The share"), minimum=0, maximum=100, missing=_("Write how much must be watched, in percent."))

@@ -1,7 +1,7 @@
 """Parsing of participants' input. All of it but the section is optional; a mistake gets a sentence with the expected input."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from math import inf
 
@@ -9,8 +9,10 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 
 from candor.written_numbers import typed_number
-from surveys.journey.presentation import FieldView, SensitiveQuestionView
+from surveys.journey.fields import FieldView
+from surveys.journey.presentation import SensitiveQuestionView
 from surveys.questions.background import pairs_among
+from surveys.questions.conditions import filled_in
 
 Errors = list[dict[str, str]]
 LONGEST_SHOWN = 1000
@@ -19,9 +21,34 @@ NAMES_SOMEBODY = re.compile(r"\S@\S|\d[ /-]?\d[ /-]?\d[ /-]?\d[ /-]?\d[ /-]?\d")
 
 
 def read_fields(fields: Iterable[FieldView], data: QueryDict) -> tuple[dict[str, object], tuple[FieldView, ...]]:
-    """The answers by name (unanswered ones are left out), and the fields with the typed text and its errors."""
-    filled = tuple(_fill(field, data) for field in fields)
-    return _answers(filled), filled
+    """The answers by name (unanswered ones are left out), and the fields with the typed text and its errors.
+
+    A field whose conditions do not hold is left out, whatever was sent for it. Earlier answers are put into the texts that name them.
+    """
+    answers: dict[str, object] = {}
+    filled: list[FieldView] = []
+    said: dict[str, str] = {}
+    for field in fields:
+        if all(condition.holds(answers) for condition in field.show_if):
+            one = _fill(with_answers(field, said), data)
+            given = _answers([one])
+            answers |= given
+            said |= {field.key: _in_words(one)} if given else {}
+            filled.append(one)
+    return answers, tuple(filled)
+
+
+def with_answers(field: FieldView, said: Mapping[str, str]) -> FieldView:
+    """The field with earlier answers in its text; `said` has those that were given, in words."""
+    return replace(field, text=filled_in(field.text, said), hint=filled_in(field.hint, said)) if field.pipes else field
+
+
+def _in_words(field: FieldView) -> str:
+    """An answer as a later text names it."""
+    if field.kind == "date":
+        return " ".join(_in_words(part) for part in field.rows[0])
+    chosen = field.value if isinstance(field.value, tuple) else (field.value,)
+    return ", ".join(text for name, text in field.options if name in chosen) if field.options else str(field.value)
 
 
 def errors_of(fields: Iterable[FieldView]) -> Errors:
@@ -51,8 +78,10 @@ def read_direct_answers(questions: Iterable[SensitiveQuestionView], data: QueryD
 
 
 def _fill(field: FieldView, data: QueryDict) -> FieldView:
-    if field.kind == "group":
+    if field.kind in ("group", "matrix"):
         return replace(field, rows=tuple(tuple(_fill(inner, data) for inner in row) for row in field.rows))
+    if field.kind == "date":
+        return replace(field, rows=(_with_a_month(field, tuple(_fill(part, data) for part in field.rows[0])),))
     if field.kind == "circle":
         ((friends, pairs),) = field.rows
         return replace(field, rows=(_with_fitting_pairs(_fill(friends, data), _fill(pairs, data)),))
@@ -65,9 +94,21 @@ def _fill(field: FieldView, data: QueryDict) -> FieldView:
         return replace(field, value=words[:LONGEST_SHOWN], error=_problem_with(words, most=field.longest))
     if field.required and not value:
         return replace(field, error=_("Choose one from the list."))
-    if field.kind in ("single_choice", "ordinal_scale"):
+    if field.kind in ("single_choice", "ordinal_scale", "select"):
         return replace(field, value=value, error="" if not value or value in _names(field) else _("Choose one from the list."))
     return replace(field, value=value[:40], error=_read_number_of(field, value)[1] if value else "")
+
+
+def _with_a_month(field: FieldView, parts: tuple[FieldView, ...]) -> tuple[FieldView, ...]:
+    """Month and year of a date, both or none of them, and between the ends; or the year alone."""
+    if any(part.error for part in parts) or not any(part.value for part in parts):
+        return parts
+    if all(part.value for part in parts):
+        if field.low <= _date_of(parts) <= field.high:
+            return parts
+        ends = {"earliest": field.low, "latest": field.high}
+        return (replace(parts[0], error=_("Choose a month from %(earliest)s to %(latest)s.") % ends), *parts[1:])
+    return tuple(part if part.value else replace(part, error=_("Choose the month and the year, or neither.")) for part in parts)
 
 
 def _with_fitting_pairs(friends: FieldView, pairs: FieldView) -> tuple[FieldView, FieldView]:
@@ -118,11 +159,30 @@ def read_number(value: str, *, minimum: float, maximum: float, whole: bool = Fal
 
 def _read_number_of(field: FieldView, value: str) -> tuple[float | None, str]:
     low, high = (-inf if field.minimum is None else field.minimum, inf if field.maximum is None else field.maximum)
-    return read_number(value, minimum=low, maximum=high, whole=field.whole)
+    number, problem = read_number(value, minimum=low, maximum=high, whole=field.whole)
+    if number is None or not field.step:
+        return number, problem
+    nearest = round(low + round((number - low) / field.step) * field.step, 9)
+    if abs(number - nearest) > field.step * 1e-6:
+        words = _("Enter a number in steps of %(step)s, such as %(nearest)s, not %(value)s.")
+        return None, words % {"step": f"{field.step:.15g}", "nearest": f"{nearest:.15g}", "value": value[:40]}
+    return (int(nearest) if field.whole else nearest), ""
 
 
 def _answers(fields: Iterable[FieldView]) -> dict[str, object]:
-    return {field.key: answer for field in fields if (answer := _answer(field)) not in (None, [], {}, "")}
+    """The rows of a matrix are answers of their own, under names with a full stop."""
+    found: dict[str, object] = {}
+    for field in fields:
+        if field.kind == "matrix":
+            found |= _answers(inner for row in field.rows for inner in row)
+        elif (answer := _answer(field)) not in (None, [], {}, ""):
+            found[field.key] = answer
+    return found
+
+
+def _date_of(parts: tuple[FieldView, ...]) -> str:
+    """The year and the month as they are stored, such as 2004-09; nothing where they were left out."""
+    return "-".join(str(part.value) for part in reversed(parts) if part.value)
 
 
 def _answer(field: FieldView) -> object:
@@ -132,6 +192,8 @@ def _answer(field: FieldView) -> object:
         return [answers for row in field.rows if (answers := _answers(row))]
     if field.kind == "circle":
         return None if errors_of(field.rows[0]) else _answers(field.rows[0])
-    if field.kind == "number":
+    if field.kind == "date":
+        return None if errors_of(field.rows[0]) else _date_of(field.rows[0])
+    if field.kind in ("number", "slider"):
         return _read_number_of(field, str(field.value))[0]
     return list(field.value) if field.kind == "multiple_choice" else field.value

@@ -1,17 +1,27 @@
-"""The language in which a visitor reads."""
+"""The language in which a visitor reads: what they chose on a page, in this browser, for this study; else what they chose before."""
 
-from django.http import HttpRequest
+from collections.abc import Callable
+from functools import wraps
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
 
 from surveys.journey import visitors
 from surveys.journey.presentation import presentation
+from surveys.languages.asked_for import COOKIE, PARAMETER, matching, preferred
+from surveys.languages.offered import LANGUAGE_NAMES
 from surveys.models import Participant, Study
 from surveys.protocols import protocol_in_force
 
 
 def language_of(request: HttpRequest, study: Study, participant: Participant | None) -> str:
-    """The language that this participant or visitor chose; else the first of the study's languages that the browser asks for; else the
-    study's first.
+    """The language that the address or this browser chose; else that of this participant or visitor; else the browser's first among the
+    study's; else the study's first.
     """
+    codes = _codes(participant.protocol_id if participant else protocol_in_force(study).id)
+    if chosen := matching(request.GET.get(PARAMETER, ""), codes) or matching(request.COOKIES.get(COOKIE, ""), codes):
+        return chosen
     if known := participant or visitors.visit_of(request, study) or visitors.farewell_of(request, study):
         return known.language
     return asked_for(request, study)
@@ -19,9 +29,30 @@ def language_of(request: HttpRequest, study: Study, participant: Participant | N
 
 def asked_for(request: HttpRequest, study: Study) -> str:
     """The first of the study's languages that the address (`?language=`) or the browser asks for; the study's own first otherwise."""
-    codes = [code for code, _name in presentation(protocol_in_force(study).id, "").languages]
-    for part in (request.GET.get("language") or request.headers.get("Accept-Language", "")).lower().split(","):
-        wanted = part.split(";")[0].strip()
-        if found := next((code for code in codes if wanted in (code,) or wanted.split("-")[0] == code), None):
-            return found
-    return codes[0]
+    codes = _codes(protocol_in_force(study).id)
+    return matching(request.GET.get(PARAMETER, ""), codes) or preferred(request.headers.get("Accept-Language", ""), codes)
+
+
+def keeps_language(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """Let this browser remember, for this study, the language that was chosen by a link."""
+
+    @wraps(view)
+    def kept(request: HttpRequest, slug: str, *args: object, **kwargs: object) -> HttpResponse:
+        response = view(request, slug, *args, **kwargs)
+        if chosen := matching(request.GET.get(PARAMETER, ""), LANGUAGE_NAMES):
+            where = reverse("surveys:journey", args=[slug])
+            response.set_cookie(COOKIE, chosen, path=where, secure=settings.SESSION_COOKIE_SECURE, httponly=True, samesite="Lax")
+        return response
+
+    return kept
+
+
+def rest_of_address(request: HttpRequest) -> str:
+    """What the address asks for besides a language, so that a change of language loses nothing of an invitation."""
+    asked = request.GET.copy()
+    asked.pop(PARAMETER, None)
+    return asked.urlencode()
+
+
+def _codes(protocol_id: int) -> list[str]:
+    return [code for code, _name in presentation(protocol_id, "").languages]

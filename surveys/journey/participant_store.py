@@ -23,6 +23,7 @@ PARTICIPANT_FIELDS = (
     "agrees_to_direct",
     "subsample",
     "arm",
+    "page",
     "watched_tenths",
 )
 STUDY_FIELDS = ("id", "slug", "status", "protocol_id", "approved_until", "accepts_bots", "data_published", "rehearsal_of_id")

@@ -2,37 +2,27 @@
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 from django.urls import reverse
 from django.utils import translation
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_noop
 
-from surveys.definition import QuizItem, StudyDefinition
+from surveys.definition import StudyDefinition
 from surveys.drafting.markdown import sanitised_html
-from surveys.drafting.texts import LANGUAGE_NAMES
 from surveys.journey import steps
+from surveys.journey.fields import FieldView, Pairs, field_view, said_in
 from surveys.journey.steps import DIRECT_QUESTIONS, QUESTIONS, steps_of
+from surveys.journey.stimuli import Files, StimulusView, name_of_step, views_of
+from surveys.languages.offered import LANGUAGE_NAMES
 from surveys.models import Media
 from surveys.privacy.budgets import budget_in_words
 from surveys.protocols import frozen_protocol
-from surveys.questions.background import (
-    MOST_FRIENDS,
-    BackgroundQuestion,
-    Circle,
-    Group,
-    MultipleChoice,
-    Number,
-    OrdinalScale,
-    ShortText,
-    SingleChoice,
-    pairs_among,
-)
-from surveys.questions.parts import Text
-from surveys.questions.sections import HINT, QUESTION, SECTION
-from surveys.questions.stimuli import Stimulus
+from surveys.questions.parts import NO, YES
+from surveys.questions.sections import SECTION
 from surveys.ways_in import WayIn
 
 NAMES: dict[str, str | Promise] = {
@@ -40,81 +30,14 @@ NAMES: dict[str, str | Promise] = {
     steps.CONSENT: _("Your agreement"),
     steps.BACKGROUND: _("About you"),
     steps.DIRECT_CONSENT: _("How we may ask"),
-    steps.VIDEO: _("The lecture"),
     steps.QUIZ: _("Quiz"),
     steps.DIE: _("The die"),
     QUESTIONS: _("Personal questions"),
     steps.FINISHED: _("Your codes"),
 }
 
-STIMULI: dict[frozenset[str], str | Promise] = {
-    frozenset({"video"}): NAMES[steps.VIDEO],
-    frozenset({"reading"}): _("The text"),
-    frozenset({"video", "reading"}): _("Lecture or text"),
-}
-"""The name of the step at which arms differ: the same for all of them, so that it tells nobody their own."""
-
-# The page offers double speed; durations and clocks differ a little.
-FASTEST_SPEED = 2.2
-Pairs = tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FieldView:
-    """A background question or quiz item as it stands on the page."""
-
-    name: str
-    key: str
-    kind: str
-    text: str
-    hint: str = ""
-    options: Pairs = ()
-    scores: tuple[str, ...] = ()
-    """The scores of an ordinal scale, in the order of its options; participants' pages do not show them."""
-    value: str | tuple[str, ...] = ""
-    error: str = ""
-    minimum: float | None = None
-    maximum: float | None = None
-    whole: bool = True
-    unit: str = ""
-    longest: int = 0
-    at_most: int = 1
-    required: bool = False
-    rows: tuple[tuple["FieldView", ...], ...] = ()
-
-    @property
-    def id(self) -> str:
-        return self.name
-
-    @property
-    def scored_options(self) -> Pairs:
-        """The texts of an ordinal scale's options, each with its score."""
-        return tuple((text, score) for (_name, text), score in zip(self.options, self.scores, strict=True))
-
-    def with_options(self, options: Pairs) -> "FieldView":
-        return replace(self, options=options)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VideoView:
-    """The lecture or the text of an arm. `missing` names the files that a draft still lacks; a frozen protocol has them all."""
-
-    title: str
-    sources: Pairs
-    captions: tuple[tuple[str, str, str], ...]
-    poster_url: str
-    transcript_html: str
-    duration_seconds: float
-    missing: tuple[str, ...] = ()
-    stimulus: Stimulus = "video"
-    reading_html: str = ""
-    reading_seconds: int = 0
-
-    def believable_tenths(self, claimed: int, *, at_opening: int, seconds: float) -> int:
-        """The most that can be watched in the time since the page was opened, added to the part watched before."""
-        if not self.duration_seconds:
-            return at_opening
-        return min(claimed, at_opening + int(seconds * FASTEST_SPEED / self.duration_seconds * 10), 10)
+SECTION_QUESTION = gettext_noop("Which section are you in?")
+SECTION_HINT = gettext_noop("This question needs an answer: everybody in a section sees the same lecture.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,16 +96,22 @@ class Presentation:
     questions: tuple[SensitiveQuestionView, ...]
     steps: tuple[str, ...]
     quiz_orders: int
+    random_background: bool
+    """Whether chance orders the background questions."""
+    personal_background: bool
+    """Whether chance orders anything on their page."""
     required_share: float
     minimum_seconds: int
     completion_url: str
-    videos: dict[str, VideoView]
+    stimuli: dict[str, tuple[StimulusView, ...]]
+    """The pages of each arm."""
+    step_of_stimuli: str
     dice: dict[str, DieView]
 
     @property
     def shows_lectures(self) -> bool:
         """Whether everybody is shown a lecture."""
-        return all(shown.stimulus == "video" for shown in self.videos.values())
+        return all([page.kind for page in pages] == ["video"] for pages in self.stimuli.values())
 
     @property
     def sections(self) -> tuple[str, ...]:
@@ -192,9 +121,7 @@ class Presentation:
     def progress(self, step: str) -> dict[str, int | str | Promise]:
         """The number of steps is the same for everybody, so that nobody can read from it before their turn how they will be asked."""
         place = self.steps.index(QUESTIONS if step == DIRECT_QUESTIONS else step)
-        name = NAMES[self.steps[place]]
-        if self.steps[place] == steps.VIDEO:
-            name = STIMULI[frozenset(shown.stimulus for shown in self.videos.values()) - {"nothing"}]
+        name = self.step_of_stimuli if self.steps[place] == steps.VIDEO else NAMES[self.steps[place]]
         return {"number": place + 1, "total": len(self.steps), "name": name}
 
 
@@ -238,7 +165,7 @@ def present(
         way_in=definition.entry.way,
         consent_html=sanitised_html(definition.consent.in_language(language)),
         debrief_html=sanitised_html(definition.debrief.in_language(language)),
-        direct_consent_html=sanitised_html(_said(definition.direct_group.consent, language)) if definition.direct_group else "",
+        direct_consent_html=sanitised_html(said_in(definition.direct_group.consent, language)) if definition.direct_group else "",
         direct_share=float(definition.direct_share),
         budget=_budget(definition, language),
         has_feedback=definition.privacy_budget is not None and bool(definition.quiz),
@@ -247,20 +174,29 @@ def present(
             SensitiveQuestionView(
                 id=question.name,
                 text=question.text.in_language(language),
-                hint=_said(question.hint, language),
-                yes_label=question.yes.in_language(language),
-                no_label=question.no.in_language(language),
+                hint=said_in(question.hint, language),
+                yes_label=_in_words_of_pages("Yes", language) if question.yes == YES else question.yes.in_language(language),
+                no_label=_in_words_of_pages("No", language) if question.no == NO else question.no.in_language(language),
             )
             for question in definition.questions
         ),
         steps=steps_of(definition),
-        quiz_orders=math.prod(math.factorial(len(item.options)) for item in definition.quiz if item.shuffle),
+        quiz_orders=math.prod(math.factorial(len(item.options)) for item in definition.quiz if item.shuffle)
+        * (math.factorial(len(definition.quiz)) if "quiz" in definition.random_order else 1),
+        random_background="background" in definition.random_order,
+        personal_background="background" in definition.random_order or any(getattr(one, "shuffle", False) for one in definition.background),
         required_share=definition.watching.share,
         minimum_seconds=definition.minimum_seconds,
         completion_url=definition.entry.completion_url or "",
-        videos={arm.name: _video(definition, arm.name, language, media, media_address) for arm in definition.arms},
+        stimuli={arm.name: views_of(arm.shown, definition, language, Files(media, media_address)) for arm in definition.arms},
+        step_of_stimuli=_step_of_stimuli(definition, language),
         dice={subsample: _die(definition, subsample) for subsample in definition.die.subsamples},
     )
+
+
+def _in_words_of_pages(words: str, language: str) -> str:
+    with translation.override(language):
+        return translation.gettext(words)
 
 
 def _section(definition: StudyDefinition, language: str) -> Iterator[FieldView]:
@@ -270,47 +206,11 @@ def _section(definition: StudyDefinition, language: str) -> Iterator[FieldView]:
             name=SECTION,
             key=SECTION,
             kind="single_choice",
-            text=QUESTION.in_language(language),
-            hint=HINT.in_language(language),
+            text=_in_words_of_pages(SECTION_QUESTION, language),
+            hint=_in_words_of_pages(SECTION_HINT, language),
             options=tuple(definition.sections.items()),
             required=True,
         )
-
-
-def field_view(question: BackgroundQuestion | QuizItem, language: str, *, name: str = "") -> FieldView:
-    """One question as a field called `name`."""
-    view = FieldView(
-        name=name or question.name,
-        key=question.name,
-        kind=question.kind if not isinstance(question, QuizItem) else "single_choice",
-        text=question.text.in_language(language),
-        hint=_said(question.hint, language),
-        options=tuple((option.name, option.text.in_language(language)) for option in getattr(question, "options", ())),
-    )
-    match question:
-        case Number():
-            unit = _said(question.unit, language)
-            return replace(view, minimum=question.minimum, maximum=question.maximum, whole=question.whole, unit=unit)
-        case Group():
-            rows = tuple(
-                tuple(field_view(field, language, name=f"{question.name}-{row}-{field.name}") for field in question.fields)
-                for row in range(question.at_most)
-            )
-            return replace(view, at_most=question.at_most, rows=rows)
-        case Circle():
-            # No question has a dot in its name, so these inputs are mistaken for no other.
-            numbers = {"friends": MOST_FRIENDS, "pairs": pairs_among(MOST_FRIENDS)}
-            parts = (
-                FieldView(name=f"{view.name}.{key}", key=key, kind="number", text=view.text, minimum=0, maximum=most)
-                for key, most in numbers.items()
-            )
-            return replace(view, at_most=MOST_FRIENDS, rows=(tuple(parts),))
-        case ShortText():
-            return replace(view, longest=question.longest)
-        case OrdinalScale():
-            return replace(view, scores=tuple(f"{score:.15g}" for score in question.scores.values()))
-        case SingleChoice() | MultipleChoice() | QuizItem():
-            return view
 
 
 def _budget(definition: StudyDefinition, language: str) -> tuple[str, ...]:
@@ -319,27 +219,9 @@ def _budget(definition: StudyDefinition, language: str) -> tuple[str, ...]:
         return budget_in_words(definition.privacy_budget) if definition.privacy_budget else ()
 
 
-def _said(text: Text | None, language: str) -> str:
-    return text.in_language(language) if text else ""
-
-
-def _video(definition: StudyDefinition, arm: str, language: str, media: Media, media_address: Callable[[str], str]) -> VideoView:
-    shown = definition.arm(arm)
-    video = shown.video
-    there = {name: media_address(media[name]["id"]) for name in video.files() if name in media}
-    captions = video.captions_in_order([language, *definition.languages])  # a browser shows the first
-    return VideoView(
-        title=definition.title.in_language(language),
-        missing=tuple(name for name in video.files() if name not in there),
-        sources=tuple((there[name], media[name]["media_type"]) for name in video.sources if name in there),
-        captions=tuple((there[name], code, LANGUAGE_NAMES.get(code, code)) for code, name in captions if name in there),
-        poster_url=there.get(video.poster or "", ""),
-        transcript_html=sanitised_html(video.transcript.in_language(language)) if video.transcript else "",
-        duration_seconds=max((media[name]["duration_seconds"] or 0.0 for name in video.sources if name in there), default=0.0),
-        stimulus=shown.stimulus,
-        reading_html=sanitised_html(shown.reading.text.in_language(language)) if shown.reading else "",
-        reading_seconds=shown.reading.seconds if shown.reading else 0,
-    )
+def _step_of_stimuli(definition: StudyDefinition, language: str) -> str:
+    with translation.override(language):
+        return name_of_step(definition.stimuli) if definition.stimuli else ""
 
 
 def _die(definition: StudyDefinition, subsample: str) -> DieView:

@@ -21,11 +21,13 @@ from accounts.access import require_role, user_of
 from accounts.models import Role
 from surveys.access import access_study
 from surveys.definition import DIRECT, StudyDefinition
-from surveys.drafting.texts import LANGUAGE_NAMES
 from surveys.journey import steps
+from surveys.journey.fields import arranged
+from surveys.journey.forms import with_answers
 from surveys.journey.pages import own_page
 from surveys.journey.presentation import Presentation, present
 from surveys.journey.step_views import STEP_PAGES, quiz_fields
+from surveys.languages.offered import LANGUAGE_NAMES
 from surveys.media.views import media_response
 from surveys.privacy.words import privacy_in_words
 from surveys.protocols import ProtocolView, protocol_view_for
@@ -37,7 +39,7 @@ STEP_NAMES: dict[str, Promise] = {
     steps.CONSENT: gettext_lazy("Consent"),
     steps.BACKGROUND: gettext_lazy("Background questions"),
     steps.DIRECT_CONSENT: gettext_lazy("Consent to be asked directly"),
-    steps.VIDEO: gettext_lazy("Lecture"),
+    steps.VIDEO: gettext_lazy("What the arm shows"),
     steps.QUIZ: gettext_lazy("Quiz"),
     steps.DIE: gettext_lazy("The die explained"),
     steps.QUESTIONS: gettext_lazy("Sensitive questions"),
@@ -57,6 +59,8 @@ class Place:
     arm: str
     subsample: str
     language: str
+    page: int = 0
+    """Where it is among the pages of the arm."""
     version: int | None = None
     """A frozen version of the protocol; without it the one at hand."""
     framed: bool = False
@@ -65,12 +69,13 @@ class Place:
     @property
     def address(self) -> str:
         query: dict[str, object] = {"step": self.step, "arm": self.arm, "subsample": self.subsample, "language": self.language}
+        query |= {"page": self.page} if self.page else {}
         query |= {"version": self.version} if self.version else {}
         query |= {"framed": 1} if self.framed else {}
         return f"{reverse('surveys:preview', args=[self.slug])}?{urlencode(query)}"
 
-    def at(self, step: str) -> "Place":
-        return replace(self, step=step)
+    def at(self, step: str, *, page: int = 0) -> "Place":
+        return replace(self, step=step, page=page)
 
 
 @require_role(*Role)
@@ -113,11 +118,16 @@ def preview_media_address(slug: str, version: int | None) -> Callable[[str], str
     return lambda media_id: reverse("surveys:preview_media", args=[slug, media_id]) + query
 
 
-def frames_of(definition: StudyDefinition, place: Place) -> list[tuple[str, Promise, str]]:
+def frames_of(definition: StudyDefinition, place: Place) -> list[tuple[str, str, str]]:
     """The pages from welcome to thanks for somebody in this arm and subsample: step, name, and address for a frame."""
     directly = (steps.DIRECT_QUESTIONS,) if definition.direct_group else ()
     shown = (*steps.steps_of(definition, asked=steps.WITH_DIE), *directly, DECLINED, PRIVACY)
-    return [(step, STEP_NAMES[step], replace(place, step=step, framed=True).address) for step in shown]
+    framed, pages = replace(place, framed=True), max(len(definition.arm(place.arm).shown), 1)
+    return [
+        (step, f"{STEP_NAMES[step]} {page + 1}" if page else str(STEP_NAMES[step]), framed.at(step, page=page).address)
+        for step in shown
+        for page in range(pages if step == steps.VIDEO else 1)
+    ]
 
 
 def _version(query: QueryDict) -> int | None:
@@ -138,10 +148,13 @@ def place_of(query: QueryDict, protocol: ProtocolView, slug: str, *, version: in
     definition, step = protocol.definition, query.get("step", "")
     directly = step == steps.DIRECT_QUESTIONS and definition.direct_group is not None
     groups = [DIRECT] if directly else list(definition.die.subsamples)
+    arm = chosen("arm", (arm.name for arm in definition.arms))
+    pages = [str(page) for page in range(len(definition.arm(arm).shown))] if step == steps.VIDEO else []
     return Place(
         slug=slug,
         step=step,
-        arm=chosen("arm", (arm.name for arm in definition.arms)),
+        arm=arm,
+        page=int(chosen("page", pages or ["0"])),
         subsample=chosen("subsample", groups),
         language=chosen("language", definition.languages),
         version=version,
@@ -154,9 +167,15 @@ def _onwards(sent: QueryDict, place: Place, own_steps: tuple[str, ...], protocol
         return HttpResponse(status=204)
     if (language := sent.get("language", "")) in protocol.definition.languages:
         place = replace(place, language=language)
+    if place.step == steps.VIDEO and place.page + 1 < len(protocol.definition.arm(place.arm).shown):
+        return _see_other(place.at(steps.VIDEO, page=place.page + 1).address)
     declined = place.step == steps.CONSENT and sent.get("choice") == "decline"
     following = DECLINED if declined else _neighbour(own_steps, place.step, +1)
-    response = HttpResponseRedirect(place.at(following).address if following else reverse("surveys:preview", args=[place.slug]))
+    return _see_other(place.at(following).address if following else reverse("surveys:preview", args=[place.slug]))
+
+
+def _see_other(address: str) -> HttpResponse:
+    response = HttpResponseRedirect(address)
     response.status_code = 303
     return response
 
@@ -177,6 +196,7 @@ def _page(request: HttpRequest, place: Place, own_steps: tuple[str, ...], protoc
         progress_address=place.address,
         media_address=preview_media_address(place.slug, place.version),
     )
+    view = shown.stimuli[place.arm][place.page]
     before, after = (_neighbour(own_steps, place.step, direction) for direction in (-1, +1))
     context = _context(shown, place, protocol) | {
         "preview": {
@@ -186,8 +206,9 @@ def _page(request: HttpRequest, place: Place, own_steps: tuple[str, ...], protoc
             "before": place.at(before).address if before else "",
             "after": place.at(after).address if after else "",
             "privacy_address": place.at(PRIVACY).address,
-            "missing": shown.videos[place.arm].missing if place.step == steps.VIDEO else (),
-        }
+            "missing": view.missing if place.step == steps.VIDEO else (),
+        },
+        "leave_url": view.leaving(request.build_absolute_uri(place.at(after or place.step).address)),
     }
     if place.step in own_steps:
         template = STEP_PAGES[place.step].template if place.step in STEP_PAGES else f"surveys/participant/{place.step}.html"
@@ -211,9 +232,11 @@ def _context(shown: Presentation, place: Place, protocol: ProtocolView) -> dict[
             words = privacy_in_words(design.epsilon, questions=len(shown.questions))
             return {"die": die, "questions": shown.questions, "privacy": words, **epsilons}
         case steps.BACKGROUND:
-            variant: object = ""
+            # All questions at once, also those that wait for an answer.
+            fields = arranged([with_answers(field, {}) for field in shown.background], order="", by_chance=shown.random_background)
+            return personal | {"fields": fields}
         case steps.VIDEO:
-            variant = (place.arm, 0, protocol.definition.watching.mode)
+            variant: object = (place.arm, place.page, 0, protocol.definition.watching.mode)
         case steps.QUIZ:
             variant = quiz_fields(protocol.definition, place.language, order="")
         case steps.DIE | steps.QUESTIONS:

@@ -16,7 +16,15 @@ from surveys.allocation.services import has_room, take_slot
 from surveys.batches.order_of_arrival import forget_what_was_overwritten
 from surveys.batches.services import hide_withdrawal
 from surveys.definition import DIRECT
-from surveys.errors import EntryRefusedError, JourneyError, StepOutOfOrderError, StudyClosedError, StudyFullError, StudyNotOpenError
+from surveys.errors import (
+    EntryRefusedError,
+    InattentiveError,
+    JourneyError,
+    StepOutOfOrderError,
+    StudyClosedError,
+    StudyFullError,
+    StudyNotOpenError,
+)
 from surveys.events import answers_changed, counted_people_changed
 from surveys.journey import steps
 from surveys.journey.participant_store import hold_participant, insert, read_participant, read_study, update
@@ -200,7 +208,9 @@ def _advance(participant: Participant, protocol: FrozenProtocol, *fields: str) -
 
 @contextmanager
 def _before_assignment(token: str, step: str) -> Iterator[tuple[Participant, FrozenProtocol]]:
-    """The participant, as `_at`. If there turns out to be no room for them, none of their data are kept."""
+    """The participant, as `_at`. If there turns out to be no room for them, or they fail an attention check that decides who goes on, none
+    of their data are kept.
+    """
     try:
         with transaction.atomic():
             participant, protocol = _at(token, step)
@@ -210,11 +220,23 @@ def _before_assignment(token: str, step: str) -> Iterator[tuple[Participant, Fro
             if Participant.objects.filter(pk=participant.pk, step=step).delete()[0]:
                 recruitment.forget_panel_member(participant.study, person=panel_hash(withdrawal_code(token)), may_come_again=True)
         raise
+    except InattentiveError:
+        with transaction.atomic():
+            if Participant.objects.filter(pk=participant.pk, step=step).delete()[0]:
+                recruitment.forget_panel_member(participant.study, person=panel_hash(withdrawal_code(token)))
+                count(participant.study, CounterKind.EXCLUDED, version=protocol.version)
+        forget_what_was_overwritten()
+        raise
 
 
 def record_background(token: str, *, answers: Mapping[str, object]) -> None:
     """Store the background answers and assign, silently and once, subsample and arm, unless there is still something to be asked first."""
     with _before_assignment(token, steps.BACKGROUND) as (participant, protocol):
+        definition = protocol.definition
+        if any(check.fails(answers) for check in definition.attention_checks):
+            if definition.attention == "exclude":
+                raise InattentiveError
+            count(participant.study, CounterKind.ATTENTION_FAILED, version=protocol.version)
         participant.background = dict(answers)
         participant.step = steps.step_after(steps.BACKGROUND, protocol.definition)
         if steps.is_drawn(participant.step):
@@ -231,17 +253,26 @@ def record_direct_consent(token: str, *, agrees: bool) -> None:
 
 
 @transaction.atomic
-def record_watched(token: str, *, tenths: int) -> None:
-    """Remember how much of the lecture has been watched, in tenths; it never goes down."""
-    Participant.objects.filter(token_hash=hash_of_token(token), step=steps.VIDEO, watched_tenths__lt=tenths).update(
-        watched_tenths=min(tenths, 10)
-    )
+def record_watched(token: str, *, page: int, tenths: int) -> None:
+    """Remember how much of this page of their arm has been watched or heard, in tenths; it never goes down."""
+    here = Participant.objects.filter(token_hash=hash_of_token(token), step=steps.VIDEO, page=page, watched_tenths__lt=tenths)
+    here.update(watched_tenths=min(tenths, 10))
 
 
 @transaction.atomic
-def finish_video(token: str) -> None:
+def finish_stimulus(token: str, *, page: int, undone: bool = False) -> None:
+    """Go on from this page of their arm: to the next one, or the step after it. A task that was not done is counted, and no more."""
     participant, protocol = _at(token, steps.VIDEO)
-    _advance(participant, protocol)
+    if participant.page != page:
+        raise AlreadyDoneError
+    if undone:
+        count(participant.study, CounterKind.TASK_NOT_DONE, version=protocol.version)
+    if page + 1 < len(protocol.definition.arm(participant.arm).shown):
+        participant.page, participant.watched_tenths = page + 1, 0
+        update(participant, "page", "watched_tenths")
+        return
+    participant.page = 0
+    _advance(participant, protocol, *(["page"] if page else []))
 
 
 @transaction.atomic

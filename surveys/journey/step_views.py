@@ -1,26 +1,29 @@
 """The page of each participant's step, and the form it accepts. `Invalid` sends the page back with what was typed and what is wrong."""
 
 import math
-import random
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
+from http import HTTPStatus
 
 from django.http import QueryDict
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from surveys.definition import StudyDefinition
 from surveys.journey import services as participation
 from surveys.journey import visitors
 from surveys.journey.comprehension import checked, first_checks
+from surveys.journey.fields import FieldView, arranged, field_view
 from surveys.journey.forms import errors_of, read_direct_answers, read_fields, read_responses
 from surveys.journey.pages import SharedContext
-from surveys.journey.presentation import FieldView, Presentation, field_view
+from surveys.journey.presentation import Presentation
 from surveys.journey.steps import BACKGROUND, DIE, DIRECT_CONSENT, DIRECT_QUESTIONS, FINISHED, QUESTIONS, QUIZ, VIDEO
+from surveys.journey.stimuli import KINDS, StimulusView
 from surveys.models import Participant
 from surveys.protocols import frozen_protocol
 from surveys.questions.sections import SECTION
 from surveys.recruitment.selectors import way_back
-from surveys.tokens import completion_code, roll_key, withdrawal_code
+from surveys.tokens import completion_code, return_ticket, roll_key, withdrawal_code
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,13 +34,23 @@ class Person:
     participant: Participant
     shown: Presentation
     is_bot: bool
+    absolute: Callable[[str], str]
+    """The whole address of a path of this site."""
 
 
 class Invalid(Exception):  # noqa: N818  (not an error of the program: the page comes back)
     """The sent form is refused; `context` fills the page with the reason."""
 
+    status = HTTPStatus.UNPROCESSABLE_ENTITY
+
     def __init__(self, **context: object) -> None:
         self.context = context
+
+
+class Unfinished(Invalid):
+    """Nothing is wrong: the same step has more to ask, and stores nothing before that."""
+
+    status = HTTPStatus.OK
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,16 +67,46 @@ class StepPage:
         return {**self.personal(person), **self.shared(person.shown, self.variant(person))}
 
 
-def _background_context(shown: Presentation, section: str) -> dict[str, object]:
-    """With the section that the person's link named already chosen."""
-    return {"fields": tuple(replace(field, value=section) if field.key == SECTION else field for field in shown.background)}
+def _background_variant(person: Person) -> tuple[str, str]:
+    """The section that the person's link named, and what decides their order of questions and options."""
+    return str(person.participant.background.get(SECTION, "")), str(person.participant.id) if person.shown.personal_background else ""
+
+
+def _background_context(shown: Presentation, variant: tuple[str, str]) -> dict[str, object]:
+    """The questions for everybody; those that wait for answers come after them."""
+    section, order = variant
+    fields = [replace(field, value=section) if field.key == SECTION else field for field in shown.background if not field.waits]
+    return {"fields": arranged(fields, order=order, by_chance=shown.random_background)}
 
 
 def _take_background(data: QueryDict, person: Person) -> None:
+    """Answers are stored once nothing more follows from them. Until then the page carries them."""
     answers, fields = read_fields(person.shown.background, data)
+    asked = set(data.getlist("asked"))
     if errors := errors_of(fields):
-        raise Invalid(fields=fields, errors=errors)
-    participation.record_background(person.token, answers=answers)
+        following = bool(asked)
+        shown = [field for field in fields if field.waits == following or errors_of([field])]
+    elif shown := [field for field in fields if field.waits and field.key not in asked]:
+        following = True
+    else:
+        participation.record_background(person.token, answers=answers)
+        return
+    _section, order = _background_variant(person)
+    page = {
+        "fields": arranged(shown, order=order, by_chance=person.shown.random_background and not following),
+        "errors": errors,
+        "following": following,
+        "asked": [field.key for field in fields if field.waits and (field in shown or field.key in asked)],
+        "carried": _carried(data, but=set().union(*(field.inputs for field in shown))) if following else [],
+    }
+    raise Invalid(**page) if errors else Unfinished(**page)
+
+
+def _carried(data: QueryDict, *, but: set[str]) -> list[tuple[str, str]]:
+    """The answers that were sent, but those whose inputs stand on the page."""
+    return [
+        (name, value) for name, values in data.lists() for value in values if name not in but | {"csrfmiddlewaretoken", "step", "asked"}
+    ]
 
 
 def _direct_consent_context(shown: Presentation, variant: None) -> dict[str, object]:
@@ -75,42 +118,58 @@ def _take_direct_consent(data: QueryDict, person: Person) -> None:
         participation.record_direct_consent(person.token, agrees=choice == "agree")
 
 
-def _video_variant(person: Person) -> tuple[str, int, str]:
+def stimulus_of(person: Person) -> StimulusView:
+    """The page of their arm on which somebody is."""
+    return person.shown.stimuli[person.participant.arm][person.participant.page]
+
+
+def _stimulus_variant(person: Person) -> tuple[str, int, int, str]:
     watching = frozen_protocol(person.participant.protocol_id).definition.watching
-    return person.participant.arm, person.participant.watched_tenths, "optional" if person.is_bot else watching.mode
+    participant = person.participant
+    return participant.arm, participant.page, participant.watched_tenths, "optional" if person.is_bot else watching.mode
 
 
-def _video_context(shown: Presentation, variant: tuple[str, int, str]) -> dict[str, object]:
-    arm, tenths, mode = variant
-    return {"video": shown.videos[arm], "watch": mode, "required_share": shown.required_share, "watched_share": tenths / 10}
+def _stimulus_context(shown: Presentation, variant: tuple[str, int, int, str]) -> dict[str, object]:
+    arm, page, tenths, mode = variant
+    return {
+        "stimulus": shown.stimuli[arm][page],
+        "page": page,
+        "watch": mode,
+        "required_share": shown.required_share,
+        "watched_share": tenths / 10,
+    }
 
 
-def _take_video(data: QueryDict, person: Person) -> None:
-    shown, waited = person.shown.videos[person.participant.arm], visitors.since_opening(data.get("opened", ""), person.participant)[0]
-    if not person.is_bot and waited < shown.reading_seconds:
-        # The ticket stays, so that the time which was spent reading counts.
-        kept = {"opened": data["opened"]} if waited else {}
-        raise Invalid(errors=[{"field": "reading", "message": _("Please read a little longer, then choose Continue.")}], **kept)
-    watching = frozen_protocol(person.participant.protocol_id).definition.watching
-    if watching.mode == "required" and shown.stimulus == "video" and not person.is_bot:
-        # Without JavaScript nothing is reported while the lecture plays; the time since the page was opened counts instead.
-        needed = watching.share * shown.duration_seconds
-        if person.participant.watched_tenths / 10 < int(watching.share * 10 + 1e-6) / 10 and waited < needed:
-            raise Invalid(errors=[{"field": "lecture", "message": _("Please watch a little more of the lecture first.")}])
-    participation.finish_video(person.token)
+def _take_stimulus(data: QueryDict, person: Person) -> None:
+    participant, sent = person.participant, data.get("page", "0")
+    if sent != str(participant.page):  # a page of before, sent twice or from another tab
+        raise participation.AlreadyDoneError
+    shown, waited = stimulus_of(person), visitors.since_opening(data.get("opened", ""), participant)[0]
+    watching = frozen_protocol(participant.protocol_id).definition.watching
+    early = "" if person.is_bot else shown.too_early(watching, waited=waited, tenths=participant.watched_tenths)
+    # The ticket stays, so that the time which was spent here counts.
+    kept = {"opened": data["opened"]} if waited else {}
+    if early:
+        raise Invalid(errors=[{"field": KINDS[shown.kind].field, "message": early}], **kept)
+    if shown.address and "undone" not in data and not person.is_bot:
+        raise Invalid(
+            errors=[{"field": "stimulus", "message": _("Go to the task first. It brings you back here when it is done.")}], **kept
+        )
+    participation.finish_stimulus(person.token, page=participant.page, undone=bool(shown.address))
+
+
+def _stimulus_values(person: Person) -> dict[str, str]:
+    values = {"opened": visitors.opening_ticket(person.participant)}
+    if (shown := stimulus_of(person)).address:
+        ticket = return_ticket(person.token, person.participant.page)
+        values["leave_url"] = shown.leaving(person.absolute(reverse("surveys:return", args=[person.shown.slug, ticket])))
+    return values
 
 
 def quiz_fields(definition: StudyDefinition, language: str, *, order: str) -> tuple[FieldView, ...]:
     """The quiz; shuffled options follow `order`, which is the same for one person at every visit."""
-    fields = []
-    for item in definition.quiz:
-        view = field_view(item, language, name=f"quiz-{item.name}")
-        if item.shuffle:
-            options = list(view.options)
-            random.Random(f"{order}{item.name}").shuffle(options)  # noqa: S311  (an order on a page, not a secret)
-            view = view.with_options(tuple(options))
-        fields.append(view)
-    return tuple(fields)
+    fields = [field_view(item, language, name=f"quiz-{item.name}") for item in definition.quiz]
+    return arranged(fields, order=order, by_chance="quiz" in definition.random_order)
 
 
 def _quiz_fields(person: Person) -> tuple[FieldView, ...]:
@@ -181,17 +240,17 @@ def _page(
 STEP_PAGES = {
     BACKGROUND: _page(
         BACKGROUND,
-        variant=lambda person: str(person.participant.background.get(SECTION, "")),
+        variant=_background_variant,
         shared=_background_context,
         take=_take_background,
     ),
     DIRECT_CONSENT: _page(DIRECT_CONSENT, shared=_direct_consent_context, take=_take_direct_consent),
     VIDEO: _page(
         VIDEO,
-        variant=_video_variant,
-        shared=_video_context,
-        personal=lambda person: {"opened": visitors.opening_ticket(person.participant)},
-        take=_take_video,
+        variant=_stimulus_variant,
+        shared=_stimulus_context,
+        personal=_stimulus_values,
+        take=_take_stimulus,
     ),
     QUIZ: _page(QUIZ, variant=_quiz_fields, shared=lambda _shown, items: {"items": items}, take=_take_quiz),
     DIE: _page(DIE, variant=lambda person: person.participant.subsample, shared=_die_context, take=_take_die),

@@ -1,6 +1,8 @@
 """The participant's pages. Stored state decides which page it is, never the address; only a click (POST) changes anything."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from functools import wraps
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
@@ -9,22 +11,22 @@ from django.urls import reverse
 from django.utils import translation
 from django.views.decorators.http import require_http_methods, require_POST
 
-from surveys.errors import JourneyError, LinkUnknownError, SectionUnknownError, StepOutOfOrderError, StudyClosedError
+from surveys.errors import JourneyError, LinkUnknownError, ReturnUnknownError, SectionUnknownError, StepOutOfOrderError, StudyClosedError
 from surveys.journey import services as participation
 from surveys.journey import visitors
-from surveys.journey.language import asked_for, language_of
+from surveys.journey.language import keeps_language, language_of, rest_of_address
 from surveys.journey.pages import own_page, placeholder, shared_page
 from surveys.journey.participant_store import read_study
 from surveys.journey.presentation import Presentation, presentation
 from surveys.journey.services import AlreadyDoneError, Visit
 from surveys.journey.step_views import STEP_PAGES, Invalid, Person
-from surveys.journey.steps import CONSENT, FINISHED, QUIZ, VIDEO, WELCOME, comes_before
+from surveys.journey.steps import BACKGROUND, CONSENT, FINISHED, QUIZ, VIDEO, WELCOME, comes_before
 from surveys.journey.visitors import FINISHED_HERE, WITHDREW_HERE, Farewell
 from surveys.models import RUNNING, Participant, Study
 from surveys.protocols import FrozenProtocol, protocol_in_force
 from surveys.questions.sections import SECTION
 from surveys.recruitment.slowing import Wait, wait_before
-from surveys.tokens import looks_like_completion_code, new_token, withdrawal_code
+from surveys.tokens import looks_like_completion_code, new_token, return_ticket_is_genuine, withdrawal_code
 from surveys.ways_in import IDENTIFIER
 
 View = Callable[..., HttpResponse]
@@ -34,6 +36,7 @@ def participant_page(view: View) -> View:
     """A page that says why a participant cannot go on, and that no browser caches."""
 
     @wraps(view)
+    @keeps_language
     def wrapped(request: HttpRequest, slug: str, *args: object, **kwargs: object) -> HttpResponse:
         try:
             response = view(request, slug, *args, **kwargs)
@@ -63,10 +66,14 @@ def journey(request: HttpRequest, slug: str) -> HttpResponse:
         if (study := read_study(slug)) is None:
             raise Http404("There is no such study.")
         return _newcomer(request, study)
-    shown = presentation(participant.protocol_id, participant.language)
-    with translation.override(participant.language):
+    shown = presentation(participant.protocol_id, language_of(request, participant.study, participant))
+    with translation.override(shown.language):
         person = Person(
-            token=token, participant=participant, shown=shown, is_bot=participant.is_bot and visitors.is_bot(request, participant.study)
+            token=token,
+            participant=participant,
+            shown=shown,
+            is_bot=participant.is_bot and visitors.is_bot(request, participant.study),
+            absolute=request.build_absolute_uri,
         )
         if participant.step != FINISHED and participant.study.status not in RUNNING:
             raise StudyClosedError
@@ -78,7 +85,10 @@ def _show(request: HttpRequest, person: Person) -> HttpResponse:
     step = person.participant.step
     page = STEP_PAGES[step]
     personal = page.personal(person)
-    if step == QUIZ and person.shown.quiz_orders > MOST_SHARED_ORDERS:
+    personal_order = (
+        person.shown.personal_background if step == BACKGROUND else step == QUIZ and person.shown.quiz_orders > MOST_SHARED_ORDERS
+    )
+    if personal_order:
         return own_page(request, page.template, shown=person.shown, step=step, context=page.context(person) | _resume_link(request, person))
     response = shared_page(
         request,
@@ -100,7 +110,7 @@ def _show_again(request: HttpRequest, person: Person, invalid: Invalid) -> HttpR
     """The same page with the typed text and its errors."""
     page = STEP_PAGES[person.participant.step]
     context = page.context(person) | _resume_link(request, person) | invalid.context
-    return own_page(request, page.template, shown=person.shown, step=person.participant.step, context=context, status=422)
+    return own_page(request, page.template, shown=person.shown, step=person.participant.step, context=context, status=invalid.status)
 
 
 def _resume_link(request: HttpRequest, person: Person) -> dict[str, str]:
@@ -133,7 +143,7 @@ def _newcomer(request: HttpRequest, study: Study) -> HttpResponse:
         return _to_journey(study.slug) if request.method == "POST" else _show_farewell(request, study, farewell)
     protocol = participation.require_open(study, is_bot=visitors.is_bot(request, study))
     visit = visitors.visit_of(request, study)
-    shown = presentation(protocol.id, visit.language if visit else asked_for(request, study))
+    shown = presentation(protocol.id, language_of(request, study, None))
     with translation.override(shown.language):
         if request.method != "POST":
             return _show_newcomer(request, protocol, shown, visit)
@@ -149,16 +159,16 @@ def _newcomer(request: HttpRequest, study: Study) -> HttpResponse:
         # People who read another version of the text than the one now in force read this one first.
         if request.POST.get("choice") != "agree" or request.POST.get("version", str(shown.version)) != str(shown.version):
             return _to_journey(study.slug)
-        participation.enrol(study, visit=visit)
+        participation.enrol(study, visit=replace(visit, language=shown.language))
         response = _to_journey(study.slug)
         visitors.remember_participant(response, study.slug, visit.token)
         return response
 
 
 def _show_farewell(request: HttpRequest, study: Study, farewell: Farewell) -> HttpResponse:
-    shown = presentation(protocol_in_force(study).id, farewell.language)
+    shown = presentation(protocol_in_force(study).id, language_of(request, study, None))
     with translation.override(shown.language):
-        context = {"study": shown, "language": shown.language, "farewell": farewell, "query": request.GET.urlencode()}
+        context = {"study": shown, "language": shown.language, "farewell": farewell, "query": rest_of_address(request)}
         return render(request, "surveys/participant/taken_part.html", context)
 
 
@@ -174,7 +184,7 @@ def begin_anew(request: HttpRequest, slug: str) -> HttpResponse:
         return response
     shown = _shown(study, request, participant)
     with translation.override(shown.language if shown else None):
-        return render(request, "surveys/participant/begin_anew.html", {"study": shown or study, "query": request.GET.urlencode()})
+        return render(request, "surveys/participant/begin_anew.html", {"study": shown or study, "query": rest_of_address(request)})
 
 
 def _welcome_context(shown: Presentation, from_address: Sequence[str]) -> dict[str, object]:
@@ -188,6 +198,9 @@ def _consent_context(shown: Presentation, variant: None) -> dict[str, object]:
 def _show_newcomer(request: HttpRequest, protocol: FrozenProtocol, shown: Presentation, visit: Visit | None) -> HttpResponse:
     found = {} if visit else {"panel_identifier": shown.way_in.identifier(request.GET), SECTION: section_in(request.GET, shown)}
     personal = {name: value for name, value in found.items() if value}
+    entry_fields = tuple(personal)
+    if rest := rest_of_address(request):
+        personal["query"] = rest
     step = CONSENT if visit else WELCOME
     return shared_page(
         request,
@@ -196,7 +209,7 @@ def _show_newcomer(request: HttpRequest, protocol: FrozenProtocol, shown: Presen
         language=shown.language,
         step=step,
         shared=_consent_context if visit else _welcome_context,
-        variant=None if visit else tuple(personal),
+        variant=None if visit else entry_fields,
         personal=personal,
     )
 
@@ -268,10 +281,11 @@ def progress(request: HttpRequest, slug: str) -> HttpResponse:
     if participant is None:
         raise LinkUnknownError
     if participant.step == VIDEO:
-        video = presentation(participant.protocol_id, participant.language).videos[participant.arm]
+        shown = presentation(participant.protocol_id, participant.language).stimuli[participant.arm][participant.page]
         seconds, at_opening = visitors.since_opening(request.POST.get("opened", ""), participant)
         claimed = TENTHS.get(request.POST.get("share", ""), 0)
-        participation.record_watched(token, tenths=video.believable_tenths(claimed, at_opening=at_opening, seconds=seconds))
+        tenths = shown.believable_tenths(claimed, at_opening=at_opening, seconds=seconds)
+        participation.record_watched(token, page=participant.page, tenths=tenths)
     return HttpResponse(status=204)
 
 
@@ -282,13 +296,35 @@ def resume(request: HttpRequest, slug: str, token: str) -> HttpResponse:
     participant = visitors.participant_with(token, slug)
     if participant is None:
         raise LinkUnknownError
-    shown = presentation(participant.protocol_id, participant.language)
+    shown = presentation(participant.protocol_id, language_of(request, participant.study, participant))
     with translation.override(shown.language):
         if request.method != "POST":
             return render(request, "surveys/participant/resume.html", {"study": shown, "language": shown.language})
     response = _to_journey(slug)
     visitors.remember_participant(response, slug, token)
     return response
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@participant_page
+def come_back(request: HttpRequest, slug: str, ticket: str) -> HttpResponse:
+    """The way back from another site: in the browser that left, once, a click on Continue goes on. Elsewhere it opens nothing."""
+    token, participant = visitors.participant_of(request, slug)
+    if participant is None:
+        raise ReturnUnknownError
+    shown = presentation(participant.protocol_id, participant.language)
+    pages = shown.stimuli.get(participant.arm, ())
+    left = next((page for page in range(len(pages)) if return_ticket_is_genuine(ticket, token, page)), None)
+    if left is None:
+        raise ReturnUnknownError
+    if participant.step != VIDEO or participant.page != left:
+        return _to_journey(slug)  # used before: the person is further on
+    with translation.override(shown.language):
+        if request.method != "POST":
+            return render(request, "surveys/participant/come_back.html", {"study": shown, "language": shown.language})
+        with suppress(AlreadyDoneError):
+            participation.finish_stimulus(token, page=left)
+    return _to_journey(slug)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -106,16 +106,21 @@ def bot_ticket(slug: str) -> str:
 
 
 def opening_ticket(participant: Participant) -> str:
-    """The time at which the lecture's page was opened and the tenths watched by then; signed and kept in the page, so that no time is
+    """The time at which a page of their arm was opened and the tenths watched by then; signed and kept in the page, so that no time is
     stored.
     """
-    return signing.dumps([int(time.time()), participant.watched_tenths], salt=f"{_OPENED_SALT}.{participant.pk}")
+    return signing.dumps([int(time.time()), participant.watched_tenths], salt=_salt_of_page(participant))
 
 
 def since_opening(ticket: str, participant: Participant) -> tuple[float, int]:
     """The seconds since the page was opened and the tenths watched by then; nothing for a ticket that this participant was not given."""
     try:
-        opened, tenths = signing.loads(ticket, salt=f"{_OPENED_SALT}.{participant.pk}")
+        opened, tenths = signing.loads(ticket, salt=_salt_of_page(participant))
     except signing.BadSignature:
         return 0.0, 0
     return max(time.time() - opened, 0.0), tenths
+
+
+def _salt_of_page(participant: Participant) -> str:
+    """No ticket of one page serves on another."""
+    return f"{_OPENED_SALT}.{participant.pk}" + (f".{participant.page}" if participant.page else "")

@@ -9,6 +9,7 @@ from django.core.cache import cache
 from django.core.mail import EmailMessage
 from django.db import transaction
 from django.urls import reverse
+from django.utils import translation
 from django.utils.translation import gettext as _
 
 from accounts.models import Role, User
@@ -41,7 +42,8 @@ def record_and_tell(
     record(actor=actor, action=action, subject=study, details=details)
     if settings.EMAIL_IS_CONFIGURED:
         page = page or ("surveys:review" if actor else "surveys:study")
-        tell = partial(_tell, audience, actor=actor, action=action, study=study, page=page)
+        # E-mail is in the language of the site, whatever the sender reads.
+        tell = partial(translation.override(settings.LANGUAGE_CODE)(_tell), audience, actor=actor, action=action, study=study, page=page)
         transaction.on_commit(tell, robust=True)
 
 

@@ -13,5 +13,7 @@ class MediaFileSerializer(serializers.ModelSerializer[MediaFile]):
 
 
 class MediaUploadSerializer(serializers.Serializer[object]):
-    file = serializers.FileField(help_text="A video (.mp4, .webm), captions (.vtt) or a picture (.png, .jpg, .webp).")
+    file = serializers.FileField(
+        help_text="A video (.mp4, .webm), a recording (.mp3, .m4a, .ogg), captions (.vtt) or a picture (.png, .jpg, .webp)."
+    )
     name = serializers.CharField(required=False, max_length=100, help_text="As in the study file; by default the name of the file.")

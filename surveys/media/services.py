@@ -1,4 +1,4 @@
-"""Videos, captions and posters come in here, after a check of their real content."""
+"""Videos, recordings, captions and pictures come in here, after a check of their real content."""
 
 import hashlib
 from pathlib import PurePath
@@ -14,13 +14,15 @@ from audit.services import record
 from surveys import actions
 from surveys.errors import SurveyError, TransitionError
 from surveys.lifecycle.steps import locked
+from surveys.media.audio_files import AudioFacts
 from surveys.media.video_files import CaptionFacts, VideoFacts
 from surveys.models import RUNNING, MediaFile, Study, StudyStatus
 from surveys.reading.apart import NotReadError, read_apart
-from surveys.reading.readers import CAPTIONS, VIDEO
+from surveys.reading.readers import AUDIO, CAPTIONS, VIDEO
 
 MAXIMUM_VIDEO_BYTES = 500 * 1024 * 1024
-MAXIMUM_VIDEO_SECONDS = 2 * 60 * 60
+MAXIMUM_AUDIO_BYTES = 100 * 1024 * 1024
+MAXIMUM_SECONDS = 2 * 60 * 60
 MAXIMUM_PICTURE_BYTES = 5 * 1024 * 1024
 PICTURES = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg", b"RIFF": "image/webp"}
 
@@ -37,18 +39,22 @@ def add_media_file(study: Study, *, name: str, content: File, actor: User) -> Me
             _("Files can be added to a draft or an amendment only; this study is %(status)s.")
             % {"status": study.get_status_display().lower()}
         )
-    media = examine(name, content)
+    return store_media_file(study, examine(name, content), content=content, actor=actor)
+
+
+def store_media_file(study: Study, media: MediaFile, *, content: File, actor: User) -> MediaFile:  # type: ignore[type-arg]
+    """Store a file that was examined before, so that nothing waits for the examination."""
     media.study = study
     content.seek(0)
     place = media.file.field.generate_filename(media, media.id.hex)
     try:
         with transaction.atomic():
             locked(study)
-            MediaFile.objects.filter(study=study, name=name, current=True).update(current=False)
+            MediaFile.objects.filter(study=study, name=media.name, current=True).update(current=False)
             media.file.save(media.id.hex, ContentFile(content.read()) if content.size < MAXIMUM_PICTURE_BYTES else content, save=False)
             media.full_clean()
             media.save(force_insert=True)
-            details = {"name": name, "sha256": media.sha256, "size": media.size}
+            details = {"name": media.name, "sha256": media.sha256, "size": media.size}
             record(actor=actor, action=actions.MEDIA_ADDED, subject=study, details=details)
     except BaseException:
         media.file.storage.delete(place)  # a full disk leaves half a file; a refusal, a whole one that nobody knows
@@ -68,9 +74,14 @@ def _facts(name: str, content: File) -> MediaFile:  # type: ignore[type-arg]
     content.seek(0)
     match PurePath(name).suffix.lower():
         case ".mp4" | ".webm":
-            video = VideoFacts(**read_apart(content, reader=VIDEO, max_bytes=MAXIMUM_VIDEO_BYTES, max_seconds=MAXIMUM_VIDEO_SECONDS))
+            video = VideoFacts(**read_apart(content, reader=VIDEO, max_bytes=MAXIMUM_VIDEO_BYTES, max_seconds=MAXIMUM_SECONDS))
             return MediaFile(
                 name=name, media_type=video.media_type, size=video.size_bytes, sha256=video.sha256, duration_seconds=video.duration_seconds
+            )
+        case ".mp3" | ".m4a" | ".ogg":
+            audio = AudioFacts(**read_apart(content, reader=AUDIO, max_bytes=MAXIMUM_AUDIO_BYTES, max_seconds=MAXIMUM_SECONDS))
+            return MediaFile(
+                name=name, media_type=audio.media_type, size=audio.size_bytes, sha256=audio.sha256, duration_seconds=audio.duration_seconds
             )
         case ".vtt":
             captions = CaptionFacts(**read_apart(content, reader=CAPTIONS))
@@ -79,7 +90,10 @@ def _facts(name: str, content: File) -> MediaFile:  # type: ignore[type-arg]
             return _picture(name, content)
         case other:
             raise MediaError(
-                _("%(name)s: expected a video (.mp4, .webm), captions (.vtt) or a picture (.png, .jpg, .webp), got %(found)s")
+                _(
+                    "%(name)s: expected a video (.mp4, .webm), a recording (.mp3, .m4a, .ogg), captions (.vtt) or a picture "
+                    "(.png, .jpg, .webp), got %(found)s"
+                )
                 % {"name": name, "found": other or _("no suffix")}
             )
 

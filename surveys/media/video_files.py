@@ -75,10 +75,10 @@ def read_captions(file: BinaryIO | ReadableFile) -> dict[str, object]:
 
 def check_video(file: BinaryIO | ReadableFile, *, max_bytes: int, max_seconds: float) -> VideoFacts:
     """The facts of a video that all browsers can play and that is within the limits; VideoError otherwise."""
-    size = _size(file)
+    size = size_of(file)
     if size > max_bytes:
         raise VideoError(
-            _("The video is too large: %(size)s, and at most %(most)s is allowed.", size=_megabytes(size), most=_megabytes(max_bytes))
+            _("The video is too large: %(size)s, and at most %(most)s is allowed.", size=megabytes(size), most=megabytes(max_bytes))
         )
     facts = probe_video(file)
     if facts.duration_seconds > max_seconds:
@@ -96,13 +96,13 @@ def probe_video(file: BinaryIO | ReadableFile) -> VideoFacts:
     """Read the whole file once for its fingerprint and once for its packets; the file is left at its beginning."""
     import av  # imported here because it adds tens of megabytes to a process, and most web workers never see an upload
 
-    size = _size(file)
+    size = size_of(file)
     if size == 0:
         raise VideoError(_("The file is empty; an MP4 or WebM video was expected."))
     container_name = _container(file)
     # The demuxer is named, never guessed: a guessed one may be a playlist that makes the server open other addresses.
     demuxer = "mov" if container_name == "mp4" else "matroska"
-    sha256 = _sha256(file)
+    sha256 = sha256_of(file)
     file.seek(0)
     try:
         with av.open(file, mode="r", format=demuxer) as container:
@@ -120,13 +120,13 @@ def probe_video(file: BinaryIO | ReadableFile) -> VideoFacts:
 
 def check_captions(file: BinaryIO | ReadableFile) -> CaptionFacts:
     """The facts of a WebVTT file whose every cue has a well-formed time in order; VideoError otherwise."""
-    size = _size(file)
+    size = size_of(file)
     if size > MAX_CAPTION_BYTES:
         raise VideoError(
             _(
                 "The captions are too large: %(size)s, and at most %(most)s is allowed.",
-                size=_megabytes(size),
-                most=_megabytes(MAX_CAPTION_BYTES),
+                size=megabytes(size),
+                most=megabytes(MAX_CAPTION_BYTES),
             )
         )
     file.seek(0)
@@ -286,7 +286,7 @@ def _container(file: BinaryIO | ReadableFile) -> str:
         if doctype and doctype.group(1).startswith(b"webm"):
             return "webm"
         raise VideoError(_("The file is Matroska (.mkv), which not every browser plays; please export it as WebM or MP4."))
-    raise VideoError(_("The file is not an MP4 or WebM video: %(looks)s.", looks=_looks_like(head)))
+    raise VideoError(_("The file is not an MP4 or WebM video: %(looks)s.", looks=looks_like(head)))
 
 
 _SIGNATURES = {
@@ -302,7 +302,7 @@ _SIGNATURES = {
 }
 
 
-def _looks_like(head: bytes) -> Sentence:
+def looks_like(head: bytes) -> Sentence:
     for signature, description in _SIGNATURES.items():
         if head.startswith(signature):
             return description
@@ -311,7 +311,7 @@ def _looks_like(head: bytes) -> Sentence:
     return _("it begins with the bytes %(bytes)s", bytes=head[:8].hex(" "))
 
 
-def _sha256(file: BinaryIO | ReadableFile) -> str:
+def sha256_of(file: BinaryIO | ReadableFile) -> str:
     file.seek(0)
     digest = hashlib.sha256()
     while chunk := file.read(CHUNK_BYTES):
@@ -319,12 +319,12 @@ def _sha256(file: BinaryIO | ReadableFile) -> str:
     return digest.hexdigest()
 
 
-def _size(file: BinaryIO | ReadableFile) -> int:
+def size_of(file: BinaryIO | ReadableFile) -> int:
     file.seek(0, os.SEEK_END)
     size = file.tell()
     file.seek(0)
     return size
 
 
-def _megabytes(size: int) -> str:
+def megabytes(size: int) -> str:
     return f"{size / 1_000_000:.1f} MB"

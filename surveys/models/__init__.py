@@ -4,6 +4,7 @@ from surveys.models.allocation import AllocationList as AllocationList
 from surveys.models.allocation import AllocationSlot as AllocationSlot
 from surveys.models.allocation import ArmState as ArmState
 from surveys.models.allocation import SlotStatus as SlotStatus
+from surveys.models.classrooms import ClassRoom as ClassRoom
 from surveys.models.media import Media as Media
 from surveys.models.media import MediaFacts as MediaFacts
 from surveys.models.media import MediaFile as MediaFile

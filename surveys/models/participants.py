@@ -39,6 +39,7 @@ class Participant(models.Model):
     subsample = models.CharField(max_length=50, blank=True)
     arm = models.CharField(max_length=50, blank=True)
     background = models.JSONField(default=dict)
+    page = models.PositiveSmallIntegerField(default=0, db_default=0, help_text="Where they are among the pages that their arm shows.")
     watched_tenths = models.PositiveSmallIntegerField(default=0)
     quiz = models.JSONField(default=dict)
     consented_on = models.DateField(null=True, blank=True, help_text="None once operational data are deleted.")
@@ -108,6 +109,9 @@ class CounterKind(models.TextChoices):
     COMPREHENSION_FAILED = "comprehension_failed", _("misunderstood the die at first")
     WITHDREW = "withdrew", _("withdrew their data")
     UNFINISHED = "unfinished", _("agreed, did not finish, and were deleted with the operational data")
+    ATTENTION_FAILED = "attention_failed", _("failed an attention check and stayed")
+    EXCLUDED = "excluded", _("agreed, failed an attention check, and were deleted at once")
+    TASK_NOT_DONE = "task_not_done", _("went on without having done the task on another site")
     CODE_REFUSED = "code_refused", _("tried an entry code that is unknown or spent")
 
 

@@ -1,5 +1,6 @@
 """Public pages about a study (its facts, consent, privacy, allocation), and lectures, which only their own arm may watch."""
 
+from collections.abc import Callable
 from math import exp
 from uuid import UUID
 
@@ -15,12 +16,14 @@ from django.views.decorators.vary import vary_on_headers
 from audit.selectors import published_heads
 from audit.services import record
 from surveys import actions
-from surveys.access import study_in_public
+from surveys.access import studies_for_strangers, study_in_public
 from surveys.allocation.selectors import allocation_document
 from surveys.journey import visitors
-from surveys.journey.language import asked_for, language_of
+from surveys.journey.language import asked_for, keeps_language, language_of
 from surveys.journey.presentation import presentation
 from surveys.journey.steps import VIDEO, comes_before
+from surveys.languages.asked_for import PARAMETER, matching, preferred
+from surveys.languages.offered import LANGUAGE_NAMES
 from surveys.lifecycle.selectors import approval_of
 from surveys.media.views import media_response
 from surveys.models import ENDED, AllocationList, StudyStatus
@@ -40,12 +43,32 @@ LOSSES = (0.1, 0.5, 1, 2, 4)
 def two_worlds(request: HttpRequest) -> HttpResponse:
     """Differential privacy as a game, the same for everybody: no session, no cookie."""
     rows = [{"epsilon": loss, "ratio": exp(loss), "right": 100 * exp(loss) / (1 + exp(loss))} for loss in LOSSES]
-    with translation.override(translation.get_language_from_request(request)):
-        return render(request, "surveys/participant/two_worlds.html", {"rows": rows, "language": translation.get_language()})
+    return _in_every_language(request, "surveys/participant/two_worlds.html", lambda: {"rows": rows})
+
+
+@require_safe
+@cache_control(public=True, max_age=MINUTES * 60)
+@vary_on_headers("Accept-Language")
+def open_studies(request: HttpRequest) -> HttpResponse:
+    """The studies that take people in now, and whose approved protocol says that strangers may find them here."""
+    return _in_every_language(
+        request,
+        "surveys/participant/open_studies.html",
+        lambda: {"studies": [presentation(protocol_in_force(study).id, asked_for(request, study)) for study in studies_for_strangers()]},
+    )
+
+
+def _in_every_language(request: HttpRequest, template: str, context: Callable[[], dict[str, object]]) -> HttpResponse:
+    """A page of no study: in the language that the address or the browser asks for, among all that there are."""
+    asked, accepted = request.GET.get(PARAMETER, ""), request.headers.get("Accept-Language", "")
+    language = matching(asked, LANGUAGE_NAMES) or preferred(accepted, list(LANGUAGE_NAMES))
+    with translation.override(language):
+        return render(request, template, {"language": language, "languages": list(LANGUAGE_NAMES.items()), **context()})
 
 
 @require_safe
 @cache_control(no_store=True)
+@keeps_language
 def consent_copy(request: HttpRequest, slug: str) -> HttpResponse:
     """The consent text to keep: the version that this participant agreed to, or the one in force."""
     study = study_in_public(slug)
@@ -58,6 +81,7 @@ def consent_copy(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_safe
 @cache_control(no_store=True)
+@keeps_language
 def privacy(request: HttpRequest, slug: str) -> HttpResponse:
     """Is this really private? With this study's own die and numbers; a participant sees the die of their own subsample."""
     study = study_in_public(slug)
@@ -77,6 +101,7 @@ def privacy(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_safe
+@keeps_language
 def allocation(request: HttpRequest, slug: str) -> HttpResponse:
     """The fingerprints of the allocation lists, and after closing the lists themselves."""
     study = study_in_public(slug)
@@ -124,7 +149,7 @@ def media(request: HttpRequest, slug: str, media_id: UUID) -> HttpResponseBase:
     if participant is None or not participant.arm or comes_before(participant.step, VIDEO):
         raise Http404
     protocol = frozen_protocol(participant.protocol_id)
-    own = {name: protocol.media[name] for name in protocol.definition.arm(participant.arm).video.files()}
+    own = {name: protocol.media[name] for name in protocol.definition.arm(participant.arm).files()}
     return media_response(request, own, study_id=participant.study_id, media_id=media_id)
 
 
@@ -168,7 +193,9 @@ def about_study(request: HttpRequest, slug: str) -> HttpResponse:
         "is_recruiting": study.status == StudyStatus.RECRUITING,
         "has_ended": study.status in ENDED,
         "has_background": bool(definition.background) or definition.in_sections,
-        "has_lecture": definition.has_lecture,
+        "has_lecture": "video" in definition.stimuli,
+        "plays": definition.plays,
+        "outside": definition.outside,
         "shows_lectures": definition.shows_lectures,
         "is_survey": definition.is_survey,
         "asks_for_words": definition.asks_for_words,

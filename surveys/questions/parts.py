@@ -37,6 +37,18 @@ class Text(RootModel[NonEmpty | Annotated[dict[Language, NonEmpty], Field(min_le
         return self.root.get(language) or self.root.get("en") or self.root[min(self.root)]
 
 
+def joined(first: Text, second: Text) -> Text:
+    """One after the other, in every language that either has."""
+    codes = [code for text in (first, second) if isinstance(text.root, dict) for code in text.root]
+    if not codes:
+        return Text(f"{first.root} {second.root}")
+    return Text({code: f"{first.in_language(code)} {second.in_language(code)}" for code in dict.fromkeys(codes)})
+
+
+YES, NO = Text({"en": "Yes", "de": "Ja"}), Text({"en": "No", "de": "Nein"})
+"""Labels that nobody wrote: the pages say them in the words of their language."""
+
+
 class Named(Protocol):
     """A part whose name tells it apart from the others of its list."""
 

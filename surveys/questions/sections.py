@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
 
-from surveys.questions.parts import NonEmpty, Text, different
+from surveys.questions.parts import NonEmpty, different
 
 SECTION = "section"
 """The key of a participant's section among their background answers, and the parameter of the address."""
@@ -13,13 +13,6 @@ INTRACLASS_CORRELATION = 0.05
 """How alike the true answers of people in one section are expected to be, and planted to be among bots."""
 LEAST_PER_ARM = 2
 """Fewer sections in an arm, and nobody can tell how much sections differ."""
-QUESTION = Text({"en": "Which section are you in?", "de": "In welcher Gruppe bist du?"})
-HINT = Text(
-    {
-        "en": "This question needs an answer: everybody in a section sees the same lecture.",
-        "de": "Diese Frage braucht eine Antwort: Alle in einer Gruppe sehen dieselbe Vorlesung.",
-    }
-)
 
 
 def _counted(given: object) -> object:

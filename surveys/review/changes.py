@@ -15,6 +15,8 @@ SECTION_OF_PART = {
     "control": "arms",
     "watching": "arms",
     "background": "background",
+    "random_order": "background",
+    "attention": "background",
     "quiz": "quiz",
     "questions": "questions",
     "die": "die",
@@ -35,7 +37,7 @@ WORDS_AROUND = 12
 NO_TEXTS = {"captions", "die", "files"}
 """Parts of the file in which a name may look like a language without being one of a text."""
 # The file keeps these as words from a list, in which an underscore stands for a space.
-FROM_A_LIST = ("kind", "role", "scheme", "mode", "cheaters", "worse")
+FROM_A_LIST = ("kind", "role", "scheme", "mode", "cheaters", "worse", "attention")
 
 
 def section_of(part: str) -> str:

@@ -1,7 +1,7 @@
 """The protocol packet: everything an officer must know about one version of a study, frozen or still a draft."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -10,9 +10,11 @@ from surveys.allocation.findable import about_sections
 from surveys.definition import QuizItem, StudyDefinition, texts_of
 from surveys.drafting.consent_prompts import Prompt, consent_prompts
 from surveys.drafting.markdown import sanitised_html
-from surveys.drafting.texts import LANGUAGE_NAMES
 from surveys.drafting.translations import Outdated, outdated_in, remembering
-from surveys.journey.presentation import DieView, FieldView, Presentation, VideoView, field_view, present
+from surveys.journey.fields import FieldView, field_view
+from surveys.journey.presentation import DieView, Presentation, present
+from surveys.journey.stimuli import StimulusView
+from surveys.languages.offered import FROM_FILES, LANGUAGE_NAMES, AddedLanguage
 from surveys.models import Media, PacketSection, Protocol
 from surveys.preregistration.planned_tests import planned_tests_in_words
 from surveys.privacy.budgets import bought_in_words, budget_in_words, rarity
@@ -20,12 +22,22 @@ from surveys.privacy.exact import shown_exactly
 from surveys.privacy.limits import reason_is_needed
 from surveys.privacy.words import privacy_in_words
 from surveys.questions.background import Group, ShortText
+from surveys.questions.stimuli import Stimulus, Video
 from surveys.review.changes import Change, changes_between, section_of
 from surveys.study_file import define
 
 ADDRESS_OF_NOTHING = "#"
 NEVER_RELEASED = "never released"
-MARKDOWN = re.compile(r"summary|consent|debrief|direct_group\.consent|.*\.transcript")
+MARKDOWN = re.compile(r"summary|consent|debrief|direct_group\.consent|.*\.(transcript|caption|reading\.text|task\.text)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownPage:
+    """A page of an arm as officers see it, with its files and the languages of its captions."""
+
+    shown: StimulusView
+    files: tuple[str, ...]
+    captions: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,11 +48,8 @@ class ArmView:
     weight: int
     share: float
     quota: int | None
-    files: tuple[str, ...]
-    video: VideoView
-    captions: str
-    transcript_html: str
-    seconds: float
+    kind: str
+    pages: tuple[ShownPage, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +72,10 @@ class BackgroundView:
     field: FieldView
     roles: tuple[str, ...]
     fields: tuple[FieldView, ...]
+    expected: str
+    """The answer that an attention check expects."""
+    conditions: tuple[str, ...]
+    """The answers after which it is shown, a line each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +112,10 @@ class Packet:
     quiz: tuple[tuple[FieldView, str], ...]
     files: tuple[StoredFile, ...]
     languages: tuple[tuple[str, str], ...]
+    added_languages: tuple[AddedLanguage, ...]
+    """Those whose sentences of the pages themselves come from a file of this server."""
+    without_words: tuple[str, ...]
+    """Those in which the pages themselves have no words, so that they are English around the study's texts."""
     translations: tuple[Translation, ...]
     consent_prompts: tuple[Prompt, ...]
     outdated: tuple[Outdated, ...]
@@ -134,6 +151,12 @@ class Packet:
     def outdated_places(self) -> list[tuple[str, str]]:
         """The outdated translations as their place on the page, and their language."""
         return [(_place(one.place), LANGUAGE_NAMES.get(one.language, one.language)) for one in self.outdated]
+
+    @property
+    def shows(self) -> str:
+        """The one kind that all groups are shown, `several`, or nothing."""
+        kinds = self.definition.stimuli
+        return next(iter(kinds)) if len(kinds) == 1 else "several" if kinds else ""
 
     @property
     def direct_percent(self) -> int:
@@ -192,6 +215,8 @@ def packet_of(
             for name, facts in sorted(protocol.media.items())
         ),
         languages=tuple((code, LANGUAGE_NAMES.get(code, code)) for code in definition.languages),
+        added_languages=tuple(FROM_FILES[code] for code in definition.languages if code in FROM_FILES),
+        without_words=tuple(code for code in definition.languages if code not in LANGUAGE_NAMES),
         translations=tuple(_translations(definition, besides=language)),
         consent_prompts=tuple(prompt for prompt in consent_prompts(definition) if prompt.language == language),
         outdated=tuple(outdated_in(remembering(definition, before=remembering(define(before.definition)) if before else None))),
@@ -280,27 +305,36 @@ def _arms(definition: StudyDefinition, shown: Presentation, media: Media) -> lis
             weight=arm.weight,
             share=arm.weight / total,
             quota=arm.quota,
-            files=arm.video.sources,
-            video=shown.videos[arm.name],
-            captions=", ".join(LANGUAGE_NAMES.get(code, code) for code, _name in arm.video.captions_in_order(definition.languages)),
-            transcript_html=shown.videos[arm.name].transcript_html,
-            seconds=shown.videos[arm.name].duration_seconds,
+            kind=arm.kind,
+            pages=tuple(
+                ShownPage(shown=view, files=tuple(one.files()), captions=_captions(one, definition.languages))
+                for one, view in zip(arm.shown, shown.stimuli[arm.name], strict=False)  # an arm that shows nothing has a view of that
+            ),
         )
         for arm in definition.arms
     ]
+
+
+def _captions(stimulus: Stimulus, languages: Sequence[str]) -> str:
+    """The languages of a video's captions."""
+    found = stimulus.captions_in_order(languages) if isinstance(stimulus, Video) else []
+    return ", ".join(LANGUAGE_NAMES.get(code, code) for code, _name in found)
 
 
 def _background(definition: StudyDefinition, language: str) -> list[BackgroundView]:
     found = []
     for question in definition.background:
         parts = question.fields if isinstance(question, Group) else (question,)
+        view = field_view(question, language)
         found.append(
             BackgroundView(
-                field=field_view(question, language),
+                field=view,
                 roles=tuple(
                     dict.fromkeys(NEVER_RELEASED if isinstance(part, ShortText) else part.role.replace("_", " ") for part in parts)
                 ),
                 fields=tuple(field_view(part, language) for part in parts),
+                expected=next((text for name, text in view.options if name == getattr(question, "expected", None)), ""),
+                conditions=tuple(condition.line for condition in question.show_if),
             )
         )
     return found

@@ -259,6 +259,6 @@ def _decide(study: Study, verdict: Verdict, *, actor: User, reason: str, conditi
     )
     if verdict != Verdict.APPROVED and not decision.reason:
         raise ValidationError({"reason": _("Write the reason; the investigator reads it.")})
-    decision.full_clean()
+    decision.full_clean(exclude=("study", "protocol", "decided_by"))
     decision.save()
     return decision

@@ -10,13 +10,14 @@ from django.utils.translation import gettext as _
 from surveys.definition import StudyDefinition, texts_of
 from surveys.drafting.consent_prompts import consent_prompts
 from surveys.drafting.parts import PARTS, Part
-from surveys.drafting.texts import LANGUAGE_NAMES, gaps_in
+from surveys.drafting.texts import gaps_in
 from surveys.drafting.translations import Outdated, outdated_in
+from surveys.languages.offered import LANGUAGE_NAMES
 from surveys.models import MediaFile, Study
 from surveys.privacy.limits import reason_is_needed, refusal
 from surveys.protocols import with_known_originals
 from surveys.questions.parts import Text
-from surveys.questions.stimuli import Arm
+from surveys.questions.stimuli import Arm, Shows
 from surveys.study_file import define
 
 
@@ -83,18 +84,35 @@ def _unsaid(definition: StudyDefinition) -> Iterator[ToDo]:
 
 
 def _files(definition: StudyDefinition, there: set[str]) -> Iterator[ToDo]:
-    users = {name: arm for arm in reversed(definition.arms) for name in arm.video.files()}
+    places = [(arm, page, holder) for arm in definition.arms for page, holder in [("", arm), *((one.name, one) for one in arm.pages)]]
+    # An arm with several pages names no file of its own beside those of its pages.
+    users = {name: (arm, page) for arm, page, holder in reversed(places) for name in Shows.files(holder)}
     for name in sorted(users.keys() - there):
         sentence = _("The file %(name)s has not been uploaded.") % {"name": name}
-        yield ToDo(sentence=sentence, part="arms", address=_files_address(definition, users[name]))
-    for arm in definition.arms:
+        yield ToDo(sentence=sentence, part="arms", address=_files_address(definition, *users[name]))
+    for arm, page, holder in places:
         for code in definition.languages:
-            if arm.video.sources and code not in arm.video.captions:
+            if holder.video.sources and code not in holder.video.captions:
                 sentence = _("Arm “%(arm)s” has no captions in %(language)s. Some students cannot follow without.") % {
                     "arm": arm.label.in_language(definition.languages[0]),
                     "language": LANGUAGE_NAMES.get(code, code),
                 }
-                yield ToDo(sentence=sentence, part="arms", address=_files_address(definition, arm), needed=False)
+                yield ToDo(sentence=sentence, part="arms", address=_files_address(definition, arm, page), needed=False)
+        if holder.task and not holder.task.address:
+            sentence = _("Arm “%(arm)s” has a task on another site, and no address of it.") % {
+                "arm": arm.label.in_language(definition.languages[0])
+            }
+            yield ToDo(sentence=sentence, part="arms", address=_arm_address(definition, arm, page) + "#task.address")
+        for name in _unused(holder):
+            sentence = _("The picture %(name)s is uploaded, and its text does not show it.") % {"name": name}
+            yield ToDo(sentence=sentence, part="arms", address=_files_address(definition, arm, page), needed=False)
+
+
+def _unused(holder: Shows) -> list[str]:
+    """The pictures that the text beside them shows in no language."""
+    if holder.reading is None:
+        return []
+    return [name for name in holder.reading.pictures if name not in holder.reading.pictures_shown]
 
 
 def _privacy(definition: StudyDefinition) -> Iterator[ToDo]:
@@ -106,8 +124,13 @@ def _privacy(definition: StudyDefinition) -> Iterator[ToDo]:
         yield ToDo(sentence=needed, part=part.name, address=address, needed=False)
 
 
-def _files_address(definition: StudyDefinition, arm: Arm) -> str:
-    return reverse("surveys:build_arm", args=[definition.slug, arm.name]) + "#files"
+def _arm_address(definition: StudyDefinition, arm: Arm, page: str) -> str:
+    names = [definition.slug, arm.name, *([page] if page else [])]
+    return reverse("surveys:build_arm_page" if page else "surveys:build_arm", args=names)
+
+
+def _files_address(definition: StudyDefinition, arm: Arm, page: str) -> str:
+    return _arm_address(definition, arm, page) + "#files"
 
 
 def part_of(place: str) -> Part:
@@ -124,10 +147,12 @@ def address_of(definition: StudyDefinition, place: str, code: str) -> str:
         field = "" if part is PARTS[-1] else f"#{key}" if key == "contact" else f"#{key}.{code}"
         return reverse(part.route, args=[definition.slug]) + field
     index, _bracket, inner = rest.partition("]")
+    if key == "arms":
+        arm, page = definition.arms[int(index)], ""
+        if inside := re.fullmatch(r"\.pages\[(\d+)\]\.(.+)", inner):
+            page, inner = arm.pages[int(inside[1])].name, inside[2]
+        return _arm_address(definition, arm, page) + f"#{inner.strip('.')}.{code}"
     name = getattr(definition, key)[int(index)].name
     field = inner.strip(".").replace("[", ".").replace("]", "")
     field = f"{re.sub(r'options[.].*', 'options', field)}.{code}"
-    if key == "arms":
-        field = field.removeprefix("video.").replace("reading.text", "reading")
-        return reverse("surveys:build_arm", args=[definition.slug, name]) + f"#{field}"
     return reverse("surveys:build_item", args=[definition.slug, key, name]) + f"#{field}"

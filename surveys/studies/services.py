@@ -32,6 +32,8 @@ FIXED_BY_LAUNCH = (
     "control",
     "background",
     "quiz",
+    "random_order",
+    "attention",
     "questions",
     "die",
     "direct_share",
@@ -49,7 +51,7 @@ def create_study(*, definition: StudyDefinition, owner: User, accepts_bots: bool
     _describe(study, remembering(definition))
     if Study.objects.filter(slug=definition.slug).exists():
         raise DefinitionError([_("slug: a study called %(slug)s exists already; choose another slug") % {"slug": definition.slug}])
-    study.full_clean(exclude=("protocol",))
+    study.full_clean(exclude=("owner", "protocol"), validate_unique=False, validate_constraints=False)  # the database does
     try:
         study.save(force_insert=True)
     except IntegrityError as error:

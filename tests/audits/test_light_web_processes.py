@@ -8,7 +8,7 @@ import sys
 from tests.audits.tree import project_files
 from tests.processes import ROOT
 
-HEAVY = ("scipy", "statsmodels", "pandas", "av", "httpx", "lxml")
+HEAVY = ("scipy", "statsmodels", "pandas", "av", "httpx", "lxml", "cryptography.hazmat")
 
 
 def test_the_addresses_of_all_pages_load_nothing_heavy() -> None:

@@ -132,4 +132,5 @@ def test_the_program_reads_files_that_an_editor_gave_a_byte_order_mark(python: P
     for name in ("data.csv", "protocol.json", "results.json"):
         (folder / name).write_bytes(b"\xef\xbb\xbf" + (folder / name).read_bytes())
     done = run(python, "replicate.py", cwd=folder)
-    assert (done.returncode, done.stdout.splitlines()[-1:]) == (0, ["Every number is the same."]), done.stdout + done.stderr
+    assert (done.returncode, done.stdout.splitlines()[-1:]) == (1, ["Every number is the same."]), done.stdout + done.stderr
+    assert done.stdout.startswith("data.csv: it was changed\nprotocol.json: it was changed\nresults.json: it was changed\n")

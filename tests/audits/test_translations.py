@@ -6,21 +6,12 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from surveys.errors import JourneyError, SurveyError
+from surveys.errors import SurveyError
+from tests.audits.participants_words import participants_words
 from tests.audits.tree import project_files
 
 ROOT = Path(__file__).parents[2]
 TEMPLATES = ROOT / "templates"
-# Participants also read form errors, which no template holds.
-MODULES = (
-    "surveys/journey/forms.py",
-    "surveys/journey/presentation.py",
-    "surveys/journey/views.py",
-    "surveys/journey/step_views.py",
-    "surveys/journey/comprehension.py",
-    "surveys/journey/services.py",
-    "surveys/ways_in.py",
-)
 # Programs, bots and developers read these; pages show a sentence of their own. The rules of a study file are pure, as the library is.
 NOT_FOR_PEOPLE = {
     "Http404",
@@ -32,32 +23,32 @@ NOT_FOR_PEOPLE = {
     "UnexpectedPageError",
     "UnsatisfiableRangeError",
     "RefusedAddressError",
+    "CatalogueError",
 }
 TRANSLATE = re.compile(r"""\{%\s*translate\s+(?:"([^"]+)"|'([^']+)')""")
 CALL = re.compile(r"""\b(?:_|gettext)\(\s*"([^"]+)"\s*[,)]""")
 LAZY_CALL = re.compile(r"""\b(?:_|gettext|gettext_lazy|gettext_noop)\(\s*"([^"]+)"\s*[,)]""")
 # Pages of views with `in_own_language`, and what they show.
 STAFF_PAGES = ("analysis/learning/**/*", "analysis/data_sets/*", "analysis/inbox", "analysis/decisions", "accounts/account", "base_staff")
-STAFF_PAGES += ("analysis/record_sets/*", "analysis/releases/_records", "analysis/releases/_record_fields", "analysis/releases/_files")
+STAFF_PAGES += ("analysis/record_sets/*", "analysis/releases/*")
 STAFF_PAGES += ("base_study", "surveys/builder/base", "surveys/builder/form", "surveys/builder/fields/*")
 STAFF_PAGES += ("surveys/_study_navigation", "surveys/investigator/invitation", "surveys/investigator/new_account")
 STAFF_PAGES += ("analysis/records/*", "analysis/planning/_figure")
-STAFF_MODULES = ("analysis/learning/**/*", "analysis/data_sets/*", "analysis/ledger/*", "analysis/sources/*", "analysis/inbox/*")
-STAFF_MODULES += ("analysis/record_sets/*", "analysis/releases/protecting")
+STAFF_MODULES = ("analysis/learning/**/*", "analysis/data_sets/*", "analysis/ledger/*", "analysis/sources/**/*", "analysis/inbox/*")
+STAFF_MODULES += ("analysis/record_sets/*", "analysis/releases/*", "analysis/models/records", "analysis/packages/licences")
 STAFF_MODULES += ("analysis/figures/difficulties", "platform/accounts/views", "surveys/templatetags/*", "surveys/privacy/budgets")
 STAFF_MODULES += ("surveys/builder/frame", "surveys/drafting/parts", "surveys/drafting/forms")
-STAFF_MODULES += ("analysis/records/*", "analysis/releases/selectors")
+STAFF_MODULES += ("analysis/records/*", "analysis/live/matrix", "analysis/figures/intervals", "analysis/models/results")
 STAFF_MODULES += ("surveys/privacy/exact", "surveys/privacy/words", "surveys/reading/apart")
 SAME = {"%(label)s, %(bounds)s", "%(where)s: %(problem)s", "25 %", "75 %", "Budget", "Budget ε", "Codes", "Plan", "Tokens", "Webhooks"}
 BLOCK = re.compile(r"\{%\s*blocktranslate\b([^%]*)%\}(.*?)\{%\s*endblocktranslate\s*%\}", re.DOTALL)
 
 
-def participants_words() -> Iterator[str]:
-    """As the catalogue is asked for them: Django doubles the percent signs of a template's words."""
-    pages = [TEMPLATES / "base.html", TEMPLATES / "home.html", *TEMPLATES.glob("surveys/participant/*.html")]
-    yield from words_in([*pages, *TEMPLATES.glob("components/*.html")], [ROOT / module for module in MODULES])
-    for error in (SurveyError, JourneyError, *kinds_of(JourneyError)):
-        yield from (str(error.title), str(error.advice))
+def words_of_strangers() -> Iterator[str]:
+    """What everybody may read in German, and participants in every language."""
+    pages = [TEMPLATES / "home.html", *TEMPLATES.glob("surveys/classroom/*.html"), *TEMPLATES.glob("components/*.html")]
+    yield from words_in(pages, [])
+    yield from participants_words()
 
 
 def words_of_staff() -> Iterator[str]:
@@ -94,7 +85,7 @@ def untranslated(raised: ast.Call) -> Iterator[ast.expr]:
 def test_every_word_on_a_page_that_is_there_in_german_is_translated() -> None:
     with (TEMPLATES / "locale/de/LC_MESSAGES/django.mo").open("rb") as compiled:
         german = gettext.GNUTranslations(compiled)
-    words = {*participants_words(), *words_of_staff()}
+    words = {*words_of_strangers(), *words_of_staff()}
     assert len(words) > 700
     assert sorted(word for word in words if german.gettext(word) == word) == sorted(SAME)
 
@@ -103,7 +94,7 @@ def test_translations_keep_their_placeholders() -> None:
     with (TEMPLATES / "locale/de/LC_MESSAGES/django.mo").open("rb") as compiled:
         german = gettext.GNUTranslations(compiled)
     placeholder = re.compile(r"%\(\w+\)s|\{\w+\}")
-    for word in {*participants_words(), *words_of_staff()}:
+    for word in {*words_of_strangers(), *words_of_staff()}:
         assert sorted(placeholder.findall(german.gettext(word))) == sorted(placeholder.findall(word)), word
 
 

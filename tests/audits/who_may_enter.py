@@ -54,6 +54,9 @@ EVERYWHERE: dict[str, tuple[Any, ...]] = {
     "schema":                          (200,    200,    200,    200,    200,    200,    200,    200,    200),
     "surveys:api_studies":             (NO,     200,    200,    200,    200,    200,    200,    200,    200),
     "surveys:invitation":              (404,    404,    404,    404,    404,    404,    404,    404,    404),
+    "surveys:class_room":              (404,    404,    404,    404,    404,    404,    404,    404,    404),
+    "surveys:class_screen":            (404,    404,    404,    404,    404,    404,    404,    404,    404),
+    "surveys:class_batches":           (404,    404,    404,    404,    404,    404,    404,    404,    404),
     "surveys:new_account":             (404,    404,    404,    404,    404,    404,    404,    404,    404),
     "analysis:data_set_invitation":    (404,    404,    404,    404,    404,    404,    404,    404,    404),
     "analysis:data_set_account":       (404,    404,    404,    404,    404,    404,    404,    404,    404),
@@ -76,6 +79,8 @@ EVERYWHERE: dict[str, tuple[Any, ...]] = {
     "analysis:api_bring_records":      (NO,     405,    403,    403,    403,    405,    403,    403,    405),
     "analysis:api_data_sets":          (NO,     200,    200,    200,    200,    200,    200,    200,    200),
     "surveys:two_worlds":              (200,    200,    200,    200,    200,    200,    200,    200,    200),
+    "surveys:open_studies":            (200,    200,    200,    200,    200,    200,    200,    200,    200),
+    "surveys:in_class":                (200,    200,    200,    200,    200,    200,    200,    200,    200),
 }  # fmt: skip
 # Addresses that exist only where a mail server is configured.
 WITH_MAIL: dict[str, tuple[Any, ...]] = {
@@ -89,6 +94,7 @@ RECRUITING: dict[str, tuple[Any, ...]] = {
     "surveys:journey":                 (200,    200,    200,    200,    200,    200,    200,    200,    200),
     "surveys:progress":                (405,    405,    405,    405,    405,    405,    405,    405,    405),
     "surveys:resume":                  (404,    404,    404,    404,    404,    404,    404,    404,    404),
+    "surveys:return":                  (403,    403,    403,    403,    403,    403,    403,    403,    403),
     "surveys:begin_anew":              (200,    200,    200,    200,    200,    200,    200,    200,    200),
     "surveys:withdraw":                (200,    200,    200,    200,    200,    200,    200,    200,    200),
     "surveys:consent_copy":            (200,    200,    200,    200,    200,    200,    200,    200,    200),
@@ -111,9 +117,11 @@ RECRUITING: dict[str, tuple[Any, ...]] = {
     "surveys:build_arm":               (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:build_background":        (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:build_redcap":            (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
+    "surveys:build_redcap_dictionary": (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:build_quiz":              (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:build_questions":         (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:build_add":               (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
+    "surveys:build_arm_page":          (LOGIN,  404,    404,    404,    404,    404,    404,    404,    404),
     "surveys:build_item":              (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:build_tests":             (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "analysis:build_budget":           (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
@@ -303,12 +311,14 @@ OF_A_DATA_SET: dict[str, tuple[Any, ...]] = {
     "analysis:api_data_set_frozen":    (NO,     405,    405,    405,    405,    405,    405,    405,    405),
     # These are there for a data set of records alone.
     "analysis:data_set_records":       (LOGIN,  404,    404,    404,    404,    404,    404,    404,    404),
+    "analysis:data_set_records_or_query": (LOGIN, 404,  404,    404,    404,    404,    404,    404,    404),
     "analysis:public_records":         (404,    404,    404,    404,    404,    404,    404,    404,    404),
     "analysis:public_records_package": (404,    404,    404,    404,    404,    404,    404,    404,    404),
     "analysis:api_record_set":         (NO,     404,    404,    404,    404,    404,    404,    404,    404),
     "analysis:api_record_roles":       (NO,     405,    405,    405,    405,    405,    405,    405,    405),
     "analysis:api_record_hierarchy":   (NO,     405,    405,    405,    405,    405,    405,    405,    405),
     "analysis:api_stop_record_set":    (NO,     405,    405,    405,    405,    405,    405,    405,    405),
+    "analysis:api_confirm_record_set": (NO,     405,    405,    405,    405,    405,    405,    405,    405),
     "analysis:api_build_record_set":   (NO,     405,    405,    405,    405,    405,    405,    405,    405),
 }  # fmt: skip
 # The same for records that `owner` brought and an officer approved: their page and package are everybody's.
@@ -325,6 +335,7 @@ OF_A_RECORD_SET: dict[str, tuple[Any, ...]] = {
     "analysis:api_data_set_ledger":    (NO,     404,    404,    404,    404,    404,    404,    404,    404),
     "analysis:api_data_set":           (NO,     200,    404,    404,    404,    404,    200,    404,    200),
     "analysis:data_set_records":       (LOGIN,  200,    404,    404,    404,    404,    200,    404,    200),
+    "analysis:data_set_records_or_query": (LOGIN, 200,  404,    404,    404,    404,    404,    404,    200),
     "analysis:public_records":         (200,    200,    200,    200,    200,    200,    200,    200,    200),
     "analysis:public_records_package": (200,    200,    200,    200,    200,    200,    200,    200,    200),
     "analysis:api_record_set":         (NO,     200,    404,    404,    404,    404,    200,    404,    200),
@@ -333,6 +344,7 @@ DATA_SET_OPEN_TO_ITS_ANALYST = {"analysis:data_set", "analysis:data_set_question
 DATA_SET_OPEN_TO_ITS_ANALYST |= {"analysis:api_data_set_questions", "analysis:api_data_set_topics"}
 ARGUMENTS = {
     "data_set": "marks-of-a-course",
+    "code": "UNKNOWN",
     "uidb36": "1",
     "key": "made-up",
     "release_id": 1,
@@ -347,6 +359,8 @@ ARGUMENTS = {
     "kind": "svg",
     "file_kind": "json",
     "arm": "slides",
+    "page": "unknown",
+    "ticket": "unknown",
     "webhook_id": "00000000-0000-0000-0000-000000000000",
     "delivery_id": "00000000-0000-0000-0000-000000000000",
     "table": "participants",

@@ -12,6 +12,7 @@ from django.urls import URLPattern, URLResolver, include, path
 from django.utils import translation
 
 import surveys
+from surveys.journey.stimuli import StimulusView
 from surveys.media.ranged_response import ranged_file_response
 
 LECTURES = Path(surveys.__file__).parent / "sample" / "lectures"
@@ -48,11 +49,10 @@ def journey(request: HttpRequest, slug: str) -> HttpResponse:
         return HttpResponseRedirect(f"/s/{slug}/")  # as the journey does: the next page stands at the same address
     if desk.submitted:
         return render(request, "surveys/participant/base.html", {"study": {"title": NEXT_PAGE}})
-    video = SimpleNamespace(
-        stimulus="video",
-        title="Lectures",
-        sources=[("/m/tokenwebm", "video/webm"), ("/m/tokenmp4", "video/mp4")],
-        captions=[("/m/tokenen", "en", "English"), ("/m/tokende", "de", "Deutsch")],
+    stimulus = StimulusView(
+        kind="video",
+        sources=(("/m/tokenwebm", "video/webm"), ("/m/tokenmp4", "video/mp4")),
+        captions=(("/m/tokenen", "en", "English"), ("/m/tokende", "de", "Deutsch")),
         poster_url="/m/tokenposter",
         transcript_html="<p>Does a new lecture help students learn?</p>",
         duration_seconds=SECONDS,
@@ -63,7 +63,8 @@ def journey(request: HttpRequest, slug: str) -> HttpResponse:
         ),
         "language": desk.language,
         "step": "video",
-        "video": video,
+        "stimulus": stimulus,
+        "page": 0,
         "watch": desk.watch,
         "required_share": desk.required_share,
         "watched_share": desk.watched_share,

@@ -60,16 +60,19 @@ def _facts_of(name: str) -> dict[str, Any]:
     return {part: getattr(found, part) for part in ("media_type", "size", "sha256", "duration_seconds")}
 
 
-def token_at_questions(study: Study, *, subsample: str, language: str = "en") -> str:
-    """The token of a new participant of `subsample` who has everything but the sensitive questions behind them."""
+def token_at_questions(study: Study, *, subsample: str, arm: str = "", language: str = "en") -> str:
+    """The token of a new participant of `subsample`, and of this arm, who has everything but the sensitive questions behind them."""
     for _attempt in range(100):
         token = new_token()
         participant = participation.enrol(study, visit=Visit(token=token, language=language))
         participation.record_background(token, answers={})
-        participation.finish_video(token)
+        shown = define(study.definition).arm(Participant.objects.get(pk=participant.pk).arm).shown
+        for page in range(max(len(shown), 1)):
+            participation.finish_stimulus(token, page=page)
         participation.record_quiz(token, answers={})
         participation.finish_die(token, understood_at_once=True)
-        if Participant.objects.get(pk=participant.pk).subsample == subsample:
+        drawn = Participant.objects.get(pk=participant.pk)
+        if drawn.subsample == subsample and arm in ("", drawn.arm):
             return token
     raise AssertionError(f"nobody was drawn into subsample {subsample}")
 

@@ -13,6 +13,8 @@ from tests.browser.conftest import Complaints
 from tests.browser.die_traces import Trace, trace_of
 from tests.browser.people import JOURNEY, TWO_QUESTIONS, become, recruiting_study, token_at_questions
 from tests.browser.traces import differences
+from tests.factories import recruiting_study as study_of_many_arms
+from tests.stimuli import EVERY_ARM, OF_A_KIND, arms_with
 
 FACES = range(1, 7)
 
@@ -116,6 +118,21 @@ def test_the_two_designs_cannot_be_told_apart_by_what_is_sent(
 ) -> None:
     complaints.expected.append("503")
     assert not differences([trace(new_page, site, study, subsample=subsample, face=3) for subsample in ("1", "2")])
+
+
+def test_neither_a_face_nor_what_an_arm_shows_makes_a_difference_that_can_be_noticed(
+    new_page: Callable[..., Page], complaints: Complaints, site: str, transactional_db: None
+) -> None:
+    """Every kind of stimulus went before the die, each for another person with another face: nobody outside can tell any of it."""
+    complaints.expected.append("503")
+    study = study_of_many_arms(**arms_with(*OF_A_KIND), questions=TWO_QUESTIONS, minimum_seconds=2)
+    traces = []
+    for face, arm in zip(FACES, EVERY_ARM[1:], strict=True):
+        token = token_at_questions(study, subsample="1", arm=arm["name"])
+        page = new_page()
+        become(page.context, site, token)
+        traces.append(trace_of(page.context, face=face, token=token))
+    assert not differences(traces)
 
 
 def leaking_traces(browser: Browser, site: str, study: Study, change: Callable[[str], str]) -> list[Trace]:

@@ -40,7 +40,7 @@ def test_a_text_is_read_and_left_too_early(
     expect(problem).to_be_visible()
     assert_accessible(page)
     problem.press("Enter")
-    expect(page).to_have_url(f"{page.url.partition('#')[0]}#reading")
+    expect(page).to_have_url(f"{page.url.partition('#')[0]}#stimulus")
 
 
 @pytest.mark.parametrize("width", [320, 1280])
@@ -59,11 +59,11 @@ def test_an_arm_is_given_a_text(
     assert_fits(page)
     page.get_by_role("link", name="facts").click()
     expect(page.get_by_role("textbox", name="Text to read")).to_have_value(ARMS[0]["reading"]["text"])
-    expect(page.get_by_label("Transcript (optional)")).to_be_hidden()
+    expect(page.get_by_role("textbox", name="Transcript (optional)")).to_be_hidden()
     assert_accessible(page)
     assert_fits(page)
     page.get_by_label("A video").check()
-    expect(page.get_by_label("Transcript (optional)")).to_be_visible()
+    expect(page.get_by_role("textbox", name="Transcript (optional)")).to_be_visible()
     expect(page.get_by_role("textbox", name="Text to read")).to_be_hidden()
     page.get_by_label("Nothing: people go straight on").check()
     page.get_by_role("button", name="Save").click()

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from click.testing import CliRunner
 from django.core.management import call_command
 from django.test import Client
@@ -118,4 +119,5 @@ def test_the_schema_is_valid_and_complete(tmp_path: Path) -> None:
             assert "application/problem+json" in operation["responses"]["4XX"]["content"]
             public = address.startswith("/api/v1/releases/")  # published data are for everybody
             assert public or operation["security"] == [{"tokenAuth": []}, {"cookieAuth": []}]
-    assert Client().get(API + "schema/").status_code == 200
+    as_yaml, as_json = (Client().get(f"{API}schema/?format={kind}").content for kind in ("yaml", "json"))
+    assert yaml.load(as_yaml, yaml.CSafeLoader) == json.loads(as_json)

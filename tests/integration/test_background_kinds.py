@@ -14,8 +14,8 @@ from candor.packages.archive import files_in
 from surveys import actions
 from surveys.bots.population import Population
 from surveys.journey import services as participation
+from surveys.journey.fields import field_view
 from surveys.journey.forms import errors_of, read_fields
-from surveys.journey.presentation import field_view
 from surveys.models import MemberRole, Participant, Study, StudyMember, StudyStatus
 from surveys.questions.background import OrdinalScale, ShortText
 from surveys.studies import services as studies

@@ -73,7 +73,7 @@ def walker(
         bot=crowd.draw(rng),
         population=crowd,
         arm=protocol.definition.control,
-        arm_of_stimulus=arms_by_stimulus(protocol),
+        arms_of_stimulus=arms_by_stimulus(protocol),
         rng=rng,
         patience_seconds=patience_seconds,
     )

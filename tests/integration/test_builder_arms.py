@@ -33,7 +33,7 @@ def browser(study: Study) -> Client:
 
 
 def upload(browser: Client, study: Study, kind: str, name: str, content: bytes, *, arm: str = "slides", language: str = "") -> HttpResponse:
-    sent = {"action": "upload", "kind": kind, "language": language, "content": SimpleUploadedFile(name, content)}
+    sent = {"action": "upload", "slot": kind, "language": language, "content": SimpleUploadedFile(name, content)}
     return browser.post(address("build_arm", study, arm), sent)
 
 
@@ -61,7 +61,7 @@ def test_control_and_watching_are_chosen_on_the_page_of_all_arms(browser: Client
 
 def test_an_arm_is_changed_and_its_mistakes_come_back(browser: Client, study: Study) -> None:
     page = address("build_arm", study, "slides")
-    sent = inputs(browser.get(page)) | {"label.en": "Slides alone", "weight": "2", "quota": "80", "transcript.en": "Hello."}
+    sent = inputs(browser.get(page)) | {"label.en": "Slides alone", "weight": "2", "quota": "80", "video.transcript.en": "Hello."}
     assert browser.post(page, sent).status_code == 302
     arm = definition_of(study).arm("slides")
     assert (arm.label.root["en"], arm.weight, arm.quota) == ("Slides alone", 2, 80)
@@ -76,13 +76,13 @@ def test_an_arm_is_added_and_removed_and_one_always_remains(browser: Client, stu
     assert browser.post(page, {"add": "1", "label.en": "Sound only", "label.de": "Nur Ton"}).status_code == 302
     assert definition_of(study).arm("sound_only").label == Text({"en": "Sound only", "de": "Nur Ton"})
     assert "The file sound_only.mp4 has not been uploaded." in [one.sentence for one in to_do(study)]
-    assert browser.post(address("build_arm", study, "slides"), {"action": "remove-arm"}).status_code == 302
+    assert browser.post(address("build_arm", study, "slides"), {"action": "remove"}).status_code == 302
     assert [arm.name for arm in definition_of(study).arms] == ["instructor", "sound_only"]
     assert definition_of(study).control == "instructor", "the control was removed"
     assert "slides-only.mp4" not in current(study)
     assert "captions-en.vtt" in current(study), "the other arm needs it"
     for name in ("instructor", "sound_only"):
-        assert browser.post(address("build_arm", study, name), {"action": "remove-arm"}).status_code == 302
+        assert browser.post(address("build_arm", study, name), {"action": "remove"}).status_code == 302
         (left,) = definition_of(study).arms
         assert (left.name, left.video.sources) == ("sound_only", ()), "the only arm is a survey's; nothing is awaited that is not there"
 
@@ -134,7 +134,7 @@ def test_a_file_that_is_something_else_is_refused_at_its_place(browser: Client, 
     assert set(errors(response)) == {"content-video"}
     assert "is not an MP4 or WebM video" in response.content.decode()
     assert set(errors(upload(browser, study, "captions", "c.srt", VTT, language="en"))) == {"content-captions-en"}
-    assert set(errors(browser.post(address("build_arm", study, "slides"), {"action": "upload", "kind": "poster"}))) == {"content-poster"}
+    assert set(errors(browser.post(address("build_arm", study, "slides"), {"action": "upload", "slot": "poster"}))) == {"content-poster"}
     assert definition_of(study) == before
 
 
@@ -143,6 +143,6 @@ def test_files_of_a_frozen_study_stay() -> None:
     browser, before = logged_in(study.owner), current(study)
     assert upload(browser, study, "captions", "c.vtt", VTT, language="de").status_code == 409
     assert browser.post(address("build_arm", study, "slides"), {"action": "remove-file", "file": "slides-only.webp"}).status_code == 409
-    assert browser.post(address("build_arm", study, "slides"), {"action": "remove-arm"}).status_code == 409
+    assert browser.post(address("build_arm", study, "slides"), {"action": "remove"}).status_code == 409
     assert current(study) == before
     assert "data-upload" not in browser.get(address("build_arm", study, "slides")).content.decode()

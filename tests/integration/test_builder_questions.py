@@ -82,7 +82,7 @@ def test_mistakes_stand_beside_their_fields(browser: Client, study: Study) -> No
     sent = {"kind": "single_choice", "text.en": "Which?", "options.en": "One\nOne", "role": "auxiliary", "name": "gender"}
     assert errors(add(browser, study, "background", sent)) == {
         "name": "Another question is called gender already.",
-        "options.en": "Two options say the same.",
+        "options.en": "Two lines say the same.",
     }
     sent |= {"options.en": "One\nTwo", "options.de": "Eins", "name": ""}
     assert set(errors(add(browser, study, "background", sent))) == {"options.de"}
@@ -202,7 +202,8 @@ def test_a_redcap_dictionary_comes_in_with_a_report_of_every_field(browser: Clie
     assert "identifier" in rows["email"]
     assert "smallest and a largest" in rows["weight"]
     assert "calculated" in rows["bmi"]
-    assert "Dates" in rows["born"]
+    assert "A date needs an earliest and a latest answer" in rows["born"]
+    assert "number of the record" in rows["record_id"]
     assert "already" in rows["gender"]
     browser.post(page, {"file": SimpleUploadedFile("dictionary.csv", DICTIONARY.encode())})
     assert len(names(study)) == len(before) + 6, "nothing comes in twice"

@@ -12,8 +12,8 @@ from accounts.models import Role
 from candor.packages.archive import files_in
 from surveys.bots.circles import draw_circle
 from surveys.bots.population import Population
+from surveys.journey.fields import field_view
 from surveys.journey.forms import errors_of, read_fields
-from surveys.journey.presentation import field_view
 from surveys.models import Participant, StudyStatus
 from surveys.questions.background import MOST_FRIENDS, Circle, pairs_among
 from surveys.review.changes import changes_between

@@ -42,7 +42,7 @@ HEADINGS = {
 }
 GERMAN_HEADINGS = {
     "welcome": "Eine kurze Vorlesung und vier ehrliche Antworten",
-    "consent": "Möchtest du teilnehmen?",
+    "consent": "Stimmst du der Teilnahme zu?",
     "background": "Über dich",
     "video": "Sieh dir die Vorlesung an",
     "quiz": "Ein kurzes Quiz",

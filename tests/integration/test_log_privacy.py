@@ -55,7 +55,7 @@ def test_a_request_is_logged_by_its_pattern(log: io.StringIO, address: str, line
         assert private not in written
 
 
-@pytest.mark.parametrize("address", [f"/s/resume/{TOKEN}/", f"/s/resumee/{TOKEN}/"])
+@pytest.mark.parametrize("address", [f"/s/resume/{TOKEN}/", f"/s/resumee/{TOKEN}/", f"/in-class/{TOKEN}/"])
 def test_a_participants_mistyped_link_leaves_no_line(log: io.StringIO, address: str) -> None:
     """Containers stamp each line with the second in which it came."""
     Client(raise_request_exception=False).get(address)

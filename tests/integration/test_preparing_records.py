@@ -14,7 +14,7 @@ from analysis.answers.study_records import suggested_hierarchies, values_of
 from analysis.models import RecordHierarchies, RecordSweep, Release
 from analysis.packages.errors import ReleaseError
 from analysis.records.indented import to_chains, to_list
-from analysis.records.services import start_sweep
+from analysis.records.services import save_hierarchy, start_sweep
 from analysis.records.sweeping import queries
 from analysis.releases import services
 from audit.models import Entry
@@ -25,7 +25,7 @@ from surveys.tokens import hash_of_withdrawal_code
 from tests.api_requests import get, post, problem
 from tests.factories import draft_study, logged_in, page_of, person
 from tests.finished_people import compute
-from tests.jobs import work_off, work_on
+from tests.jobs import attempt, claimed, work_off, work_on
 from tests.releases import CHOICES, built_release, closed_study, published_release, requested_release
 
 pytestmark = pytest.mark.django_db
@@ -152,6 +152,50 @@ def test_a_hierarchy_is_edited_as_an_indented_list_and_used_in_the_release(study
     assert actions == [{"attribute": "gender", "suggested": False}]
     client.post(address(study), {"action": "suggested", "attribute": "gender"})
     assert RecordHierarchies.objects.get().document == {}
+
+
+def test_a_sensitive_question_has_a_hierarchy_for_the_case_that_it_is_a_label(study: Study) -> None:
+    client = logged_in(study.owner)
+    assert "if it is treated as a quasi-identifier" in text_of(client.get(address(study)))
+    grades = list(schema_of_study(protocol_in_force(study).definition).if_labels["courses.grade"])
+    listed = "told\n" + "".join(f"  {grade}\n" for grade in grades if grade != "not answered") + "not answered"
+    client.post(address(study), {"action": "edit", "attribute": "courses.grade", "listed": listed})
+    chosen = RECORDS["protection"] | {"as_labels": ["courses.grade"]}
+    assert "courses.grade" not in (built_release(study, **RECORDS).protection or {})["hierarchies"]
+    services.discard(Release.objects.get(), actor=study.owner)
+    release = built_release(study, **RECORDS | {"protection": chosen})
+    assert (release.protection or {})["hierarchies"]["courses.grade"][grades[0]] == [grades[0], "told", "*"]
+
+
+def test_a_program_hears_which_answer_has_no_place(study: Study) -> None:
+    chains = {"woman": ["woman", "*"], "man": ["man", "*"], "not answered": ["not answered", "*"]}
+    with pytest.raises(ReleaseError, match="The hierarchy of “gender” has no place for “other”"):
+        save_hierarchy(study, attribute="gender", chains=chains, actor=study.owner)
+    with pytest.raises(ReleaseError, match="“nobody” in the hierarchy of “gender” is no answer"):
+        save_hierarchy(study, attribute="gender", chains=chains | {"other": ["other", "*"], "nobody": ["nobody", "*"]}, actor=study.owner)
+
+
+def test_a_second_tab_does_not_undo_the_first_unseen(study: Study) -> None:
+    client = logged_in(study.owner)
+    [seen] = page_of(client.get(address(study))).xpath("//form[.//textarea[@id='listed-gender']]//input[@name='seen']/@value")
+    lists = [f"{above}\n  woman\n  man\nother\nnot answered" for above in ("binary", "two")]
+    first, second = (client.post(address(study), {"action": "edit", "attribute": "gender", "listed": one, "seen": seen}) for one in lists)
+    assert (first.status_code, second.status_code) == (302, 422)
+    assert "was changed meanwhile" in text_of(second)
+    [again] = page_of(second).xpath("//form[.//textarea[@id='listed-gender']]")
+    assert again.xpath(".//textarea")[0].text_content().split() == lists[1].split()
+    [now] = again.xpath(".//input[@name='seen']/@value")
+    assert client.post(address(study), {"action": "edit", "attribute": "gender", "listed": lists[1], "seen": now}).status_code == 302
+    assert RecordHierarchies.objects.get().document["gender"]["woman"] == ["woman", "two", "*"]
+
+
+def test_a_withdrawal_ends_a_search_that_a_worker_holds(study: Study) -> None:
+    one = Participant.objects.filter(study=study).values_list("pk", flat=True)[0]
+    Participant.objects.filter(pk=one).update(withdrawal_hash=hash_of_withdrawal_code(CODE))
+    held = claimed(start_sweep(study, simulated=False, actor=study.owner))
+    participation.withdraw(study, code=CODE)
+    attempt(held)
+    assert not RecordSweep.objects.exists(), "what the worker found with the person is kept nowhere"
 
 
 @pytest.mark.parametrize(

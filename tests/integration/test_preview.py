@@ -92,7 +92,7 @@ def test_a_draft_without_videos_can_be_seen_and_says_what_is_missing() -> None:
     MediaFile.objects.filter(study=study, name__startswith="slides-only").delete()
     client = logged_in(study.owner)
     page = client.get(address(study, "video", arm="slides"))
-    assert "The lecture of this arm has not been uploaded yet." in text_of(page)
+    assert "A file of this arm has not been uploaded yet." in text_of(page)
     assert "slides-only.mp4" in text_of(page)
     assert not page_of(page).xpath("//video | //*[@data-lecture]")
     assert page_of(client.get(address(study, "video", arm="instructor"))).xpath("//video/source")

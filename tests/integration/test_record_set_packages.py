@@ -11,7 +11,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from accounts.models import Role, TokenScope
+from accounts.models import Role, TokenScope, User
 from accounts.services import issue_token
 from analysis.data_sets import services as data_sets
 from analysis.models import DataSet, RecordPackage, RecordSweep, Snapshot
@@ -28,7 +28,7 @@ from candor.records.checking import violations
 from candor.records.releases.intersection import alone_in_both
 from config.body_sizes import TABLES, most_at
 from jobs import tasks
-from tests.factories import logged_in, person
+from tests.factories import logged_in, page_of, person
 from tests.jobs import attempt, claimed, fall_silent, work_off, work_on
 from tests.record_sets import (
     CHOICES,
@@ -183,6 +183,66 @@ def test_every_stage_can_be_given_up_and_a_worker_that_dies_is_followed_by_anoth
     assert "before anything was published" in words(owner.get(page(made)))
 
 
+def test_an_officer_confirms_by_name_what_is_published_as_it_is() -> None:
+    made = record_set(files={**FILES, "maths.csv": courses_file() + "s1,ART,B\n"})
+    owner, officer = logged_in(made.owner), logged_in(person(Role.IRB_OFFICER))
+    names = list(schema_of_records(made).roles)
+    step(owner, made, "roles", attribute=names, role=["quasi_identifier", "auxiliary", "auxiliary", "sensitive"])
+    wrong = step(owner, made, "build", **CHOICES, asked=["born"])
+    assert "Expected some of the questions sex, course.course, found born." in words(wrong)
+    package = requested(made, suppress="0", asked=["sex", "course.course"])
+    assert package.protection["auxiliary"] == []
+    assert "Asked to be published as they are course.course; sex" in words(owner.get(page(made)))
+    read = words(officer.get(page(made)))
+    assert "with all of them as they are, 1 of 60 people would share their record with nobody" in read
+    assert step(owner, made, "confirm", attributes=["sex"]).status_code == 404, "nobody confirms what they brought"
+    for refused in ({}, {"attributes": ["born"]}):
+        assert "Expected some of the questions course.course, sex by name" in words(step(officer, made, "confirm", **refused))
+    assert step(officer, made, "confirm", attributes=["sex"]).status_code == 302
+    package.refresh_from_db()
+    assert (package.status, package.protection["auxiliary"], package.package) == ("building", ["sex"], None)
+    told = words(owner.get(page(made)))
+    assert "Confirmed, to be published as they are: sex. Look at the new package, and ask once more." in told
+    work_off(package)
+    package.refresh_from_db()
+    files = files_in(bytes(package.package or b""))
+    records = json.loads(files["records.json"])
+    assert {record["auxiliary"]["sex"] for record in records} == {"f", "m"}
+    assert faults_in(files) == []
+    assert next(violations(records, k=3), None) is not None, "without the officer it would break k"
+    promised = json.loads(files["protocol.json"])["records"]
+    assert (promised["auxiliary"], promised["roles"]["course.course"]) == (["sex"], "quasi_identifier")
+    assert b"--auxiliary sex" in files["README.md"]
+    step(owner, made, "request", sha256=package.package_sha256, delete_on=f"{made.delete_on}")
+    again = words(officer.get(page(made)))
+    assert "confirmed by name that these are published as they are: sex" in again
+    secret = issue_token(user=User.objects.get(role=Role.IRB_OFFICER), name="n", scope=TokenScope.WRITE, days=1)
+    address = reverse("analysis:api_confirm_record_set", args=[made.slug])
+    program = Client(headers={"authorization": f"Bearer {secret}"})
+    answers = [program.post(address, {"attributes": names}, "application/json").status_code for names in ([], ["sex"], ["course.course"])]
+    assert answers == [400, 409, 202]
+    assert Entry.objects.filter(action="release.auxiliary_confirmed", subject_id=str(made.pk)).count() == 2
+
+
+def test_anonymise_or_query_is_one_page_for_studies_and_for_records_that_somebody_brings() -> None:
+    made = record_set()
+    owner, address = logged_in(made.owner), page(made, "data_set_records_or_query")
+    assert owner.post(address, {"action": "start"}).status_code == 302
+    sweep = RecordSweep.objects.get()
+    RecordSweep.objects.update(plan=[sweep.plan[0], sweep.plan[-1]])
+    sweep.refresh_from_db()
+    work_off(sweep)
+    shown = words(owner.get(address))
+    assert "Which answers better?" in shown
+    assert "Student records can be published as protected records" in shown
+    assert address in owner.get(page(made)).content.decode()
+    assert logged_in(person(Role.INVESTIGATOR)).get(address).status_code == 404
+    requested(made)
+    refused = owner.post(address, {"action": "start"}, follow=True)
+    assert "The data set is in another state" in words(refused)
+    assert not page_of(refused).xpath("//button[@value='start']")
+
+
 def test_infeasible_choices_say_what_is_possible() -> None:
     made = record_set()
     owner = logged_in(made.owner)
@@ -209,17 +269,23 @@ def test_a_role_can_change_and_an_identifier_is_gone_for_ever() -> None:
     assert Entry.objects.filter(action="records.roles_changed").count() == 1
 
 
+def as_text(vertex: dict[str, Any]) -> str:
+    """A record without the order of siblings, which is drawn by chance."""
+    told = [vertex["quasi_identifiers"], vertex["sensitive"]]
+    return json.dumps([*told, sorted(map(as_text, vertex["children"]))], sort_keys=True)
+
+
 def test_two_imports_of_the_same_students_cannot_be_linked_here_and_the_officer_is_warned() -> None:
-    first, owner = record_set(), None
+    first = record_set()
     published(first)
-    owner = first.owner
-    second = record_set(owner, title="Transcripts again")
-    one, other = ([json.dumps(record, sort_keys=True) for record in rows_of_records(made).records()] for made in (first, second))
+    second = record_set(person(Role.INVESTIGATOR), title="Transcripts again")
+    one, other = ([as_text(record) for record in rows_of_records(made).records()] for made in (first, second))
     assert sorted(one) == sorted(other)
     assert one != other, "nothing but their content is the same: no key, and no order"
     package = requested(second)
     read = words(logged_in(person(Role.IRB_OFFICER)).get(page(second)))
-    assert "The same owner has published records before." in read
+    assert "Records were published here before." in read
+    assert first.owner.username in read
     assert "a class of the one and a class of the other" in read
     assert alone_in_both([[0, 1], [2, 3]], [[0, 2], [1, 3]]) == 4, "what the warning is about"
     assert package.package_sha256 != RecordPackage.objects.get(data_set=first).package_sha256
@@ -266,6 +332,27 @@ def test_programs_do_what_the_page_does() -> None:
     roles = {"born": "quasi_identifier", "sex": "sensitive", "course.course": "quasi_identifier", "course.grade": "sensitive"}
     assert post("api_record_roles", roles=roles).json()["attributes"][1]["role"] == "sensitive"
     chains = {name: [name, "any course", "*"] for name in ("CS101", "CS201", "MA101", "not answered")}
+    for changed, said in (
+        ({"MA101": ["MA101", "maths"]}, "expected one root, '*'; the chain of 'MA101' ends with 'maths'"),
+        ({"MA101": ["MA101", "x", "MA101", "*"]}, "'MA101' comes back in the chain of 'MA101': a loop"),
+        ({"MA101": ["MA101", "any course", "maths", "*"]}, "'any course' has two parents"),
+        ({"MA101": ["MA102", "*"]}, "the chain of 'MA101' begins with 'MA102'"),
+        ({"MA101": []}, "expected 1 to"),
+        ({"CS101": ["CS101", "MA101", "*"]}, "MA101"),
+    ):
+        wrong = post("api_record_hierarchy", attribute="course.course", hierarchy={**chains, **changed})
+        assert (wrong.status_code, said in wrong.json()["detail"]) == (409, True), wrong.json()
+    alike = '{"attribute": "course.course", "hierarchy": {"CS101": ["CS101", "*"], "CS101": ["CS101", "x", "*"]}}'
+    twice = program.post(reverse("analysis:api_record_hierarchy", args=[data_set.slug]), alike, content_type="application/json")
+    assert (twice.status_code, "“CS101” stands twice in one object" in twice.json()["detail"]) == (400, True)
+    missing = post("api_record_hierarchy", attribute="course.course", hierarchy={"CS101": ["CS101", "*"]})
+    assert missing.json()["detail"].startswith("The hierarchy of “course.course” has no place for “CS201”.")
+    unknown = post("api_record_hierarchy", attribute="number", hierarchy={})
+    assert "found number" in unknown.json()["detail"]
+    for name, given, said in (("roles", {"roles": {"born": "sensitive"}}, "“sex” has no role"), ("build", {"k": 61}, "only 60")):
+        document = {"authors": ["A"], **given} if name == "build" else given
+        refused = post({"roles": "api_record_roles", "build": "api_build_record_set"}[name], **document)
+        assert (refused.status_code, said in str(refused.json())) == (409, True)
     assert post("api_record_hierarchy", attribute="course.course", hierarchy=chains).status_code == 200
     assert program.post(home).json()["sweep"]["status"] == "running"
     work_on(RecordSweep.objects.get())

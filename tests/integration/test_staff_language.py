@@ -17,9 +17,10 @@ from analysis.models import Asking, RecordPackage, RecordSweep
 from analysis.packages.licences import LICENCES
 from analysis.records.page import attributes_of
 from analysis.records.services import schema_of, try_data_set
-from analysis.releases.protecting import hierarchies_for
+from analysis.releases import services
+from analysis.releases.protecting import hierarchies_of
+from analysis.releases.selectors import preview
 from audit.models import Entry
-from surveys.protocols import protocol_in_force
 from tests.data_sets import TEXTS, approved, data_set
 from tests.factories import draft_study, logged_in, page_of, person
 from tests.integration.test_network_questions import source_of_circles
@@ -28,15 +29,16 @@ from tests.jobs import work_off, work_on
 from tests.ledgers import open_source
 from tests.record_sets import page as record_page
 from tests.record_sets import published, record_set, requested
-from tests.releases import closed_study
+from tests.releases import closed_study, requested_release
 
 pytestmark = pytest.mark.django_db
 WORDS = re.compile(r"[A-Za-zÄÖÜäöüß]{3,}")
 
 
 def sentences(page: Any) -> set[str]:
-    """All texts of two words or more, and the names of what has no text."""
-    texts = page.xpath("//body//*[not(self::script)]/text()[normalize-space()] | //@aria-label | //title/text()")
+    """All texts of two words or more, and the names of what has no text; without code, and without quotations from English files."""
+    own = "[not(self::script or self::code or ancestor-or-self::*[@lang='en'][not(self::html)])]"
+    texts = page.xpath(f"//body//*{own}/text()[normalize-space()] | //@aria-label | //title/text()")
     return {" ".join(text.split()) for text in texts if len(WORDS.findall(text)) > 1}
 
 
@@ -111,7 +113,7 @@ def test_pages_of_records_that_somebody_brings_are_german_as_a_whole() -> None:
     content += "".join(
         f" – course.course: {course}, course.grade: {grade}" for course in ("CS101", "CS201", "MA101", "*") for grade in "ABCD"
     )
-    content += " ".join(f"{one.title}: {one.meaning}" for one in LICENCES.values())
+    content += " ".join(one.title for one in LICENCES.values())
     package = RecordPackage.objects.get(data_set=public)
     content += f" {package.package_sha256} {package.files} {package.summary}"
     pages = [record_page(one) for one in (draft, waiting, public)]
@@ -140,7 +142,8 @@ def test_the_pages_of_records_are_german_as_a_whole() -> None:
     sweep = {"simulated": False, "hierarchies": {}, "plan": [*parts, desk], "status": "done", "example": example}
     RecordSweep.objects.create(study=study, found=[*parts, desk], **sweep)
     pages = [reverse(f"analysis:{page}", args=[study.slug]) for page in ("records", "records_or_query")]
-    asked = attributes_of(schema_of(study), hierarchies_for(study, protocol_in_force(study).definition))
+    schema = schema_of(study)
+    asked = attributes_of(schema, hierarchies_of(study, schema.editable))
     content = json.dumps(study.definition, ensure_ascii=False) + " gender: woman "
     content += " ".join(f"{one.name} {one.words} {' '.join(one.listed.split())}" for one in asked)
     draft = draft_study(owner=study.owner, slug="a-draft")
@@ -149,6 +152,28 @@ def test_the_pages_of_records_are_german_as_a_whole() -> None:
     choose_language(user=study.owner, language=Language.ENGLISH)
     RecordSweep.objects.update(status="stopped", found=[*parts[:2], {**parts[2], "desk": None}, {**desk, "desk": 0.01}])
     must_be_german(study.owner, pages, content)
+
+
+def test_the_way_of_a_release_is_german_as_a_whole() -> None:
+    study, officer = closed_study(), person(Role.IRB_OFFICER)
+    protection = {"k": 4, "class_size": 6, "l": {"courses.grade": 2}, "suppress": 0.02, "asked": ["devices"], "anatomy": True}
+    chosen = {"background": "records", "protection": protection}
+    releases = reverse("analysis:releases", args=[study.slug])
+    content = json.dumps(study.definition, ensure_ascii=False)
+    content += " ".join(schema_of(study).words.values())
+    must_be_german(study.owner, [releases], content)
+    release = requested_release(study, **chosen)
+    page = reverse("analysis:releases_one", args=[study.slug, release.pk])
+    lines = [f"– {text}" for record in preview(release, with_records=True).records for _depth, text in record]
+    content += f" {release.title} {', '.join(release.questions)} {release.summary} {LICENCES[release.licence].title} {'; '.join(lines)} "
+    must_be_german(officer, [page], content)
+    choose_language(user=study.owner, language=Language.ENGLISH)
+    services.approve(release, actor=officer)
+    public = [reverse("analysis:public_release", args=[study.slug, 1]), reverse("analysis:public_releases")]
+    content += " Did your attention wander during the lect… signing-key.pem "
+    must_be_german(study.owner, [page, *public], content)
+    visitor = Client(headers={"accept-language": "de-AT,de;q=0.9"})
+    assert [page_of(visitor.get(one)).get("lang") for one in public] == ["de", "de"]
 
 
 def test_the_browser_decides_until_somebody_chooses() -> None:

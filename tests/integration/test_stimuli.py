@@ -61,13 +61,13 @@ def test_a_text_takes_its_time_and_the_time_spent_counts(monkeypatch: pytest.Mon
     client = in_arm(study, "text")
     page = client.get(address_of(study))
     assert heading(page) == "Read the text"
-    assert page_of(page).xpath('//*[@id="reading"]//strong/text()') == ["first"]
+    assert page_of(page).xpath('//*[@id="stimulus"]//strong/text()') == ["first"]
     assert "30 seconds" in page.content.decode()
     opened = hidden_value(page, "opened")
     later(monkeypatch, 20)
     again = send(client, study, "video", opened=opened)
     assert again.status_code == 422
-    assert page_of(again).xpath('//a[@href="#reading"]'), "the error leads to the text"
+    assert page_of(again).xpath('//a[@href="#stimulus"]'), "the error leads to the text"
     assert hidden_value(again, "opened") == opened, "twenty seconds of reading are not lost"
     later(monkeypatch, 31)
     assert send(client, study, "video", opened=opened).status_code == 303
@@ -119,7 +119,7 @@ def test_a_lecture_beside_a_text_is_watched_as_ever() -> None:
 def test_bots_know_their_arm_by_what_they_are_shown(arm: str, language: str) -> None:
     study = recruiting_study(**ARMS)
     page = in_arm(study, arm, language=language).get(address_of(study))
-    assert arms_by_stimulus(protocol_in_force(study))[stimulus_on(page_of(page))] == arm
+    assert arms_by_stimulus(protocol_in_force(study))[stimulus_on(page_of(page))] == {arm}
 
 
 def test_the_builder_gives_an_arm_a_text_and_says_what_is_wrong() -> None:
@@ -127,26 +127,26 @@ def test_the_builder_gives_an_arm_a_text_and_says_what_is_wrong() -> None:
     browser, page = logged_in(study.owner), address("build_arm", study, "slides")
     sent = inputs(browser.get(page))
     assert sent["shows"] == "video"
-    text = {"shows": "reading", "reading.en": TEXT["en"], "reading.de": TEXT["de"], "seconds": "45"}
+    text = {"shows": "reading", "reading.text.en": TEXT["en"], "reading.text.de": TEXT["de"], "reading.seconds": "45"}
     assert set(errors(browser.post(page, sent | text))) == {"shows"}, "it has files"
     for name in definition_of(study).arm("slides").video.files():
         browser.post(page, {"action": "remove-file", "file": name})
-    assert set(errors(browser.post(page, sent | text | {"reading.en": "", "reading.de": "", "seconds": "many"}))) == {
-        "reading.en",
-        "seconds",
+    assert set(errors(browser.post(page, sent | text | {"reading.text.en": "", "reading.text.de": "", "reading.seconds": "many"}))) == {
+        "reading.text.en",
+        "reading.seconds",
     }
     sent = inputs(browser.get(page))
     assert browser.post(page, sent | text).status_code == 302
     arm = definition_of(study).arm("slides")
-    assert (arm.stimulus, arm.video.sources) == ("reading", ())
+    assert (arm.kind, arm.video.sources) == ("reading", ())
     assert arm.reading
     assert (arm.reading.seconds, arm.reading.text.in_language("de")) == (45, TEXT["de"])
     sent = inputs(browser.get(page))
-    assert (sent["shows"], sent["reading.en"], sent["seconds"]) == ("reading", TEXT["en"], "45")
-    with (LECTURES / "slides-only.webm").open("rb") as file, pytest.raises(MediaError, match="expected an arm with a video"):
+    assert (sent["shows"], sent["reading.text.en"], sent["reading.seconds"]) == ("reading", TEXT["en"], "45")
+    with (LECTURES / "slides-only.webm").open("rb") as file, pytest.raises(MediaError, match="expected something that shows video"):
         put_arm_file(Study.objects.get(), arm="slides", kind="video", content=file, actor=study.owner)
     assert browser.post(page, sent | {"shows": "nothing"}).status_code == 302
-    assert definition_of(study).arm("slides").stimulus == "nothing"
+    assert definition_of(study).arm("slides").kind == "nothing"
     assert browser.post(page, inputs(browser.get(page)) | {"shows": "video"}).status_code == 302
     assert definition_of(study).arm("slides").video.sources == ("slides.mp4",), "a video is awaited again"
 
@@ -163,8 +163,8 @@ def test_a_gap_in_a_text_leads_to_its_input() -> None:
     reading = {"text": {"en": "[[the text]]", "de": "Der Text."}}
     study = draft_study(arms=[NOTHING, READING | {"reading": reading}], control="nothing")
     (gap,) = [one for one in to_do(study) if "the text" in one.sentence]
-    assert gap.address == address("build_arm", study, "text") + "#reading.en"
-    assert page_of(logged_in(study.owner).get(gap.address.partition("#")[0])).xpath('//*[@id="reading.en"]')
+    assert gap.address == address("build_arm", study, "text") + "#reading.text.en"
+    assert page_of(logged_in(study.owner).get(gap.address.partition("#")[0])).xpath('//*[@id="reading.text.en"]')
 
 
 def test_officers_read_the_text_and_the_file_keeps_it() -> None:

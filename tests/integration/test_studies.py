@@ -280,8 +280,18 @@ def test_a_newer_file_of_the_same_name_leaves_the_frozen_one_alone() -> None:
         ("a.vtt", b"not captions", "a.vtt: The captions are not WebVTT"),
         ("a.png", b"not a picture", "a.png: expected a PNG, JPEG or WebP picture"),
         ("a.webp", b"RIFF\x00\x00\x00\x00WAVEfmt ", "a.webp: expected a PNG, JPEG or WebP picture"),
-        ("a.exe", b"MZ", "a.exe: expected a video (.mp4, .webm), captions (.vtt) or a picture (.png, .jpg, .webp), got .exe"),
-        ("a", b"", "a: expected a video (.mp4, .webm), captions (.vtt) or a picture (.png, .jpg, .webp), got no suffix"),
+        (
+            "a.exe",
+            b"MZ",
+            "a.exe: expected a video (.mp4, .webm), a recording (.mp3, .m4a, .ogg), captions (.vtt) or a picture "
+            "(.png, .jpg, .webp), got .exe",
+        ),
+        (
+            "a",
+            b"",
+            "a: expected a video (.mp4, .webm), a recording (.mp3, .m4a, .ogg), captions (.vtt) or a picture "
+            "(.png, .jpg, .webp), got no suffix",
+        ),
         ("a.png", b"\x89PNG\r\n\x1a\n" + b"x" * 5 * 1024**2, "a.png: expected a picture of at most 5 MB"),
     ],
 )

@@ -71,7 +71,7 @@ def test_a_survey_is_begun_and_becomes_an_experiment_and_a_survey_again(language
     assert browser.post(reverse("surveys:new_study"), asked).status_code == 302
     study = Study.objects.get()
     begun = define(study.definition)
-    assert (begun.is_survey, begun.has_lecture, begun.warnings()) == (True, False, [])
+    assert (begun.is_survey, begun.plays, begun.warnings()) == (True, False, [])
     assert not [one for one in to_do(study) if one.part in ("die", "allocation") or "uploaded" in one.sentence]
     words = words_of(study, "surveys:build_arms", browser)
     assert "This study has one arm: it is a survey." in words
@@ -89,11 +89,11 @@ def test_a_survey_is_begun_and_becomes_an_experiment_and_a_survey_again(language
     assert parts_of(study, browser) >= {"Planned tests", "Subgroups"}
 
     away = reverse("surveys:build_arm", args=[study.slug, "everybody"])
-    assert browser.post(away, {"action": "remove-arm"}).status_code == 302
+    assert browser.post(away, {"action": "remove"}).status_code == 302
     study.refresh_from_db()
     left = define(study.definition)
-    assert ([arm.name for arm in left.arms], left.control, left.has_lecture) == (["second"], "second", False)
-    assert browser.post(reverse("surveys:build_arm", args=[study.slug, "second"]), {"action": "remove-arm"}).status_code == 302
+    assert ([arm.name for arm in left.arms], left.control, left.plays) == (["second"], "second", False)
+    assert browser.post(reverse("surveys:build_arm", args=[study.slug, "second"]), {"action": "remove"}).status_code == 302
     study.refresh_from_db()
     assert define(study.definition).is_survey
 
@@ -101,7 +101,7 @@ def test_a_survey_is_begun_and_becomes_an_experiment_and_a_survey_again(language
 def test_the_last_arm_beside_another_stays_while_something_compares_them() -> None:
     study = draft_study(analysis={"families": {"main": ["attention"]}})
     browser, page = logged_in(study.owner), reverse("surveys:build_arm", args=[study.slug, "slides"])
-    assert "compares nothing" in page_of(browser.post(page, {"action": "remove-arm"}, follow=True)).text_content()
+    assert "compares nothing" in page_of(browser.post(page, {"action": "remove"}, follow=True)).text_content()
     study.refresh_from_db()
     assert len(study.definition["arms"]) == 2
 

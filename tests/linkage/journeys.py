@@ -35,7 +35,7 @@ class Walk:
         steps: tuple[Callable[[], object], ...] = (
             lambda: participation.enrol(Study.objects.get(pk=self.study.pk), visit=self.visit),
             lambda: participation.record_background(self.visit.token, answers={"gender": "woman"}),
-            lambda: participation.finish_video(self.visit.token),
+            lambda: participation.finish_stimulus(self.visit.token, page=0),
             lambda: participation.record_quiz(self.visit.token, answers={"groups": "alike", "control": "spare"}),
             lambda: participation.finish_die(self.visit.token, understood_at_once=True),
             lambda: participation.record_responses(self.visit.token, reported=dict.fromkeys(QUESTIONS, True)),

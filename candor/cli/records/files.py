@@ -140,11 +140,13 @@ def roles_in(path: Input) -> dict[str, Role]:
 
 
 def hierarchies_of(path: Path | None) -> Mapping[str, Any]:
-    """The document of hierarchies; none is an empty one."""
+    """The document of hierarchies, whose faults name its file; none is an empty one."""
     if path is None:
         return {}
     with named(path):
-        return hierarchies_in(path)
+        document = hierarchies_in(path)
+        read_hierarchies(document)
+        return document
 
 
 def write(path: Path, text: str) -> None:

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 from django.http import HttpRequest
 
+from config.log_privacy import PARTICIPANTS
+
 # Never written back: what is secret even from who looks over a shoulder, and from a browser's memory of pages.
 SECRET = re.compile(r"pass|secret|token|otp|credential|recovery|^code$", re.IGNORECASE)
-PARTICIPANTS = "/s/"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

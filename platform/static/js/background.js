@@ -1,9 +1,12 @@
-/** Repeated rows ("courses with grade"): shows those that are filled and one more, the others one by one on demand. */
+/**
+ * Repeated rows ("courses with grade"): shows those that are filled and one more, the others one by one on demand.
+ * Sliders: the line sets the number, the number sets the line, and an untouched line says nothing.
+ */
 
 import { need } from "./need.js";
 
 const isFilled = (row) =>
-  [...row.querySelectorAll("input, select")].some((input) =>
+  [...row.querySelectorAll("input:not([type=range]), select")].some((input) =>
     input.type === "radio" || input.type === "checkbox" ? input.checked && input.value !== "" : input.value !== "",
   );
 
@@ -24,4 +27,30 @@ for (const group of document.querySelectorAll("[data-rows]")) {
     update();
   });
   update();
+}
+
+for (const field of document.querySelectorAll("[data-slider]")) {
+  const number = need(field, "input[type=text]");
+  const line = need(field, "input[type=range]");
+  const middle = line.value;
+  const follow = () => {
+    const typed = Number(number.value.replace(",", "."));
+    const answered = number.value.trim() !== "" && Number.isFinite(typed);
+    line.value = answered ? typed : middle;
+    line.classList.toggle("is-untouched", !answered);
+    const word = { [line.min]: line.dataset.low, [line.max]: line.dataset.high }[number.value];
+    line.setAttribute("aria-valuetext", answered ? [number.value, word].filter(Boolean).join(" – ") : line.dataset.nothing);
+  };
+  const choose = () => {
+    number.value = line.value;
+    follow();
+  };
+  line.addEventListener("input", choose);
+  line.addEventListener("click", choose); // the middle, where the line stands already
+  line.addEventListener("keydown", (event) => {
+    if (event.key === " ") choose();
+  });
+  number.addEventListener("input", follow);
+  line.hidden = false;
+  follow();
 }

@@ -5,14 +5,14 @@
  */
 
 import { anyNumber } from "./chance.js";
+import { WIDTH, drawLooks, put } from "./class_chart.js";
 import { believing, estimate } from "./class_estimate.js";
 import { need } from "./need.js";
 import { fill, written } from "./words.js";
 
 const LOOKS = 40;
 const SECONDS = 5;
-const [WIDTH, DOTS, CHART] = [640, 130, 220];
-const [LEFT, TOP] = [56, DOTS + 20];
+const DOTS = 130;
 
 const page = need(document, "[data-demonstration]");
 const [answering, shown, chart, result] = ["[data-answering]", "[data-class]", "[data-chart]", "[role=status][data-words]"].map((mark) => need(page, mark));
@@ -56,38 +56,16 @@ function looksAt(said) {
   return looks;
 }
 
-function put(name, attributes, text = "") {
-  const element = document.createElementNS(chart.namespaceURI, name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-  element.textContent = text;
-  chart.append(element);
-}
-
-const height = (share) => TOP + CHART * (1 - share);
-const line = (points) => `M${points.map(([x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`).join("L")}`;
-
 /** The first `n` answers as dots, and below what they tell. */
 function draw({ said, truth, looks }, n) {
   const columns = Math.ceil(Math.sqrt((said.length * WIDTH) / DOTS));
   const size = WIDTH / columns;
   const place = (index) => [(index % columns) * size + size / 2, Math.floor(index / columns) * size + size / 2];
   const dots = (yes) => said.slice(0, n).flatMap((one, index) => (one.yes === yes ? [`M${place(index).join(" ")}h0`] : [])).join("");
-  const across = (count) => LEFT + ((WIDTH - LEFT) * count) / said.length;
-  const until = looks.filter((look) => look.n <= n);
-  const curve = (name) => until.map((look) => [across(look.n), height(look[name])]);
   chart.replaceChildren();
-  for (const yes of [true, false]) put("path", { d: dots(yes) || "M0 0", class: yes ? "said-yes" : "said-no", "stroke-width": size * 0.7 });
-  put("circle", { cx: size / 2, cy: size / 2, r: size / 2, class: "own" });
-  for (const share of [0, 0.5, 1]) {
-    put("path", { d: line([[LEFT, height(share)], [WIDTH, height(share)]]), class: "grid" });
-    put("text", { x: LEFT - 6, y: height(share) + 5, "text-anchor": "end", class: "words" }, `${100 * share} %`);
-  }
-  put("path", { d: line([[LEFT, height(truth)], [WIDTH, height(truth)]]), class: "truth" });
-  if (until.length > 0) {
-    put("path", { d: `${line([...curve("low"), ...curve("high").reverse()])}Z`, class: "band" });
-    put("path", { d: line(curve("naive")), class: "naive" });
-    put("path", { d: line(curve("share")), class: "estimate" });
-  }
+  for (const yes of [true, false]) put(chart, "path", { d: dots(yes) || "M0 0", class: yes ? "said-yes" : "said-no", "stroke-width": size * 0.7 });
+  put(chart, "circle", { cx: size / 2, cy: size / 2, r: size / 2, class: "own" });
+  drawLooks(chart, looks.filter((look) => look.n <= n), { top: DOTS + 20, total: said.length, truth });
 }
 
 function tell({ said, truth, looks }) {

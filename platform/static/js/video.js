@@ -1,5 +1,5 @@
 /**
- * The lecture: native controls, and around them captions in the reader's language, keys, speed, where to resume, and the watched share.
+ * A lecture or a recording: native controls, and around them captions in the reader's language, keys, speed, where to resume, and the watched share.
  *
  * A second counts as watched once it has been played; seeking past it does not count, seeing it twice counts once. The server hears only
  * of further tenths. The watched seconds and the stopping place are kept in this tab's sessionStorage until `Continue`.
@@ -50,7 +50,7 @@ class WatchedSeconds {
 class Lecture {
   constructor(element) {
     const find = (mark) => need(element, `[data-${mark}]`);
-    this.video = need(element, "video");
+    this.video = need(element, "video, audio");
     this.form = need(element, "form");
     [this.speed, this.problem, this.retry, this.offer, this.resume, this.status, this.proceed] = [
       "speed", "problem", "retry", "resume-offer", "resume", "status", "continue",

@@ -54,15 +54,20 @@ MISTAKES: dict[str, tuple[Change, str]] = {
     "a text of nothing but a NUL": (put("debrief", to="a\0b"), "debrief"),
     "a text that is too long": (put("debrief", to="x" * 20_001), "String should have at most 20000 characters, got 'xxx"),
     "an address that is not https": (put("entry", to={"completion_url": "http://x"}), "entry.completion_url: String should match"),
+    "a list for strangers and codes": (
+        put("entry", to={"kind": "codes", "listed": True}),
+        "entry: listed: expected kind: open, because strangers come from a public list; found codes",
+    ),
     "another kind of entry": (put("entry", to={"kind": "phone"}), "Input should be 'open', 'codes', 'prolific' or 'sona', got 'phone'"),
     "no arm": (lambda changed: changed["arms"].clear(), "arms: List should have at least 1 item after validation, not 0"),
     "a treatment that shows nothing": (
         lambda changed: changed["arms"][1].pop("video"),
-        "arms: every arm but the control needs video.sources or a reading, or there is nothing to compare; without: instructor",
+        "arms: every arm but the control needs one of video, reading, image, audio, task, or pages, or there is nothing to compare; "
+        "without: instructor",
     ),
     "an arm with a lecture and a text": (
         put("arms", 1, "reading", to={"text": "Read this."}),
-        "arms: an arm shows a video or a text; expected video or reading, got both in instructor",
+        "arms: an arm shows one of video, reading, image, audio, task, or several on pages; got video and reading in instructor",
     ),
     "a text that takes an hour": (
         put("arms", 0, to={"name": "slides", "label": "Text", "reading": {"text": "Read this.", "seconds": 3600}}),
@@ -79,8 +84,8 @@ MISTAKES: dict[str, tuple[Change, str]] = {
     "more than the whole video": (put("watching", "share", to=1.5), "watching.share: Input should be less than or equal to 1, got 1.5"),
     "bounds out of order": (put("background", 1, "minimum", to=9), "minimum must be below maximum, got 9 and 8"),
     "a question of an unknown kind": (
-        put("background", 0, "kind", to="slider"),
-        "Input tag 'slider' found using 'kind' does not match any of the expected tags",
+        put("background", 0, "kind", to="hologram"),
+        "Input tag 'hologram' found using 'kind' does not match any of the expected tags",
     ),
     "a question without a role": (lambda changed: changed["background"][0].pop("role"), "background[0].role: Field required"),
     "one option": (put("background", 0, "options", to=[ONLY]), "background[0].options: List should have at least 2 items"),

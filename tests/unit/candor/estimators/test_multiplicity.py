@@ -1,5 +1,6 @@
 """Holm's test over contrasts and over the questions of a family, against statsmodels."""
 
+import gc
 from dataclasses import replace
 
 import numpy as np
@@ -15,6 +16,14 @@ from tests.designs import DESIGNS
 
 DESIGN = DESIGNS["three arms"]
 NAMES = {"treatments": DESIGN.treatments, "control": DESIGN.control}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def nothing_collected():
+    """statsmodels looks through the whole memory after each test of Holm's; with all tests in it, that takes most of a minute."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(gc, "collect", lambda *generation: 0)
+        yield
 
 
 @pytest.fixture(scope="module")

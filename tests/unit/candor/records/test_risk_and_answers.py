@@ -327,7 +327,11 @@ BAD: dict[str, tuple[dict[str, Any], list[str], str]] = {
     "ℓ too large": ({}, ["--k", "4", "--l", "grade=9"], "ℓ of 'grade': expected at most"),
     "ℓ of raw numbers": ({}, ["--k", "4", "--l", "gpa=2"], "neighbouring numbers are no diversity"),
     "ℓ of nothing": ({}, ["--k", "4", "--l", "grde=2"], "there is no sensitive attribute 'grde'"),
-    "two roots": ({"H": {**HIERARCHIES, "gender": {"F": ["F", "*"], "M": ["M", "all"]}}}, [], "expected one root, '*'"),
+    "two roots": (
+        {"H": {**HIERARCHIES, "gender": {"F": ["F", "*"], "M": ["M", "all"]}}},
+        [],
+        "H.json: hierarchy 'gender': expected one root, '*'",
+    ),
     "a loop": ({"H": {**HIERARCHIES, "gender": {"F": ["F", "x", "F", "*"]}}}, [], "a loop"),
     "no hierarchy": ({"H": {"gender": HIERARCHIES["gender"]}}, [], "the quasi-identifier 'birth' has no hierarchy"),
     "not a leaf": ({"R": [vertex({"gender": "X"})]}, [], "record 1: 'gender': 'X' is not a leaf"),
@@ -359,10 +363,18 @@ def test_bad_input_is_refused_in_one_line(case: str, tmp_path: Path, monkeypatch
     assert not Path("out.json").exists()
 
 
+def test_a_file_that_is_too_large_is_refused_before_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with Path("R.json").open("wb") as file:
+        file.truncate(500_000_000)  # nothing but its size stands on the disk
+    Path("H.json").write_text("{}")
+    assert "R.json: expected at most 400 MB" in refused("anonymize", "R.json", "--hierarchies", "H.json", "--k", "2", "-o", "out.json")
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ('[{"quasi_identifiers": {}, "sensitive": {"gpa": NaN}, "children": []}]', "expected numbers, found NaN"),
+        ('[{"quasi_identifiers": {}, "sensitive": {"gpa": NaN}, "children": []}]', "record 1: expected numbers, found NaN"),
         ('[{"quasi_identifiers": {}', "record 1"),
         ("[] x", "expected nothing after the list"),
         ("", "found the end of the file"),

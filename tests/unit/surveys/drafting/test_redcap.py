@@ -5,8 +5,11 @@ import io
 from typing import Any
 
 import pytest
+from pydantic import TypeAdapter
 
 from surveys.drafting.redcap import KNOWN, Report, read_dictionary
+from surveys.drafting.redcap_dictionary import dictionary_of
+from surveys.questions.background import BackgroundQuestion
 from surveys.reading.apart import in_words
 from surveys.reading.words import UnreadableError
 
@@ -128,3 +131,106 @@ def test_thousands_of_choices_are_counted_and_not_named() -> None:
     report = read_dictionary(dictionary(field(choices=" | ".join(f"{n}, c{n}" for n in range(2500)))), source="d.csv")
     words: dict[str, Any] = report.skipped[0].notes[0]
     assert in_words(words) == "It has 2500 different choices; from 2 to 100 can be used."
+
+
+HEADER, MATRIX, BRANCHING = "Section Header", "Matrix Group Name", "Branching Logic (Show field only if...)"
+SCALE = {COLUMNS[5]: "1, Never | 2, Often", MATRIX: "habits", "Field Type": "radio"}
+
+
+def test_a_slider_a_month_words_and_a_matrix_come_in_and_tell_what_changed() -> None:
+    report = read_dictionary(
+        dictionary(
+            field(name="stress", kind="slider", choices="none | some | much"),
+            field(name="began", kind="text", choices="", validation="date_dmy", low="2018-10-01", high="2026-11-30"),
+            field(name="subject", kind="text", choices=""),
+            field(name="late", label="I am late") | SCALE | {HEADER: "How often?"},
+            field(name="early", label="I am early") | SCALE,
+            field(name="when", kind="text", choices="", validation="time"),
+            field(name="day", kind="text", choices="", validation="date_ymd", low="2018-10-01"),
+        ),
+        source="d.csv",
+    )
+    stress, began, subject, habits = report.questions
+    assert stress == {"name": "stress", "text": "Q?", "kind": "slider", "minimum": 0, "maximum": 100, "low": "none", "high": "much",
+                      "role": "quasi_identifier"}  # fmt: skip
+    assert (began["kind"], began["earliest"], began["latest"]) == ("date", "2018-10", "2026-11")
+    assert subject["kind"] == "short_text"
+    assert "role" not in subject
+    assert (habits["name"], habits["text"], habits["kind"]) == ("habits", "How often?", "matrix")
+    assert habits["rows"] == [{"name": "late", "text": "I am late"}, {"name": "early", "text": "I am early"}]
+    said = {line.field: " ".join(in_words(note) for note in line.notes) for line in (*report.taken, *report.skipped)}
+    assert "in the middle of its slider were not taken over: some" in said["stress"]
+    assert "asked for a day (date_dmy)" in said["began"]
+    assert "never released" in said["subject"]
+    assert "row early of the matrix habits" in said["early"]
+    assert "Free text and times" in said["when"]
+    assert "needs an earliest and a latest answer" in said["day"]
+
+
+@pytest.mark.parametrize(
+    ("logic", "conditions"),
+    [
+        ("[kind] = '2'", [{"question": "kind", "any_of": ["often"]}]),
+        ("[kind]='1' or [kind] = \"2\"", [{"question": "kind", "any_of": ["never", "often"]}]),
+        ("[age] >= 18 AND [age] < 30", [{"question": "age", "at_least": 18}, {"question": "age", "at_most": 29}]),
+        ("[tools(1)] = '1' and [kind] = '1'", [{"question": "tools", "any_of": ["never"]}, {"question": "kind", "any_of": ["never"]}]),
+        ("[kind] = '9'", None),
+        ("[kind] <> '1'", None),
+        ("[later] = '1'", None),
+        ("[age] > 200", None),
+        ("[kind] = '1' or [age] > 20", None),
+        ("([kind] = '1') and [age] > 20", None),
+        ("datediff([born], 'today', 'y') > 18", None),
+        ("[kind] = '1' and [kind] = '2'", None),
+    ],
+)
+def test_branching_logic_becomes_conditions_where_they_can_say_it(logic: str, conditions: list[dict[str, Any]] | None) -> None:
+    """The last logic contradicts itself, which only the questions together tell."""
+    choices = "1, Never | 2, Often"
+    report = read_dictionary(
+        dictionary(
+            field(name="kind", choices=choices),
+            field(name="tools", kind="checkbox", choices=choices),
+            field(name="age", kind="text", choices="", validation="integer", low="0", high="99"),
+            field(name="asked") | {BRANCHING: logic},
+            field(name="later"),
+        ),
+        source="d.csv",
+    )
+    asked = report.questions[3]
+    assert asked.get("show_if") == conditions
+    said = " ".join(in_words(note) for note in report.taken[3].notes)
+    assert ("page after the others" in said) == bool(conditions)
+    assert ("always shown" in said) == (conditions is None)
+
+
+def test_what_goes_to_redcap_comes_back_as_it_was() -> None:
+    options = [{"name": "never", "text": "Never"}, {"name": "often", "text": "Often"}]
+    one = {"role": "quasi_identifier"}
+    rows = [{"name": "a", "text": "A"}, {"name": "b", "text": "B"}]
+    asked = [
+        {"kind": "single_choice", "name": "kind", "text": "Which?", "hint": "One", "options": options, **one},
+        {"kind": "multiple_choice", "name": "tools", "text": "Which tools?", "options": options, **one},
+        {"kind": "number", "name": "age", "text": "How old?", "minimum": 0, "maximum": 99, **one},
+        {"kind": "slider", "name": "stress", "text": "How much?", "minimum": 0, "maximum": 10, "low": "none", "high": "much", **one},
+        {"kind": "date", "name": "began", "text": "Since when?", "earliest": "2018-10", "latest": "2026-11", **one},
+        {"kind": "matrix", "name": "habits", "text": "How often?", "options": options, "rows": rows, **one},
+        {"kind": "short_text", "name": "subject", "text": "Which subject?", "longest": 200,
+         "show_if": [{"question": "habits.a", "any_of": ["never"]}, {"question": "age", "at_least": 18, "at_most": 30}]},
+        {"kind": "circle", "name": "friends", "text": "Which friends?", **one},
+    ]  # fmt: skip
+    questions = TypeAdapter(tuple[BackgroundQuestion, ...]).validate_python(asked)
+    sent = dictionary_of(questions, form="my-study", language="en")
+    report = read_dictionary(sent.text, source="d.csv")
+    back = {str(question["name"]): question for question in report.questions}
+    assert [line.field for line in report.skipped] == ["record_id"]
+    for question in asked[:5]:
+        written = dict(TypeAdapter(BackgroundQuestion).validate_python(back[str(question["name"])]))
+        assert written == dict(TypeAdapter(BackgroundQuestion).validate_python(question))
+    assert back["habits"]["rows"] == [{"name": "habits_a", "text": "A"}, {"name": "habits_b", "text": "B"}]
+    assert back["subject"]["show_if"] == [
+        {"question": "habits.habits_a", "any_of": ["never"]},
+        {"question": "age", "at_least": 18},
+        {"question": "age", "at_most": 30},
+    ]
+    assert [name for name, _reason in sent.changed] == ["began", "subject", "friends"]

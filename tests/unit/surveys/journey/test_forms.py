@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 from django.http import QueryDict
 
+from surveys.journey.fields import FieldView, field_view
 from surveys.journey.forms import errors_of, read_fields, read_responses
-from surveys.journey.presentation import FieldView, SensitiveQuestionView, field_view
+from surveys.journey.presentation import SensitiveQuestionView
 from surveys.questions.background import Group, Number, OrdinalScale, ShortText, SingleChoice
 from tests.factories import QUESTIONS, definition
 

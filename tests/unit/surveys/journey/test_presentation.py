@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from surveys.journey import presentation as presenting
-from surveys.journey.presentation import Presentation, VideoView
+from surveys.journey.presentation import Presentation
+from surveys.journey.stimuli import StimulusView
 from surveys.protocols import FrozenProtocol
 from tests.factories import definition, document
 
@@ -44,7 +45,7 @@ def test_every_text_stands_in_the_language_asked_for(shown: Any) -> None:
 @pytest.mark.parametrize(("language", "order"), [("en", ["en", "de"]), ("de", ["de", "en"])])
 def test_captions_in_the_language_asked_for_come_first(shown: Any, language: str, order: list[str]) -> None:
     arms = [arm | {"video": arm["video"] | {"captions": {"de": "captions-de.vtt", "en": "captions-en.vtt"}}} for arm in document()["arms"]]
-    for video in shown(language, arms=arms).videos.values():
+    for (video,) in shown(language, arms=arms).stimuli.values():
         assert [code for _address, code, _label in video.captions] == order
 
 
@@ -76,7 +77,7 @@ def test_progress_counts_the_steps_that_the_study_has(shown: Any) -> None:
 
 def test_nothing_that_is_shown_names_an_arm_or_a_file(shown: Any) -> None:
     view = asdict(shown("en"))
-    arms, dice = view.pop("videos"), view.pop("dice")
+    arms, dice = view.pop("stimuli"), view.pop("dice")
     assert set(arms) == {"slides", "instructor"}  # the keys by which the server chooses; pages get one value
     said = repr([view, *arms.values(), *dice.values()])
     for secret in ("slides-only", "with-instructor", "Slides only", "Slides with the instructor", "Nur Folien", "captions-en"):
@@ -84,12 +85,8 @@ def test_nothing_that_is_shown_names_an_arm_or_a_file(shown: Any) -> None:
     assert not re.search(r"'(slides|instructor)'", said)
 
 
-def test_the_title_of_every_video_is_that_of_the_study(shown: Any) -> None:
-    assert {video.title for video in shown("de").videos.values()} == {document()["title"]["de"]}
-
-
-def video_of(seconds: float) -> VideoView:
-    return VideoView(title="", sources=(), captions=(), poster_url="", transcript_html="", duration_seconds=seconds)
+def video_of(seconds: float) -> StimulusView:
+    return StimulusView(kind="video", duration_seconds=seconds)
 
 
 @pytest.mark.parametrize(

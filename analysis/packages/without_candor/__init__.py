@@ -1,0 +1,1 @@
+"""What checks a package and computes its estimates again without Candor: a page for a browser, and programs."""

@@ -1,0 +1,78 @@
+"""Reads files of students, which are joined on their numbers: what comes out is a tree for each student, without any number.
+
+This module reads files from outside and does without Django; `surveys.reading` runs it. No sentence repeats a number or a value.
+"""
+
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from typing import IO, Any
+
+from analysis.sources.records.joining import Joined, Row, wrong_at
+from analysis.sources.records.statements import STATEMENT, documents, statement_of
+from analysis.sources.records.values import HOME, checked
+from analysis.sources.table_files import opened, refused
+from surveys.reading.words import Sentence, UnreadableError
+from surveys.reading.words import sentence as _
+
+
+class _Slice(io.RawIOBase):
+    """The next bytes of a file that holds several."""
+
+    def __init__(self, file: IO[bytes], size: int) -> None:
+        self.file, self.left = file, size
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        chunk = self.file.read(min(len(buffer), self.left))
+        self.left -= len(chunk)
+        buffer[: len(chunk)] = chunk
+        return len(chunk)
+
+
+def read(file: IO[bytes], *, files: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The number of students, the attributes, and the packed records.
+
+    `files` stand one after another in `file`, each behind the one to whose rows its own belong: with `size`, `name`, `kind` (csv, xapi or
+    json), `group` (what its rows are called; empty: a row is a student) and `below` (the group of the rows above; empty: students). CSV has
+    `key`, the `columns`, their `roles`, and `on`, the columns that say to which row above a row belongs.
+    """
+    joined = Joined()
+    for one in files:
+        part = io.BufferedReader(_Slice(file, one["size"]))
+        if one["kind"] == "json":
+            joined.take_records(part, one)
+        else:
+            named_by = next((below["on"] for below in files if one["group"] and below["below"] == one["group"]), ())
+            rows = _rows(part, one, named_by) if one["kind"] == "csv" else _statements(part, one)
+            joined.take(rows, one, named_by=named_by)
+        while part.read(1 << 20):  # what a reader left would be the beginning of the next file
+            pass
+    return joined.packed()
+
+
+def _rows(part: IO[bytes], one: Mapping[str, Any], named_by: Sequence[str]) -> Iterator[Row]:
+    names, rows = opened(part, one["columns"])
+    place, kept = names.index(one["key"]), [(at, name) for at, name in enumerate(names) if one["roles"].get(name) in HOME]
+    above, own = ([(names.index(name), name) for name in columns] for columns in (one["on"], named_by))
+    for line, row in rows:
+        found = {}
+        for at, name in kept:
+            value = checked(row[at])
+            if isinstance(value, Sentence):
+                raise refused(line, name, value)
+            found[name] = value
+        for at, name in (*above, *own):
+            if not row[at].strip():
+                raise wrong_at(one, line, _("expected a value in “%(column)s”, by which rows are found, found nothing", column=name))
+        named = (tuple(row[at].strip() for at, _name in columns) for columns in (above, own))
+        yield Row(line, row[place].strip(), found, *named)
+
+
+def _statements(part: IO[bytes], one: Mapping[str, Any]) -> Iterator[Row]:
+    for number, document in documents(part, one["name"]):
+        found = statement_of(document)
+        if isinstance(found, Sentence):
+            raise UnreadableError(_("statement %(number)s: %(problem)s", number=number, problem=found))
+        yield Row(number, found[0], {name: found[1][name] for name in STATEMENT if one["roles"].get(name) in HOME})

@@ -1,0 +1,190 @@
+"""Joins rows of students on their numbers, and throws the numbers away. No Django. No sentence repeats a number or a value."""
+
+import base64
+import secrets
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from typing import IO, Any, NamedTuple
+
+from analysis.sources.records.columns import Record, RecordColumns
+from analysis.sources.records.statements import documents, roles_in
+from analysis.sources.records.values import (
+    CHILDREN,
+    ENTRY,
+    HOME,
+    LABELS,
+    MOST_VALUES,
+    NOT_GIVEN,
+    VALUES,
+    are_numbers,
+    bins_of,
+    in_order,
+)
+from analysis.sources.table_files import FEWEST, MOST_KEPT
+from candor.records.schema import MOST_CHILDREN
+from surveys.reading.words import Sentence, UnreadableError
+from surveys.reading.words import sentence as _
+
+FEWEST_DIGITS = 5
+"""Whole numbers with so many digits, all different, are numbers of people."""
+
+
+class Row(NamedTuple):
+    """A row of a file. `above`: the values that name the row to which it belongs; `own`: those that name it for the rows below it."""
+
+    line: int
+    key: str
+    told: dict[str, str]
+    above: tuple[str, ...] = ()
+    own: tuple[str, ...] = ()
+
+
+class Joined:
+    """Students as they come together."""
+
+    def __init__(self) -> None:
+        self.students: dict[str, int] = {}
+        self.named: dict[tuple[str | int, ...], Record] = {}
+        """The rows that rows of another file belong to, by group, student and what names them."""
+        self.records: list[Record] = []
+        self.roles: dict[str, str] = {}
+        self.nested: set[str] = set()
+        self.values: dict[str, dict[str, int]] = {}
+        """How often each value of an attribute occurs."""
+        self.texts: dict[str, str] = {}
+        """Equal values are one text in memory."""
+        self.has_roots = False
+
+    def take(self, rows: Iterator[Row], one: Mapping[str, Any], *, named_by: Sequence[str]) -> None:
+        """Students, or what belongs to them, or to a row of theirs. `named_by`: the columns by which files below find these rows."""
+        group, first = one["group"], array("l")
+        names = {name: f"{group}.{name}" if group else name for name in one["roles"]}
+        self._declare({names[name]: role for name, role in one["roles"].items() if role in HOME}, nested=bool(group))
+        if group:
+            self._declare({group: "quasi_identifier"}, nested=True)
+        for row in rows:
+            line = row.line
+            if not row.key:
+                raise wrong_at(one, line, _("expected the number of a student, found nothing"))
+            at = self.students.get(row.key)
+            if not group:
+                if at is not None:
+                    raise wrong_at(one, line, _("the student of line %(first)s stands here again", first=first[at]))
+                first.append(line)
+            elif at is None and self.has_roots:
+                raise wrong_at(one, line, _("this student is not in the file of students"))
+            if at is None:
+                at = self.students[row.key] = len(self.records)
+                self.records.append({LABELS: {}, VALUES: {}, CHILDREN: []})
+            told = {names[name]: value for name, value in row.told.items()}
+            if group:
+                made = self._vertex({group: ENTRY, **told})
+                self._put_below(self._above(at, row, one), made, one, line)
+                if named_by and self.named.setdefault((group, at, *row.own), made) is not made:
+                    same = _list(named_by)
+                    problem = _("another row of this student has the same “%(columns)s”: nothing can be below one of them", columns=same)
+                    raise wrong_at(one, line, problem)
+            else:
+                self.records[at] = self._vertex(told)
+        self.has_roots = self.has_roots or not group
+
+    def _above(self, at: int, row: Row, one: Mapping[str, Any]) -> Record:
+        """The row to which a row belongs: its student, or a row of the same student in another file."""
+        if not one["below"]:
+            return self.records[at]
+        if (found := self.named.get((one["below"], at, *row.above))) is None:
+            problem = _("this student has no “%(group)s” with this “%(columns)s”", group=one["below"], columns=_list(one["on"]))
+            raise wrong_at(one, row.line, problem)
+        return found
+
+    def _put_below(self, above: Record, made: Record, one: Mapping[str, Any], line: int) -> None:
+        if len(above[CHILDREN]) >= MOST_CHILDREN:
+            if one["below"]:
+                raise wrong_at(one, line, _("expected at most %(most)s rows of one “%(group)s”", most=MOST_CHILDREN, group=one["below"]))
+            raise wrong_at(one, line, _("expected at most %(most)s rows of one student", most=MOST_CHILDREN))
+        above[CHILDREN].append(made)
+
+    def take_records(self, part: IO[bytes], one: Mapping[str, Any]) -> None:
+        """Records as docs/records.md describes them. They have no number, so nothing can be joined with them."""
+        for number, document in documents(part, one["name"]):
+            told: dict[str, str] = dict(self.roles)
+            record = roles_in(document, told, where=_("record %(number)s", number=number))
+            self._declare(told, nested=None)
+            self.records.append(self._interned(record, depth=0))
+
+    def _declare(self, roles: Mapping[str, str], *, nested: bool | None) -> None:
+        for name, role in roles.items():
+            if self.roles.setdefault(name, role) != role:
+                raise UnreadableError(_("“%(name)s” has two roles: %(roles)s", name=name, roles=f"{self.roles[name]}, {role}"))
+            self.values.setdefault(name, {})
+            if nested:
+                self.nested.add(name)
+
+    def _vertex(self, told: Mapping[str, str]) -> Record:
+        vertex: Record = {LABELS: {}, VALUES: {}, CHILDREN: []}
+        for name, value in told.items():
+            vertex[HOME[self.roles[name]]][name] = self._counted(name, value)
+        return vertex
+
+    def _interned(self, record: Record, *, depth: int) -> Record:
+        for home in (LABELS, VALUES):
+            for name, value in record[home].items():
+                record[home][name] = self._counted(name, value)
+                if depth:
+                    self.nested.add(name)
+        for child in record[CHILDREN]:
+            self._interned(child, depth=depth + 1)
+        return record
+
+    def _counted(self, name: str, value: str) -> str:
+        counts = self.values[name]
+        counts[value] = counts.get(value, 0) + 1
+        return self.texts.setdefault(value, value)
+
+    def packed(self) -> dict[str, Any]:
+        """Everything that is kept."""
+        n = len(self.records)
+        self.students.clear()
+        self.named.clear()
+        if n < FEWEST:
+            raise UnreadableError(_("expected at least %(fewest)s students, found %(found)s", fewest=FEWEST, found=n))
+        if not self.values:
+            raise UnreadableError(_("expected at least one attribute that is kept, found none"))
+        for name, counts in self.values.items():
+            self._require_no_identifier(name, counts, n)
+        bins = {name: bins_of(counts) for name, counts in self.values.items() if self.roles[name] == "sensitive"}
+        secrets.SystemRandom().shuffle(self.records)
+        written = RecordColumns.of(self.records, bins).to_bytes()
+        if len(written) > MOST_KEPT:
+            raise UnreadableError(_("this is more than can be kept: leave out columns, or bring it in parts"))
+        attributes = [
+            {
+                "name": name,
+                "role": self.roles[name],
+                "nested": name in self.nested,
+                "values": in_order({bins.get(name, {}).get(value, value) for value in counts}),
+            }
+            for name, counts in self.values.items()
+        ]
+        return {"n": n, "attributes": attributes, "records": base64.b64encode(written).decode()}
+
+    def _require_no_identifier(self, name: str, counts: Mapping[str, int], n: int) -> None:
+        """Refuse what looks like the name or the number of a person, and what has too many values to be protected."""
+        given = {value: times for value, times in counts.items() if value != NOT_GIVEN}
+        is_name = not are_numbers(given) or all("." not in value and len(value) >= FEWEST_DIGITS for value in given)
+        if len(given) == n and is_name and set(given.values()) == {1}:
+            problem = _("“%(name)s” has another value for every student, as a name has. Its role is: identifier", name=name)
+            raise UnreadableError(problem)
+        if len(given) > MOST_VALUES and not (self.roles[name] == "sensitive" and bins_of(given)):
+            raise UnreadableError(_("“%(name)s” has more than %(most)s values: make them coarser", name=name, most=MOST_VALUES))
+
+
+def wrong_at(one: Mapping[str, Any], line: int, problem: Sentence) -> UnreadableError:
+    """The refusal of a line of a file, or of a statement."""
+    if one["kind"] == "xapi":
+        return UnreadableError(_("“%(file)s”, statement %(line)s: %(problem)s", file=one["name"], line=line, problem=problem))
+    return UnreadableError(_("“%(file)s”, line %(line)s: %(problem)s", file=one["name"], line=line, problem=problem))
+
+
+def _list(names: Sequence[str]) -> str:
+    return ", ".join(names)

@@ -1,0 +1,120 @@
+"""Student records in JSON, as docs/records.md describes them, and xAPI statements; each is read while it streams in. No Django."""
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import IO, Any
+
+from analysis.sources.records.values import AUXILIARY, CHILDREN, CONTROL, FIELDS, LABELS, VALUES, checked
+from candor.errors import DataError
+from candor.records.reading import records_in
+from candor.records.schema import DEEPEST, MOST_CHILDREN
+from surveys.reading.words import Sentence, UnreadableError
+from surveys.reading.words import sentence as _
+
+LARGEST = 100 * 1024**2
+MOST_ATTRIBUTES, LONGEST_NAME = 240, 100
+STATEMENT = ("activity", "kind", "grade")
+"""The attributes of an xAPI statement: the name of its object, the last part of the object's type, and result.score."""
+
+
+def documents(file: IO[bytes], name: str) -> Iterator[tuple[int, Any]]:
+    """The parts of a JSON list, counted from 1."""
+    try:
+        yield from enumerate(records_in(file, largest=LARGEST), start=1)
+    except DataError as error:
+        raise UnreadableError(_("“%(file)s”: %(error)s", file=name, error=str(error))) from None
+
+
+def roles_in(record: Any, told: dict[str, str], *, where: "Sentence | str", depth: int = 1) -> dict[str, Any]:
+    """A record, checked, with auxiliary attributes among the labels. The role of each attribute, the field that it stands in, goes to
+    `told`.
+    """
+    if not isinstance(record, Mapping) or not set(FIELDS) <= set(record):
+        raise _wrong(where, _("expected the fields %(fields)s", fields=", ".join(FIELDS)))
+    if extra := sorted(set(map(str, record)) - {*FIELDS, AUXILIARY}):
+        raise _wrong(where, _("unknown field “%(name)s”", name=extra[0][:40]))
+    if depth > DEEPEST:
+        raise _wrong(where, _("expected at most %(most)s levels", most=DEEPEST))
+    children = record[CHILDREN]
+    if not isinstance(children, list) or len(children) > MOST_CHILDREN:
+        raise _wrong(where, _("expected a list of at most %(most)s children", most=MOST_CHILDREN))
+    found: dict[str, Any] = {LABELS: {}, VALUES: {}, CHILDREN: []}
+    for field, role, home in ((LABELS, "quasi_identifier", LABELS), (AUXILIARY, "auxiliary", LABELS), (VALUES, "sensitive", VALUES)):
+        values = record.get(field, {})
+        if not isinstance(values, Mapping):
+            raise _wrong(where, _("expected attributes by name in “%(field)s”", field=field))
+        for name, value in values.items():
+            if not 0 < len(name) <= LONGEST_NAME or CONTROL.search(name):
+                raise _wrong(where, _("expected names of 1 to %(most)s letters", most=LONGEST_NAME))
+            if told.setdefault(name, role) != role:
+                raise _wrong(where, _("“%(name)s” has two roles: %(roles)s", name=name[:40], roles=f"{told[name]}, {role}"))
+            text = _text(value)
+            if isinstance(text, Sentence):
+                raise _wrong(where, _("“%(name)s”: %(problem)s", name=name[:40], problem=text))
+            found[home][name] = text
+    if len(told) > MOST_ATTRIBUTES:
+        raise _wrong(where, _("expected at most %(most)s attributes in all", most=MOST_ATTRIBUTES))
+    for number, child in enumerate(children, start=1):
+        path = _("%(where)s → child %(number)s", where=where, number=number)
+        found[CHILDREN].append(roles_in(child, told, where=path, depth=depth + 1))
+    return found
+
+
+def statement_of(document: Any) -> tuple[str, dict[str, str]] | Sentence:
+    """The key of the actor and the attributes of a statement, or what it lacks."""
+    if not isinstance(document, Mapping):
+        return _("expected a statement")
+    if not (key := _actor(document.get("actor"))):
+        return _("expected an actor with an account, an address or an identifier")
+    about = document.get("object")
+    if not isinstance(about, Mapping) or not isinstance(about.get("id"), str) or not about["id"].strip():
+        return _("expected an object with an id: a course or a quiz")
+    definition = about["definition"] if isinstance(about.get("definition"), Mapping) else {}
+    names = definition.get("name")
+    name = next(iter(names.values()), None) if isinstance(names, Mapping) else None
+    result = document.get("result")
+    score = result.get("score") if isinstance(result, Mapping) else None
+    grade = next((score[part] for part in ("scaled", "raw") if part in score), None) if isinstance(score, Mapping) else None
+    if isinstance(grade, bool) or not isinstance(grade, int | float):
+        return _("expected a number as result.score.scaled or result.score.raw")
+    told = {
+        "activity": name if isinstance(name, str) else _last(about["id"]),
+        "kind": _last(str(definition.get("type", ""))),
+        "grade": grade,
+    }
+    found = {}
+    for attribute, value in told.items():
+        text = _text(value)
+        if isinstance(text, Sentence):
+            return _("“%(name)s”: %(problem)s", name=attribute, problem=text)
+        found[attribute] = text
+    return key, found
+
+
+def _actor(actor: Any) -> str:
+    if not isinstance(actor, Mapping):
+        return ""
+    account = actor.get("account")
+    named = account.get("name") if isinstance(account, Mapping) else None
+    key = named or actor.get("mbox") or actor.get("mbox_sha1sum") or actor.get("openid")
+    return key.strip() if isinstance(key, str) else ""
+
+
+def _last(address: str) -> str:
+    return address.rstrip("/").replace("#", "/").rpartition("/")[2]
+
+
+def _text(value: Any) -> str | Sentence:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        if not math.isfinite(value):
+            return _("expected a value or nothing, found NaN or infinity")
+        return f"{value:.12g}"
+    if value is None:
+        return checked("")
+    return checked(value) if isinstance(value, str) else _("expected a text, a number or null")
+
+
+def _wrong(where: "Sentence | str", problem: Sentence) -> UnreadableError:
+    return UnreadableError(_("%(where)s: %(problem)s", where=where, problem=problem))

@@ -1,0 +1,69 @@
+"""Values of student records that somebody brings: what a cell may hold, and the bins of sensitive numbers. No Django."""
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+
+from surveys.reading.words import Sentence
+from surveys.reading.words import sentence as _
+
+NOT_GIVEN = "not answered"
+"""The name that open questions have in the records of studies."""
+ENTRY = "entry"
+LABELS, VALUES, CHILDREN, AUXILIARY = "quasi_identifiers", "sensitive", "children", "auxiliary"
+FIELDS = (LABELS, VALUES, CHILDREN)
+HOME = {"quasi_identifier": LABELS, "auxiliary": LABELS, "sensitive": VALUES}
+"""The field of each role. Many auxiliary values together identify, so they are treated as quasi-identifiers."""
+ROLES = ("identifier", *HOME)
+LONGEST_VALUE, MOST_VALUES = 100, 2000
+BINS, MOST_NUMBERS, OFTEN = 10, 20, 5
+"""A sensitive number with more values than this, or that occur less often, is told in intervals: 3.98 beside 3.97 is no diversity."""
+NOTHING, NO_NUMBER = frozenset({"", "na"}), frozenset({"nan", "inf", "-inf", "+inf", "infinity", "-infinity"})
+FORMULA = ("=", "@")
+NUMBER = re.compile(r"[+-]?\d{1,15}(\.\d{1,15})?", re.ASCII)
+CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+ROUND = (1, 2, 5, 10)
+
+
+def checked(cell: str) -> str | Sentence:
+    """The value of a cell, or what is wrong with it. No sentence repeats the value: it might tell who somebody is."""
+    value = cell.strip()
+    if (lower := value.lower()) in NOTHING:
+        return NOT_GIVEN
+    if lower in NO_NUMBER:
+        return _("expected a value or nothing, found NaN or infinity")
+    if value.startswith(FORMULA):
+        return _("expected a value or nothing, found a formula")
+    if value == "*":
+        return _("expected a value or nothing, found “*”, which is the label that tells nothing")
+    if len(value) > LONGEST_VALUE or CONTROL.search(value):
+        return _("expected a value of at most %(most)s letters: texts cannot be protected", most=LONGEST_VALUE)
+    return value
+
+
+def are_numbers(values: Iterable[str]) -> bool:
+    """Whether all that are given are numbers."""
+    given = [value for value in values if value != NOT_GIVEN]
+    return bool(given) and all(NUMBER.fullmatch(value) for value in given)
+
+
+def in_order(values: Iterable[str]) -> list[str]:
+    """Numbers by size, texts by letters."""
+    found = [value for value in values if value != NOT_GIVEN]
+    return sorted(found, key=float) if are_numbers(found) else sorted(found)
+
+
+def bins_of(counts: Mapping[str, int]) -> Mapping[str, str]:
+    """The interval of each value of a sensitive number, about ten of them with round ends; none for a scale, such as grades."""
+    given = in_order(counts)
+    numbers = [float(value) for value in given] if are_numbers(given) else []
+    if not numbers or (len(given) <= MOST_NUMBERS and sum(counts[value] for value in given) >= OFTEN * len(given)):
+        return {}
+    spread = (numbers[-1] - numbers[0]) or abs(numbers[0]) or 1.0
+    power = 10.0 ** math.floor(math.log10(spread / BINS))
+    width = next(power * step for step in ROUND if power * step * BINS >= spread * (1 - 1e-9))
+    return {value: _interval(math.floor(round(number / width, 9)) * width, width) for value, number in zip(given, numbers, strict=True)}
+
+
+def _interval(low: float, width: float) -> str:
+    return f"[{low:.12g},{low + width:.12g})"

@@ -1,0 +1,145 @@
+"""Questions with three to six answers: how often intervals cover and tests alarm, and how often an analysis does without die and cheaters.
+
+    python -m benchmarks.categories [--trials 1000]
+
+Prints the table of benchmarks/categories.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import defaultdict
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import chi2_contingency
+
+from candor.categories.estimates import estimate_categories
+from candor.designs.design import Design
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """A design with what is true of the people in it, and how many of them there are."""
+
+    name: str
+    design: Design
+    prevalence: tuple[tuple[float, ...], ...]
+    cheaters: tuple[float, ...]
+    n: int
+    honest: float = 0.85
+
+
+def design(forced: tuple[tuple[int, ...], ...], sides: int, *, cheaters: object = "any") -> Design:
+    names = tuple(f"answer {c + 1}" for c in range(len(forced[0])))
+    subsamples = {str(s + 1): {name: f"{faces}/{sides}" for name, faces in zip(names, rule, strict=True)} for s, rule in enumerate(forced)}
+    return Design.of(
+        arms=("control", "treatment"), control="control", categories=names, ordered=True, subsamples=subsamples, cheater_model=cheaters
+    )
+
+
+def settings() -> list[Setting]:
+    three, first = ((0.6, 0.3, 0.1), (0.4, 0.35, 0.25)), (1.0, 0.0, 0.0)
+    none = (three[0], three[0])
+    mirrored, three_subsamples = ((1, 1, 3), (3, 1, 1)), ((1, 1, 3), (3, 1, 1), (1, 2, 1))
+    five = ((0.5, 0.2, 0.15, 0.1, 0.05), (0.35, 0.25, 0.15, 0.15, 0.1))
+    first_of_five = {"always": "answer 1"}
+    found = []
+    for n in (600, 2000, 6000):
+        found += [
+            Setting(name="3, mirrored d8, any", design=design(mirrored, 8), prevalence=three, cheaters=(0.5, 0.3, 0.2), n=n),
+            Setting(name="3, mirrored d8, any, no effect", design=design(mirrored, 8), prevalence=none, cheaters=(0.5, 0.3, 0.2), n=n),
+            Setting(
+                name="3, mirrored d8, always first",
+                design=design(mirrored, 8, cheaters={"always": "answer 1"}),
+                prevalence=three,
+                cheaters=first,
+                n=n,
+            ),
+            Setting(name="3, three dice d8, any", design=design(three_subsamples, 8), prevalence=three, cheaters=(0.5, 0.3, 0.2), n=n),
+            Setting(
+                name="5, mirrored d12, always first",
+                design=design(((1, 1, 1, 1, 3), (3, 1, 1, 1, 1)), 12, cheaters=first_of_five),
+                prevalence=five,
+                cheaters=(1.0, 0.0, 0.0, 0.0, 0.0),
+                n=n,
+            ),
+            Setting(
+                name="5, mirrored d12, no effect",
+                design=design(((1, 1, 1, 1, 3), (3, 1, 1, 1, 1)), 12, cheaters=first_of_five),
+                prevalence=(five[0], five[0]),
+                cheaters=(1.0, 0.0, 0.0, 0.0, 0.0),
+                n=n,
+            ),
+        ]
+    return found
+
+
+def shares(setting: Setting) -> np.ndarray:
+    """P(answer | arm, subsample), shape (2, S, C)."""
+    one, x = setting.design, setting.honest
+    honest = one.truth[None, :, None] * np.array(setting.prevalence)[:, None] + one.forced_answers
+    return x * honest + (1 - x) * np.array(setting.cheaters)
+
+
+def run(setting: Setting, *, trials: int, seed: int) -> dict[str, str]:
+    rng, one = np.random.default_rng(seed), setting.design
+    true = np.diff(np.array(setting.prevalence), axis=0)[0]
+    scores = np.arange(len(true))
+    truth = {("category", name): true[c] for c, name in enumerate(one.categories)}
+    truth |= {("at_least", name): true[c:].sum() for c, name in enumerate(one.categories) if c}
+    truth[("mean_score", None)] = float(true @ scores)
+    hits: dict[str, list[bool]] = defaultdict(list)
+    cells = one.shape[0] * one.shape[1]
+    for _ in range(trials):
+        sizes = np.bincount(rng.integers(0, cells, setting.n), minlength=cells).reshape(one.shape)
+        counts = rng.multinomial(sizes, shares(setting))
+        found = estimate_categories(counts, design=one)
+        hits["cheaters"].append(found.cheater_proportion.interval.contains(1 - setting.honest))
+        hits["test"].append(found.no_effect[0].p_value < 0.05)
+        for effect in found.effects:
+            value = truth[effect.measure, effect.category]
+            hits[effect.measure].append(effect.interval.contains(value))
+            if effect.wald is not None:
+                hits["wald " + effect.measure].append(effect.wald.contains(value))
+        for share in found.prevalence:
+            if share.measure == "category":
+                arm = one.arms.index(share.arm)
+                hits["prevalence"].append(share.interval.contains(setting.prevalence[arm][one.categories.index(share.category)]))
+        by_arm = counts.sum(axis=1)
+        naive = by_arm / by_arm.sum(axis=1, keepdims=True)
+        for c, value in enumerate(true):
+            difference = naive[1, c] - naive[0, c]
+            error = np.sqrt((naive[:, c] * (1 - naive[:, c]) / by_arm.sum(axis=1)).sum())
+            hits["naive category"].append(abs(difference - value) <= 1.96 * error)
+        hits["naive test"].append(chi2_contingency(by_arm)[1] < 0.05)
+    return {name: f"{np.mean(those):.3f}" for name, those in hits.items()}
+
+
+COLUMNS = (
+    "cheaters",
+    "prevalence",
+    "category",
+    "wald category",
+    "at_least",
+    "mean_score",
+    "wald mean_score",
+    "test",
+    "naive category",
+    "naive test",
+)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--trials", type=int, default=1000)
+    trials = parser.parse_args().trials
+    print("| setting | n |", " | ".join(COLUMNS), "|")
+    print("|---|---|" + "---|" * len(COLUMNS))
+    for seed, setting in enumerate(settings()):
+        found = run(setting, trials=trials, seed=seed)
+        print(f"| {setting.name} | {setting.n} |", " | ".join(found.get(name, "—") for name in COLUMNS), "|", flush=True)
+
+
+if __name__ == "__main__":
+    main()

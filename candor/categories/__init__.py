@@ -1,0 +1,1 @@
+"""Sensitive questions with two to six answers: estimates, plans and dice."""

@@ -1,0 +1,234 @@
+"""All questions with categories of one study: estimates, tests over families of questions, and their display."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from html import escape
+from typing import Any
+
+from numpy.typing import NDArray
+
+from candor.categories.estimates import estimate_categories
+from candor.categories.results import AT_LEAST, CATEGORY, CategoryEffect, CategoryOutcome, CategoryPrevalence
+from candor.designs.design import Design
+from candor.errors import DataError, MethodError
+from candor.estimators.multiplicity import FamilyTest, holm
+from candor.figures.forest import ForestFigure, ForestRow, draw_forest, forest_svg, forest_text
+from candor.figures.tables import interval, number, p_value, paragraph, table
+from candor.results import InRows, Interval
+
+NO_OUTCOME_NAMED = "No outcome was named. Analysed as sensitive, because they hold the design's categories: {names}."
+
+
+def estimate_questions(
+    counts: Mapping[str, NDArray[Any]],
+    *,
+    missing: Mapping[str, int],
+    design: Design,
+    level: float = 0.95,
+    families: Mapping[str, Sequence[str]],
+    about: tuple[str, ...] = (),
+) -> CategoryEstimates:
+    """Estimate all questions of a study.
+
+    Parameters
+    ----------
+    counts : mapping of str to ndarray of int, shape (K, S, C)
+        By question: people by arm, subsample and answer.
+    missing : mapping of str to int
+        By question: rows without an answer.
+    design : Design
+    level : float
+    families : mapping of str to sequence of str
+        Questions by the name of their family.
+    about : tuple of str
+        Sentences that stand before the first number.
+    """
+    outcomes = {}
+    for name, one in counts.items():
+        try:
+            outcomes[name] = estimate_categories(one, design=design, level=level)
+        except MethodError as error:
+            raise DataError(f"column {name!r}: {error}") from error
+    return CategoryEstimates(
+        design=design, outcomes=outcomes, families=_families(outcomes, families), missing=missing, level=level, about=about
+    )
+
+
+def _families(outcomes: Mapping[str, CategoryOutcome], families: Mapping[str, Sequence[str]]) -> tuple[FamilyTest, ...]:
+    """Holm's adjusted p-values of the tests of no effect on any category, over the questions of every family."""
+    found: list[FamilyTest] = []
+    for family, questions in families.items():
+        if unknown := [one for one in questions if one not in outcomes]:
+            raise DataError(f"family {family!r}: there is no question {unknown[0]!r}; there are {', '.join(outcomes)}")
+        if len(set(questions)) < len(questions):
+            raise DataError(f"family {family!r} names a question twice: {', '.join(questions)}")
+        tests = [(question, test) for question in questions for test in outcomes[question].no_effect]
+        found += [
+            FamilyTest(
+                family=family,
+                question=question,
+                treatment=test.treatment,
+                control=test.control,
+                p_value=test.p_value,
+                adjusted_p_value=adjusted,
+            )
+            for (question, test), adjusted in zip(tests, holm([test.p_value for _, test in tests]), strict=True)
+        ]
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class CategoryEstimates(InRows):
+    """The result of `candor.estimate` for a design that names categories: a `CategoryOutcome` for each question, by its name.
+
+    Attributes
+    ----------
+    design : Design
+    outcomes : mapping of str to CategoryOutcome
+    families : tuple of FamilyTest
+        Tests of no effect on any category, over the questions of every family.
+    missing : mapping of str to int
+        Rows without an answer, which are left out of that question only.
+    level : float
+        Nominal coverage of all intervals.
+    about : tuple of str
+        How the outcomes were chosen, and whether the shares of people are not as planned.
+    """
+
+    design: Design
+    outcomes: Mapping[str, CategoryOutcome]
+    families: tuple[FamilyTest, ...]
+    missing: Mapping[str, int]
+    level: float
+    about: tuple[str, ...]
+
+    def __getitem__(self, outcome: str) -> CategoryOutcome:
+        return self.outcomes[outcome]
+
+    def __str__(self) -> str:
+        parts = ["\n".join(map(paragraph, self.about))] if self.about else []
+        parts += ["\n\n".join(_parts(name, one, missing=self.missing[name])) for name, one in self.outcomes.items()]
+        if self.families:
+            rows = [[one.family, f"{one.question}: {one.treatment} − {one.control}", *_ps(one)] for one in self.families]
+            parts.append("Holm’s test over all questions of a family\n" + table(("family", "contrast", "p", "p (Holm)"), rows))
+        return "\n\n\n".join([*parts, forest_text(self._forest())])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        """The tables and the forest plot, for notebooks."""
+        return f"<pre>{escape(str(self))}</pre>{self.plot()}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document of ``candor estimate --format json``, as plain values: numbers unrounded, None for what is undefined."""
+        outcomes = {name: asdict(one) | {"missing": self.missing[name]} for name, one in self.outcomes.items()}
+        families = {"families": list(map(asdict, self.families))} if self.families else {}
+        about = {"notes": list(self.about)} if self.about else {}
+        plain: dict[str, Any] = json.loads(
+            json.dumps({"design": self.design.to_document(), **about, **families, "outcomes": outcomes}, allow_nan=False)
+        )
+        return plain
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row per outcome, contrast and number, as plain values; undefined values are None. Of a survey, one per number."""
+        return [
+            {
+                "outcome": name,
+                "n": outcome.n,
+                **({"treatment": one.treatment, "control": one.control} if isinstance(one, CategoryEffect) else {"arm": one.arm}),
+                "measure": one.measure,
+                "category": one.category,
+                "value": one.value,
+                "standard_error": one.standard_error,
+                "interval_kind": None if one.interval is None else one.interval.kind,
+                "interval_low": None if one.interval is None else one.interval.low,
+                "interval_high": None if one.interval is None else one.interval.high,
+                "level": self.level,
+                **(
+                    {"p_value": one.p_value, "adjusted_p_value": one.adjusted_p_value, "honest_times_effect": one.honest_times_effect.value}
+                    if isinstance(one, CategoryEffect)
+                    else {}
+                ),
+                "cheater_proportion": outcome.cheater_proportion.value,
+            }
+            for name, outcome in self.outcomes.items()
+            for one in (outcome.effects or outcome.prevalence)
+        ]
+
+    def _forest(self) -> list[ForestRow]:
+        return [
+            ForestRow.of(one.value, _ends(one.interval), label=f"{name}: {_about(one)}")
+            for name, outcome in self.outcomes.items()
+            for one in (outcome.effects or outcome.prevalence)
+            if one.measure in (CATEGORY, AT_LEAST)
+        ]
+
+    def plot(self, axes: Any = None) -> Any:
+        """The forest plot of differences of shares: an SVG document, or drawn on the given matplotlib axes, which are returned.
+
+        Parameters
+        ----------
+        axes : matplotlib.axes.Axes, optional
+        """
+        title = f"Effects and {100 * self.level:g} % intervals"
+        return (
+            ForestFigure(forest_svg(self._forest(), title=title)) if axes is None else draw_forest(self._forest(), axes=axes, title=title)
+        )
+
+
+def _parts(name: str, result: CategoryOutcome, *, missing: int) -> list[str]:
+    """All results for one question, with its heading in the first line."""
+    epsilon, cheaters, test = result.epsilon, result.cheater_proportion, result.specification_test
+    title = f"{name}: {result.n} answers, privacy loss ε = {'∞' if epsilon is None else f'{epsilon:.3f}'}"
+    lines = [f"cheater proportion  {number(cheaters.value)}  SE {number(cheaters.standard_error)}  {_interval(cheaters.interval)}"]
+    if test is not None:
+        lines.append(f"specification test  χ² = {test.statistic:.2f}, {test.df} df, p = {p_value(test.p_value)}")
+    for one in result.no_effect:
+        holms = f" (Holm {p_value(one.adjusted_p_value)})" if len(result.no_effect) > 1 else ""
+        told = f"χ² = {one.statistic:.2f}, {one.df} df, p = {p_value(one.p_value)}{holms}"
+        lines.append(f"no effect on any category ({one.treatment} − {one.control})  {told}")
+    parts = ["\n".join([title, paragraph(f"Assumption: {result.assumption}")]), "\n".join(lines)]
+    if result.effects:
+        header = ("contrast", "effect", "SE", "interval", "Wald", "p", "p (Holm)", "honest share × effect")
+        rows = [
+            [
+                _about(one),
+                number(one.value, signed=True),
+                number(one.standard_error),
+                _interval(one.interval),
+                _interval(one.wald),
+                *_ps(one),
+                number(one.honest_times_effect.value, signed=True),
+            ]
+            for one in result.effects
+        ]
+        parts.append(table(header, rows))
+    if result.prevalence:
+        shares = [[_about(one), number(one.value), number(one.standard_error), _interval(one.interval)] for one in result.prevalence]
+        parts.append(table(("among honest people", "value", "SE", "interval"), shares))
+    rows_have = "1 row has" if missing == 1 else f"{missing} rows have"
+    left_out = [f"{rows_have} no answer and {'is' if missing == 1 else 'are'} left out."] if missing else []
+    if notes := [*left_out, *result.notes]:
+        parts.append("\n".join(paragraph(note, bullet="• ") for note in notes))
+    return parts
+
+
+def _about(one: CategoryEffect | CategoryPrevalence) -> str:
+    """The number that a row holds."""
+    what = "mean score" if one.category is None else f"at least {one.category}" if one.measure == AT_LEAST else one.category
+    return f"{f'{one.treatment} − {one.control}' if isinstance(one, CategoryEffect) else one.arm}, {what}"
+
+
+def _ps(one: Any) -> list[str]:
+    return [p_value(one.p_value), p_value(one.adjusted_p_value)]
+
+
+def _ends(found: Interval | None) -> tuple[float | None, float | None] | None:
+    return None if found is None or found.kind == "empty" else (found.low, found.high)
+
+
+def _interval(found: Interval | None) -> str:
+    return "—" if found is None else "contradicted" if found.kind == "empty" else interval(found.low, found.high)

@@ -1,0 +1,77 @@
+"""A whole data package from plain values: the sample study, answers drawn with a seed, and what the library computes from them."""
+
+import hashlib
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from analysis.packages.archives.study_document import study_document
+from analysis.packages.background_counts import Cell
+from analysis.packages.content import AllocationList, Content
+from analysis.packages.licences import LICENCES
+from analysis.packages.package import package_files
+from analysis.packages.protocol_document import protocol_document
+from analysis.packages.rows import rows_of, shuffled_csv
+from candor.packages import replicate
+from candor.packages.signing import private_key
+from candor.software import software
+from tests.factories import definition
+from tests.finished_people import TELLING_DIE
+
+SECRET = "a secret for tests"
+QUESTIONS = ("attention", "comprehension")
+
+
+def content(*, people: int = 240, licence: str = "CC-BY-4.0", **changes: Any) -> Content:
+    """The content of a release as a worker makes it, but without a database; each call draws another order of the rows."""
+    study = definition(die=TELLING_DIE, **changes)
+    document: dict[str, Any] = protocol_document(
+        study, opened_with=study, version=1, sha256="0" * 64, questions=QUESTIONS, consents=[(1, study)]
+    )
+    design, rng = study.design(), np.random.default_rng(20260301)
+    lines = ["arm,subsample," + ",".join(f"answer_{name}" for name in QUESTIONS)]
+    for number in range(people):
+        arm, subsample = number % len(design.arms), number // len(design.arms) % len(design.subsample_names)
+        shares = 0.9 * ((0.3 + 0.2 * arm) * design.truth[subsample] + design.forced_yes[subsample])
+        answers = ",".join(str(int(one)) for one in rng.random(len(QUESTIONS)) < shares)
+        lines.append(f"{design.arms[arm]},{design.subsample_names[subsample]},{answers}")
+    data = shuffled_csv(rows_of("\n".join(lines) + "\n"), questions=QUESTIONS)
+    resampling = {"replicates": 20, "seed": 1}
+    known = {"software": software(), "level": 0.95, "bootstrap": resampling}
+    counts = [Cell(question="devices", answer=answer, count=count) for answer, count in (("phone", 40), ("laptop", None))]
+    return Content(
+        slug=study.slug,
+        version=1,
+        title="Attention in recorded lectures",
+        authors=("Lovelace, Ada", "Hopper, Grace"),
+        year=2026,
+        licence=LICENCES[licence],
+        site="https://candor.example.org",
+        protocol=document,
+        study_file=study_document(study, dict.fromkeys(study.files(), "0" * 64)),
+        data_csv=data,
+        rows=rows_of(data),
+        simulated=False,
+        bots_left_out=0,
+        epsilon=design.epsilon,
+        background=counts,
+        analytics=None,
+        reason_for_exact_counts="",
+        smallest_count=5,
+        allocation_lists=[AllocationList(number=1, sha256=hashlib.sha256(b"{}").hexdigest(), document="{}")],
+        results={**known, **replicate.recomputed(data.splitlines(), document, known)},
+    )
+
+
+@cache
+def files() -> dict[str, bytes]:
+    """The files of one such package, built once."""
+    return package_files(content(), private_key(SECRET))
+
+
+def with_a_changed_byte(name: str) -> dict[str, bytes]:
+    """The files, with another letter in the middle of one."""
+    changed = bytearray(files()[name])
+    changed[len(changed) // 2] ^= 1
+    return {**files(), name: bytes(changed)}
