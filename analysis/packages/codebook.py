@@ -53,7 +53,7 @@ def codebook(content: Content, *, names: list[str]) -> bytes:
 
 
 def _shown(kinds: list[str]) -> str:
-    """What an arm showed, page by page."""
+    """The stimuli of an arm, page by page."""
     return ", then ".join(OF_THE_STIMULUS[kind] for kind in kinds) or "nothing"
 
 

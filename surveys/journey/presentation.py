@@ -11,7 +11,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import gettext_noop
 
-from surveys.definition import NO, YES, StudyDefinition
+from surveys.definition import StudyDefinition
 from surveys.drafting.markdown import sanitised_html
 from surveys.journey import steps
 from surveys.journey.fields import FieldView, Pairs, field_view, said_in
@@ -21,6 +21,7 @@ from surveys.languages.offered import LANGUAGE_NAMES
 from surveys.models import Media
 from surveys.privacy.budgets import budget_in_words
 from surveys.protocols import frozen_protocol
+from surveys.questions.parts import NO, YES
 from surveys.questions.sections import SECTION
 from surveys.ways_in import WayIn
 

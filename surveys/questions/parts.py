@@ -45,6 +45,10 @@ def joined(first: Text, second: Text) -> Text:
     return Text({code: f"{first.in_language(code)} {second.in_language(code)}" for code in dict.fromkeys(codes)})
 
 
+YES, NO = Text({"en": "Yes", "de": "Ja"}), Text({"en": "No", "de": "Nein"})
+"""Labels that nobody wrote: the pages say them in the words of their language."""
+
+
 class Named(Protocol):
     """A part whose name tells it apart from the others of its list."""
 
