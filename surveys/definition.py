@@ -31,7 +31,7 @@ from surveys.questions.background import (
 from surveys.questions.parts import LARGEST_COUNT, NO, YES, Language, Name, NonEmpty, Part, Text, different, some, unique_names
 from surveys.questions.plans import PlannedTests, PrivacyBudget, Subgroups
 from surveys.questions.sections import LEAST_PER_ARM, SECTION
-from surveys.questions.stimuli import KINDS, Arm, Task, Watching
+from surveys.questions.stimuli import KINDS, Arm, Task, Watching, require_stimuli
 from surveys.ways_in import OPEN, WAYS_IN, WayIn, checked_way
 
 DIRECT = "direct"
@@ -204,14 +204,7 @@ class StudyDefinition(Part):
 
     def _require_what_the_arms_need(self) -> None:
         """Several arms differ by what they show; one arm leaves nothing to compare."""
-        if double := [f"{' and '.join(found)} in {arm.name}" for arm in self.arms if len(found := _given(arm)) > 1]:
-            raise ValueError(f"arms: an arm shows one of {', '.join(KINDS)}, or several on pages; got {some(double)}")
-        treatments = [] if self.is_survey else [arm for arm in self.arms if arm.name != self.control]
-        if silent := [arm.name for arm in treatments if not arm.shown]:
-            raise ValueError(
-                f"arms: every arm but the control needs one of {', '.join(KINDS)}, or pages, or there is nothing to compare; "
-                f"without: {some(silent)}"
-            )
+        require_stimuli(self.arms, needed=[] if self.is_survey else [arm for arm in self.arms if arm.name != self.control])
         if self.is_survey and (self.analysis.questions or self.subgroups):
             raise ValueError(
                 "a study with one arm is a survey and compares nothing: remove margins and families of analysis, and subgroups"
@@ -287,10 +280,6 @@ class StudyDefinition(Part):
     def outside(self) -> list[str]:
         """The other sites to which some people are sent."""
         return sorted({one.host for arm in self.arms for one in arm.shown if isinstance(one, Task) and one.host})
-
-    @property
-    def has_lecture(self) -> bool:
-        return "video" in self.stimuli
 
     @property
     def shows_lectures(self) -> bool:
@@ -392,11 +381,6 @@ class StudyDefinition(Part):
     def files(self) -> set[str]:
         """Names of all media that the study needs."""
         return {name for arm in self.arms for name in arm.files()}
-
-
-def _given(arm: Arm) -> list[str]:
-    """The stimuli that stand beside each other in an arm."""
-    return [*arm.given, *(["pages"] if arm.pages else [])]
 
 
 def texts_of(part: BaseModel, path: str = "") -> Iterator[tuple[str, Text]]:

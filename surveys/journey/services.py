@@ -255,14 +255,13 @@ def record_direct_consent(token: str, *, agrees: bool) -> None:
 @transaction.atomic
 def record_watched(token: str, *, page: int, tenths: int) -> None:
     """Remember how much of this page of their arm has been watched or heard, in tenths; it never goes down."""
-    Participant.objects.filter(token_hash=hash_of_token(token), step=steps.VIDEO, page=page, watched_tenths__lt=tenths).update(
-        watched_tenths=min(tenths, 10)
-    )
+    here = Participant.objects.filter(token_hash=hash_of_token(token), step=steps.VIDEO, page=page, watched_tenths__lt=tenths)
+    here.update(watched_tenths=min(tenths, 10))
 
 
 @transaction.atomic
 def finish_stimulus(token: str, *, page: int, undone: bool = False) -> None:
-    """Go on from this page of their arm: to the next one, or to the step after it. A task that was not done is counted, and no more."""
+    """Go on from this page of their arm: to the next one, or the step after it. A task that was not done is counted, and no more."""
     participant, protocol = _at(token, steps.VIDEO)
     if participant.page != page:
         raise AlreadyDoneError
@@ -271,9 +270,9 @@ def finish_stimulus(token: str, *, page: int, undone: bool = False) -> None:
     if page + 1 < len(protocol.definition.arm(participant.arm).shown):
         participant.page, participant.watched_tenths = page + 1, 0
         update(participant, "page", "watched_tenths")
-    else:
-        participant.page = 0
-        _advance(participant, protocol, *(["page"] if page else []))
+        return
+    participant.page = 0
+    _advance(participant, protocol, *(["page"] if page else []))
 
 
 @transaction.atomic

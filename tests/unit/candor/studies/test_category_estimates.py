@@ -1,0 +1,151 @@
+"""candor.estimate and its command with a design that names categories: reading, display, JSON, and what is refused."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import candor
+from candor.categories.estimates import estimate_categories
+from candor.cli import main
+
+NAMES = ["never", "once", "often"]
+DESIGN = {
+    "arms": ["slides", "face"],
+    "control": "slides",
+    "categories": NAMES,
+    "ordered": True,
+    "subsamples": {"1": {"never": "1/8", "once": "1/8", "often": "3/8"}, "2": {"never": "3/8", "once": "1/8", "often": "1/8"}},
+    "cheater_model": {"always": "never"},
+}
+COUNTS = np.array([[[198, 64, 138], [266, 64, 70]], [[150, 82, 168], [218, 82, 100]]])
+
+
+@pytest.fixture
+def columns():
+    rows = [
+        (arm, subsample, answer)
+        for a, arm in enumerate(DESIGN["arms"])
+        for s, subsample in enumerate(("1", "2"))
+        for c, answer in enumerate(NAMES)
+        for _ in range(COUNTS[a, s, c])
+    ]
+    return dict(zip(("arm", "subsample", "cheating"), map(list, zip(*rows, strict=True)), strict=True))
+
+
+def test_the_numbers_are_those_of_the_counts(columns):
+    columns["cheating"][0] = " Never "
+    found = candor.estimate(columns, DESIGN, outcomes="cheating")["cheating"]
+    assert found == estimate_categories(COUNTS, design=candor.read_design(DESIGN))
+
+
+def test_missing_answers_are_left_out_and_said(columns):
+    columns["cheating"][0] = None
+    columns["cheating"][1] = "NA"
+    result = candor.estimate(columns, DESIGN, outcomes="cheating")
+    assert result["cheating"].n == COUNTS.sum() - 2
+    assert "2 rows have no answer and are left out." in str(result)
+    assert result.to_dict()["outcomes"]["cheating"]["missing"] == 2
+
+
+def test_tables_rows_and_json_say_the_same(columns):
+    result = candor.estimate(columns, DESIGN, outcomes=["cheating"], families={"main": ["cheating"]})
+    often = result["cheating"].effects[2]
+    assert f"face − slides, often           {often.value:+.3f}" in str(result)
+    assert "no effect on any category (face − slides)  χ² = " in str(result)
+    row = result.rows()[2]
+    assert (row["category"], row["value"], row["interval_low"]) == ("often", often.value, often.interval.low)
+    document = json.loads(json.dumps(result.to_dict(), allow_nan=False))
+    assert document["outcomes"]["cheating"]["effects"][2]["value"] == often.value
+    assert document["families"][0]["p_value"] == result["cheating"].no_effect[0].p_value
+    assert candor.read_design(document["design"]) == result.design
+    assert result.plot().startswith("<svg")
+    assert "<pre>" in result._repr_html_()
+
+
+def test_families_of_questions_are_adjusted_by_holm(columns):
+    two = columns | {"second": columns["cheating"][::-1]}
+    result = candor.estimate(two, DESIGN, outcomes=["cheating", "second"], families={"both": ["cheating", "second"]})
+    p = [one.p_value for one in result.families]
+    assert sorted(one.adjusted_p_value for one in result.families) == sorted([min(1, 2 * min(p)), max(2 * min(p), max(p))])
+    with pytest.raises(candor.DataError, match="there is no question 'third'"):
+        candor.estimate(two, DESIGN, outcomes="cheating", families={"both": ["third"]})
+    with pytest.raises(candor.DataError, match="names a question twice"):
+        candor.estimate(two, DESIGN, outcomes="cheating", families={"both": ["cheating", "cheating"]})
+
+
+def test_columns_are_chosen_by_the_categories(columns):
+    result = candor.estimate(columns | {"year": ["1st"] * len(columns["arm"])}, DESIGN)
+    assert list(result.outcomes) == ["cheating"]
+    assert result.about == ("No outcome was named. Analysed as sensitive, because they hold the design's categories: cheating.",)
+    with pytest.raises(candor.DataError, match="no column holds answers never, once, often"):
+        candor.estimate(columns | {"cheating": ["0"] * len(columns["arm"])}, DESIGN)
+
+
+def test_shares_of_people_that_are_not_as_planned_are_said(columns):
+    few = {name: [value for value, arm in zip(values, columns["arm"], strict=True) if arm == "slides"] for name, values in columns.items()}
+    both = {name: [*columns[name], *few[name], *few[name]] for name in columns}
+    assert "shares" in candor.estimate(both, DESIGN, outcomes="cheating").about[0]
+
+
+def test_a_survey_shows_its_prevalence(columns):
+    survey = DESIGN | {"arms": ["slides"]}
+    one = {name: [value for value, arm in zip(values, columns["arm"], strict=True) if arm == "slides"] for name, values in columns.items()}
+    result = candor.estimate(one, survey, outcomes="cheating")
+    assert result["cheating"].effects == ()
+    assert [row["arm"] for row in result.rows()] == ["slides"] * 6
+    assert "slides, mean score" in str(result)
+    open_design = survey | {"cheater_model": "any"}
+    assert {one.value for one in candor.estimate(one, open_design, outcomes="cheating")["cheating"].prevalence} == {None}
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"covariates": ["age"]}, "covariates: computed for yes/no questions only; the design has the categories never, once, often"),
+        ({"kappa": 0.0}, "kappa: computed"),
+        ({"cluster": "section"}, "cluster: computed"),
+        ({"strata": "section"}, "strata: computed"),
+        ({"subgroups": ["section"]}, "subgroups: computed"),
+        ({"exploratory_subgroups": ["section"]}, "exploratory subgroups: computed"),
+        ({"equivalence_margin": 0.1}, "equivalence margin: computed"),
+        ({"non_inferiority": 0.1, "worse": "more_yes"}, "non inferiority: computed"),
+    ],
+)
+def test_what_is_not_computed_is_refused(columns, options, words):
+    with pytest.raises(candor.MethodError, match=words):
+        candor.estimate(columns, DESIGN, outcomes="cheating", **options)
+
+
+def test_answers_that_are_no_category_are_refused(columns):
+    columns["cheating"][7] = "sometimes"
+    with pytest.raises(candor.DataError, match="column 'cheating', row 7: expected never, once, often or nothing, found 'sometimes'"):
+        candor.estimate(columns, DESIGN, outcomes="cheating")
+
+
+def test_the_command_gives_the_same_document(columns, tmp_path):
+    data, design, plot = tmp_path / "answers.csv", tmp_path / "DESIGN.json", tmp_path / "plot.svg"
+    with data.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(columns)
+        writer.writerows(zip(*columns.values(), strict=True))
+    design.write_text(json.dumps(DESIGN))
+    command = ["estimate", str(data), "--design", str(design), "--outcome", "cheating"]
+    run = CliRunner().invoke(main, [*command, "--format", "json", "--plot", str(plot), "--family", "main=cheating"])
+    assert run.exit_code == 0, run.output
+    expected = candor.estimate(columns, DESIGN, outcomes="cheating", families={"main": ["cheating"]}).to_dict()
+    assert json.loads(run.output) == expected
+    assert plot.read_text(encoding="utf-8").startswith("<svg")
+    table = CliRunner().invoke(main, command)
+    assert "face − slides, mean score" in table.output
+    refused = CliRunner().invoke(main, [*command, "--kappa", "0.1"])
+    assert refused.exit_code == 2
+    assert "kappa: computed for yes/no questions only" in refused.output
+    data.write_text(data.read_text().replace("often", "sometimes", 1))
+    wrong = CliRunner().invoke(main, command)
+    assert wrong.exit_code == 2
+    assert "column 'cheating': expected never, once, often or nothing, found 'sometimes'" in wrong.output
