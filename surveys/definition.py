@@ -123,7 +123,7 @@ class StudyDefinition(Part):
     slug: Slug
     title: Text
     summary: Text
-    contact: NonEmpty
+    contact: NonEmpty | Text
     languages: Annotated[tuple[Language, ...], Field(min_length=1, max_length=MOST_LANGUAGES)] = ("en",)
     entry: Entry = Entry()
     consent: Text

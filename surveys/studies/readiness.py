@@ -41,7 +41,7 @@ def to_do(study: Study, definition: StudyDefinition | None = None) -> list[ToDo]
 
 
 def _gaps(definition: StudyDefinition) -> Iterator[ToDo]:
-    contact = [("contact", Text(definition.contact))]
+    contact = [("contact", Text(definition.contact))] if isinstance(definition.contact, str) else []
     for place, text in [*contact, *texts_of(definition)]:
         part = part_of(place)
         by_language = sorted(text.root.items()) if isinstance(text.root, dict) else [(definition.languages[0], text.root)]
