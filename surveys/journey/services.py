@@ -29,17 +29,7 @@ from surveys.events import answers_changed, counted_people_changed
 from surveys.journey import steps
 from surveys.journey.participant_store import hold_participant, insert, read_participant, read_study, update
 from surveys.journey.withdrawals import remember_withdrawal, remembered_withdrawals
-from surveys.models import (
-    ENDED,
-    RUNNING,
-    CounterKind,
-    DirectAnswer,
-    Participant,
-    Response,
-    ShardedCounter,
-    Study,
-    StudyStatus,
-)
+from surveys.models import ENDED, RUNNING, CounterKind, DirectAnswer, Participant, Response, ShardedCounter, Study, StudyStatus
 from surveys.protocols import FrozenProtocol, frozen_protocol, protocol_in_force
 from surveys.questions.sections import SECTION
 from surveys.recruitment import services as recruitment
