@@ -222,7 +222,8 @@ def _before_assignment(token: str, step: str) -> Iterator[tuple[Participant, Fro
                 recruitment.forget_panel_member(participant.study, person=panel_hash(withdrawal_code(token)), may_come_again=not excluded)
                 if excluded:
                     count(participant.study, CounterKind.EXCLUDED, version=protocol.version)
-        forget_what_was_overwritten()
+        if excluded:
+            forget_what_was_overwritten()
         raise
 
 
