@@ -58,7 +58,7 @@ def _shown(kinds: list[str]) -> str:
 
 
 def meaning_of(name: str) -> str:
-    """What a file of a package is, in one sentence."""
+    """The meaning of a file of a package, in one sentence."""
     return MEANING["preregistration-N.json"] if name.startswith("preregistration-") else MEANING[name]
 
 

@@ -4,6 +4,7 @@ from importlib import resources
 from typing import TYPE_CHECKING
 
 from analysis.packages.allocation_proof import allocation_proof
+from analysis.packages.archives.browser_page import PAGE, browser_page, programs
 from analysis.packages.archives.citation import CITATION, LICENCE, citation_file, licence_file
 from analysis.packages.archives.labelled_files import labelled_files
 from analysis.packages.archives.ro_crate import CRATE, ro_crate
@@ -16,7 +17,6 @@ from analysis.packages.ddi_codebook import ddi_codebook
 from analysis.packages.frictionless_package import frictionless_package
 from analysis.packages.protocol_document import as_json
 from analysis.packages.readme import readme
-from analysis.packages.without_candor.browser_page import PAGE, browser_page, programs
 from candor.packages.analytics import ANALYTICS
 from candor.packages.archive import PUBLIC_KEY, SIGNATURE, SUMS, signed, zip_of
 from candor.packages.record_promises import CHECK, HIERARCHIES, RECORDS

@@ -1,1 +1,1 @@
-"""What archives, catalogues and programs of statistics read of a package: its citation, its licence, its study, its labels."""
+"""Files of a package for archives, catalogues and readers: its page for a browser, its citation, its study, its labels."""

@@ -28,7 +28,7 @@ def citation_file(content: Described) -> bytes:
 
 
 def licence_file(content: Described) -> bytes:
-    """What the licence covers, in words, and where its legal text stands."""
+    """The name of the licence, its meaning in words, and the address of its legal text."""
     lines = [
         f"{content.title}, version {content.version}",
         f"by {'; '.join(content.authors)}, {content.year}",

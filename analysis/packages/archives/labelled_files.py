@@ -10,7 +10,7 @@ from analysis.packages.content import Column, Content, columns_of
 
 LABELS = ("labels.R", "labels.do", "labels.sps")
 LONGEST_NAME, LONGEST_LABEL = 32, 80
-"""Of a variable in Stata: of names and of labels. SPSS takes longer ones."""
+"""The limits of Stata, for names and for labels; SPSS takes longer ones."""
 
 
 def labelled_files(content: Content) -> dict[str, bytes]:

@@ -1,1 +1,1 @@
-"""What checks a package and computes its estimates again without Candor: a page for a browser, and programs."""
+"""Programs of a package that check its files and its estimates and need no Candor; they are copied, and never imported."""

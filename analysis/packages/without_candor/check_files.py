@@ -85,7 +85,7 @@ def is_genuine(message: bytes, line: bytes, pem: bytes) -> bool:
 
 
 def faults_in(folder: Path, key: bytes | None = None) -> list[str]:
-    """What is wrong with the files of the folder, one sentence each."""
+    """The faults of the files of the folder, one sentence each."""
     if missing := [name for name in (SUMS, SIGNATURE, KEY) if not (folder / name).is_file()]:
         return [f"{name}: it is missing" for name in missing]
     sums, faults = (folder / SUMS).read_bytes(), []

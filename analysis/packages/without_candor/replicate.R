@@ -143,7 +143,7 @@ is_genuine <- function(folder, key) {
   system2(OPENSSL, asked, stdout = FALSE, stderr = FALSE) == 0
 }
 
-# What is wrong with the files, one sentence each; `key` is the path of a PEM file.
+# The faults of the files, one sentence each; `key` is the path of a PEM file.
 faults_in <- function(folder, key = file.path(folder, KEY)) {
   missing <- Filter(function(name) !file.exists(file.path(folder, name)), c(SUMS, SIGNATURE, KEY))
   if (length(missing)) return(paste0(missing, ": it is missing"))

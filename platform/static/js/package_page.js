@@ -40,7 +40,7 @@
     );
   }
 
-  /** What the table shows of one question: name, number again, number published, interval, p-value, and the wrong number. */
+  /** The lines of the table about one question: name, number again, number published, interval, p-value, and the wrong number. */
   function linesOf(again, published, shares, labels) {
     const alike = (list, one) => list?.find((other) => ["method", "treatment", "arm"].every((name) => other[name] === one[name]));
     const effects = (again.effects ?? []).filter(({ method }) => method === "efficient");

@@ -16,6 +16,7 @@ from analysis.packages.privacy_statement import privacy_statement, sentences_of
 
 PAGE = "index.html"
 COPIED = ("data.csv", "protocol.json", "results.json")
+PROGRAMS_OF = Path(__file__).parents[1] / "without_candor"
 PROGRAMS = ("check_files.py", "replicate.R", "replicate_numpy.py")
 SCRIPTS, STYLE = ("js/estimates.js", "js/package_page.js"), "css/package_page.css"
 
@@ -71,4 +72,4 @@ def _shares_of_truth(content: Content) -> str:
 
 def programs() -> dict[str, bytes]:
     """The programs that need no installation of Candor, by their names."""
-    return {name: Path(__file__).with_name(name).read_bytes() for name in PROGRAMS}
+    return {name: (PROGRAMS_OF / name).read_bytes() for name in PROGRAMS}
