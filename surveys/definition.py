@@ -4,19 +4,19 @@ journey.
 Every possible mistake within one study file is checked here, so that a `StudyDefinition` is always valid.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from itertools import product
 from math import prod
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from candor.designs.design import Design
 from candor.designs.dice import DieDesign
 from candor.designs.study_documents import design_with_die
 from candor.errors import MethodError
-from surveys.questions.assignment import MOST_STRATA, Allocation
+from surveys.questions.assignment import MOST_STRATA, Allocation, DirectGroup
 from surveys.questions.background import (
     Answered,
     BackgroundQuestion,
@@ -28,10 +28,23 @@ from surveys.questions.background import (
     require_fitting,
     taken_apart,
 )
-from surveys.questions.parts import LARGEST_COUNT, Language, Name, NonEmpty, Part, Text, different, some, unique_names
+from surveys.questions.parts import (
+    LARGEST_COUNT,
+    NO,
+    YES,
+    Language,
+    Name,
+    NonEmpty,
+    Part,
+    Text,
+    different,
+    some,
+    texts_of,
+    unique_names,
+)
 from surveys.questions.plans import PlannedTests, PrivacyBudget, Subgroups
 from surveys.questions.sections import LEAST_PER_ARM, SECTION
-from surveys.questions.stimuli import KINDS, Arm, Task, Watching
+from surveys.questions.stimuli import KINDS, Arm, Task, Watching, require_stimuli
 from surveys.ways_in import OPEN, WAYS_IN, WayIn, checked_way
 
 DIRECT = "direct"
@@ -59,12 +72,7 @@ class QuizItem(Question):
         return self
 
 
-YES, NO = Text({"en": "Yes", "de": "Ja"}), Text({"en": "No", "de": "Nein"})
-
-
 class SensitiveQuestion(Question):
-    """Labels that nobody wrote are there in each language of the pages, which say them in their own words."""
-
     yes: Text = YES
     no: Text = NO
 
@@ -85,19 +93,6 @@ class Die(Part):
 
     def design(self) -> DieDesign:
         return DieDesign(sides=self.sides, faces={name: {"yes": f.yes, "no": f.no} for name, f in self.subsamples.items()})
-
-
-def _whole_percent(share: float) -> float:
-    if abs(share * 100 - round(share * 100)) > 1e-9:
-        raise ValueError(f"expected whole hundredths, such as 0.15, got {share:g}")
-    return share
-
-
-class DirectGroup(Part):
-    """The share of people who are asked directly, if they agree to `consent`, for which everybody is asked before the draw."""
-
-    share: Annotated[float, Field(gt=0, le=0.5), AfterValidator(_whole_percent)]
-    consent: Text
 
 
 class Entry(Part):
@@ -128,7 +123,7 @@ class StudyDefinition(Part):
     slug: Slug
     title: Text
     summary: Text
-    contact: NonEmpty
+    contact: NonEmpty | Text
     languages: Annotated[tuple[Language, ...], Field(min_length=1, max_length=MOST_LANGUAGES)] = ("en",)
     entry: Entry = Entry()
     consent: Text
@@ -209,14 +204,7 @@ class StudyDefinition(Part):
 
     def _require_what_the_arms_need(self) -> None:
         """Several arms differ by what they show; one arm leaves nothing to compare."""
-        if double := [f"{' and '.join(found)} in {arm.name}" for arm in self.arms if len(found := _given(arm)) > 1]:
-            raise ValueError(f"arms: an arm shows one of {', '.join(KINDS)}, or several on pages; got {some(double)}")
-        treatments = [] if self.is_survey else [arm for arm in self.arms if arm.name != self.control]
-        if silent := [arm.name for arm in treatments if not arm.shown]:
-            raise ValueError(
-                f"arms: every arm but the control needs one of {', '.join(KINDS)}, or pages, or there is nothing to compare; "
-                f"without: {some(silent)}"
-            )
+        require_stimuli(self.arms, needed=[] if self.is_survey else [arm for arm in self.arms if arm.name != self.control])
         if self.is_survey and (self.analysis.questions or self.subgroups):
             raise ValueError(
                 "a study with one arm is a survey and compares nothing: remove margins and families of analysis, and subgroups"
@@ -292,10 +280,6 @@ class StudyDefinition(Part):
     def outside(self) -> list[str]:
         """The other sites to which some people are sent."""
         return sorted({one.host for arm in self.arms for one in arm.shown if isinstance(one, Task) and one.host})
-
-    @property
-    def has_lecture(self) -> bool:
-        return "video" in self.stimuli
 
     @property
     def shows_lectures(self) -> bool:
@@ -397,20 +381,3 @@ class StudyDefinition(Part):
     def files(self) -> set[str]:
         """Names of all media that the study needs."""
         return {name for arm in self.arms for name in arm.files()}
-
-
-def _given(arm: Arm) -> list[str]:
-    """The stimuli that stand beside each other in an arm."""
-    return [*arm.given, *(["pages"] if arm.pages else [])]
-
-
-def texts_of(part: BaseModel, path: str = "") -> Iterator[tuple[str, Text]]:
-    """Every text that the author gave, with its place in the tree."""
-    for name in sorted(part.model_fields_set):
-        value, where = getattr(part, name), f"{path}.{name}" if path else name
-        for index, item in enumerate(value) if isinstance(value, tuple) else [(None, value)]:
-            place = where if index is None else f"{where}[{index}]"
-            if isinstance(item, Text):
-                yield place, item
-            elif isinstance(item, BaseModel):
-                yield from texts_of(item, place)

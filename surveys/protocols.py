@@ -55,7 +55,7 @@ def media_facts(study: Study, names: Collection[str]) -> dict[str, MediaFacts]:
 
 
 def facts_of(file: MediaFile) -> MediaFacts:
-    """What a protocol keeps of a file."""
+    """The facts that a protocol keeps of a file."""
     return {"id": str(file.id), "media_type": file.media_type, "sha256": file.sha256, "duration_seconds": file.duration_seconds}
 
 

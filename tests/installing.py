@@ -1,4 +1,4 @@
-"""Installs what the tests need, where permitted: Debian packages as root, and a Chromium."""
+"""Installs what the tests need, where permitted: Debian packages as root, a Chromium, and R."""
 
 import os
 import shutil
@@ -57,5 +57,12 @@ def install_chromium() -> None:
         )
 
 
+def install_r() -> None:
+    """Base R, for the program of a data package that needs no Candor: less than a minute. Its test fails where there is none."""
+    if not shutil.which("Rscript") and not apt_install("r-base-core"):
+        print("tests: no R: install it (Debian: apt-get install r-base-core)", flush=True)
+
+
 if __name__ == "__main__":
     install_chromium()
+    install_r()

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from analysis.packages.archives.study_document import study_document
 from analysis.packages.background_counts import Cell
 from analysis.packages.content import AllocationList, Content
 from analysis.packages.licences import LICENCES
@@ -23,7 +24,7 @@ QUESTIONS = ("attention", "comprehension")
 
 
 def content(*, people: int = 240, licence: str = "CC-BY-4.0", **changes: Any) -> Content:
-    """What a worker makes of a release, without a database; each call draws another order of the rows."""
+    """The content of a release as a worker makes it, but without a database; each call draws another order of the rows."""
     study = definition(die=TELLING_DIE, **changes)
     document: dict[str, Any] = protocol_document(
         study, opened_with=study, version=1, sha256="0" * 64, questions=QUESTIONS, consents=[(1, study)]
@@ -48,6 +49,7 @@ def content(*, people: int = 240, licence: str = "CC-BY-4.0", **changes: Any) ->
         licence=LICENCES[licence],
         site="https://candor.example.org",
         protocol=document,
+        study_file=study_document(study, dict.fromkeys(study.files(), "0" * 64)),
         data_csv=data,
         rows=rows_of(data),
         simulated=False,

@@ -166,16 +166,14 @@ class Site:
 
 
 def _environment(**changes: str) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "DJANGO_"))}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "DJANGO_", "OPENBLAS_"))}
     return {**kept, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "platform")]), **changes}
 
 
 @contextmanager
 def embedded(var: Path, *, like: Path | None = None, demo_bots: int | None = None) -> Iterator[Site]:
     """The embedded default with its data under `var`, serving: migrated here or before (`like`); with a number of bots, as `make demo`."""
-    if like:
-        shutil.copytree(like, var)
-    site = _embedded(var)
+    site = copy_of_embedded(var, like=like) if like else _embedded(var)
     if demo_bots is not None:
         site.commands["web"], site.environment["DEMO_BOTS"] = ["manage.py", "demo"], str(demo_bots)
         site.start_seconds += demo_bots
@@ -186,6 +184,12 @@ def embedded(var: Path, *, like: Path | None = None, demo_bots: int | None = Non
         yield site
     finally:
         site.end()
+
+
+def copy_of_embedded(var: Path, *, like: Path) -> Site:
+    """An embedded site that was migrated and does not run."""
+    shutil.copytree(like, var)
+    return _embedded(var)
 
 
 def migrate_embedded(var: Path) -> dict[str, str]:

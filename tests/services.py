@@ -269,6 +269,7 @@ def main(command: list[str]) -> int:
     signal.signal(signal.SIGHUP, _terminated)
     with services() as (database, broker):
         environment = {**os.environ, "DATABASE_URL": database.address, "REDIS_URL": broker.address}
+        environment.setdefault("OPENBLAS_NUM_THREADS", "1")  # there are more test processes than processors: threads would only wait
         environment.pop("PYTHONDONTWRITEBYTECODE", None)  # each module is compiled once, not by each of hundreds of processes
         process = subprocess.Popen(command, env=environment)
         try:

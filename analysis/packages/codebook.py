@@ -53,7 +53,7 @@ def codebook(content: Content, *, names: list[str]) -> bytes:
 
 
 def _shown(kinds: list[str]) -> str:
-    """What an arm showed, page by page."""
+    """The stimuli of an arm, page by page."""
     return ", then ".join(OF_THE_STIMULUS[kind] for kind in kinds) or "nothing"
 
 
@@ -95,6 +95,8 @@ OF_THE_KIND = {
     "group": "A list of entries, of which only the number is counted; the counts add up to the number of rows in data.csv.",
 }
 MEANING = {
+    "CITATION.cff": "How to cite the data, for programs (Citation File Format)",
+    "LICENSE": "Under which licence the data are",
     "README.md": "What this is, how to cite it, what it promises, how to check it",
     "SHA256SUMS": "SHA-256 of every other file",
     "SHA256SUMS.sig": "Ed25519 signature of SHA256SUMS, in base64",
@@ -106,16 +108,23 @@ MEANING = {
     "data.csv": "The reported answers",
     "check.py": "Says whether records.json holds what protocol.json promises: `python check.py records.json --k K --l NAME=L`",
     "check_files.py": "Says whether the files are as they were signed, with Python alone: `python check_files.py`",
+    "design.json": "The design alone, as `candor estimate data.csv --design design.json` reads it",
     "hierarchies.json": "For each attribute of records.json the labels of every possible value, from the value up to `*`",
     "records.json": "Background answers as protected records, with arm, subsample and reported answers",
     "datapackage.json": "Description as a Frictionless Data Package",
     "ddi-codebook.xml": "Description in DDI-Codebook 2.5",
     "index.html": "This package explained, in a browser: checks files, computes estimates again, names the wrong analysis",
+    "labels.R": "Reads data.csv with labels into R, and saves data.rds",
+    "labels.do": "Reads data.csv with labels into Stata, and saves data.dta",
+    "labels.sps": "Reads data.csv with labels into SPSS or PSPP, and saves data.sav",
     "preregistration-N.json": "The analysis plan of this protocol version, as it was kept at the approval; its hash is in protocol.json",
     "protocol.json": "The design: arms, die, probabilities, allocation, wording of all questions, consent text",
     "public-key.pem": "The key with which the signature is checked",
+    "replicate.R": "Checks the files and computes the estimates again, in base R: `Rscript replicate.R`",
     "replicate.py": "Recomputes results.json from data.csv and protocol.json, and difficulties in analytics.json from their noisy counts",
     "replicate_numpy.py": "Checks the files and computes the estimates again, with Python and NumPy alone: `python replicate_numpy.py`",
+    "ro-crate-metadata.json": "Description as a Research Object Crate (RO-Crate 1.1)",
+    "study.yaml": "The study as one file, which Candor reads back, with the hashes of the videos and pictures that it showed",
     "results.json": "Every estimate that follows from the public answers",
 }
 

@@ -92,6 +92,8 @@ class Content:
     site: str
     protocol: Mapping[str, Any]
     """The document that stands in protocol.json."""
+    study_file: str
+    """The text of study.yaml."""
     data_csv: str
     rows: Sequence[Row]
     simulated: bool

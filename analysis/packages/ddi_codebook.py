@@ -8,6 +8,7 @@ from typing import Any
 
 from lxml import etree
 
+from analysis.packages.background_counts import NOT_ANSWERED
 from analysis.packages.codebook import MEANING
 from analysis.packages.content import Column, Content, columns_of
 from analysis.packages.privacy_statement import privacy_statement, sentences_of
@@ -22,6 +23,7 @@ DATA_KIND = {
     True: "Survey data: answers under randomised response",
 }
 """By whether the study was a survey."""
+HIDDEN = "because it is small, or so that small ones cannot be worked out"
 NO_CHARACTERS = re.compile("[\ufffe\uffff]")
 """XML cannot hold them, and nobody can see them."""
 
@@ -41,6 +43,7 @@ def ddi_codebook(content: Content, documents: Mapping[str, bytes]) -> bytes:
     variables = _add(root, "dataDscr")
     for number, column in enumerate(columns_of(content), start=1):
         _variable(variables, column, number=number, counts=Counter(values[column.name]))
+    _background(variables, content, first=len(columns_of(content)) + 1)
     for name, document in documents.items():
         other = _add(root, "otherMat", level="study", URI=name)
         _add(other, "labl", MEANING[name])
@@ -108,7 +111,7 @@ def _file_description(root: etree._Element, content: Content) -> None:
 
 def _variable(parent: etree._Element, column: Column, *, number: int, counts: Counter[str]) -> None:
     variable = _add(parent, "var", ID=f"V{number}", name=column.name, files=DATA_FILE, intrvl="discrete", nature="nominal")
-    _add(variable, "labl", column.label if len(column.label) <= 100 else column.label[:99] + "…")
+    _label(variable, column.label)
     if column.is_answer:
         _add(_add(variable, "qstn"), "qstnLit", column.label)
     for value, label in column.values.items():
@@ -117,3 +120,29 @@ def _variable(parent: etree._Element, column: Column, *, number: int, counts: Co
         _add(category, "labl", label)
         _add(category, "catStat", str(counts[value]), type="freq")
     _add(variable, "varFormat", type="numeric" if column.is_answer else "character")
+
+
+def _background(parent: etree._Element, content: Content, *, first: int) -> None:
+    """The questions whose answers are counted: a variable each, with the shown counts as frequencies. No row of the data has them."""
+    if content.background is None:
+        return
+    questions = {one["name"]: one for one in content.protocol["background_questions"]}
+    counted = dict.fromkeys(cell.question for cell in content.background)
+    for number, name in enumerate(counted, start=first):
+        question = questions[name]
+        variable = _add(parent, "var", ID=f"V{number}", name=name, intrvl="discrete", nature="nominal")
+        _label(variable, question["text"])
+        _add(_add(variable, "qstn"), "qstnLit", question["text"])
+        for cell in content.background:
+            if cell.question == name:
+                category = _add(variable, "catgry", missing="Y") if cell.answer == NOT_ANSWERED else _add(variable, "catgry")
+                _add(category, "catValu", cell.answer)
+                _add(category, "labl", (question["answers"] or {}).get(cell.answer, cell.answer))
+                if cell.count is not None:
+                    _add(category, "catStat", str(cell.count), type="freq")
+        _add(variable, "varFormat", type="character")
+        _add(variable, "notes", f"Counts over everybody, from background-counts.csv. Without a count: hidden, {HIDDEN}.")
+
+
+def _label(variable: etree._Element, text: str) -> None:
+    _add(variable, "labl", text if len(text) <= 100 else text[:99] + "…")

@@ -4,6 +4,10 @@ from importlib import resources
 from typing import TYPE_CHECKING
 
 from analysis.packages.allocation_proof import allocation_proof
+from analysis.packages.archives.citation import CITATION, LICENCE, citation_file, licence_file
+from analysis.packages.archives.labelled_files import labelled_files
+from analysis.packages.archives.ro_crate import CRATE, ro_crate
+from analysis.packages.archives.study_document import STUDY
 from analysis.packages.background_counts import cells_csv
 from analysis.packages.codebook import codebook
 from analysis.packages.content import Content
@@ -32,24 +36,30 @@ def package_files(content: Content, key: "Ed25519PrivateKey") -> dict[str, bytes
     files = {
         **tables,
         **documents,
+        CITATION: citation_file(content),
+        LICENCE: licence_file(content),
         "README.md": readme(content),
         "allocation-proof.txt": allocation_proof(content),
         "croissant.json": croissant(content, tables, documents),
         "datapackage.json": frictionless_package(content, tables, documents),
         "ddi-codebook.xml": ddi_codebook(content, documents),
+        "design.json": as_json(content.protocol["design"]),
         "protocol.json": as_json(content.protocol),
         "replicate.py": (resources.files("candor.packages") / "replicate.py").read_bytes(),
         **programs(),
+        **labelled_files(content),
         "results.json": as_json(content.results),
+        STUDY: content.study_file.encode(),
         **{name: text.encode() for name, text in content.plan_files.items()},
     }
     if content.analytics is not None:
         files[ANALYTICS] = as_json(content.analytics)
     if content.records is not None:
         files[CHECK] = (resources.files("candor.records") / "checking.py").read_bytes()
-    names = [*files, "codebook.md", PAGE, PUBLIC_KEY, SUMS, SIGNATURE]
-    files["codebook.md"] = codebook(content, names=names)
-    files[PAGE] = browser_page(content, files, names=names)
+    others = [*files, "codebook.md", PAGE, PUBLIC_KEY, SUMS, SIGNATURE]
+    files["codebook.md"] = codebook(content, names=[*others, CRATE])
+    files[PAGE] = browser_page(content, files, names=[*others, CRATE])
+    files[CRATE] = ro_crate(content, files, names=others)
     return signed(files, key)
 
 

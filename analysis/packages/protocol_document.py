@@ -44,7 +44,10 @@ def protocol_document(
             {"version": plan.version, "sha256": plan.sha256, "registered_on": plan.registered_on.isoformat()} for plan in plans
         ],
         "design": definition.design().to_document(),
-        "arms": [{"name": arm.name, "label": text(arm.label), "weight": arm.weight, "shows": [one.kind for one in arm.shown]} for arm in definition.arms],
+        "arms": [
+            {"name": arm.name, "label": text(arm.label), "weight": arm.weight, "shows": [one.kind for one in arm.shown]}
+            for arm in definition.arms
+        ],
         "die": {
             "sides": definition.die.sides,
             "subsamples": {name: {"yes": list(faces.yes), "no": list(faces.no)} for name, faces in definition.die.subsamples.items()},

@@ -1,7 +1,5 @@
 """README.md: how strangers use, cite and check the data."""
 
-import json
-
 from analysis.packages.content import Content, Described
 from analysis.packages.privacy_statement import privacy_statement, sentences_of
 
@@ -46,8 +44,8 @@ def readme(content: Content) -> bytes:
 
 def citation(content: Described) -> list[str]:
     """How to cite it, and under which licence it is."""
-    cited = ["## Citation", "", content.citation, "", "As `CITATION.cff`:", "", "```yaml", *_citation_file(content), "```", ""]
-    return [*cited, "## Licence", "", f"{content.terms} ({content.licence.name}): <{content.licence.address}>", ""]
+    cited = ["## Citation", "", content.citation, "", "`CITATION.cff` says the same for programs.", ""]
+    return [*cited, "## Licence", "", f"{content.terms} ({content.licence.name}): <{content.licence.address}>. See `LICENSE`.", ""]
 
 
 def whether_changed(content: Described) -> list[str]:
@@ -92,20 +90,7 @@ def _whether_it_follows(content: Content) -> list[str]:
         "It recomputes all estimates with their bootstrap (same seed) and compares them to 1e-9. `allocation-proof.txt` says how to check",
         "that the groups were drawn before anybody took part.",
         "",
-        "Without Candor, in a Python with NumPy: `python replicate_numpy.py` checks the files, and computes all estimates that have a",
-        "closed form. `python check_files.py` checks the files alone, and needs only Python.",
+        "Without Candor, `Rscript replicate.R` in base R and `python replicate_numpy.py` in a Python with NumPy check the files, and",
+        "compute all estimates that have a closed form. `python check_files.py` checks the files alone, and needs only Python.",
         "",
     ]
-
-
-def _citation_file(content: Described) -> list[str]:
-    """In JSON's quotes, which YAML reads too."""
-    fields = {
-        "title": content.title,
-        "version": str(content.version),
-        "license": content.licence.name,
-        "url": content.address,
-    }
-    lines = ["cff-version: 1.2.0", "message: If you use these data, please cite them as below.", "type: dataset"]
-    lines += [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in fields.items()]
-    return [*lines, "authors:", *(f"  - name: {json.dumps(author, ensure_ascii=False)}" for author in content.authors)]

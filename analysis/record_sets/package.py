@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
+from analysis.packages.archives.citation import CITATION, LICENCE, citation_file, licence_file
 from analysis.packages.codebook import MEANING
 from analysis.packages.croissant import dataset
 from analysis.packages.frictionless_package import described, document_resource
@@ -98,6 +99,8 @@ def record_set_package(content: RecordSet, key: "Ed25519PrivateKey") -> bytes:
     files = {
         **documents,
         CHECK: (resources.files("candor.records") / "checking.py").read_bytes(),
+        CITATION: citation_file(content),
+        LICENCE: licence_file(content),
         "README.md": _readme(content),
         "croissant.json": dataset(content, {}, documents),
         "datapackage.json": described(content, [_resource(name, text) for name, text in documents.items()]),

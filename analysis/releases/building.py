@@ -19,8 +19,8 @@ from django.utils.translation import gettext_lazy
 from analysis import actions
 from analysis.answers.study_records import as_published, auxiliary_of, records_of, roles_of
 from analysis.ledger.page import ledger_of
-from analysis.ledger.serializers import ledger_document
 from analysis.models import BackgroundHandling, Release, ReleaseStatus
+from analysis.packages.archives.study_document import study_document
 from analysis.packages.background_counts import Cell, background_cells
 from analysis.packages.content import AllocationList, Content, ProtectedRecords
 from analysis.packages.errors import ReleaseError
@@ -188,6 +188,7 @@ def _content_of(release: Release) -> Content:
         licence=LICENCES[release.licence],
         site=release.site,
         protocol=document,
+        study_file=study_document(definition, {name: facts["sha256"] for name, facts in protocol.media.items()}),
         data_csv=drawn["csv"],
         rows=rows,
         simulated=release.simulated,
@@ -226,6 +227,8 @@ def _promised(release: Release, drawn: Mapping[str, Any] | None, definition: Stu
 
 def _analytics(study: Study) -> dict[str, Any]:
     """The ledger and all answers, as they stand now. All have their noise already, and nothing tells which member of staff asked."""
+    from analysis.ledger.serializers import ledger_document  # late: else every worker and command loads the framework of the API
+
     source = source_of(study)
     if source is None:
         raise ReleaseError(_("This study has no privacy budget, so nothing was asked under one."))

@@ -1,4 +1,4 @@
-"""Classes of records that lose little together: blocks by principal directions, then greedy growth on the exact loss."""
+"""Classes of records that lose little together: blocks by principal directions, greedy growth on the exact loss, then exchanges."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ from candor.records.embedding import Embedding
 from candor.records.shuffling import secret_generator
 
 BLOCK, SAMPLE, TURNS = 1000, 2000, 10
-IMPROVEMENTS, FOR_EACH, PATIENCE, FEW, NEAR, OF = 400, 60, 20, 1000, 2, 6
-"""How often, over all records, for each class, and in vain for each class, a class and 2 of its 6 nearest ones are taken apart and grown
-again; what loses less is kept. With fewer records than `FEW` there is time to do it more often."""
+FEW, TRIES, OF_ALL, NEAR, OF = 1000, 60, 20_000, 4, 8
+"""With fewer records than `FEW` there is time: a class and 4 of its 8 nearest ones are taken apart and grown again, and records exchanged;
+what loses less is kept. This is done 60 times, and at most twice for each class and 20,000 times over the number of records."""
+EXCHANGES, LEAST_GAIN = 3, 1e-3
+"""How often every record looks for one of another class to change places with, and what both classes must gain."""
 CANDIDATES, CLASH = 24, 0.35
 """With ℓ the next member is the best of so many, and each value that would be too frequent costs so much for each record of the class."""
 Rows = npt.NDArray[np.intp]
@@ -70,7 +72,9 @@ def cluster(
         grown = _Block.of(embedding, rows)
         members, left = grown.grow(size, diversity, grown.vectors.mean(axis=0))
         if diversity == 1:
-            _improve(grown, members, times=int(min(IMPROVEMENTS * len(rows) / n * max(1, FEW / n) ** 2, FOR_EACH * len(members))), rng=rng)
+            members, loss = _Exchange(grown, members).run(rng)
+            if n < FEW:
+                members = _improve(grown, members, loss, times=min(TRIES, OF_ALL // n, 2 * len(members)), rng=rng)
         join = _Joining(embedding, rows, members)
         for row in left:
             if not join.add(row, or_suppress=len(found.suppressed) < may_suppress * (done + len(rows)) // n):
@@ -158,33 +162,80 @@ class _Block:
         return int(best[np.argmin(costs[best] + CLASH * size * counts.clashes(self.free[best]))])
 
 
-def _improve(block: _Block, classes: list[list[int]], *, times: int, rng: np.random.Generator) -> None:
-    """Take a class and its nearest ones apart and grow them again, from another beginning; keep what loses less."""
-    if len(classes) < 2:
-        return
-    lowest = np.stack([block.vectors[one].min(axis=0) for one in classes])
-    sums = lowest.sum(axis=1)
-    losses = np.maximum(0.0, [block.totals[one].sum() - len(one) * least for one, least in zip(classes, sums, strict=True)])
-    near, vain = min(OF, len(classes) - 1), 0
-    for start in rng.choice(len(classes), size=times, p=losses / losses.sum()) if losses.sum() > 0 else ():
-        at = np.flatnonzero(lowest[start])
-        apart = sums + sums[start] - 2 * np.minimum(lowest[:, at], lowest[start, at]).sum(axis=1)
-        apart[start] = np.inf
-        chosen = np.append(rng.permutation(np.argpartition(apart, near - 1)[:near])[:NEAR], start)
+def _improve(block: _Block, classes: list[list[int]], least: float, *, times: int, rng: np.random.Generator) -> list[list[int]]:
+    """Take a class and near ones apart, grow them again from another beginning, and exchange records; keep what loses less."""
+    for _ in range(times if len(classes) > 1 else 0):
+        lowest = np.stack([block.vectors[one].min(axis=0) for one in classes])
+        start = int(rng.integers(len(classes)))
+        apart = lowest.sum(axis=1) - 2 * np.minimum(lowest, lowest[start]).sum(axis=1)
+        apart[start] = -np.inf
+        chosen = np.append(rng.permutation(np.argsort(apart)[1 : 1 + OF])[:NEAR], start)
         pool = rng.permutation(np.concatenate([classes[one] for one in chosen]))
         vectors = block.vectors[pool]
         vectors = vectors[:, vectors.any(axis=0)]
         grown, _ = _Block(vectors, block.totals[pool], block.codes[pool][:, :0]).grow(len(classes[0]), 1, vectors[0])
-        loss = [float(block.totals[pool[one]].sum() - len(one) * vectors[one].min(axis=0).sum()) for one in grown]
-        vain += 1
-        if sum(loss) < losses[chosen].sum() - 1e-4:
-            vain = 0
-            for one, rows, own in zip(chosen, grown, loss, strict=True):
-                classes[one] = [int(pool[row]) for row in rows]
-                lowest[one] = block.vectors[classes[one]].min(axis=0)
-                sums[one], losses[one] = lowest[one].sum(), own
-        elif vain > PATIENCE * len(classes):
-            return
+        changed = list(classes)
+        for one, rows in zip(chosen, grown, strict=True):
+            changed[one] = pool[rows].tolist()
+        changed, loss = _Exchange(block, changed).run(rng)
+        if loss < least:
+            least, classes = loss, changed
+    return classes
+
+
+class _Exchange:
+    """Two records of different classes change places while both classes together lose less."""
+
+    def __init__(self, block: _Block, members: list[list[int]]) -> None:
+        n = len(block.vectors)
+        self.vectors, self.totals = block.vectors, block.totals
+        self.turned = block.turned
+        self.turned[:] = block.vectors.T
+        self.members = [np.array(one) for one in members]
+        self.class_of = np.full(n, -1)
+        for number, one in enumerate(self.members):
+            self.class_of[one] = number
+        self.losses = np.full(len(members) + 1, -np.inf, dtype=np.float32)  # the last one is of records in no class: they stay there
+        self.with_other = np.empty((n, n), dtype=np.float32)
+        """The loss of a record's class, had another record its place."""
+        self.with_other[self.class_of < 0] = 0.0
+        for number in range(len(members)):
+            self._measure(number)
+
+    def _measure(self, number: int) -> None:
+        """The losses of a class as it is, and with each record in the place of each member."""
+        rows = self.members[number]
+        vectors, totals = self.vectors[rows], self.totals[rows]
+        lowest, second = np.partition(vectors, 1, axis=0)[:2]
+        at = np.flatnonzero(lowest)
+        shared = np.minimum(self.turned[at], lowest[at, None]).sum(axis=0)
+        self.losses[number] = totals.sum() - len(rows) * lowest.sum()
+        freed = (vectors == lowest) & (second > lowest)  # components that the member alone keeps low
+        for row, total, own in zip(rows, totals, freed, strict=True):
+            at = np.flatnonzero(own)
+            there = self.turned[at]
+            more = np.minimum(there, second[at, None]).sum(axis=0) - np.minimum(there, lowest[at, None]).sum(axis=0)
+            self.with_other[row] = totals.sum() - total + self.totals - len(rows) * (shared + more)
+
+    def run(self, rng: np.random.Generator) -> tuple[list[list[int]], float]:
+        """The classes after all exchanges that gain, and their loss."""
+        rows = np.flatnonzero(self.class_of >= 0)
+        for _ in range(EXCHANGES):
+            done = 0
+            for row in rng.permutation(rows):
+                own = self.class_of[row]
+                gains = self.losses[own] + self.losses[self.class_of] - self.with_other[row] - self.with_other[:, row]
+                gains[self.members[own]] = 0.0
+                other = int(np.argmax(gains))
+                if gains[other] > LEAST_GAIN:
+                    done += 1
+                    for number, before, after in ((own, row, other), (self.class_of[other], other, row)):
+                        self.members[number][self.members[number] == before] = after
+                        self.class_of[after] = number
+                        self._measure(number)
+            if not done:
+                break
+        return [one.tolist() for one in self.members], float(self.losses[:-1].sum())
 
 
 class _Counts:

@@ -250,8 +250,7 @@ class Repair:
         lost = 0.0
         for place in places:
             told = len(place.nodes) * (1 + KEPT) - self._loss(place.kind, place.nodes)
-            values = len(self.forest.kinds[place.kind].sensitive) - len(place.blank)
-            lost += len(place.values) * (told + values) + self._lost(place.children)
+            lost += len(place.values) * told + self._lost(place.children)
         return lost
 
     def shuffle(self) -> None:

@@ -72,7 +72,7 @@ class Walker:
             step = form.fields["step"]
             if step == self.bot.drops_out_at:
                 return Ending.DROPPED_OUT
-            values = dict(form.form_values())
+            values: dict[str, str | list[str]] = dict(sent_by(form))
             values |= getattr(self, f"_fill_{step}")(page, form)
             page = self._ask("POST", self.address, data=values)
         raise UnexpectedPageError(f"{self.address}: not at the end after {MOST_PAGES} pages")
@@ -164,6 +164,14 @@ class Walker:
         if response.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:
             raise UnexpectedPageError(f"{method} {address}: status {response.status_code}")
         return html.fromstring(response.text)
+
+
+def sent_by(form: Page) -> Values:
+    """The values of a form as it stands; a name that stands there several times has a list."""
+    found: dict[str, list[str]] = {}
+    for name, value in form.form_values():
+        found.setdefault(name, []).append(value)
+    return {name: values if len(values) > 1 else values[0] for name, values in found.items()}
 
 
 def stimulus_on(page: Page) -> str:

@@ -23,13 +23,10 @@ from surveys.builder.services import (
     remove_arm_file,
     remove_page,
 )
-from surveys.builder.stimuli import CHOICES, INPUTS, NOTHING, field_of, places_of, read_stimulus, typed_stimulus
 from surveys.definition import StudyDefinition
 from surveys.drafting.edits import Edit, Item
 from surveys.drafting.forms import DraftForm, Typed, typed_text, typed_value
 from surveys.drafting.names import name_from
-from surveys.drafting.stimuli import AnotherArm, ArmSettings, PageSettings
-from surveys.drafting.uploads import SLOTS
 from surveys.drafting.watching import WATCHING, read_watching, typed_watching
 from surveys.errors import DefinitionError
 from surveys.journey.stimuli import Files, views_of
@@ -38,6 +35,9 @@ from surveys.media.services import MediaError
 from surveys.models import MediaFile, Study
 from surveys.protocols import facts_of
 from surveys.questions.stimuli import Arm, Shows, Watching
+from surveys.stimuli.edits import AnotherArm, ArmSettings, PageSettings
+from surveys.stimuli.inputs import CHOICES, INPUTS, NOTHING, field_of, places_of, read_stimulus, typed_stimulus
+from surveys.stimuli.uploads import SLOTS
 
 
 class Arms(DraftPage):
@@ -82,7 +82,7 @@ class Arms(DraftPage):
 
 
 class StimulusPage(DraftPage):
-    """What an arm shows, or one of its pages, and its files."""
+    """An arm or one of its pages: the stimulus, and its files."""
 
     part = "arms"
     page_name = ""
@@ -287,7 +287,7 @@ def _arm_view(arm: Arm, definition: StudyDefinition, there: dict[str, MediaFile]
 
 
 def _shown_view(holder: Shows, definition: StudyDefinition, there: dict[str, MediaFile], address: str) -> dict[str, object]:
-    """What is shown on one page, as staff see it in the first language."""
+    """The stimulus of one page, as staff see it in the first language."""
 
     def of(media_id: str) -> str:
         return reverse("surveys:preview_media", args=[definition.slug, media_id])

@@ -12,7 +12,13 @@ from accounts.models import User
 from audit.services import record
 from surveys import actions
 from surveys.drafting.edits import Edit, Whole, fingerprint_of
-from surveys.drafting.stimuli import (
+from surveys.errors import ConcurrentEditError, TransitionError
+from surveys.lifecycle.steps import locked
+from surveys.media.services import MediaError, examine, store_media_file
+from surveys.models import MediaFile, Study, StudyStatus
+from surveys.questions.parts import LARGEST_COUNT
+from surveys.questions.stimuli import KINDS
+from surveys.stimuli.edits import (
     Pages,
     WithoutArm,
     arm_of,
@@ -24,13 +30,7 @@ from surveys.drafting.stimuli import (
     prefix_of,
     with_page,
 )
-from surveys.drafting.uploads import SLOTS, Slot, without_file
-from surveys.errors import ConcurrentEditError, TransitionError
-from surveys.lifecycle.steps import locked
-from surveys.media.services import MediaError, examine, store_media_file
-from surveys.models import MediaFile, Study, StudyStatus
-from surveys.questions.parts import LARGEST_COUNT
-from surveys.questions.stimuli import KINDS
+from surveys.stimuli.uploads import SLOTS, Slot, without_file
 from surveys.studies.readiness import outdated_inputs
 from surveys.studies.services import change_definition, confirm_translations
 from surveys.study_file import define, document_of

@@ -11,7 +11,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import gettext_noop
 
-from surveys.definition import NO, YES, StudyDefinition
+from surveys.definition import StudyDefinition
 from surveys.drafting.markdown import sanitised_html
 from surveys.journey import steps
 from surveys.journey.fields import FieldView, Pairs, field_view, said_in
@@ -21,6 +21,7 @@ from surveys.languages.offered import LANGUAGE_NAMES
 from surveys.models import Media
 from surveys.privacy.budgets import budget_in_words
 from surveys.protocols import frozen_protocol
+from surveys.questions.parts import NO, YES
 from surveys.questions.sections import SECTION
 from surveys.ways_in import WayIn
 
@@ -157,7 +158,7 @@ def present(
         progress_address=progress_address,
         title=definition.title.in_language(language),
         summary_html=sanitised_html(definition.summary.in_language(language)),
-        contact=definition.contact,
+        contact=definition.contact if isinstance(definition.contact, str) else definition.contact.in_language(language),
         language=language,
         languages=tuple((code, LANGUAGE_NAMES.get(code, code)) for code in definition.languages),
         version=version,

@@ -29,17 +29,7 @@ from surveys.events import answers_changed, counted_people_changed
 from surveys.journey import steps
 from surveys.journey.participant_store import hold_participant, insert, read_participant, read_study, update
 from surveys.journey.withdrawals import remember_withdrawal, remembered_withdrawals
-from surveys.models import (
-    ENDED,
-    RUNNING,
-    CounterKind,
-    DirectAnswer,
-    Participant,
-    Response,
-    ShardedCounter,
-    Study,
-    StudyStatus,
-)
+from surveys.models import ENDED, RUNNING, CounterKind, DirectAnswer, Participant, Response, ShardedCounter, Study, StudyStatus
 from surveys.protocols import FrozenProtocol, frozen_protocol, protocol_in_force
 from surveys.questions.sections import SECTION
 from surveys.recruitment import services as recruitment
@@ -215,17 +205,15 @@ def _before_assignment(token: str, step: str) -> Iterator[tuple[Participant, Fro
         with transaction.atomic():
             participant, protocol = _at(token, step)
             yield participant, protocol
-    except StudyFullError:
+    except (StudyFullError, InattentiveError) as refusal:
+        excluded = isinstance(refusal, InattentiveError)
         with transaction.atomic():
             if Participant.objects.filter(pk=participant.pk, step=step).delete()[0]:
-                recruitment.forget_panel_member(participant.study, person=panel_hash(withdrawal_code(token)), may_come_again=True)
-        raise
-    except InattentiveError:
-        with transaction.atomic():
-            if Participant.objects.filter(pk=participant.pk, step=step).delete()[0]:
-                recruitment.forget_panel_member(participant.study, person=panel_hash(withdrawal_code(token)))
-                count(participant.study, CounterKind.EXCLUDED, version=protocol.version)
-        forget_what_was_overwritten()
+                recruitment.forget_panel_member(participant.study, person=panel_hash(withdrawal_code(token)), may_come_again=not excluded)
+                if excluded:
+                    count(participant.study, CounterKind.EXCLUDED, version=protocol.version)
+        if excluded:
+            forget_what_was_overwritten()
         raise
 
 
@@ -255,14 +243,13 @@ def record_direct_consent(token: str, *, agrees: bool) -> None:
 @transaction.atomic
 def record_watched(token: str, *, page: int, tenths: int) -> None:
     """Remember how much of this page of their arm has been watched or heard, in tenths; it never goes down."""
-    Participant.objects.filter(token_hash=hash_of_token(token), step=steps.VIDEO, page=page, watched_tenths__lt=tenths).update(
-        watched_tenths=min(tenths, 10)
-    )
+    here = Participant.objects.filter(token_hash=hash_of_token(token), step=steps.VIDEO, page=page, watched_tenths__lt=tenths)
+    here.update(watched_tenths=min(tenths, 10))
 
 
 @transaction.atomic
 def finish_stimulus(token: str, *, page: int, undone: bool = False) -> None:
-    """Go on from this page of their arm: to the next one, or to the step after it. A task that was not done is counted, and no more."""
+    """Go on from this page of their arm: to the next one, or the step after it. A task that was not done is counted, and no more."""
     participant, protocol = _at(token, steps.VIDEO)
     if participant.page != page:
         raise AlreadyDoneError
@@ -271,9 +258,9 @@ def finish_stimulus(token: str, *, page: int, undone: bool = False) -> None:
     if page + 1 < len(protocol.definition.arm(participant.arm).shown):
         participant.page, participant.watched_tenths = page + 1, 0
         update(participant, "page", "watched_tenths")
-    else:
-        participant.page = 0
-        _advance(participant, protocol, *(["page"] if page else []))
+        return
+    participant.page = 0
+    _advance(participant, protocol, *(["page"] if page else []))
 
 
 @transaction.atomic

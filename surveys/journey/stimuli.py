@@ -1,4 +1,4 @@
-"""What an arm shows, in one language, as templates show it; and when somebody has seen enough of it. `KINDS` has an entry for each kind."""
+"""The pages of an arm in one language, as templates show them; and when somebody has seen enough. `KINDS` has an entry for each kind."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ class StimulusView:
     seconds: int = 0
     """Continue is taken after so many."""
     address: str = ""
-    """Of another site, with `{return}` for the way back."""
+    """The address at another site, with `{return}` for the way back."""
     host: str = ""
 
     @property

@@ -83,6 +83,8 @@ def read_catalogue(text: str) -> Catalogue:
             continue
         if keyword == "msgctxt" or (keyword == "msgid" and current != "msgctxt"):
             finish()
+        elif keyword in block:
+            problems.append(f"line {number}: a second {keyword} for {_short(block.get('msgid', ''))}")
         current = keyword or current
         block[current] = block.get(current, "") + re.sub(r"\\(.)", _unescaped, quoted[1])
     finish()
@@ -192,6 +194,8 @@ def _about_one(said: str, wanted: Entry) -> list[str]:
         )
     if tags != sorted(_TAG.findall(wanted.one)) or "<" in _TAG.sub("", said):
         problems.append(f"expected the markup {' '.join(sorted(_TAG.findall(wanted.one))) or 'none'}, found {' '.join(tags) or 'a <'}")
+    if '"' in _TAG.sub("", said):
+        problems.append("a straight quotation mark, which could end an attribute of the page: use the language’s own")
     if re.search(r"[\x00-\x08\x0b-\x1f\x7f\ue000-\uf8ff\u202a-\u202e\u2066-\u2069]", said):
         problems.append("a character that nobody can see")
     return problems

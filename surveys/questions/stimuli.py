@@ -1,4 +1,4 @@
-"""What an arm shows: one stimulus, several on pages of their own, or nothing. A kind of stimulus is one class, and one field of `Shows`."""
+"""Arms: each shows one stimulus, several on pages of their own, or nothing. A kind of stimulus is one class, and one field of `Shows`."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -186,7 +186,7 @@ class Shows(Part):
 
     @property
     def stimulus(self) -> Stimulus | None:
-        """What is shown. A video without sources is none, and may still have a poster."""
+        """The thing that is shown. A video without sources is none, and may still have a poster."""
         others = (self.reading, self.image, self.audio, self.task)
         return next((one for one in others if one is not None), self.video if self.video.sources else None)
 
@@ -225,7 +225,7 @@ class Arm(Shows):
 
     @property
     def shown(self) -> tuple[Stimulus, ...]:
-        """What people are shown, in order; a single stimulus is a list of one."""
+        """Everything that people are shown, in order; a single stimulus is a list of one."""
         alone = [self, *self.pages]
         return tuple(one.stimulus for one in alone if one.stimulus is not None)
 
@@ -237,6 +237,18 @@ class Arm(Shows):
         yield from super().files()
         for page in self.pages:
             yield from page.files()
+
+
+def require_stimuli(arms: Sequence[Arm], *, needed: Sequence[Arm]) -> None:
+    """Every arm shows one thing at most, or pages; those that are `needed` show something."""
+    given = {arm.name: [*arm.given, *(["pages"] if arm.pages else [])] for arm in arms}
+    if double := [f"{' and '.join(found)} in {name}" for name, found in given.items() if len(found) > 1]:
+        raise ValueError(f"arms: an arm shows one of {', '.join(KINDS)}, or several on pages; got {some(double)}")
+    if silent := [arm.name for arm in needed if not arm.shown]:
+        raise ValueError(
+            f"arms: every arm but the control needs one of {', '.join(KINDS)}, or pages, or there is nothing to compare; "
+            f"without: {some(silent)}"
+        )
 
 
 KINDS: dict[str, type[Stimulus]] = {one.kind: one for one in (Video, Reading, Image, Audio, Task)}

@@ -34,6 +34,7 @@ def test_german_has_every_word_of_participants_with_its_places() -> None:
         said = catalogue.entries[one]
         assert said.many == wanted.many, one
         assert all(said.said), one
+        assert '"' not in re.sub(r"<[^>]*>", "", "".join(said.said)), "a straight quotation mark could end an attribute"
 
 
 @pytest.mark.parametrize("language", OTHERS, ids=lambda language: language.name)

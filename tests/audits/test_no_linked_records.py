@@ -48,6 +48,7 @@ from tests.finished_people import TELLING_DIE, add_finished_people, compute, cou
 pytestmark = pytest.mark.django_db
 COLLECTED = (Participant, Response, DirectAnswer, ShardedCounter, AllocationSlot, EntryBook, EntryCode, PanelMember, Run, Chunk)
 GRADE = 86.71828
+POSITION, MONTH = 613.125, "1931-07"
 """In no other place; a mean over a group of people never comes near it by chance."""
 TOLD, QUIZ, PANEL = "told-by-one-person-alone", "answered-by-one-person-alone", "panel-number-of-one-person"
 OWN_PAGES = {"surveys:resume"}  # the way back for the holder of the token
@@ -84,7 +85,12 @@ def marked(people: dict[str, User]) -> tuple[Study, dict[str, str]]:
         die=TELLING_DIE,
         allocation={"planned_participants": 60},
         questions=[{"name": "attention", "text": "Did your attention wander?"}],
-        background=[*document()["background"], {"kind": "short_text", "name": "note", "text": "Which subject?"}],
+        background=[
+            *document()["background"],
+            {"kind": "short_text", "name": "note", "text": "Which subject?"},
+            {"kind": "slider", "name": "pressure", "text": "How much?", "role": "sensitive", "minimum": 0, "maximum": 1125, "step": 1.125},
+            {"kind": "date", "name": "began", "text": "Since when?", "role": "sensitive", "earliest": "1900-01", "latest": "2000-12"},
+        ],
     )
     for name, role in MEMBERS.items():
         StudyMember.objects.create(study=study, user=people[name], role=role)
@@ -93,6 +99,7 @@ def marked(people: dict[str, User]) -> tuple[Study, dict[str, str]]:
     walk(client, study, answers={"welcome": {"panel_identifier": PANEL}, "questions": {"answer-attention": "1"}})
     participant = participant_of(client)
     participant.background = {"gender": "woman", "courses": [{"course": "probability", "grade": GRADE}], "note": TOLD}
+    participant.background |= {"pressure": POSITION, "began": MONTH}
     participant.quiz = {**participant.quiz, "note": QUIZ}
     participant.save()
     for other in Participant.objects.filter(study=study).exclude(pk=participant.pk)[:12]:
@@ -104,6 +111,8 @@ def marked(people: dict[str, User]) -> tuple[Study, dict[str, str]]:
     marks = {
         "background answer": TOLD,
         "a number of the background": str(GRADE)[:6],
+        "a position of a slider": str(POSITION),
+        "a month": MONTH,
         "quiz answer": QUIZ,
         "panel number": PANEL,
         "panel hash": person_at_panel,

@@ -1,21 +1,29 @@
 """Months, sliders, rows, conditions and attention checks on their way through a study: built, asked, stored, counted, released."""
 
+from dataclasses import replace
 from typing import Any
 
+import httpx
 import pytest
 from django.test import Client
 from django.urls import reverse
 
 from candor.packages.archive import files_in
+from surveys.batches.selectors import shown_counts
+from surveys.bots.population import Habits, Population
+from surveys.bots.walker import Ending
 from surveys.counts import comers, exact_consent_counts, exact_counts
 from surveys.models import CounterKind, Participant, ShardedCounter, Study
+from surveys.protocols import protocol_in_force
 from surveys.studies import services as studies
 from tests.factories import document, draft_study, logged_in, page_of, participant_of, recruiting_study, send, walk
 from tests.finished_people import TELLING_DIE, add_finished_people, count_everybody
+from tests.integration.test_bots import browser, walker
 from tests.integration.test_builder import address, definition_of, errors, inputs
 from tests.releases import built_release, package_of
 
 pytestmark = pytest.mark.django_db
+fixtures = (browser,)
 OPTIONS = [{"name": name, "text": name.title()} for name in ("never", "often", "always")]
 CHECK = {
     "kind": "ordinal_scale",
@@ -147,6 +155,40 @@ def test_a_release_counts_months_by_year_and_rows_by_themselves() -> None:
     assert "`stress: >= 6`" in codebook
 
 
+def test_bots_go_from_page_to_page_and_choose_what_is_expected(browser: httpx.Client) -> None:
+    several = {"kind": "multiple_choice", "name": "tools", "text": "Which?", "role": "auxiliary", "options": OPTIONS}
+    waits = {**HABITS, "show_if": [{"question": "stress", "at_least": 0}]}
+    more = [{**STRESS, "name": f"more{number}", "text": "{stress|that}?"} for number in (1, 2)]
+    background = [CHECK, several, STRESS, waits, *more, NOTE]
+    study = recruiting_study(languages=["en"], accepts_bots=True, background=background, attention="exclude")
+    crowd = Population.of(
+        protocol_in_force(study).definition,
+        prevalence=0.3,
+        effect=0.0,
+        cheater_proportion=0.0,
+        behaviour="always_no",
+        habits=Habits(declines=0, drops_out=0, leaves_blank=0, misunderstands=0),
+    )
+    bot = walker(study, crowd, seed=5, browser=browser)
+    answers = {
+        "check": "often",
+        "tools": ["never", "always"],
+        "stress": "7",
+        "habits.late": "always",
+        "more1": "1",
+        "more2": "2",
+        "note": "art",
+    }
+    bot.bot = replace(bot.bot, answers=answers)
+    assert bot.walk() == Ending.FINISHED
+    kept = Participant.objects.get(study=study).background
+    assert kept == answers | {"stress": 7, "more1": 1, "more2": 2}
+    bot = walker(study, crowd, seed=6, browser=browser)
+    bot.bot = replace(bot.bot, answers=answers | {"check": "never"})
+    assert bot.walk() == Ending.TURNED_AWAY
+    assert Participant.objects.filter(study=study).count() == 1
+
+
 def attentive_study(**changes: Any) -> Study:
     return recruiting_study(languages=["en"], background=[CHECK, STRESS], **changes)
 
@@ -161,6 +203,10 @@ def test_people_who_fail_an_attention_check_are_counted_and_stay(client: Client)
     assert send(other, study, "background", stress="3").status_code == 303, "leaving it out is no failure"
     assert exact_counts(study).attention_failed == 1
     assert exact_counts(study).consented == 2
+    studies.close(study, actor=study.owner)
+    shown = shown_counts(Study.objects.get(pk=study.pk))
+    assert shown is not None
+    assert (shown.attention_failed, shown.consented) == (0, 2), "in tens, after the end, too: it is a count of background answers"
 
 
 def test_where_the_protocol_says_so_they_are_told_deleted_and_counted(client: Client) -> None:

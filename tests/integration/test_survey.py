@@ -71,7 +71,7 @@ def test_a_survey_is_begun_and_becomes_an_experiment_and_a_survey_again(language
     assert browser.post(reverse("surveys:new_study"), asked).status_code == 302
     study = Study.objects.get()
     begun = define(study.definition)
-    assert (begun.is_survey, begun.has_lecture, begun.warnings()) == (True, False, [])
+    assert (begun.is_survey, begun.plays, begun.warnings()) == (True, False, [])
     assert not [one for one in to_do(study) if one.part in ("die", "allocation") or "uploaded" in one.sentence]
     words = words_of(study, "surveys:build_arms", browser)
     assert "This study has one arm: it is a survey." in words
@@ -92,7 +92,7 @@ def test_a_survey_is_begun_and_becomes_an_experiment_and_a_survey_again(language
     assert browser.post(away, {"action": "remove"}).status_code == 302
     study.refresh_from_db()
     left = define(study.definition)
-    assert ([arm.name for arm in left.arms], left.control, left.has_lecture) == (["second"], "second", False)
+    assert ([arm.name for arm in left.arms], left.control, left.plays) == (["second"], "second", False)
     assert browser.post(reverse("surveys:build_arm", args=[study.slug, "second"]), {"action": "remove"}).status_code == 302
     study.refresh_from_db()
     assert define(study.definition).is_survey

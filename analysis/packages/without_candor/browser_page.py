@@ -16,7 +16,7 @@ from analysis.packages.privacy_statement import privacy_statement, sentences_of
 
 PAGE = "index.html"
 COPIED = ("data.csv", "protocol.json", "results.json")
-PROGRAMS = ("check_files.py", "replicate_numpy.py")
+PROGRAMS = ("check_files.py", "replicate.R", "replicate_numpy.py")
 SCRIPTS, STYLE = ("js/estimates.js", "js/package_page.js"), "css/package_page.css"
 
 

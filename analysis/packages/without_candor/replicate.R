@@ -15,74 +15,61 @@
 SUMS <- "SHA256SUMS"; SIGNATURE <- "SHA256SUMS.sig"; KEY <- "public-key.pem"
 ROUNDING <- 1e-9
 
-# ---- JSON: objects become named lists, arrays lists, null NULL inside list(NULL).
+# ---- JSON: objects become named lists, arrays lists, null NULL.
 
 read_json <- function(path) {
-  letters <- utf8ToInt(enc2utf8(paste(readLines(path, encoding = "UTF-8", warn = FALSE), collapse = "\n")))
-  if (length(letters) && letters[1] == 0xFEFF) letters <- letters[-1]
-  text <- intToUtf8(letters, multiple = TRUE)
-  at <- 1L
-  blank <- function() while (at <= length(text) && text[at] %in% c(" ", "\n", "\r", "\t")) at <<- at + 1L
-  expect <- function(letter) {
-    if (!identical(text[at], letter)) stop(sprintf("%s: expected %s at character %d", basename(path), letter, at))
+  text <- sub("^\ufeff", "", enc2utf8(paste(readLines(path, encoding = "UTF-8", warn = FALSE), collapse = "\n")))
+  pattern <- '"[^"\\\\]*+(?:\\\\.[^"\\\\]*+)*+"|[][{},:]|[^][{},:"[:space:]]+'
+  tokens <- regmatches(text, gregexpr(pattern, text, perl = TRUE))[[1]]
+  at <- 0L
+  following <- function() {
     at <<- at + 1L
-  }
-  string <- function() {
-    expect("\"")
-    found <- character()
-    while (!identical(text[at], "\"")) {
-      if (at > length(text)) stop(sprintf("%s: a text has no end", basename(path)))
-      if (text[at] == "\\") {
-        at <<- at + 1L
-        if (text[at] == "u") {
-          found <- c(found, intToUtf8(strtoi(paste(text[at + 1:4], collapse = ""), 16L), allow_surrogate_pairs = TRUE))
-          at <<- at + 4L
-        } else {
-          found <- c(found, switch(text[at], n = "\n", t = "\t", r = "\r", b = "\b", f = "\f", text[at]))
-        }
-      } else {
-        found <- c(found, text[at])
-      }
-      at <<- at + 1L
-    }
-    at <<- at + 1L
-    paste(found, collapse = "")
+    if (at > length(tokens)) stop(sprintf("%s: its end is missing", basename(path)))
+    tokens[at]
   }
   several <- function(close, one) {
-    at <<- at + 1L
-    blank()
     found <- list()
-    while (!identical(text[at], close)) {
-      found <- c(found, one())
-      blank()
-      if (identical(text[at], ",")) {
-        at <<- at + 1L
-        blank()
-      }
+    token <- following()
+    while (token != close) {
+      found <- c(found, one(token))
+      if ((token <- following()) == ",") token <- following()
     }
-    at <<- at + 1L
     found
   }
-  value <- function() {
-    blank()
-    switch(text[at],
-      "{" = several("}", function() {
-        name <- string()
-        blank()
-        expect(":")
-        stats::setNames(list(value()), name)
-      }),
-      "[" = several("]", function() list(value())),
-      "\"" = string(),
-      {
-        start <- at
-        while (at <= length(text) && !text[at] %in% c(",", "}", "]", " ", "\n", "\r", "\t")) at <<- at + 1L
-        word <- paste(text[start:(at - 1L)], collapse = "")
-        switch(word, true = TRUE, false = FALSE, null = NULL, as.numeric(word))
-      }
-    )
+  member <- function(token) {
+    name <- plain_text(token)
+    if (following() != ":") stop(sprintf("%s: expected a colon after %s", basename(path), name))
+    stats::setNames(list(value(following())), name)
   }
-  value()
+  value <- function(token) {
+    if (token == "{") return(several("}", member))
+    if (token == "[") return(several("]", function(token) list(value(token))))
+    if (startsWith(token, "\"")) return(plain_text(token))
+    switch(token, true = TRUE, false = FALSE, null = NULL, number_in(token, path))
+  }
+  value(following())
+}
+
+number_in <- function(token, path) {
+  number <- suppressWarnings(as.numeric(token))
+  if (is.na(number)) stop(sprintf("%s: %s is no number", basename(path), token))
+  number
+}
+
+# A text without its quotation marks and backslashes.
+plain_text <- function(token) {
+  text <- substr(token, 2, nchar(token) - 1)
+  if (!grepl("\\", text, fixed = TRUE)) return(text)
+  parts <- regmatches(text, gregexpr("(?:\\\\u[0-9a-fA-F]{4})+|\\\\.|[^\\\\]+", text, perl = TRUE))[[1]]
+  paste(vapply(parts, function(part) {
+    if (startsWith(part, "\\u")) {
+      intToUtf8(strtoi(strsplit(substring(part, 3), "\\u", fixed = TRUE)[[1]], 16L), allow_surrogate_pairs = TRUE)
+    } else if (startsWith(part, "\\")) {
+      switch(substring(part, 2), n = "\n", t = "\t", r = "\r", b = "\b", f = "\f", substring(part, 2))
+    } else {
+      part
+    }
+  }, ""), collapse = "")
 }
 
 # ---- Are these the files that were signed?

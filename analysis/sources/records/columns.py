@@ -78,7 +78,7 @@ class RecordColumns:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
-        """What `to_bytes` wrote."""
+        """The columns that `to_bytes` wrote."""
         first, _line, rest = data.partition(b"\n")
         written = json.loads(first)
         at = written["depths"]

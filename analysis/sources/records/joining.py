@@ -180,7 +180,7 @@ class Joined:
 
 
 def wrong_at(one: Mapping[str, Any], line: int, problem: Sentence) -> UnreadableError:
-    """What is wrong with a line of a file, or with a statement."""
+    """The refusal of a line of a file, or of a statement."""
     if one["kind"] == "xapi":
         return UnreadableError(_("“%(file)s”, statement %(line)s: %(problem)s", file=one["name"], line=line, problem=problem))
     return UnreadableError(_("“%(file)s”, line %(line)s: %(problem)s", file=one["name"], line=line, problem=problem))

@@ -1,4 +1,4 @@
-"""What an arm shows, in a study file: one stimulus or pages of them, and every mistake with the words that help."""
+"""Arms in a study file: one stimulus or pages of them, and every mistake with the words that help."""
 
 from typing import Any
 

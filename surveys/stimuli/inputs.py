@@ -10,10 +10,10 @@ from django.utils.translation import gettext_lazy
 from surveys.definition import StudyDefinition
 from surveys.drafting.edits import Document
 from surveys.drafting.forms import DraftForm, Typed, typed_text, typed_value
-from surveys.drafting.uploads import SLOTS
 from surveys.languages.offered import LANGUAGE_NAMES
 from surveys.models import MediaFile
 from surveys.questions.stimuli import KINDS, LONGEST_READING, Shows, Stimulus
+from surveys.stimuli.uploads import SLOTS
 
 NOTHING = ("nothing", gettext_lazy("Nothing: people go straight on"))
 Place = tuple[str, str, Promise | str]
@@ -106,7 +106,7 @@ def typed_stimulus(said: Document, languages: Iterable[str]) -> Typed:
 
 
 def read_stimulus(form: DraftForm, *, allowed: Iterable[str]) -> dict[str, object]:
-    """What is shown, without its files."""
+    """The chosen stimulus, without its files."""
     kind = form.choice("shows", list(allowed), missing=_("Choose what this arm shows."))
     return {"shows": kind} | ({kind: given} if kind in INPUTS and (given := INPUTS[kind].read(kind, form)) else {})
 
@@ -119,7 +119,7 @@ def field_of(slot: str, language: str) -> str:
 def places_of(
     holder: Shows, definition: StudyDefinition, there: dict[str, MediaFile], form: DraftForm, *, address: Callable[[MediaFile], str]
 ) -> Iterator[dict[str, object]]:
-    """The places for uploads, with the files already uploaded. What shows nothing yet may be given a video."""
+    """The places for uploads, with the files already uploaded. An arm that shows nothing yet may be given a video."""
     stimulus = holder.stimulus or holder.video
     inputs = INPUTS[stimulus.kind]
     for number, (slot, language, label) in enumerate(inputs.places(definition)):

@@ -1,4 +1,4 @@
-"""What an arm of a draft shows, as plain values: the part that somebody types, and beside it the files, which are uploaded separately.
+"""Arms of a draft, as plain values: the part that somebody types, and beside it the files, which are uploaded separately.
 
 An arm with several pages keeps each under `pages`; one stimulus stands in the arm itself, under the name of its kind.
 """
@@ -35,7 +35,7 @@ def said_of(holder: Holder) -> dict[str, Unchecked]:
 
 
 def with_said(holder: Holder, said: Document, *, name: str) -> dict[str, Unchecked]:
-    """The arm or page with another typed part. What it shows anew awaits its files under `name`."""
+    """The arm or page with another typed part. A stimulus that is new there awaits its files under `name`."""
     kind, rest = said["shows"], {key: value for key, value in holder.items() if key not in KINDS}
     if kind == "nothing" and kind_of(holder) == "nothing":
         return dict(holder)
@@ -128,7 +128,7 @@ class ArmSettings:
 
 @dataclass(frozen=True, slots=True)
 class PageSettings:
-    """What one of several pages of an arm shows, without its files."""
+    """One of several pages of an arm, without its files."""
 
     arm: str
     name: str

@@ -1,0 +1,1 @@
+"""Arms in the making: changes of what they show, their files, and the inputs of the builder."""
