@@ -263,7 +263,10 @@ def covariance_without_effect(counts: FloatArray, model: CategoryModel, *, arm: 
 
 
 def no_effect_tests(table: FloatArray, fit: CategoryFit, design: Design) -> tuple[NoEffectTest, ...]:
-    """The test of no effect on any category, by contrast: the smaller of two χ², with the covariance at the estimates, and with the one without an effect."""
+    """The test of no effect on any category, by contrast.
+
+    The smaller of two χ² counts: with the covariance at the estimates, and with the one without an effect.
+    """
     others = len(design.categories) - 1
     rows = np.eye(others + 1)[1:]
     found = []
