@@ -333,7 +333,7 @@ class PlanRequestSerializer(serializers.Serializer[object]):
                 _('Expected numbers or fractions like "2/6", found %(found)s.') % {"found": repr(found[0][:LONGEST_NUMBER])}
             )
         try:
-            return Design.from_document(document)
+            return Design.from_document(document).of_yes_no()
         except MethodError as error:
             raise serializers.ValidationError(str(error)) from error
 

@@ -1,20 +1,22 @@
 """Questions with three to six answers: how often intervals cover and tests alarm, and how often an analysis does without die and cheaters.
 
     python -m benchmarks.categories [--trials 1000]
+    python -m benchmarks.categories --level [--trials 3000]    the test of no effect alone, where there is none
 
-Prints the table of benchmarks/categories.md.
+Prints the tables of benchmarks/categories.md.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.stats import chi2_contingency
 
-from candor.categories.estimates import estimate_categories
+from candor.categories.estimates import estimate_categories, no_effect_tests
+from candor.categories.linear_model import category_model, maximum_likelihood_fit
 from candor.designs.design import Design
 
 
@@ -130,14 +132,31 @@ COLUMNS = (
 )
 
 
+def level(*, trials: int) -> None:
+    """How often the test of no effect on any category finds one where there is none."""
+    for base in [one for one in settings() if "no effect" in one.name][:2]:
+        for n in (200, 600, 2000):
+            setting, rng, model = replace(base, n=n), np.random.default_rng(n), category_model(base.design)
+            hits = []
+            for _ in range(trials):
+                sizes = np.maximum(np.bincount(rng.integers(0, 4, n), minlength=4), 1).reshape(2, 2)
+                counts = rng.multinomial(sizes, shares(setting)).astype(float)
+                hits.append(no_effect_tests(counts, maximum_likelihood_fit(counts, model), setting.design)[0].p_value < 0.05)
+            print(f"| {setting.name} | {n} | {np.mean(hits):.3f} |", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--trials", type=int, default=1000)
-    trials = parser.parse_args().trials
+    parser.add_argument("--level", action="store_true")
+    asked = parser.parse_args()
+    if asked.level:
+        level(trials=asked.trials)
+        return
     print("| setting | n |", " | ".join(COLUMNS), "|")
     print("|---|---|" + "---|" * len(COLUMNS))
     for seed, setting in enumerate(settings()):
-        found = run(setting, trials=trials, seed=seed)
+        found = run(setting, trials=asked.trials, seed=seed)
         print(f"| {setting.name} | {setting.n} |", " | ".join(found.get(name, "—") for name in COLUMNS), "|", flush=True)
 
 

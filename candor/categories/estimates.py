@@ -110,7 +110,7 @@ def estimate_categories(counts: npt.ArrayLike, *, design: Design, level: float =
         identified=identification.effect,
         assumption=identification.assumption,
         cheater_proportion=_cheaters(fit, region, possible=possible, contradicted=contradicted, level=level),
-        no_effect=_no_effect(table, fit, design),
+        no_effect=no_effect_tests(table, fit, design),
         effects=_effects(table, fit, region, design, possible=possible, contradicted=contradicted, level=level),
         prevalence=prevalences,
         model_test=region.model_test,
@@ -262,8 +262,11 @@ def covariance_without_effect(counts: FloatArray, model: CategoryModel, *, arm: 
     return np.asarray(np.linalg.inv(information) * people / max(people - alike.shape[1], 1), dtype=float)
 
 
-def _no_effect(table: FloatArray, fit: CategoryFit, design: Design) -> tuple[NoEffectTest, ...]:
-    """The smaller of two χ²: with the covariance at the estimates, and with the one without an effect."""
+def no_effect_tests(table: FloatArray, fit: CategoryFit, design: Design) -> tuple[NoEffectTest, ...]:
+    """The test of no effect on any category, by contrast.
+
+    The smaller of two χ² counts: with the covariance at the estimates, and with the one without an effect.
+    """
     others = len(design.categories) - 1
     rows = np.eye(others + 1)[1:]
     found = []

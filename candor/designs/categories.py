@@ -10,6 +10,7 @@ from typing import Any
 
 from candor.designs.forced_responses import YES_NO, ForcedResponse
 from candor.errors import DesignError
+from candor.written_numbers import WRITTEN
 
 MOST = 6
 TRUTH = "truth"
@@ -56,13 +57,20 @@ def checked_scores(scores: Any, *, categories: tuple[str, ...]) -> tuple[Fractio
     >>> [str(score) for score in checked_scores([0, "1/2", 3], categories=("never", "once", "often"))]
     ['0', '1/2', '3']
     """
+    exact = tuple(map(_exact, scores)) if isinstance(scores, Sequence) and not isinstance(scores, str) else (None,)
+    known = tuple(one for one in exact if one is not None)
+    if exact and (len(known) != len(categories) or len(exact) > len(known) or any(high <= low for low, high in pairwise(known))):
+        raise DesignError(f"scores must be increasing numbers, one for each of {', '.join(categories)}, found {str(scores)[:200]}")
+    return known
+
+
+def _exact(score: Any) -> Fraction | None:
+    """A number or fraction, exactly; None for anything else, such as "1e999999999", which would never be read to its end."""
+    written = str(score).strip()
     try:
-        exact = tuple(Fraction(str(one)) if isinstance(one, float) else Fraction(one) for one in scores)
-    except (TypeError, ValueError, OverflowError, ZeroDivisionError):
-        exact = ()
-    if scores and (len(exact) != len(categories) or any(high <= low for low, high in pairwise(exact))):
-        raise DesignError(f"scores must be increasing numbers, one for each of {', '.join(categories)}, found {scores!r}")
-    return exact
+        return Fraction(written) if not isinstance(score, bool) and (isinstance(score, Fraction) or WRITTEN.fullmatch(written)) else None
+    except ZeroDivisionError:
+        return None
 
 
 def forced_response(rule: ForcedResponse | Mapping[str, Any], *, categories: tuple[str, ...], name: str) -> ForcedResponse:

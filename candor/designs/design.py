@@ -216,12 +216,12 @@ class Design:
     @property
     def forced_yes(self) -> FloatArray:
         """f1_s, shape (S,); only of a yes/no question."""
-        return self.forced_answers[:, self._two_answers - 1]
+        return self.of_yes_no().forced_answers[:, 1]
 
     @property
     def forced_no(self) -> FloatArray:
         """f0_s, shape (S,); only of a yes/no question."""
-        return self.forced_answers[:, self._two_answers - 2]
+        return self.of_yes_no().forced_answers[:, 0]
 
     @property
     def forced_answers(self) -> FloatArray:
@@ -239,14 +239,20 @@ class Design:
         """Whether the answers are no and yes, for which every method is made."""
         return self.categories == YES_NO
 
-    @property
-    def _two_answers(self) -> int:
+    def of_yes_no(self) -> Design:
+        """This design, if its answers are no and yes.
+
+        Raises
+        ------
+        DesignError
+            When it names other categories.
+        """
         if not self.is_yes_no:
             raise DesignError(
                 f"this is computed for yes/no questions, but the design has the categories {', '.join(self.categories)}: "
                 "see candor.estimate and candor.categories"
             )
-        return len(self.categories)
+        return self
 
     @property
     def arm_shares(self) -> FloatArray:

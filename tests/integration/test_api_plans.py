@@ -21,6 +21,11 @@ from tests.factories import logged_in, person
 
 pytestmark = pytest.mark.django_db
 
+THREE_ANSWERS = {
+    "categories": ["never", "once", "often"],
+    "subsamples": {"1": {"never": "1/8", "once": "1/8", "often": "3/8"}, "2": {"never": "3/8", "once": "1/8", "often": "1/8"}},
+}
+
 
 @pytest.fixture
 def investigator() -> User:
@@ -60,6 +65,7 @@ def test_a_plan_is_the_document_of_the_command_line(tmp_path: Path, investigator
         ({"design": {}}, "design", "the design lacks arms, control, subsamples"),
         ({"design": {**DESIGN, "control": "radio"}}, "design", "not 'radio'"),
         ({"design": {**DESIGN, "arms": [str(number) for number in range(21)]}}, "design", "Expected at most 20 arms, found 21."),
+        ({"design": {**DESIGN, **THREE_ANSWERS}}, "design", "yes/no questions, but the design has the categories never, once, often"),
         (
             {"design": {**DESIGN, "subsamples": {"1": {"forced_no": "1e-999999999", "forced_yes": "1/6"}}}},
             "design",

@@ -92,7 +92,7 @@ class TrueYes(Question):
     @field_validator("design")
     @classmethod
     def _is_a_design(cls, document: dict[str, Any]) -> dict[str, Any]:
-        return Design.from_document(document).to_document()
+        return Design.from_document(document).of_yes_no().to_document()
 
     def price(self, schema: Schema, n: int) -> Loss:
         self._answer(schema)
