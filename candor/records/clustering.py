@@ -14,8 +14,8 @@ from candor.records.shuffling import secret_generator
 
 BLOCK, SAMPLE, TURNS = 1000, 2000, 10
 FEW, TRIES, OF_ALL, NEAR, OF = 1000, 60, 20_000, 4, 8
-"""With fewer records than `FEW` there is time: up to 60 times, and with many records 20,000 times over their number, a class and 4 of its 8
-nearest ones are taken apart and grown again, and records exchanged; what loses less is kept."""
+"""With fewer records than `FEW` there is time: a class and 4 of its 8 nearest ones are taken apart and grown again, and records exchanged;
+what loses less is kept. This is done 60 times, and at most twice for each class and 20,000 times over the number of records."""
 EXCHANGES, LEAST_GAIN = 3, 1e-3
 """How often every record looks for one of another class to change places with, and what both classes must gain."""
 CANDIDATES, CLASH = 24, 0.35
@@ -74,7 +74,7 @@ def cluster(
         if diversity == 1:
             members, loss = _Exchange(grown, members).run(rng)
             if n < FEW:
-                members = _improve(grown, members, loss, times=min(TRIES, OF_ALL // n), rng=rng)
+                members = _improve(grown, members, loss, times=min(TRIES, OF_ALL // n, 2 * len(members)), rng=rng)
         join = _Joining(embedding, rows, members)
         for row in left:
             if not join.add(row, or_suppress=len(found.suppressed) < may_suppress * (done + len(rows)) // n):

@@ -7,6 +7,7 @@ import random
 from typing import Any
 
 import numpy as np
+import pytest
 from scipy.optimize import linear_sum_assignment
 
 from candor.records.construction import Builder, Place
@@ -74,13 +75,14 @@ def test_three_families_of_one_level_lose_as_little_as_the_best_of_all_assignmen
         assert abs(lost(families) - (sum(map(len, families)) - best)) < 1e-9
 
 
-def test_with_grandchildren_the_heuristic_is_close_to_the_best() -> None:
-    """The children are aligned first, and grandchildren inside their places: on such families 4 % above the best (docs/records.md)."""
+@pytest.mark.parametrize(("depth", "families", "at_most"), [(2, 400, 1.08), (3, 200, 1.12)])
+def test_deeper_the_heuristic_is_close_to_the_best(depth: int, families: int, at_most: float) -> None:
+    """Children first, then theirs inside their places: 4 % above the best with grandchildren, 7 % one level deeper (docs/records.md)."""
     rng = random.Random(3)
     reached, best = 0.0, 0.0
-    for _ in range(400):
-        first, second = family(rng, 2), family(rng, 2)
+    for _ in range(families):
+        first, second = family(rng, depth), family(rng, depth)
         own, least = lost([first, second]), pair_loss(first, second)
         assert own >= least - 1e-9
         reached, best = reached + own, best + least
-    assert reached <= 1.08 * best
+    assert 1.01 * best < reached <= at_most * best
