@@ -5,6 +5,7 @@ from django.utils.translation import gettext as _
 from surveys.builder.frame import DraftPage
 from surveys.drafting.edits import Edit, WithLanguages
 from surveys.drafting.forms import DraftForm, Typed, typed_text
+from surveys.drafting.texts import Said, gaps_in, said
 from surveys.languages.offered import LANGUAGE_NAMES
 from surveys.ways_in import OPEN, WAYS_IN
 
@@ -44,11 +45,18 @@ class About(DraftPage):
         value = {
             "title": form.text("title", missing=_("Write a title.")),
             "summary": form.text("summary", missing=_("Write what people will do and how long it takes.")),
-            "contact": form.text("contact", missing=_("Write whom participants can ask.")),
+            "contact": self._contact(form),
             "languages": languages if languages != ["en"] else None,
             "entry": entry | ({"completion_url": address} if address else {}) or None,
         }
         return {key: given for key, given in value.items() if given}
+
+    def _contact(self, form: DraftForm) -> Said | None:
+        """The contact, which stands in one language for those in which it is still to be filled in: an address needs no translation."""
+        written = form.text("contact", missing=_("Write whom participants can ask."))
+        if not isinstance(written, dict) or not (filled := [text for text in written.values() if not gaps_in(text)]):
+            return written
+        return said({code: filled[0] if gaps_in(text) else text for code, text in written.items()})
 
     def _offered(self) -> dict[str, str]:
         return LANGUAGE_NAMES | {code: LANGUAGE_NAMES.get(code, code) for code in self.definition.languages}

@@ -144,7 +144,7 @@ def address_of(definition: StudyDefinition, place: str, code: str) -> str:
     key, _dot, rest = place.partition("[")
     if not rest:
         part = part_of(place)
-        field = "" if part is PARTS[-1] else f"#{key}" if key == "contact" else f"#{key}.{code}"
+        field = "" if part is PARTS[-1] else f"#{key}.{code}"
         return reverse(part.route, args=[definition.slug]) + field
     index, _bracket, inner = rest.partition("]")
     if key == "arms":
