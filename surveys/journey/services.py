@@ -205,17 +205,15 @@ def _before_assignment(token: str, step: str) -> Iterator[tuple[Participant, Fro
         with transaction.atomic():
             participant, protocol = _at(token, step)
             yield participant, protocol
-    except StudyFullError:
+    except (StudyFullError, InattentiveError) as refusal:
+        excluded = isinstance(refusal, InattentiveError)
         with transaction.atomic():
             if Participant.objects.filter(pk=participant.pk, step=step).delete()[0]:
-                recruitment.forget_panel_member(participant.study, person=panel_hash(withdrawal_code(token)), may_come_again=True)
-        raise
-    except InattentiveError:
-        with transaction.atomic():
-            if Participant.objects.filter(pk=participant.pk, step=step).delete()[0]:
-                recruitment.forget_panel_member(participant.study, person=panel_hash(withdrawal_code(token)))
-                count(participant.study, CounterKind.EXCLUDED, version=protocol.version)
-        forget_what_was_overwritten()
+                recruitment.forget_panel_member(participant.study, person=panel_hash(withdrawal_code(token)), may_come_again=not excluded)
+                if excluded:
+                    count(participant.study, CounterKind.EXCLUDED, version=protocol.version)
+        if excluded:
+            forget_what_was_overwritten()
         raise
 
 
