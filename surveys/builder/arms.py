@@ -122,8 +122,10 @@ class StimulusPage(DraftPage):
             form.error("shows", _("This arm has files. Remove them above first; then it can show something else."))
         return said
 
-    def post(self, request: HttpRequest, **arguments: object) -> HttpResponse:
+    def look_up(self) -> None:
         _holder = self.holder
+
+    def post(self, request: HttpRequest, **arguments: object) -> HttpResponse:
         match request.POST.get("action"):
             case "upload":
                 return self._upload(request)
@@ -245,7 +247,6 @@ class PageOfArm(StimulusPage):
         return PageSettings(self.name, self.page_name)
 
     def typed(self) -> Typed:
-        _found = self.holder
         return self.typed_stimulus()
 
     def read(self, form: DraftForm) -> object:

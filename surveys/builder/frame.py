@@ -44,9 +44,13 @@ class BuilderPage(View):
         draft = define(self.study.definition) if self.state != "frozen" else None
         self.definition: StudyDefinition = draft or definition_for(seat)
         self.document: Document = document_of(self.definition)
+        self.look_up()
         if request.method == "POST" and self.frozen and self.part:
             raise TransitionError(_("This part of the protocol is frozen; nothing was changed."))
         return super().dispatch(request, **kwargs)
+
+    def look_up(self) -> None:
+        """Find the part of the draft that the address names; Http404 if there is none."""
 
     @property
     def state(self) -> str:
