@@ -10,6 +10,7 @@ from surveys import actions
 from surveys.builder.frame import BuilderPage
 from surveys.builder.services import change_part
 from surveys.drafting.edits import Keys
+from surveys.drafting.redcap.holding import require_conditions_that_hold
 from surveys.drafting.redcap.writing import Dictionary, dictionary_of
 from surveys.errors import SurveyError
 from surveys.reading.apart import in_words, read_apart
@@ -37,6 +38,7 @@ class RedcapPage(BuilderPage):
             before = list(self.study.definition.get("background", []))
             present = [item["name"] for item in before]
             report = read_apart(upload, reader=DICTIONARY, source=str(upload.name), present=present)
+            require_conditions_that_hold(report)
             if report["questions"]:
                 value = {"background": before + report["questions"]}
                 self.study = change_part(self.study, edit=Keys(("background",)), value=value, loaded=None, actor=self.person)

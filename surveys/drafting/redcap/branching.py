@@ -3,10 +3,15 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from candor.written_numbers import typed_number
-from surveys.questions.conditions import MOST_CONDITIONS, Condition
+
+if TYPE_CHECKING:
+    from surveys.questions.conditions import Condition
+
+MOST_CONDITIONS = 5
+"""As in surveys.questions.conditions, whose library of checks this module does without."""
 
 ONE = re.compile(
     r"""\[(?P<field>\w+)(\((?P<code>[\w-]+)\))?\]\s*(?P<sign>=|>=|<=|>|<)\s*(?P<quote>['"]?)(?P<value>[^'"()\[\]]*?)(?P=quote)\s*"""
@@ -39,12 +44,12 @@ def conditions_of(logic: str, fields: Mapping[str, Known]) -> list[dict[str, Any
     return found if len(found) <= MOST_CONDITIONS else None
 
 
-def logic_of(conditions: Sequence[Condition], *, codes: Mapping[str, Mapping[str, str]], several: Sequence[str]) -> str:
+def logic_of(conditions: "Sequence[Condition]", *, codes: Mapping[str, Mapping[str, str]], several: Sequence[str]) -> str:
     """The branching logic that says the same; `codes` of the options of each field, `several` the check boxes among them."""
     return " and ".join(_in_brackets(condition, codes, several) for condition in conditions)
 
 
-def _in_brackets(condition: Condition, codes: Mapping[str, Mapping[str, str]], several: Sequence[str]) -> str:
+def _in_brackets(condition: "Condition", codes: Mapping[str, Mapping[str, str]], several: Sequence[str]) -> str:
     field = field_name(condition.question)
     if condition.any_of:
         own = [codes[condition.question][name] for name in condition.any_of]

@@ -8,23 +8,13 @@ import csv
 import io
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from itertools import groupby
 from typing import IO, Any
-
-from pydantic import TypeAdapter
 
 from candor.written_numbers import typed_number
 from surveys.drafting.names import kept_names, name_from
 from surveys.drafting.redcap.branching import Known, conditions_of
-from surveys.questions.background import (
-    LONGEST_SHORT_TEXT,
-    MOST_MATRIX_ROWS,
-    MOST_POSITIONS,
-    MOST_YEARS,
-    BackgroundQuestion,
-    require_fitting,
-)
 from surveys.reading.markup import without_markup
 from surveys.reading.words import Sentence, UnreadableError, limited
 from surveys.reading.words import sentence as _
@@ -32,6 +22,8 @@ from surveys.reading.words import sentence as _
 MOST_ROWS = 5000
 MOST_COLUMNS = 100
 MOST_CHOICES = 100
+# As in surveys.questions.background, whose library of checks this process does without.
+LONGEST_SHORT_TEXT, MOST_MATRIX_ROWS, MOST_POSITIONS, MOST_YEARS = 200, 50, 1000, 150
 SHOWN = 200
 """Characters of a lost value in the report."""
 NAME, FORM, HEADER, TYPE, LABEL = "Variable / Field Name", "Form Name", "Section Header", "Field Type", "Field Label"
@@ -99,7 +91,6 @@ def read_dictionary(text: str, *, source: str, present: Collection[str] = ()) ->
             if question and question not in report.questions[-1:]:
                 names.add(str(question["name"]))
                 report.questions.append(question)
-    _require_conditions_that_hold(report)
     report.forms.extend(list(forms)[:MOST_COLUMNS])
     return report
 
@@ -108,19 +99,6 @@ def _matrix_of(cells: Mapping[str, str]) -> tuple[str, str] | None:
     """The same for fields that make one matrix."""
     matrix = cells.get(MATRIX, "")
     return (matrix, cells.get(CHOICES, "")) if matrix and cells.get(TYPE, "").lower() == "radio" else None
-
-
-def _require_conditions_that_hold(report: Report) -> None:
-    """Without their conditions where some of them contradict each other, which is noted."""
-    try:
-        require_fitting(TypeAdapter(tuple[BackgroundQuestion, ...]).validate_python(report.questions))
-    except ValueError:
-        for question in report.questions:
-            question.pop("show_if", None)
-        contradiction = _("It is always shown: conditions in this file contradict each other, so that none was taken over.").document()
-        for place, line in enumerate(report.taken):
-            notes = [contradiction if note["words"] == SHOWN_IF else note for note in line.notes]
-            report.taken[place] = replace(line, notes=notes)
 
 
 class _Lost:
