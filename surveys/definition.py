@@ -4,19 +4,19 @@ journey.
 Every possible mistake within one study file is checked here, so that a `StudyDefinition` is always valid.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from itertools import product
 from math import prod
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from candor.designs.design import Design
 from candor.designs.dice import DieDesign
 from candor.designs.study_documents import design_with_die
 from candor.errors import MethodError
-from surveys.questions.assignment import MOST_STRATA, Allocation
+from surveys.questions.assignment import MOST_STRATA, Allocation, DirectGroup
 from surveys.questions.background import (
     Answered,
     BackgroundQuestion,
@@ -28,7 +28,20 @@ from surveys.questions.background import (
     require_fitting,
     taken_apart,
 )
-from surveys.questions.parts import LARGEST_COUNT, NO, YES, Language, Name, NonEmpty, Part, Text, different, some, unique_names
+from surveys.questions.parts import (
+    LARGEST_COUNT,
+    NO,
+    YES,
+    Language,
+    Name,
+    NonEmpty,
+    Part,
+    Text,
+    different,
+    some,
+    texts_of,
+    unique_names,
+)
 from surveys.questions.plans import PlannedTests, PrivacyBudget, Subgroups
 from surveys.questions.sections import LEAST_PER_ARM, SECTION
 from surveys.questions.stimuli import KINDS, Arm, Task, Watching, require_stimuli
@@ -82,19 +95,6 @@ class Die(Part):
         return DieDesign(sides=self.sides, faces={name: {"yes": f.yes, "no": f.no} for name, f in self.subsamples.items()})
 
 
-def _whole_percent(share: float) -> float:
-    if abs(share * 100 - round(share * 100)) > 1e-9:
-        raise ValueError(f"expected whole hundredths, such as 0.15, got {share:g}")
-    return share
-
-
-class DirectGroup(Part):
-    """The share of people who are asked directly, if they agree to `consent`, for which everybody is asked before the draw."""
-
-    share: Annotated[float, Field(gt=0, le=0.5), AfterValidator(_whole_percent)]
-    consent: Text
-
-
 class Entry(Part):
     """`kind` is one of `surveys.ways_in`; `completion_url` is the way back. One that is `listed` stands among the public studies."""
 
@@ -123,7 +123,7 @@ class StudyDefinition(Part):
     slug: Slug
     title: Text
     summary: Text
-    contact: NonEmpty
+    contact: NonEmpty | Text
     languages: Annotated[tuple[Language, ...], Field(min_length=1, max_length=MOST_LANGUAGES)] = ("en",)
     entry: Entry = Entry()
     consent: Text
@@ -381,15 +381,3 @@ class StudyDefinition(Part):
     def files(self) -> set[str]:
         """Names of all media that the study needs."""
         return {name for arm in self.arms for name in arm.files()}
-
-
-def texts_of(part: BaseModel, path: str = "") -> Iterator[tuple[str, Text]]:
-    """Every text that the author gave, with its place in the tree."""
-    for name in sorted(part.model_fields_set):
-        value, where = getattr(part, name), f"{path}.{name}" if path else name
-        for index, item in enumerate(value) if isinstance(value, tuple) else [(None, value)]:
-            place = where if index is None else f"{where}[{index}]"
-            if isinstance(item, Text):
-                yield place, item
-            elif isinstance(item, BaseModel):
-                yield from texts_of(item, place)

@@ -61,6 +61,7 @@ LONGEST_FIRST = (
     "browser/test_record_pages.py",
     "integration/test_settings.py",
     "audits/test_no_linked_records.py",
+    "simulation/test_protected_records.py",
     "unit/candor/estimators/test_estimate_contract.py",
     "contracts/test_mechanisms.py",
     "browser/test_building_the_die.py",

@@ -168,7 +168,7 @@ def _prevalence_is_possible(fit: CategoryFit, design: Design, arm: int) -> bool:
 def _prevalences(
     fit: CategoryFit, region: CategoryRegion, design: Design, *, contradicted: bool, level: float
 ) -> tuple[CategoryPrevalence, ...]:
-    """Of every arm and measure; where the design leaves them open, in a survey alone, and their intervals alone."""
+    """One for every arm and measure; where the design leaves them open, only a survey's intervals."""
     identified, found = design.identification.prevalence, []
     for arm, name in enumerate(design.arms if identified or design.is_survey else ()):
         possible = identified and _prevalence_is_possible(fit, design, arm)
@@ -193,7 +193,7 @@ def _prevalences(
 def _effects(
     table: FloatArray, fit: CategoryFit, region: CategoryRegion, design: Design, *, possible: bool, contradicted: bool, level: float
 ) -> tuple[CategoryEffect, ...]:
-    """Of every contrast and measure, contrast by contrast."""
+    """One for every contrast and measure, contrast by contrast."""
     measures, z = measures_of(design), normal_quantile(level)
     found: list[CategoryEffect] = []
     for contrast, arm in enumerate(design.treatment_indexes):
@@ -230,7 +230,7 @@ def _effects(
 
 
 def _adjusted(effects: Sequence[CategoryEffect], measures: Sequence[Measure]) -> list[CategoryEffect]:
-    """The p-values, with Holm's over all effects of the same measure. Of two categories there is one test, not two."""
+    """The p-values, with Holm's over all effects of the same measure. Two categories have one test, not two."""
     found = list(effects)
     for kind in dict.fromkeys(one.kind for one in measures):
         places = [place for place, one in enumerate(found) if one.measure == kind]

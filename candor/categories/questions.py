@@ -133,7 +133,7 @@ class CategoryEstimates(InRows):
         return plain
 
     def rows(self) -> list[dict[str, Any]]:
-        """One row per outcome, contrast and number, as plain values; undefined values are None. Of a survey, one per number."""
+        """One row per outcome, contrast and number, as plain values; undefined values are None. A survey has one per number."""
         return [
             {
                 "outcome": name,

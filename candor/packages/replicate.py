@@ -4,8 +4,8 @@ In analytics.json, which studies with a privacy budget have, the difficulties ar
 protected records, check.py looks whether they hold, and what follows from them is computed again.
 
 Needs Candor's library (`candor-trials`), nothing else. Exit 0: every number is the same to 1e-9 (difficulties: to their last decimal), and
-every file is as it was signed, by the key in the package. Exit 1: one is not. Where the library's methods are of another version than those that made the package, only the numbers that both compute
-alike are compared, and it says so.
+every file is as it was signed, by the key in the package. Exit 1: one is not. Where the library's methods are of another version than those
+that made the package, only the numbers that both compute alike are compared, and it says so.
 """
 
 import csv

@@ -128,7 +128,7 @@ class PlannedContrast:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CategoryPlan:
-    """What a study of n people can be expected to find. ``cheater_standard_error`` is None where the design leaves the share open."""
+    """The expected findings of a study of n people. ``cheater_standard_error`` is None where the design leaves the share open."""
 
     n: int
     level: float

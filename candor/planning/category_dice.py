@@ -107,7 +107,7 @@ def _die(design: Design, *, sides: int, least: int, more: int, pair: tuple[int, 
 
 
 def precision_with(die: DieDesign, design: Design, scenario: CategoryScenario) -> CategoryDie:
-    """What a die achieves in a design whose subsamples play it; infinite errors where it identifies no effect."""
+    """The precision of a design whose subsamples play this die; infinite errors where it identifies no effect."""
     shares = design.subsample_probabilities if len(design.subsamples) == len(die.faces) else ()
     played = replace(design, subsamples=tuple(die.forced_responses().items()), subsample_probabilities=shares, reanalysis=False)
     model = category_model(played)

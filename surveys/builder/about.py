@@ -21,7 +21,7 @@ class About(DraftPage):
         return {
             **dict(typed_text("title", self.document["title"], self.definition.languages)),
             **dict(typed_text("summary", self.document["summary"], self.definition.languages)),
-            "contact": self.definition.contact,
+            **dict(typed_text("contact", self.document["contact"], self.definition.languages)),
             "languages": list(self.definition.languages),
             "entry": entry.kind,
             "completion_url": entry.completion_url or "",
@@ -44,7 +44,7 @@ class About(DraftPage):
         value = {
             "title": form.text("title", missing=_("Write a title.")),
             "summary": form.text("summary", missing=_("Write what people will do and how long it takes.")),
-            "contact": form.line("contact", missing=_("Write whom participants can ask.")),
+            "contact": form.text("contact", missing=_("Write whom participants can ask.")),
             "languages": languages if languages != ["en"] else None,
             "entry": entry | ({"completion_url": address} if address else {}) or None,
         }

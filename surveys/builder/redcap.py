@@ -10,7 +10,7 @@ from surveys import actions
 from surveys.builder.frame import BuilderPage
 from surveys.builder.services import change_part
 from surveys.drafting.edits import Keys
-from surveys.drafting.redcap_dictionary import Dictionary, dictionary_of
+from surveys.drafting.redcap.writing import Dictionary, dictionary_of
 from surveys.errors import SurveyError
 from surveys.reading.apart import in_words, read_apart
 from surveys.reading.readers import DICTIONARY

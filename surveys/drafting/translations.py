@@ -10,8 +10,9 @@ import hashlib
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-from surveys.definition import StudyDefinition, texts_of
+from surveys.definition import StudyDefinition
 from surveys.drafting.texts import gaps_in
+from surveys.questions.parts import texts_of
 
 HASH_LETTERS = 8
 Records = Mapping[str, Collection[str]]

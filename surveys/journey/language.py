@@ -48,7 +48,7 @@ def keeps_language(view: Callable[..., HttpResponse]) -> Callable[..., HttpRespo
 
 
 def rest_of_address(request: HttpRequest) -> str:
-    """What the address asks for besides a language, so that a change of language loses nothing of an invitation."""
+    """The rest of the address, besides a language, so that a change of language loses nothing of an invitation."""
     asked = request.GET.copy()
     asked.pop(PARAMETER, None)
     return asked.urlencode()

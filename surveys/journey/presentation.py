@@ -158,7 +158,7 @@ def present(
         progress_address=progress_address,
         title=definition.title.in_language(language),
         summary_html=sanitised_html(definition.summary.in_language(language)),
-        contact=definition.contact,
+        contact=definition.contact if isinstance(definition.contact, str) else definition.contact.in_language(language),
         language=language,
         languages=tuple((code, LANGUAGE_NAMES.get(code, code)) for code in definition.languages),
         version=version,

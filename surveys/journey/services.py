@@ -29,17 +29,7 @@ from surveys.events import answers_changed, counted_people_changed
 from surveys.journey import steps
 from surveys.journey.participant_store import hold_participant, insert, read_participant, read_study, update
 from surveys.journey.withdrawals import remember_withdrawal, remembered_withdrawals
-from surveys.models import (
-    ENDED,
-    RUNNING,
-    CounterKind,
-    DirectAnswer,
-    Participant,
-    Response,
-    ShardedCounter,
-    Study,
-    StudyStatus,
-)
+from surveys.models import ENDED, RUNNING, CounterKind, DirectAnswer, Participant, Response, ShardedCounter, Study, StudyStatus
 from surveys.protocols import FrozenProtocol, frozen_protocol, protocol_in_force
 from surveys.questions.sections import SECTION
 from surveys.recruitment import services as recruitment
@@ -215,17 +205,15 @@ def _before_assignment(token: str, step: str) -> Iterator[tuple[Participant, Fro
         with transaction.atomic():
             participant, protocol = _at(token, step)
             yield participant, protocol
-    except StudyFullError:
+    except (StudyFullError, InattentiveError) as refusal:
+        excluded = isinstance(refusal, InattentiveError)
         with transaction.atomic():
             if Participant.objects.filter(pk=participant.pk, step=step).delete()[0]:
-                recruitment.forget_panel_member(participant.study, person=panel_hash(withdrawal_code(token)), may_come_again=True)
-        raise
-    except InattentiveError:
-        with transaction.atomic():
-            if Participant.objects.filter(pk=participant.pk, step=step).delete()[0]:
-                recruitment.forget_panel_member(participant.study, person=panel_hash(withdrawal_code(token)))
-                count(participant.study, CounterKind.EXCLUDED, version=protocol.version)
-        forget_what_was_overwritten()
+                recruitment.forget_panel_member(participant.study, person=panel_hash(withdrawal_code(token)), may_come_again=not excluded)
+                if excluded:
+                    count(participant.study, CounterKind.EXCLUDED, version=protocol.version)
+        if excluded:
+            forget_what_was_overwritten()
         raise
 
 

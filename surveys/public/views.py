@@ -87,16 +87,16 @@ def privacy(request: HttpRequest, slug: str) -> HttpResponse:
     study = study_in_public(slug)
     _token, participant = visitors.participant_of(request, slug)
     shown = presentation(protocol_in_force(study).id, language_of(request, study, participant))
-    context = {
-        "study": shown,
-        "language": shown.language,
-        "die": shown.dice.get(participant.subsample) if participant else None,
-        "questions": shown.questions,
-        "epsilon_per_question": study.epsilon_per_question,
-        "epsilon_total": study.epsilon_total,
-        "privacy": privacy_in_words(study.epsilon_per_question, questions=len(shown.questions)),
-    }
     with translation.override(shown.language):
+        context = {
+            "study": shown,
+            "language": shown.language,
+            "die": shown.dice.get(participant.subsample) if participant else None,
+            "questions": shown.questions,
+            "epsilon_per_question": study.epsilon_per_question,
+            "epsilon_total": study.epsilon_total,
+            "privacy": privacy_in_words(study.epsilon_per_question, questions=len(shown.questions)),
+        }
         return render(request, "surveys/participant/privacy.html", context)
 
 

@@ -2,9 +2,9 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
-from surveys.questions.parts import Name, Part
+from surveys.questions.parts import Name, Part, Text
 from surveys.questions.sections import SectionLabels
 
 MOST_STRATA = 60
@@ -23,3 +23,16 @@ class Allocation(Part):
     strata: Annotated[tuple[Name, ...], Field(max_length=2)] = ()
     unit: Literal["individual", "cluster"] = "individual"
     sections: SectionLabels = ()
+
+
+def _whole_percent(share: float) -> float:
+    if abs(share * 100 - round(share * 100)) > 1e-9:
+        raise ValueError(f"expected whole hundredths, such as 0.15, got {share:g}")
+    return share
+
+
+class DirectGroup(Part):
+    """The share of people who are asked directly, if they agree to `consent`, for which everybody is asked before the draw."""
+
+    share: Annotated[float, Field(gt=0, le=0.5), AfterValidator(_whole_percent)]
+    consent: Text

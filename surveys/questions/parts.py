@@ -1,7 +1,7 @@
 """The material of every part of a study's definition: names, and texts in one language or several."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, RootModel, StringConstraints
@@ -73,3 +73,15 @@ def unique_names(parts: tuple[Named, ...]) -> tuple[Named, ...]:
     if repeated := sorted(name for name, count in times.items() if count > 1):
         raise ValueError(f"names must differ; repeated: {some(repeated)}")
     return parts
+
+
+def texts_of(part: BaseModel, path: str = "") -> Iterator[tuple[str, Text]]:
+    """Every text that the author gave, with its place in the tree."""
+    for name in sorted(part.model_fields_set):
+        value, where = getattr(part, name), f"{path}.{name}" if path else name
+        for index, item in enumerate(value) if isinstance(value, tuple) else [(None, value)]:
+            place = where if index is None else f"{where}[{index}]"
+            if isinstance(item, Text):
+                yield place, item
+            elif isinstance(item, BaseModel):
+                yield from texts_of(item, place)

@@ -6,8 +6,9 @@ from math import ceil
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
-from surveys.definition import StudyDefinition, texts_of
+from surveys.definition import StudyDefinition
 from surveys.models import CheckPoint, PacketSection
+from surveys.questions.parts import texts_of
 
 WORDS_PER_MINUTE = 200
 """A careful reader's speed; silent reading of English prose has a mean of 238 words per minute (Brysbaert, 2019)."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from surveys.definition import StudyDefinition, texts_of
+from surveys.definition import StudyDefinition
 from surveys.drafting.consent_prompts import consent_prompts
 from surveys.drafting.parts import PARTS, Part
 from surveys.drafting.texts import gaps_in
@@ -16,7 +16,7 @@ from surveys.languages.offered import LANGUAGE_NAMES
 from surveys.models import MediaFile, Study
 from surveys.privacy.limits import reason_is_needed, refusal
 from surveys.protocols import with_known_originals
-from surveys.questions.parts import Text
+from surveys.questions.parts import Text, texts_of
 from surveys.questions.stimuli import Arm, Shows
 from surveys.study_file import define
 
@@ -41,7 +41,7 @@ def to_do(study: Study, definition: StudyDefinition | None = None) -> list[ToDo]
 
 
 def _gaps(definition: StudyDefinition) -> Iterator[ToDo]:
-    contact = [("contact", Text(definition.contact))]
+    contact = [("contact", Text(definition.contact))] if isinstance(definition.contact, str) else []
     for place, text in [*contact, *texts_of(definition)]:
         part = part_of(place)
         by_language = sorted(text.root.items()) if isinstance(text.root, dict) else [(definition.languages[0], text.root)]

@@ -105,7 +105,7 @@ def words_of_errors() -> Iterator[tuple[str, str]]:
 
 
 def privacy_sentences(words: Iterable[str]) -> list[str]:
-    """What participants are promised: all that speaks of answers, the die, codes, or of what is stored, sent, seen and published."""
+    """Promises to participants: all that speaks of answers, the die, codes, or of what is stored, sent, seen and published."""
     return [one for one in words if len(one.split()) > 4 and ABOUT_PRIVACY.search(one)]
 
 

@@ -45,7 +45,7 @@ BLOCK = re.compile(r"\{%\s*blocktranslate\b([^%]*)%\}(.*?)\{%\s*endblocktranslat
 
 
 def words_of_strangers() -> Iterator[str]:
-    """What everybody may read in German, and participants in every language."""
+    """Everybody may read these in German, and participants in every language."""
     pages = [TEMPLATES / "home.html", *TEMPLATES.glob("surveys/classroom/*.html"), *TEMPLATES.glob("components/*.html")]
     yield from words_in(pages, [])
     yield from participants_words()

@@ -49,7 +49,7 @@ def test_the_language_is_changed_on_every_page_and_all_fit_a_phone(
     new_page: Callable[..., Page], site: str, study: Study, assert_accessible: Check, assert_fits: Check
 ) -> None:
     page = new_page(viewport=PHONE)
-    become(page.context, site, token_at_questions(study, subsample="A"))
+    become(page.context, site, token_at_questions(study, subsample="1"))
     for where in (JOURNEY, f"{JOURNEY}privacy/", f"{JOURNEY}withdraw/", "/two-worlds/"):
         page.goto(where)
         for code in OWN:

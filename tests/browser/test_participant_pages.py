@@ -248,7 +248,7 @@ def test_error_summaries_link_to_their_fields(page: Page, complaints: Complaints
 def test_the_language_can_be_chosen_on_the_first_page(page: Page, study: Study) -> None:
     page.goto(JOURNEY)
     page.get_by_role("link", name="Deutsch").click()
-    button(page, "Start").click()
+    button(page, "Los geht’s").click()
     expect(page.get_by_role("heading", level=1, name="Stimmst du der Teilnahme zu?")).to_be_visible()
     expect(page.locator("html")).to_have_attribute("lang", "de")
 

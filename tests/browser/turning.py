@@ -20,7 +20,7 @@ def roll(page: Page, *, button_name: str = "Roll the die") -> str:
     """The die's words for the question at hand, or for practice."""
     button(page, button_name).click()
     status = page.get_by_role("status")
-    expect(status).to_have_text(re.compile("^(Answer|Antworte)"), timeout=ROLLING)
+    expect(status).to_have_text(re.compile("^(Answer|Antworte|أجيبوا)"), timeout=ROLLING)
     return status.inner_text()
 
 

@@ -78,10 +78,10 @@ def test_about_is_changed_on_its_page(browser: Client, study: Study) -> None:
 
 def test_a_refused_form_comes_back_with_all_that_was_typed(browser: Client, study: Study) -> None:
     page, before = address("build_about", study), everything_stored()
-    sent = inputs(browser.get(page)) | {"title.en": " ", "contact": "", "completion_url": "http://x", "summary.en": "New words"}
+    sent = inputs(browser.get(page)) | {"title.en": " ", "contact.en": "", "completion_url": "http://x", "summary.en": "New words"}
     response = browser.post(page, sent)
     assert response.status_code == 422
-    assert set(errors(response)) == {"title.en", "contact", "completion_url"}
+    assert set(errors(response)) == {"title.en", "contact.en", "completion_url"}
     for name in errors(response):
         assert page_of(response).xpath(f'//*[@id="{name}"]'), "the summary leads to the field"
     assert inputs(response)["summary.en"] == "New words"

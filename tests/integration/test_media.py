@@ -53,7 +53,7 @@ def test_the_page_links_to_the_own_lecture_only(client: Client, study: Study) ->
     page = walk(client, study, until="video").content.decode()
     own, other = own_and_other(client)
     found = set(re.findall(r"/s/lecture-videos/media/[0-9a-f-]+/", page))
-    assert found == {address(study, name) for name in (f"{own}.webm", f"{own}.mp4", f"{own}.webp", "captions-en.vtt")}
+    assert found == {address(study, name) for name in (f"{own}.webm", f"{own}.mp4", f"{own}.webp", "captions-en.vtt", "captions-de.vtt")}
     assert not found & {address(study, f"{other}.{kind}") for kind in ("webm", "mp4", "webp")}
 
 

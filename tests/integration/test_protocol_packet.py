@@ -8,8 +8,8 @@ from django.utils.html import escape
 from lxml import html
 
 from accounts.models import Role, User
-from surveys.definition import texts_of
 from surveys.models import PacketSection, Protocol, Study, StudyStatus
+from surveys.questions.parts import texts_of
 from surveys.review import services as reviews
 from surveys.studies import services as studies
 from surveys.study_file import define

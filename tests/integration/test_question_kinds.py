@@ -9,6 +9,7 @@ from django.test import Client
 from django.urls import reverse
 
 from candor.packages.archive import files_in
+from surveys.batches.selectors import shown_counts
 from surveys.bots.population import Habits, Population
 from surveys.bots.walker import Ending
 from surveys.counts import comers, exact_consent_counts, exact_counts
@@ -202,6 +203,10 @@ def test_people_who_fail_an_attention_check_are_counted_and_stay(client: Client)
     assert send(other, study, "background", stress="3").status_code == 303, "leaving it out is no failure"
     assert exact_counts(study).attention_failed == 1
     assert exact_counts(study).consented == 2
+    studies.close(study, actor=study.owner)
+    shown = shown_counts(Study.objects.get(pk=study.pk))
+    assert shown is not None
+    assert (shown.attention_failed, shown.consented) == (0, 2), "in tens, after the end, too: it is a count of background answers"
 
 
 def test_where_the_protocol_says_so_they_are_told_deleted_and_counted(client: Client) -> None:

@@ -100,7 +100,7 @@ def test_a_lecture_that_is_none_leaves_no_study_and_no_file(tmp_path: Path, owne
 
 
 def test_a_folder_in_place_of_a_lecture_is_an_error_and_not_a_crash(tmp_path: Path, owner: str) -> None:
-    (tmp_path / "captions-en.vtt").mkdir()
+    (tmp_path / "captions-de.vtt").mkdir()
     assert "Is a directory" in refused(SAMPLE, media=tmp_path)
 
 

@@ -76,7 +76,7 @@
         add(row, "td", number, { "data-name": "Computed here" });
         add(row, "td", typeof line.published?.value === "number" ? points(line.published.value) : "none", { "data-name": "Published" });
         add(row, "td", line.published?.interval ? interval(line.published.interval) : "", { "data-name": "Published interval" });
-        add(row, "td", pInWords(line.p), { "data-name": "No effect?" });
+        add(row, "td", pInWords(line.p), { "data-name": "Test of no effect" });
         add(row, "td", "wrong" in line ? points(line.wrong) : "", { "data-name": "Wrong analysis", class: "wrong" });
       }
     }

@@ -221,7 +221,7 @@ def test_a_text_speaks_the_language_asked_for_or_else_english_or_else_any() -> N
 
 def test_the_media_of_a_study_are_those_of_all_arms() -> None:
     both = {f"{video}.{kind}" for video in ("slides-only", "with-instructor") for kind in ("webm", "mp4", "webp")}
-    assert definition().files() == {*both, "captions-en.vtt"}
+    assert definition().files() == {*both, "captions-en.vtt", "captions-de.vtt"}
 
 
 def test_captions_come_in_the_order_of_the_languages_whatever_the_database_did() -> None:

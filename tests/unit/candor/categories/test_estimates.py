@@ -34,7 +34,7 @@ def three(cheaters="any", *, forced=((1, 1, 3), (3, 1, 1)), arms=("slides", "fac
 
 
 def expected_counts(design, prevalence, *, honest=0.8, cheaters, n=1000):
-    """What n people in every cell would say if there were no chance."""
+    """The answers of n people in every cell if there were no chance."""
     p = np.array(prevalence)[:, None]
     return n * (honest * (design.truth[:, None] * p + design.forced_answers) + (1 - honest) * np.array(cheaters))
 

@@ -15,8 +15,8 @@ from typing import IO, Any
 from pydantic import TypeAdapter
 
 from candor.written_numbers import typed_number
-from surveys.drafting.branching import Known, conditions_of
 from surveys.drafting.names import kept_names, name_from
+from surveys.drafting.redcap.branching import Known, conditions_of
 from surveys.questions.background import (
     LONGEST_SHORT_TEXT,
     MOST_MATRIX_ROWS,

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
-from surveys.drafting import redcap
-from surveys.drafting.branching import field_name, logic_of
+from surveys.drafting.redcap import reading as redcap
+from surveys.drafting.redcap.branching import field_name, logic_of
 from surveys.questions.background import (
     BackgroundQuestion,
     Circle,

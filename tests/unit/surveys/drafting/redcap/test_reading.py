@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
-from surveys.drafting.redcap import KNOWN, Report, read_dictionary
-from surveys.drafting.redcap_dictionary import dictionary_of
+from surveys.drafting.redcap.reading import KNOWN, Report, read_dictionary
+from surveys.drafting.redcap.writing import dictionary_of
 from surveys.questions.background import BackgroundQuestion
 from surveys.reading.apart import in_words
 from surveys.reading.words import UnreadableError

@@ -1,0 +1,1 @@
+"""Background questions from a REDCap data dictionary, and as one."""
