@@ -1,4 +1,4 @@
-"""The curator's audit: everything that was published covers something original, nothing was invented, and no order was kept.
+"""The curator's audit: what was published covers something original, nothing was invented, no order was kept, and shuffled values moved.
 
 Shares no code with the anonymiser.
 """
@@ -6,11 +6,15 @@ Shares no code with the anonymiser.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations_with_replacement
+from math import log, sqrt
 from typing import Any
 
-from candor.records.checking import Violation
+import numpy as np
+
+from candor.records.checking import Forms, Violation
 
 Record = Mapping[str, Any]
 INTERVAL = re.compile(r"\[(-?[\d.]+(?:e[+-]?\d+)?),(-?[\d.]+(?:e[+-]?\d+)?)([\])])")
@@ -18,6 +22,8 @@ LAGS, LEAST_PAIRS = 40, 12
 """At so many distances in the file neighbours are no neighbours in the original, unless by chance; with fewer pairs nothing can be said."""
 SURPRISE = 8.0
 """Standard deviations beyond chance from which an order was kept."""
+RESHUFFLES, FALSE_ALARMS = 8, 1e-6
+"""How often marked values are shuffled again, and the share of shuffled files that may be taken for files that were not."""
 
 
 class Audit:
@@ -71,6 +77,35 @@ class Audit:
             yield Violation(left_out + 1, "root", "invented", "more records like this one are published than there were")
         if (kept := _kept_order(candidates)) is not None:
             yield Violation(1, "root", "order", f"{kept:.0%} of neighbours in this file are neighbours in the original; expected no order")
+        if self.anatomy and (unmoved := self._unmoved(published, candidates)) is not None:
+            yield Violation(1, "root", "anatomy", unmoved)
+
+    def _unmoved(self, published: Sequence[Record], candidates: Sequence[Sequence[int]]) -> str | None:
+        """Whether more records have two attributes of one original than after a shuffle within orbits, unless with a probability of 10⁻⁶.
+
+        A file that was shuffled and the same file shuffled again have the same distribution, and classes are independent. So Hoeffding's
+        inequality bounds the difference from the mean of some shuffles, for all pairs of attributes together.
+        """
+        forms, cells, classes = Forms(name for one in published for name in one.get("auxiliary", ())), _Cells(), Counter[int]()
+        for number, record in enumerate(published):
+            looked = forms.look(record)
+            classes[looked[0]] += 1
+            cells.collect(number, looked, (), self.values)
+        original = [_Cells.of(record) for record in self.originals]
+        pairs = list(combinations_with_replacement(sorted({name for _, name in cells.values}), 2))
+        rng = np.random.default_rng()
+        arranged = [cells.arranged(len(published), rng if again else None) for again in range(1 + RESHUFFLES)]
+        allowed = sqrt((1 + 1 / RESHUFFLES) * sum(size**2 for size in classes.values()) * log(max(1, len(pairs)) / FALSE_ALARMS) / 2)
+        for pair in pairs:
+            there = [Counter({cell: times for cell, times in one.items() if cell[0] in pair}) for one in original]
+            whole = []
+            for one in arranged:
+                told = [Counter({cell: times for cell, times in own.items() if cell[0] in pair}) for own in one]
+                whole.append(sum(any(own <= there[at] for at in found) for own, found in zip(told, candidates, strict=True)))
+            if whole[0] - sum(whole[1:]) / RESHUFFLES > allowed:
+                names = " and ".join(dict.fromkeys(pair))
+                return f"{whole[0]} records have {names} as an original has; after a shuffle {sum(whole[1:]) / RESHUFFLES:.0f} would"
+        return None
 
     def _candidates(self, record: Record) -> list[int]:
         return [
@@ -132,6 +167,43 @@ class Audit:
                     labels = record["children"][missing]["quasi_identifiers"]
                     return "root → " + ", ".join(f"{name} {label}" for name, label in labels.items())
         return "root"
+
+
+class _Cells:
+    """Sensitive values by orbit and attribute, with the record of each."""
+
+    def __init__(self) -> None:
+        self.values: dict[tuple[Any, str], tuple[list[int], list[str]]] = defaultdict(lambda: ([], []))
+
+    def collect(self, number: int, looked: Any, path: tuple[int, ...], known: Mapping[str, set[str]]) -> None:
+        """Note the values of a vertex and those below it; bins are no original values."""
+        form, vertex, children = looked
+        path = (*path, form)
+        for name, value in vertex["sensitive"].items():
+            if str(value) in known[name]:
+                records, values = self.values[path, name]
+                records.append(number)
+                values.append(str(value))
+        for child in children:
+            self.collect(number, child, path, known)
+
+    def arranged(self, records: int, rng: np.random.Generator | None) -> list[Counter[tuple[str, str]]]:
+        """The values of each record, as they are or shuffled within orbits."""
+        found: list[Counter[tuple[str, str]]] = [Counter() for _ in range(records)]
+        for (_, name), (numbers, values) in self.values.items():
+            for number, at in zip(numbers, range(len(values)) if rng is None else rng.permutation(len(values)), strict=True):
+                found[number][name, values[at]] += 1
+        return found
+
+    @staticmethod
+    def of(record: Record) -> Counter[tuple[str, str]]:
+        """The values of an original."""
+        found, waiting = Counter[tuple[str, str]](), [record]
+        while waiting:
+            vertex = waiting.pop()
+            found.update((name, str(value)) for name, value in vertex["sensitive"].items())
+            waiting += vertex["children"]
+        return found
 
 
 def unmatched(candidates: Sequence[Sequence[int]]) -> int | None:

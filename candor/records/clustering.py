@@ -17,7 +17,7 @@ FEW, TRIES, OF_ALL, NEAR, OF = 1000, 60, 20_000, 4, 8
 """With fewer records than `FEW` there is time: a class and 4 of its 8 nearest ones are taken apart and grown again, and records exchanged;
 what loses less is kept. This is done 60 times, and at most twice for each class and 20,000 times over the number of records."""
 EXCHANGES, LEAST_GAIN = 3, 1e-3
-"""How often every record looks for one of another class to change places with, and what both classes must gain."""
+"""How often every record of few looks for one of another class to change places with, and what both classes must gain."""
 CANDIDATES, CLASH = 24, 0.35
 """With ℓ the next member is the best of so many, and each value that would be too frequent costs so much for each record of the class."""
 Rows = npt.NDArray[np.intp]
@@ -72,7 +72,7 @@ def cluster(
         grown = _Block.of(embedding, rows)
         members, left = grown.grow(size, diversity, grown.vectors.mean(axis=0))
         if diversity == 1:
-            members, loss = _Exchange(grown, members).run(rng)
+            members, loss = _Exchange(grown, members).run(rng, times=EXCHANGES if n < FEW else 1)
             if n < FEW:
                 members = _improve(grown, members, loss, times=min(TRIES, OF_ALL // n, 2 * len(members)), rng=rng)
         join = _Joining(embedding, rows, members)
@@ -177,7 +177,7 @@ def _improve(block: _Block, classes: list[list[int]], least: float, *, times: in
         changed = list(classes)
         for one, rows in zip(chosen, grown, strict=True):
             changed[one] = pool[rows].tolist()
-        changed, loss = _Exchange(block, changed).run(rng)
+        changed, loss = _Exchange(block, changed).run(rng, times=EXCHANGES)
         if loss < least:
             least, classes = loss, changed
     return classes
@@ -217,10 +217,10 @@ class _Exchange:
             more = np.minimum(there, second[at, None]).sum(axis=0) - np.minimum(there, lowest[at, None]).sum(axis=0)
             self.with_other[row] = totals.sum() - total + self.totals - len(rows) * (shared + more)
 
-    def run(self, rng: np.random.Generator) -> tuple[list[list[int]], float]:
+    def run(self, rng: np.random.Generator, *, times: int) -> tuple[list[list[int]], float]:
         """The classes after all exchanges that gain, and their loss."""
         rows = np.flatnonzero(self.class_of >= 0)
-        for _ in range(EXCHANGES):
+        for _ in range(times):
             done = 0
             for row in rng.permutation(rows):
                 own = self.class_of[row]

@@ -27,7 +27,7 @@ from candor.records.schema import ParameterError
 @files.records_option
 @files.hierarchies_option
 @files.roles_option
-@click.option("--anatomy", is_flag=True, help="Sensitive values were shuffled and are not compared with the originals.")
+@click.option("--anatomy", is_flag=True, help="Sensitive values were shuffled: only whether they moved is compared.")
 @click.pass_context
 def check(
     context: click.Context,
