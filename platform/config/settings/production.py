@@ -6,7 +6,7 @@ import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 
 from .base import *  # noqa: F403
-from .base import SITE_URL, VAR_DIR
+from .base import PREPARED_STATEMENTS, SITE_URL, VAR_DIR
 
 REQUIRED = ("SECRET_KEY", "DATABASE_URL", "REDIS_URL", "ALLOWED_HOSTS", "MEDIA_ROOT")
 if missing := [name for name in REQUIRED if not os.environ.get(name)]:
@@ -33,6 +33,7 @@ if DATABASES["default"]["ENGINE"].endswith("postgresql"):
         "keepalives_interval": 5,
         "keepalives_count": 3,
         "tcp_user_timeout": 25_000,
+        **PREPARED_STATEMENTS,
         **DATABASES["default"].get("OPTIONS", {}),
     }
 CACHES = {
