@@ -15,7 +15,7 @@ RUN SECRET_KEY=build DATABASE_URL=sqlite:///:memory: REDIS_URL=redis://build ALL
 
 FROM python:3.13.7-slim
 RUN useradd --system --uid 10001 --home-dir /nonexistent --shell /usr/sbin/nologin candor \
-    && install --directory --owner candor --group candor /var/lib/candor/media /var/lib/candor/media/.incoming
+    && install --directory --owner candor --group candor /var/lib/candor/media /var/lib/candor/media/.incoming /var/lib/candor/languages
 COPY --from=build /opt/candor /opt/candor
 COPY --from=build /srv/candor /srv/candor
 COPY --from=build /var/lib/candor/static /var/lib/candor/static
@@ -25,11 +25,12 @@ ENV PATH=/opt/candor/bin:$PATH \
     DJANGO_SETTINGS_MODULE=config.settings.production \
     CANDOR_VAR=/var/lib/candor \
     MEDIA_ROOT=/var/lib/candor/media \
+    LANGUAGES_FOLDER=/var/lib/candor/languages \
     TMPDIR=/var/lib/candor/media/.incoming
 # An upload arrives on the disk where it will stay, not in memory, and is then only renamed.
 WORKDIR /srv/candor
 USER candor
-VOLUME /var/lib/candor/media
+VOLUME /var/lib/candor/media /var/lib/candor/languages
 EXPOSE 8000
 HEALTHCHECK --interval=15s --timeout=5s --start-period=40s \
     CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8000/healthz', timeout=4)"]
