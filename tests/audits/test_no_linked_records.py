@@ -89,7 +89,8 @@ def marked(people: dict[str, User]) -> tuple[Study, dict[str, str]]:
             *document()["background"],
             {"kind": "short_text", "name": "note", "text": "Which subject?"},
             {"kind": "slider", "name": "pressure", "text": "How much?", "role": "sensitive", "minimum": 0, "maximum": 1125, "step": 1.125},
-            {"kind": "date", "name": "began", "text": "Since when?", "role": "sensitive", "earliest": "1900-01", "latest": "2000-12"},
+            # Hierarchies list each possible month. The marked one is earlier than these, so that it stands in one person's answers alone.
+            {"kind": "date", "name": "began", "text": "Since when?", "role": "sensitive", "earliest": "1960-01", "latest": "2000-12"},
         ],
     )
     for name, role in MEMBERS.items():

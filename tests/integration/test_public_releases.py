@@ -5,6 +5,7 @@ from importlib import import_module
 from typing import Any
 
 import pytest
+import yaml
 from django.apps import apps
 from django.db import connection
 from django.test import Client
@@ -185,7 +186,7 @@ def test_a_simulated_release_says_so_in_title_licence_citation_and_every_descrip
     assert "simulated data" in described["keywords"]
     assert f"# {title}" in files["README.md"]
     assert "simulated data: nobody's answers (CC-BY-4.0)" in files["README.md"]
-    assert f'title: "{title}"' in files["README.md"]
+    assert yaml.safe_load(files["CITATION.cff"])["title"] == title
     assert f"# Codebook: {title}" in files["codebook.md"]
     assert json.loads(files["croissant.json"])["keywords"][0] == "simulated data"
     assert title in json.loads(files["croissant.json"])["citeAs"]

@@ -27,7 +27,7 @@ DESIGN = Design.of(
 )
 """A die that often asks for the truth, so that background has something to explain."""
 PEOPLE, TRIALS, EFFECT = 1000, 200, 0.15
-COURSES = ("logic", "algebra", "statistics", "history", "drawing")
+COURSES = ("logic", "algebra")
 
 
 def options(*names: str) -> list[dict[str, str]]:
@@ -53,7 +53,7 @@ def people(rng: random.Random) -> list[dict[str, Any]]:
         {
             "major": rng.choice(["maths", "art", "law"]),
             "year": rng.randint(1, 8),
-            "courses": [{"course": course} for course in rng.sample(COURSES, rng.randint(0, 4))],
+            "courses": [{"course": course} for course in rng.sample(COURSES, rng.randint(0, len(COURSES)))],
         }
         for _person in range(PEOPLE)
     ]
@@ -84,7 +84,7 @@ def test_intervals_from_generalised_covariates_cover_and_lie_between(k: int, mon
             interval = found[method].interval
             assert interval is not None
             hits[method] += (interval.low or -1) <= EFFECT <= (interval.high or 1)
-        if trial % 10 == 0:
+        if trial % 5 == 0:
             counts = np.zeros((2, 2, 2), dtype=int)
             np.add.at(counts, (*one[1:], one[0]), 1)
             plain = next(effect for effect in estimate_outcome(counts, design=DESIGN).effects if effect.method == "efficient")
@@ -94,7 +94,9 @@ def test_intervals_from_generalised_covariates_cover_and_lie_between(k: int, mon
             errors["private"].append(private.standard_error)
     for method, times in hits.items():
         assert binom.ppf(1e-6, TRIALS, 0.93) <= times <= binom.isf(1e-6, TRIALS, 0.97), method
-    assert np.mean(errors["private"]) < np.mean(errors["generalised"]) < np.mean(errors["without"])
+    # Geometric means: a trial in which hardly anybody seems honest has an error several times as large as the others.
+    without, generalised, private = (np.exp(np.mean(np.log(of))) for of in errors.values())
+    assert private < generalised < without
 
 
 def study(baseline: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
