@@ -187,6 +187,6 @@ def test_people_can_read_what_is_asked(kind: str) -> None:
     assert all(f'name="{name}"' in page for name in view.inputs - {view.name} if kind != "group")
     assert kind == "group" or "<p" in (packet := render_to_string("surveys/irb/_field.html", {"field": view})) or "<li>" in packet
     frozen = protocol_document(definition, opened_with=definition, version=1, sha256="", questions=[], consents=[])
-    listed = [one for one in frozen["background_questions"] if one["name"].startswith("one")]  # type: ignore[attr-defined]
+    listed = [one for one in frozen["background_questions"] if one["name"].startswith("one")]
     assert all(OF_THE_KIND[one["kind"]] for one in listed)
     assert all(one["shown_after"] == ["asked: high"] for one in listed)
