@@ -3,7 +3,7 @@
 from http import HTTPStatus
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -31,13 +31,16 @@ def in_class(request: HttpRequest) -> HttpResponse:
     """How to use Candor in a lecture, a button that opens a room, and a field for people who have a room's code."""
     errors = []
     if code := request.GET.get("code", "").strip():
-        return redirect("surveys:class_room", code=room_of_today(code).code)
+        try:
+            return redirect("surveys:class_room", code=room_of_today(code).code)
+        except Http404 as error:
+            errors = [{"field": "code", "message": str(error)}]
     if request.method == "POST":
         try:
             return redirect("surveys:class_screen", code=open_room(request.POST.get("question", "")).code)
         except ClassRoomError as error:
             errors = [{"field": "question", "message": str(error)}]
-    context = {"questions": QUESTIONS.items(), "errors": errors, "fewest": len(FACES) * LEAST}
+    context = {"questions": QUESTIONS.items(), "errors": errors, "code": code, "fewest": len(FACES) * LEAST}
     return render(request, "surveys/classroom/lecturers.html", context, status=HTTPStatus.UNPROCESSABLE_ENTITY if errors else HTTPStatus.OK)
 
 

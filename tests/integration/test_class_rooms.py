@@ -39,6 +39,15 @@ def test_a_lecturer_opens_a_room_and_students_find_it_by_its_code(client: Client
     assert str(QUESTIONS["gift"]) in client.get(f"/in-class/{room.code}/").content.decode()
 
 
+def test_a_code_that_belongs_to_no_room_is_told_at_its_field(client: Client) -> None:
+    answer = client.get("/in-class/", {"code": "ZZZ<99"})
+    assert answer.status_code == 422
+    page = answer.content.decode()
+    assert '<p class="error-message" id="code-error">There is no such room today.' in page
+    assert 'value="ZZZ&lt;99"' in page
+    assert "Open a room" in page
+
+
 def test_nobody_brings_a_question_of_their_own(client: Client) -> None:
     answer = client.post("/in-class/", {"question": "Have you ever cheated?"})
     assert answer.status_code == 422
