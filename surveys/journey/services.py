@@ -29,7 +29,18 @@ from surveys.events import answers_changed, counted_people_changed
 from surveys.journey import steps
 from surveys.journey.participant_store import hold_participant, insert, read_participant, read_study, update
 from surveys.journey.withdrawals import remember_withdrawal, remembered_withdrawals
-from surveys.models import ENDED, RUNNING, CounterKind, DirectAnswer, Participant, Response, ShardedCounter, Study, StudyStatus
+from surveys.models import (
+    ENDED,
+    RUNNING,
+    CategoryResponse,
+    CounterKind,
+    DirectAnswer,
+    Participant,
+    Response,
+    ShardedCounter,
+    Study,
+    StudyStatus,
+)
 from surveys.protocols import FrozenProtocol, frozen_protocol, protocol_in_force
 from surveys.questions.sections import SECTION
 from surveys.recruitment import services as recruitment
@@ -280,16 +291,30 @@ def finish_die(token: str, *, understood_at_once: bool) -> None:
 
 
 @transaction.atomic
-def record_responses(token: str, *, reported: Mapping[str, bool]) -> None:
-    """Store the answers to all sensitive questions at once; from here on they are final."""
+def record_responses(token: str, *, reported: Mapping[str, bool], chosen: Mapping[str, str] | None = None) -> None:
+    """Store the answers to all sensitive questions at once; from here on they are final. `chosen` names a category for each question that
+    has categories.
+    """
     participant, protocol = _at(token, steps.QUESTIONS)
-    expected = {question.name for question in protocol.definition.questions}
-    if set(reported) != expected:
+    definition, chosen = protocol.definition, chosen or {}
+    answers = {question.name: question.answers for question in definition.category_questions}
+    expected = {question.name for question in definition.yes_no_questions}
+    if set(reported) != expected or set(chosen) != set(answers):
         raise JourneyError(
             _("Expected answers to %(expected)s, got answers to %(reported)s.")
-            % {"expected": ", ".join(sorted(expected)), "reported": ", ".join(sorted(reported)) or _("none")}
+            % {"expected": ", ".join(sorted({*expected, *answers})), "reported": ", ".join(sorted({*reported, *chosen})) or _("none")}
         )
-    insert([Response(participant=participant, question=name, reported_yes=yes) for name, yes in reported.items()])
+    if unknown := [name for name, one in chosen.items() if one not in answers[name]]:
+        raise JourneyError(
+            _("Expected one of %(answers)s as the answer to %(question)s, got %(found)s.")
+            % {"answers": ", ".join(answers[unknown[0]]), "question": unknown[0], "found": chosen[unknown[0]]}
+        )
+    if reported:
+        insert([Response(participant=participant, question=name, reported_yes=yes) for name, yes in reported.items()])
+    if chosen:
+        insert(
+            [CategoryResponse(participant=participant, question=name, category=answers[name].index(one)) for name, one in chosen.items()]
+        )
     _advance(participant, protocol)
 
 
@@ -351,7 +376,7 @@ def _withdraw(study: Study, *, withdrawal_hash: str, panel_number: str) -> Recei
     today = timezone.localdate()
     receipt = Receipt(
         day=today,
-        answers=participant.responses.exists() or participant.direct_answers.exists(),
+        answers=any(some.exists() for some in (participant.responses, participant.category_responses, participant.direct_answers)),
         background=bool(participant.background),
         panel_number=recruitment.forget_panel_member(study, person=panel_number),
         results=participant.counted,
