@@ -169,7 +169,7 @@ class DraftPage(BuilderPage):
 
     def post(self, request: HttpRequest, **_arguments: object) -> HttpResponse:
         form = DraftForm(typed_by(request), languages=self.definition.languages)
-        loaded = request.POST.get("loaded", "")
+        loaded = request.POST.get("instead_of") or request.POST.get("loaded", "")
         by_itself = self.saves_itself and BY_ITSELF in request.headers
         if by_itself:
             self._leave_to_hand(form)

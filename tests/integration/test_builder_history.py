@@ -129,8 +129,8 @@ def test_two_pages_that_save_one_field_never_overwrite_each_other(browser: Clien
     assert "Their words." in told.text_content()
     assert "My words." in told.text_content()
     assert refused(by_itself(browser, page, mine | {"consent.en": "My words. More."})), "typing on does not choose"
-    (take_mine,) = told.xpath('.//button[@name="loaded"]/@value')
-    assert browser.post(page, mine | {"consent.en": "My words.", "loaded": ["", take_mine]}).status_code == 302
+    (take_mine,) = told.xpath('.//button[@name="instead_of"]/@value')
+    assert browser.post(page, mine | {"consent.en": "My words.", "instead_of": take_mine}).status_code == 302
     assert definition_of(study).consent.root["en"] == "My words."
 
 

@@ -12,7 +12,14 @@ export function refreshPreview() {
   shown.location.reload();
 }
 
+/** The choices say what the frame shows, also after somebody went on inside it. */
+function follow() {
+  const shown = new URLSearchParams(frame.contentWindow.location.search);
+  for (const choice of form.querySelectorAll("select")) if (shown.has(choice.name)) choice.value = shown.get(choice.name);
+}
+
 if (form) {
+  frame.addEventListener("load", follow);
   form.addEventListener("change", () => form.requestSubmit());
   const language = form.elements.language;
   document.getElementById("builder-form")?.addEventListener("focusin", ({ target }) => {

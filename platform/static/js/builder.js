@@ -147,15 +147,16 @@ function begin(form) {
     say("done");
   }
 
+  let last = kept.typed();
   const changed = (milliseconds) => {
-    if (!kept.isChanged) {
-      kept.forget();
-      if (form.id === "builder-form") say(saving ? "done" : "");
-      return;
+    const typed = kept.typed();
+    if (typed !== last) {
+      last = typed; // leaving a field changes nothing, and must not move what somebody is about to press
+      if (kept.isChanged) kept.keep();
+      else kept.forget();
+      if (form.id === "builder-form") say(kept.isChanged ? "kept" : saving ? "done" : "");
     }
-    kept.keep();
-    if (form.id === "builder-form") say("kept");
-    saving?.soon(milliseconds);
+    if (kept.isChanged && typed !== saving?.tried) saving?.soon(milliseconds);
   };
   form.addEventListener("input", ({ target }) => {
     changed();
