@@ -276,8 +276,9 @@ def test_mistakes_of_categories_are_told(browser: Client, study: Study, changes:
     assert not field or field in errors(response)
 
 
-def test_another_die_gives_questions_with_categories_other_faces_where_it_must(browser: Client) -> None:
+def test_another_die_gives_questions_with_categories_other_faces_where_it_must() -> None:
     study = draft_study(questions=with_frequency())
+    browser = logged_in(study.owner)
     page = address("build_die", study)
     twelve = inputs(browser.get(page)) | {"die": "12"}
     assert browser.post(page, twelve).status_code == 302
