@@ -6,6 +6,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.http import HttpResponse
 from django.test import Client
+from django.urls import reverse
 
 from surveys.models import Study, StudyStatus
 from surveys.study_file import define
@@ -279,7 +280,7 @@ def test_mistakes_of_categories_are_told(browser: Client, study: Study, changes:
 def test_another_die_gives_questions_with_categories_other_faces_where_it_must() -> None:
     study = draft_study(questions=with_frequency())
     browser = logged_in(study.owner)
-    page = address("build_die", study)
+    page = reverse("analysis:build_die", args=[study.slug])
     twelve = inputs(browser.get(page)) | {"die": "12"}
     assert browser.post(page, twelve).status_code == 302
     changed = definition_of(study)

@@ -72,7 +72,7 @@ ALL = ANSWERS["questions"] | {"answer-copying": "2"}
 
 
 def tables(page: Any) -> list[list[tuple[str, str]]]:
-    """What the faces mean, table by table."""
+    """The meaning of the faces, table by table."""
     return [
         [(row.get("data-faces"), " ".join(row.xpath("string(./td)").split())) for row in table.xpath(".//tr[@data-faces]")]
         for table in page_of(page).xpath("//table[@data-die-key]")
