@@ -25,12 +25,12 @@ def token(client: Client, study: Study) -> str:
 
 
 def test_they_are_stored_with_the_others_and_are_final(client: Client, token: str) -> None:
-    participation.record_responses(token, reported=REPORTED, chosen={"copying": "often"})
+    participation.record_responses(token, reported=REPORTED, chosen={"copying": 2})
     assert participant_of(client).step == Step.FINISHED
     assert list(CategoryResponse.objects.values_list("participant", "question", "category")) == [(participant_of(client).pk, "copying", 2)]
     assert Response.objects.count() == len(QUESTIONS)
     with pytest.raises(participation.AlreadyDoneError):
-        participation.record_responses(token, reported=REPORTED, chosen={"copying": "never"})
+        participation.record_responses(token, reported=REPORTED, chosen={"copying": 0})
     with pytest.raises(IntegrityError), transaction.atomic():
         CategoryResponse.objects.create(participant=participant_of(client), question="copying", category=0)
 
@@ -39,13 +39,13 @@ def test_they_are_stored_with_the_others_and_are_final(client: Client, token: st
     ("reported", "chosen", "sentence"),
     [
         (REPORTED, {}, "Expected answers to attention, comprehension, copying, judgement, retention, got answers to attention"),
-        ({}, {"copying": "never"}, "got answers to copying"),
+        ({}, {"copying": 0}, "got answers to copying"),
         (REPORTED | {"copying": True}, {}, "Expected answers to"),
-        (REPORTED, {"copying": "never", "attention": "never"}, "Expected answers to"),
-        (REPORTED, {"copying": "always"}, "Expected one of never, once, often as the answer to copying, got always"),
+        (REPORTED, {"copying": 0, "attention": 0}, "Expected answers to"),
+        (REPORTED, {"copying": 3}, "Expected a category from 0 to 2 as the answer to copying, got 3"),
     ],
 )
-def test_a_set_that_is_not_whole_stores_nothing(token: str, reported: dict[str, bool], chosen: dict[str, str], sentence: str) -> None:
+def test_a_set_that_is_not_whole_stores_nothing(token: str, reported: dict[str, bool], chosen: dict[str, int], sentence: str) -> None:
     with pytest.raises(participation.JourneyError, match=sentence):
         participation.record_responses(token, reported=reported, chosen=chosen)
     assert not Response.objects.exists()
@@ -53,7 +53,7 @@ def test_a_set_that_is_not_whole_stores_nothing(token: str, reported: dict[str, 
 
 
 def test_they_go_with_a_withdrawal(study: Study, token: str) -> None:
-    participation.record_responses(token, reported=REPORTED, chosen={"copying": "once"})
+    participation.record_responses(token, reported=REPORTED, chosen={"copying": 1})
     Response.objects.all().delete()
     receipt = participation.withdraw(study, code=participation.withdrawal_code(token))
     assert receipt is not None
