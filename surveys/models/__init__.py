@@ -37,6 +37,7 @@ from surveys.models.review import Preregistration as Preregistration
 from surveys.models.review import PrivacyLimit as PrivacyLimit
 from surveys.models.review import SignOff as SignOff
 from surveys.models.review import Verdict as Verdict
+from surveys.models.revisions import DraftRevision as DraftRevision
 from surveys.models.studies import ENDED as ENDED
 from surveys.models.studies import RUNNING as RUNNING
 from surveys.models.studies import Protocol as Protocol

@@ -155,6 +155,7 @@ class ShownNumbers(models.Model):
     comers = models.PositiveIntegerField(default=0, help_text="How many had agreed or declined when the numbers were renewed.")
     left_over = models.PositiveIntegerField(default=0, help_text="How many people the last batch left waiting.")
     numbers = models.JSONField(default=dict)
+    version = models.PositiveIntegerField(default=0, db_default=0, help_text="One more whenever other numbers or other people are shown.")
 
     def __str__(self) -> str:
         return f"after {self.comers} people"
