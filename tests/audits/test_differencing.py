@@ -35,7 +35,7 @@ from surveys.tokens import hash_of_withdrawal_code
 from tests.audits.test_permissions import client_of, own_routes, people, shared
 from tests.audits.who_may_enter import ARGUMENTS, EVERYWHERE, RECRUITING, VISITORS
 from tests.categories import with_frequency
-from tests.factories import logged_in, recruiting_study, walk
+from tests.factories import ANSWERS, logged_in, recruiting_study, walk
 from tests.finished_people import TELLING_DIE, add_finished_people, count_everybody
 from tests.jobs import catch, work_off
 from tests.releases import PEOPLE, built_release, closed_study, published_release, rows_in
@@ -222,9 +222,10 @@ def misunderstands_and_finishes(study: Study) -> None:
     client = Client()
     walk(client, study, until="die")
     participation.count(study, participation.CounterKind.COMPREHENSION_FAILED, version=1)
-    walk(Client(), study)
+    walk(Client(), study, answers=ALL_ANSWERS)
 
 
+ALL_ANSWERS = {"questions": {**ANSWERS["questions"], "answer-copying": "2"}}
 ONE_PERSON: tuple[Callable[[Study], None], ...] = (declines, leaves_in_the_middle, misunderstands_and_finishes)
 
 
