@@ -132,7 +132,7 @@ def test_a_question_with_named_answers_is_in_every_file_and_replicates(yes_no: b
 
 
 def estimate_file(files: dict[str, bytes], question: str, folder: Path) -> Any:
-    """What a stranger gets from `candor estimate` with the two files."""
+    """The outcome by `candor estimate` with the two files, as a stranger gets it."""
     for name in ("data.csv", f"design-{question}.json"):
         (folder / name).write_bytes(files[name])
     options = ["estimate", str(folder / "data.csv"), "--design", str(folder / f"design-{question}.json"), "--format", "json"]
