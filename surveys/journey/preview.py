@@ -27,7 +27,7 @@ from surveys.journey.forms import with_answers
 from surveys.journey.pages import own_page
 from surveys.journey.presentation import Presentation, present
 from surveys.journey.step_views import STEP_PAGES, quiz_fields
-from surveys.languages.offered import LANGUAGE_NAMES
+from surveys.media.language_files import code_to_speak, names_of_languages
 from surveys.media.views import media_response
 from surveys.privacy.words import privacy_in_words
 from surveys.protocols import ProtocolView, protocol_view_for
@@ -91,7 +91,7 @@ def preview(request: HttpRequest, slug: str) -> HttpResponse:
     if not place.step:
         directly = (steps.DIRECT_QUESTIONS,) if protocol.definition.direct_group else ()
         names = [(step, STEP_NAMES[step]) for step in (*own_steps, *directly, DECLINED, PRIVACY)]
-        languages = [(code, LANGUAGE_NAMES.get(code, code)) for code in protocol.definition.languages]
+        languages = names_of_languages(protocol.definition, protocol.media)
         arms = [(arm.name, arm.label.in_language(translation.get_language() or "en")) for arm in protocol.definition.arms]
         missing = sorted(protocol.definition.files() - set(protocol.media))
         context = {"study": seat.study, "place": place, "steps": names, "arms": arms, "languages": languages, "missing": missing}
@@ -100,7 +100,7 @@ def preview(request: HttpRequest, slug: str) -> HttpResponse:
         raise Http404("This study has no such page.")
     if request.method == "POST":
         return _onwards(request.POST, place, own_steps, protocol)
-    with translation.override(place.language):
+    with translation.override(code_to_speak(protocol.definition, protocol.media, place.language)):
         return _page(request, place, own_steps, protocol)
 
 
