@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from candor.categories.estimates import estimate_categories
 from candor.clusters.clustered_effects import estimate_assigned_together
 from candor.clusters.people import assigned_together
 from candor.designs.design import Design
@@ -61,7 +62,7 @@ Difference = tuple[str, object, object]
 
 
 def counts_of(data: Iterable[str], protocol: Mapping[str, Any]) -> dict[str, NDArray[np.int64]]:
-    """Per question the number of rows by arm, subsample and reported answer, shape (arms, subsamples, 2); last axis no, yes."""
+    """Per yes/no question the number of rows by arm, subsample and reported answer, shape (arms, subsamples, 2); last axis no, yes."""
     design = Design.from_document(protocol["design"])
     arms = {name: index for index, name in enumerate(design.arms)}
     subsamples = {name: index for index, name in enumerate(design.subsample_names)}
@@ -71,6 +72,23 @@ def counts_of(data: Iterable[str], protocol: Mapping[str, Any]) -> dict[str, NDA
             if answer := row[question["column"]]:
                 counts[question["name"]][arms[row["arm"]], subsamples[row["subsample"]], int(answer)] += 1
     return counts
+
+
+def categories_of(data: Iterable[str], protocol: Mapping[str, Any], *, level: float) -> dict[str, Any]:
+    """The estimates of the questions with categories, under `categories`; nothing where there are none. Each has a design of its own."""
+    rows, found = list(csv.DictReader(data)), {}
+    for question in protocol.get("category_questions", ()):
+        design = Design.from_document(question["design"])
+        counts = np.zeros((*design.shape, len(design.categories)), dtype=np.int64)
+        for row in rows:
+            if answer := row[question["column"]]:
+                cell = design.arms.index(row["arm"]), design.subsample_names.index(row["subsample"]), design.categories.index(answer)
+                counts[cell] += 1
+        try:
+            found[question["name"]] = asdict(estimate_categories(counts, design=design, level=level))
+        except MethodError as error:
+            found[question["name"]] = {"n": int(counts.sum()), "not_estimated": str(error)}
+    return {"categories": found} if found else {}
 
 
 def estimates_of(
@@ -191,12 +209,13 @@ def recomputed(data: Iterable[str], protocol: Mapping[str, Any], published: Mapp
     decided = with_directions(dict(estimates_of(lines, protocol, **options)), protocol)
     n = sum(1 for _row in csv.DictReader(lines))
     tests = planned_tests(counts_of(lines, protocol), protocol)
-    return {"n": n, "outcomes": with_missing_answers(decided, lines, protocol), **tests}
+    categories = categories_of(lines, protocol, level=published["level"])
+    return {"n": n, "outcomes": with_missing_answers(decided, lines, protocol), **tests, **categories}
 
 
 def results_of(published: Mapping[str, Any]) -> dict[str, object]:
     """The results in results.json itself, without the inputs of the computation."""
-    return {name: published[name] for name in ("n", "outcomes", "planned_tests") if name in published}
+    return {name: published[name] for name in ("n", "outcomes", "planned_tests", "categories") if name in published}
 
 
 def pairs(published: object, again: object, path: str = "") -> Iterator[Difference]:
@@ -250,9 +269,12 @@ def methods_of(published: Mapping[str, Any]) -> str:
 
 
 def alike_in_all_versions(outcome: Mapping[str, Any] | None) -> dict[str, object]:
-    """The values of one question that every version of the methods computes alike, by their places; effects by method and arm."""
-    if outcome is None or "effects" not in outcome:
-        return {} if outcome is None else {"n": outcome["n"]}
+    """The values of one question that every version of the methods computes alike, by their places; effects by method and arm.
+
+    Of a question with categories these are the number of people and its privacy loss.
+    """
+    if outcome is None or "effects" not in outcome or "categories" in outcome:
+        return {} if outcome is None else {name: outcome[name] for name in ("n", "epsilon") if name in outcome}
     effects = {f"{effect['method']} of {effect['treatment']}": effect for effect in outcome["effects"]}
     named = {**outcome, "effects": effects}
     values = {place: value for place, value, _ in pairs(named, named)}
@@ -266,7 +288,8 @@ def main(folder: Path) -> int:
     protocol = json.loads((folder / "protocol.json").read_text(encoding="utf-8-sig"))
     with (folder / "data.csv").open(encoding="utf-8-sig", newline="") as data:
         again = recomputed(data, protocol, published)
-    outcomes = {name: (published["outcomes"].get(name), again["outcomes"].get(name)) for name in published["outcomes"] | again["outcomes"]}
+    old, new = ({**one["outcomes"], **one.get("categories", {})} for one in (published, again))
+    outcomes = {name: (old.get(name), new.get(name)) for name in old | new}
     same_methods = methods_of(published) == METHOD_VERSION
     if same_methods and "planned_tests" in published | again:
         outcomes["(planned tests)"] = (published.get("planned_tests"), again.get("planned_tests"))
