@@ -10,6 +10,7 @@ from analysis.packages.licences import Licence
 from analysis.packages.rows import CLUSTER, Row, column_of
 from candor.designs.design import Design
 from candor.packages.preregistrations import plan_file
+from candor.records.schema import Record
 from surveys.preregistration.selectors import KeptPlan
 
 SIMULATED_DATA = "simulated data"
@@ -37,7 +38,7 @@ class AllocationList:
 class ProtectedRecords:
     """Background answers as records; `loss` against the answers themselves, which nobody else can compute."""
 
-    records: Sequence[Mapping[str, Any]]
+    records: Sequence[Record]
     suppressed: int
     loss: Mapping[str, Any]
     hierarchies: Mapping[str, Any]

@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 
 from django.db import transaction
 from django.utils import translation
@@ -39,6 +39,7 @@ from audit.services import record
 from candor.errors import MethodError
 from candor.packages.analytics import ANALYTICS
 from candor.packages.archive import files_in
+from candor.packages.documents import ProtocolFile
 from candor.packages.signing import public_pem
 from candor.software import software
 from jobs.registry import HEAVY, job, routine
@@ -184,14 +185,15 @@ def _content_of(release: Release) -> Content:
         exactly=_shown_exactly(release, definition),
         records=_promised(release, drawn["records"], definition),
     )
-    tables = replicate.counts_of(drawn["csv"].splitlines(), document)
+    planned = cast(ProtocolFile, document)  # with more in it
+    tables = replicate.counts_of(drawn["csv"].splitlines(), planned)
     release.write(seed=seed_of(tables.values(), key=SEED_KEY))
     resampling = {"replicates": REPLICATES, "seed": release.seed}
     outcomes = {}
-    for name, found in replicate.estimates_of(drawn["csv"].splitlines(), document, level=LEVEL, **resampling):
+    for name, found in replicate.estimates_of(drawn["csv"].splitlines(), planned, level=LEVEL, **resampling):
         outcomes[name] = found
         _reach(release, "results")
-    outcomes = replicate.with_missing_answers(replicate.with_directions(outcomes, document), drawn["csv"].splitlines(), document)
+    outcomes = replicate.with_missing_answers(replicate.with_directions(outcomes, planned), drawn["csv"].splitlines(), planned)
     rows = rows_of(drawn["csv"])
     return Content(
         slug=study.slug,
@@ -224,9 +226,9 @@ def _content_of(release: Release) -> Content:
             "bootstrap": resampling,
             "n": len(rows),
             "outcomes": outcomes,
-            **replicate.planned_tests(tables, document),
-            **replicate.categories_of(drawn["csv"].splitlines(), document, level=LEVEL),
-            **({"records": results_of_records(drawn["records"]["records"], document, level=LEVEL)} if drawn["records"] else {}),
+            **replicate.planned_tests(tables, planned),
+            **replicate.categories_of(drawn["csv"].splitlines(), planned, level=LEVEL),
+            **({"records": results_of_records(drawn["records"]["records"], planned, level=LEVEL)} if drawn["records"] else {}),
         },
     )
 

@@ -2,7 +2,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("surveys", "0012_attention_checks")]
+    dependencies = [("surveys", "0015_draft_revisions")]
     operations = [
         migrations.AddField(
             model_name="shownnumbers",

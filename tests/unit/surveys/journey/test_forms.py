@@ -135,8 +135,6 @@ def test_rows_beyond_the_offered_ones_are_not_read() -> None:
 
 YES_NO = (("1", "Yes"), ("0", "No"))
 ASKED = tuple(SensitiveQuestionView(id=name, text=f"{name}?", hint="", options=YES_NO, epsilon=1.0) for name in QUESTIONS)
-    SensitiveQuestionView(id=name, text=f"{name}?", hint="", options=(("1", "Yes"), ("0", "No")), epsilon=1.0) for name in QUESTIONS
-)
 
 
 def test_all_sensitive_answers_are_read_together() -> None:
