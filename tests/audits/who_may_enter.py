@@ -106,6 +106,8 @@ RECRUITING: dict[str, tuple[Any, ...]] = {
     "surveys:preview":                 (LOGIN,  200,    200,    200,    200,    404,    200,    404,    200),
     "surveys:preview_media":           (LOGIN,  404,    404,    404,    404,    404,    404,    404,    404),
     "surveys:build":                   (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
+    "surveys:build_languages":         (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
+    "surveys:build_words":             (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:build_history":           (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:build_about":             (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:build_consent":           (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
