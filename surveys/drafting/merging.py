@@ -36,8 +36,9 @@ def _merge(merge: Merge, base: Any, mine: Any, theirs: Any, place: str) -> Any:
     if all(isinstance(one, Mapping) for one in (base, mine, theirs)):
         return _merge_keys(merge, base, mine, theirs, place)
     if all(_has_names(one) for one in (base, mine, theirs)):
-        found = _merge_keys(merge, *({item["name"]: item for item in one} for one in (base, mine, theirs)), place)
-        return [found[name] for name in _order(*([item["name"] for item in one] for one in (base, mine, theirs)), list(found))]
+        named, by_mine, by_theirs = ({item["name"]: item for item in one} for one in (base, mine, theirs))
+        found = _merge_keys(merge, named, by_mine, by_theirs, place)
+        return [found[name] for name in _order(list(named), list(by_mine), list(by_theirs), list(found))]
     shown = [None if one is ABSENT else one for one in (mine, theirs)]
     where = [Difference(place=_joined(place, one.place), mine=one.mine, theirs=one.theirs) for one in differences(*shown)]
     merge.conflicts.extend(where or [Difference(place=place, mine="", theirs="")])
