@@ -29,7 +29,7 @@ class PastedQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Pasted:
-    """What was found in a pasted text, and what is wrong with it, by line."""
+    """The questions of a pasted text, and its mistakes by line."""
 
     questions: list[PastedQuestion]
     problems: list[str]
@@ -64,7 +64,7 @@ def read_pasted(text: str, part: str) -> Pasted:
 
 
 def _problem_of(question: PastedQuestion, part: str) -> str:
-    """What keeps this question out of the list."""
+    """The mistake that keeps this question out of the list, if there is one."""
     known = {"line": question.line, "found": len(question.options)}
     if part == "questions":
         return (

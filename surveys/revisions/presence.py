@@ -1,4 +1,4 @@
-"""Who else works on a draft now. The cache alone knows, and forgets it a minute after the last sign."""
+"""The people who work on a draft now. The cache alone knows, and forgets it a minute after the last sign."""
 
 from django.core.cache import cache
 from django.db.models import Q

@@ -38,7 +38,7 @@ def colleague(study: Study) -> User:
 
 
 def by_itself(browser: Client, page: str, sent: dict[str, Any]) -> HttpResponse:
-    """What the script sends while somebody types."""
+    """The script sends this while somebody types."""
     return browser.post(page, sent, headers={"X-By-Itself": "1"})
 
 

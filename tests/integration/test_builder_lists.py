@@ -32,7 +32,7 @@ def look(browser: Client, study: Study, part: str, text: str) -> HttpResponse:
 
 
 def seen(answer: HttpResponse) -> dict[str, Any]:
-    """What the button below the questions sends."""
+    """The button below the questions sends this."""
     (button,) = page_of(answer).xpath('//button[@name="add"]/@value')
     return {"add": button, "pasted": page_of(answer).xpath('//textarea[@name="pasted"]')[0].value}
 

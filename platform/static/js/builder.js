@@ -1,5 +1,5 @@
 /**
- * The builder saves itself: a moment after somebody has typed, and when they leave. What the server cannot store yet stays in this tab.
+ * The builder saves itself: a moment after somebody has typed, and when they leave. Text that cannot be stored yet stays in this tab.
  * Without a script every page has its button, and does the same.
  */
 
