@@ -238,10 +238,10 @@ def _context(shown: Presentation, place: Place, protocol: ProtocolView) -> dict[
         case step if step == DECLINED:
             return {}
         case step if step == PRIVACY:
-            design, die = protocol.definition.design(), shown.dice[place.subsample]
-            epsilons = {"epsilon_per_question": design.epsilon, "epsilon_total": design.composed_epsilon(len(shown.questions))}
-            words = privacy_in_words(design.epsilon, questions=len(shown.questions))
-            return {"die": die, "questions": shown.questions, "privacy": words, **epsilons}
+            one, total = protocol.definition.epsilon, protocol.definition.epsilon_total
+            words = privacy_in_words(one, questions=len(shown.questions), total=total)
+            epsilons = {"epsilon_per_question": one, "epsilon_total": total}
+            return {"die": shown.dice[place.subsample], "questions": shown.questions, "privacy": words, **epsilons}
         case steps.BACKGROUND:
             # All questions at once, also those that wait for an answer.
             fields = arranged([with_answers(field, {}) for field in shown.background], order="", by_chance=shown.random_background)

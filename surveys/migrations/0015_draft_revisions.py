@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     dependencies = [
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
-        ("surveys", "0012_attention_checks"),
+        ("surveys", "0013_category_responses"),
     ]
 
     operations = [

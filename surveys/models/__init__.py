@@ -15,6 +15,7 @@ from surveys.models.members import InvitationLink as InvitationLink
 from surveys.models.members import MemberRole as MemberRole
 from surveys.models.members import StudyMember as StudyMember
 from surveys.models.participants import AttritionCount as AttritionCount
+from surveys.models.participants import CategoryResponse as CategoryResponse
 from surveys.models.participants import CounterKind as CounterKind
 from surveys.models.participants import DirectAnswer as DirectAnswer
 from surveys.models.participants import Participant as Participant

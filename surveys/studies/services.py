@@ -337,8 +337,7 @@ def _remembering(study: Study, definition: StudyDefinition) -> StudyDefinition:
 
 def _describe(study: Study, definition: StudyDefinition) -> None:
     """Keep the columns beside the definition in step with it."""
-    design = definition.design()
     study.definition = document_of(definition)
     study.title = definition.title.in_language(definition.languages[0])[:200]
-    study.epsilon_per_question = design.epsilon
-    study.epsilon_total = design.composed_epsilon(len(definition.questions))
+    study.epsilon_per_question = definition.epsilon
+    study.epsilon_total = definition.epsilon_total
