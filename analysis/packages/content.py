@@ -9,6 +9,8 @@ from analysis.packages.licences import Licence
 from analysis.packages.rows import CLUSTER, Row, column_of
 from candor.packages.preregistrations import plan_file
 from surveys.preregistration.selectors import KeptPlan
+from surveys.reading.words import Sentence
+from surveys.reading.words import sentence as _
 
 SIMULATED_DATA = "simulated data"
 LONGEST_TITLE = 200
@@ -171,16 +173,29 @@ class Content:
         return "bot" if self.simulated else "person"
 
     @property
-    def description(self) -> str:
+    def abstract(self) -> Sentence:
         """One paragraph for catalogues."""
-        kind = "Simulated answers of bots, not of people," if self.simulated else "Answers"
-        asked = "survey" if self.is_survey else f"randomised experiment with {len(self.protocol['design']['arms'])} arms"
-        questions = f"{len(self.questions)} sensitive yes/no question{'' if len(self.questions) == 1 else 's'}"
-        return (
-            f"{kind} to {questions} in a {asked}. Each answer was "
-            "given after a private die that sometimes says what to answer, so no row tells what is true of its person; the "
-            f"probabilities are in protocol.json. {len(self.rows)} rows, one for each {self.unit}."
+        n, arms = len(self.questions), len(self.protocol["design"]["arms"])
+        if self.simulated:
+            asked = (
+                _("Simulated answers of bots, not of people, to 1 sensitive yes/no question")
+                if n == 1
+                else _("Simulated answers of bots, not of people, to %(n)s sensitive yes/no questions", n=n)
+            )
+        else:
+            asked = _("Answers to 1 sensitive yes/no question") if n == 1 else _("Answers to %(n)s sensitive yes/no questions", n=n)
+        return _(
+            "%(asked)s in a %(design)s. Each answer was given after a private die that sometimes says what to answer, so no row tells what "
+            "is true of its person; the probabilities are in protocol.json. %(rows)s rows, one for each %(unit)s.",
+            asked=asked,
+            design=_("survey") if self.is_survey else _("randomised experiment with %(arms)s arms", arms=arms),
+            rows=len(self.rows),
+            unit=_(self.unit),
         )
+
+    @property
+    def description(self) -> str:
+        return str(self.abstract)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
