@@ -13,29 +13,25 @@ def privacy_statement(content: Content) -> list[Sentence]:
     """Privacy loss of this release, and of everything that can be computed from it, for files and pages alike: first what it means, then
     how and how much, then formally, and last what it does not cover.
     """
-    epsilon, total = f"{content.epsilon:.4f}", f"{content.epsilon_total:.4f}"
-    questions = len(content.questions)
+    epsilon, total = f"{max(content.epsilons):.4f}", f"{content.epsilon_total:.4f}"
+    questions = len(content.epsilons)
+    differ = len(set(content.epsilons)) > 1
+    each = _("%(epsilon)s for each answer at most", epsilon=epsilon) if differ else _("%(epsilon)s for each answer", epsilon=epsilon)
     return [
-        _meaning(content.epsilon, questions),
+        _meaning(content),
         _(
             "Mechanism: randomised response by a private die that is rolled once for each question and never leaves the participant. This "
             "is local differential privacy: the protection was complete before anything was sent."
         ),
-        _("ε = %(epsilon)s for each answer, %(total)s for the one question.", epsilon=epsilon, total=total)
+        _("ε = %(each)s, %(total)s for the one question.", each=each, total=total)
         if questions == 1
-        else _(
-            "ε = %(epsilon)s for each answer, %(total)s for all %(questions)s questions together.",
-            epsilon=epsilon,
-            total=total,
-            questions=questions,
-        ),
+        else _("ε = %(each)s, %(total)s for all %(questions)s questions together.", each=each, total=total, questions=questions),
         _(
-            "One roll for each question, so losses add: %(questions)s × %(epsilon)s = %(total)s. Results, other versions of this release "
-            "and anything else computed from the same reported answers add nothing. A further question that is released later adds "
-            "%(epsilon)s.",
-            questions=questions,
-            epsilon=epsilon,
+            "One roll for each question, so losses add: %(sum)s = %(total)s. Results, other versions of this release and anything else "
+            "computed from the same reported answers add nothing. A further question that is released later adds %(more)s.",
+            sum=_sum(content),
             total=total,
+            more=_("its own loss") if content.category_questions else epsilon,
         ),
         _(
             "Formally, the unit of protection is one participant: neighbours are two versions of the study that differ in the true answers "
@@ -45,12 +41,21 @@ def privacy_statement(content: Content) -> list[Sentence]:
     ]
 
 
-def _meaning(epsilon: float, questions: int) -> Sentence:
-    one = Sentence(privacy_words.AFTER_ONE, {"sure": f"{privacy_words.certainty(epsilon)} %"})
+def _meaning(content: Content) -> Sentence:
+    questions = len(content.epsilons)
+    one = Sentence(privacy_words.AFTER_ONE, {"sure": f"{privacy_words.certainty(max(content.epsilons))} %"})
     if questions == 1:
         return _joined([one, Sentence(privacy_words.ONLY_ONE, {})])
-    sure = f"{privacy_words.certainty(questions * epsilon)} %"
+    sure = f"{privacy_words.certainty(content.epsilon_total)} %"
     return _joined([one, Sentence(privacy_words.AFTER_ALL, {"questions": questions, "sure": sure})])
+
+
+def _sum(content: Content) -> Sentence:
+    """The losses that add up; yes/no questions share one."""
+    yes_no = len(content.questions)
+    of_yes_no = [Sentence("%(n)s × %(epsilon)s", {"n": yes_no, "epsilon": f"{content.epsilon:.4f}"})] if yes_no else []
+    others = [Sentence("%(epsilon)s", {"epsilon": f"{one:.4f}"}) for one in content.epsilons[yes_no:]]
+    return _joined([*of_yes_no, *others], between=" + ")
 
 
 def _not_covered(content: Content) -> Iterator[Sentence]:

@@ -65,7 +65,7 @@ def problem_of_files(files: Sequence[BroughtFile]) -> str:
 
 def _problem_above(file: BroughtFile, files: Sequence[BroughtFile]) -> str:
     """Why the rows of a file cannot be found below rows of another one."""
-    told = {"file": file.name, "group": file.group, "below": file.below}
+    told: dict[str, object] = {"file": file.name, "group": file.group, "below": file.below}
     if any((one.below, set(one.on)) != (file.below, set(file.on)) for one in files if file.group == one.group):
         return _("Rows called “%(group)s” belong to the same rows in every file, by the same columns.") % told
     if not file.below:

@@ -4,15 +4,18 @@ This module reads files from outside and does without Django; `surveys.reading` 
 """
 
 import io
-from collections.abc import Iterator, Mapping, Sequence
-from typing import IO, Any
+from collections.abc import Iterator, Sequence
+from typing import IO, TYPE_CHECKING
 
-from analysis.sources.records.joining import Joined, Row, wrong_at
+from analysis.sources.records.joining import DeclaredFile, Joined, Packed, Row, wrong_at
 from analysis.sources.records.statements import STATEMENT, documents, statement_of
 from analysis.sources.records.values import HOME, checked
 from analysis.sources.table_files import opened, refused
 from surveys.reading.words import Sentence, UnreadableError
 from surveys.reading.words import sentence as _
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 
 class _Slice(io.RawIOBase):
@@ -24,14 +27,15 @@ class _Slice(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: Any) -> int:
-        chunk = self.file.read(min(len(buffer), self.left))
+    def readinto(self, buffer: "WriteableBuffer") -> int:
+        view = memoryview(buffer)
+        chunk = self.file.read(min(len(view), self.left))
         self.left -= len(chunk)
-        buffer[: len(chunk)] = chunk
+        view[: len(chunk)] = chunk
         return len(chunk)
 
 
-def read(file: IO[bytes], *, files: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def read(file: IO[bytes], *, files: Sequence[DeclaredFile]) -> Packed:
     """The number of students, the attributes, and the packed records.
 
     `files` stand one after another in `file`, each behind the one to whose rows its own belong: with `size`, `name`, `kind` (csv, xapi or
@@ -53,7 +57,7 @@ def read(file: IO[bytes], *, files: Sequence[Mapping[str, Any]]) -> dict[str, An
     return joined.packed()
 
 
-def _rows(part: IO[bytes], one: Mapping[str, Any], named_by: Sequence[str]) -> Iterator[Row]:
+def _rows(part: IO[bytes], one: DeclaredFile, named_by: Sequence[str]) -> Iterator[Row]:
     names, rows = opened(part, one["columns"])
     place, kept = names.index(one["key"]), [(at, name) for at, name in enumerate(names) if one["roles"].get(name) in HOME]
     above, own = ([(names.index(name), name) for name in columns] for columns in (sorted(one["on"]), named_by))
@@ -71,7 +75,7 @@ def _rows(part: IO[bytes], one: Mapping[str, Any], named_by: Sequence[str]) -> I
         yield Row(line, row[place].strip(), found, *named)
 
 
-def _statements(part: IO[bytes], one: Mapping[str, Any]) -> Iterator[Row]:
+def _statements(part: IO[bytes], one: DeclaredFile) -> Iterator[Row]:
     for number, document in documents(part, one["name"]):
         found = statement_of(document, has_parent=bool(one["below"]))
         if isinstance(found, Sentence):
