@@ -8,7 +8,7 @@ import pytest
 from candor.records.anonymising import read_records
 from candor.records.clustering import CLASH, _Block, _Exchange, cluster
 from candor.records.embedding import BIT, KEPT, Embedding, embed
-from tests.unit.candor.records.students import HIERARCHIES, students
+from tests.unit.candor.records.students import HIERARCHIES, students, vertex
 
 TO_BINS = HIERARCHIES | {"gpa": {"interval": [0.5]}}
 DEMANDED = ("grade", "gpa")
@@ -55,10 +55,7 @@ def test_an_exchange_costs_less_and_changes_the_size_of_no_class(most: int) -> N
 
 def test_values_that_are_too_frequent_change_places() -> None:
     """Records that are alike but for a grade: without ℓ nothing can gain; with it no class keeps a value twice."""
-    course = {"quasi_identifiers": {"course": "CS11"}, "children": []}
-    records = [
-        {"quasi_identifiers": {}, "sensitive": {}, "children": [course | {"sensitive": {"grade": grade}}]} for grade in "AAABBBCCC"
-    ]
+    records = [vertex({}, {}, [vertex({"course": "CS11"}, {"grade": grade})]) for grade in "AAABBBCCC"]
     block = _Block.of(embed(read_records(records, HIERARCHIES), ["grade"]), np.arange(9))
     alike = [[0, 1, 2], [3, 4, 5], [6, 7, 8]]
     assert _Exchange(block, alike).run(np.random.default_rng(0), times=3)[0] == alike
@@ -69,6 +66,5 @@ def test_values_that_are_too_frequent_change_places() -> None:
 def test_the_weight_of_a_label_is_its_ncp_and_its_bits() -> None:
     """Four leaves below a group of two: a leaf saves 1/3 and a bit, its group 2/3 and a bit, and the child itself is worth `KEPT`."""
     chains = {name: [name, f"{name[0]}*", "*"] for name in ("A1", "A2", "B1", "B2")}
-    records = [{"quasi_identifiers": {}, "sensitive": {}, "children": [{"quasi_identifiers": {"c": "A1"}, "sensitive": {}, "children": []}]}]
-    [row] = embed(read_records(records, {"c": chains})).vectors.toarray()
+    [row] = embed(read_records([vertex({}, {}, [vertex({"c": "A1"})])], {"c": chains})).vectors.toarray()
     assert sorted(row) == pytest.approx(sorted([1 / 3 + BIT, 2 / 3 + BIT, KEPT]), rel=1e-6)
