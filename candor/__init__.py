@@ -6,7 +6,7 @@ Every name is loaded when it is first used, so that ``import candor`` costs noth
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from candor.software import __version__
 
@@ -73,7 +73,7 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name not in _HOMES:
         raise AttributeError(f"module 'candor' has no attribute {name!r}")
     value = globals()[name] = getattr(import_module(f"candor.{_HOMES[name]}"), name)

@@ -9,9 +9,13 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from candor.errors import needing
+
+if TYPE_CHECKING:
+    import pandas
+    from _typeshed import DataclassInstance
 
 DIFFERENCE_IN_MEANS = "difference_in_means"
 EFFICIENT = "efficient"
@@ -28,10 +32,10 @@ class InRows(ABC):
     __slots__ = ()
 
     @abstractmethod
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[dict[str, object]]:
         """One row for each number with its interval, as plain values; undefined values are None."""
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> pandas.DataFrame:
         """`rows` as a pandas DataFrame; ``polars.DataFrame(result.rows())`` makes one of polars.
 
         Raises
@@ -356,6 +360,6 @@ class Difference:
         return self.difference is not None and abs(self.difference) > NOTABLE
 
 
-def to_json(result: Any) -> str:
+def to_json(result: DataclassInstance) -> str:
     """The JSON document of a result; refuses NaN and infinity, which are never an answer."""
     return json.dumps(asdict(result), allow_nan=False)

@@ -6,7 +6,6 @@ from typing import Any
 
 from analysis.answers.study_records import as_published, named, roles_of, suggested_hierarchies, values_of, words_of
 from surveys.definition import StudyDefinition
-from surveys.questions.background import Role
 
 SENSITIVE = "sensitive"
 
@@ -18,7 +17,7 @@ class RecordSchema:
     an officer can be asked to publish as they are; both with their words. `if_labels`: the suggested hierarchies of the former.
     """
 
-    roles: Mapping[str, Role]
+    roles: Mapping[str, str]
     words: Mapping[str, str]
     hierarchies: Mapping[str, Any]
     nested: frozenset[str]

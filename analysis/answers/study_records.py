@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
+from candor.records.schema import Record
 from surveys.questions.background import (
     MOST_FRIENDS,
     Answered,
@@ -25,7 +26,6 @@ from surveys.questions.background import (
     pairs_among,
 )
 
-Record = dict[str, Any]
 Chains = dict[str, list[str]]
 Lines = list[tuple[int, str]]
 """A record for people: the depth and the text of each vertex."""
@@ -186,7 +186,12 @@ def _vertex() -> Record:
 
 
 def _tell(vertex: Record, name: str, role: Role, value: str) -> None:
-    vertex.setdefault({"sensitive": "sensitive", "auxiliary": "auxiliary"}.get(role, "quasi_identifiers"), {})[name] = value
+    if role == "auxiliary":
+        vertex.setdefault("auxiliary", {})[name] = value
+    elif role == "sensitive":
+        vertex["sensitive"][name] = value
+    else:
+        vertex["quasi_identifiers"][name] = value
 
 
 def _leaf(question: Simple, answer: Any) -> str:

@@ -5,8 +5,9 @@ from typing import Any
 
 from analysis.learning.difficulties_page import newest_difficulties
 from analysis.sources.selectors import source_of
-from surveys.definition import QuizItem, StudyDefinition
+from surveys.definition import StudyDefinition
 from surveys.models import Study
+from surveys.questions.background import QuizItem
 
 DIGITS = 4
 

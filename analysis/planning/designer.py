@@ -22,10 +22,11 @@ from candor.errors import MethodError
 from candor.written_numbers import typed_number
 from surveys.allocation.findable import too_few
 from surveys.builder.frame import LookingPage
-from surveys.definition import Die, StudyDefinition
+from surveys.definition import StudyDefinition
 from surveys.drafting.edits import Edit, Keys, fingerprint_of
 from surveys.drafting.forms import DraftForm, Typed, typed_value
 from surveys.privacy.words import certainty, privacy_in_words
+from surveys.questions.sensitive import Die
 from surveys.study_file import document_of
 
 COMMON_DICE = ("4", "6", "8", "10", "12", "20")

@@ -17,6 +17,7 @@ from analysis.packages.readme import citation, whether_changed
 from analysis.packages.risk import alone_by_auxiliary
 from candor.packages.archive import PUBLIC_KEY, SIGNATURE, SUMS, signed, zip_of
 from candor.packages.record_promises import CHECK, HIERARCHIES, RECORDS
+from candor.records.schema import Record
 
 if TYPE_CHECKING:  # the web starts without it
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -40,7 +41,7 @@ class RecordSet:
     year: int
     licence: Licence
     site: str
-    records: Sequence[Mapping[str, Any]]
+    records: Sequence[Record]
     hierarchies: Mapping[str, Any]
     promised: Mapping[str, Any]
     loss: Mapping[str, Any]

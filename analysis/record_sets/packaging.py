@@ -11,21 +11,19 @@ from analysis.packages.licences import LICENCES
 from analysis.record_sets.package import RecordSet, record_set_package
 from analysis.releases.keys import signing_key
 from analysis.releases.protecting import alone_if_confirmed, still_asked
-from analysis.sources.records.columns import Record
 from analysis.sources.records.rows import RecordRows, schema_in
 from analysis.sources.selectors import rows_of_records
 from candor.errors import MethodError
 from candor.packages.archive import files_in
 from candor.packages.record_promises import faults_in
 from candor.packages.signing import public_pem
+from candor.records.schema import Record
 from candor.software import software
 from jobs.registry import HEAVY, job
 
 SHARE_OF_CLASSES = 90
 """Per cent of the work after which the classes stand."""
 SHOWN = 20
-MARK = "released"
-"""A part of a record that is published as it is, where answers stand in those of a study. Here it says which record became which."""
 
 
 @job(kind="record_package", model=RecordPackage, expects=(ReleaseError, MethodError), priority=HEAVY)
@@ -44,7 +42,7 @@ def build(package: RecordPackage) -> None:
             "records": content.summary,
             "citation": content.citation,
             "description": content.description,
-            "shown": [list(lines_of(dict(record))) for record in content.records[:SHOWN]],
+            "shown": [list(lines_of(record)) for record in content.records[:SHOWN]],
             "alone_if_confirmed": content.alone_if_confirmed,
         },
         public_key=public_pem(signing_key()),
@@ -58,9 +56,7 @@ def _content(package: RecordPackage) -> RecordSet:
 
     data_set, protection = package.data_set, package.protection
     rows, confirmed, asked = rows_of_records(data_set), protection["auxiliary"], still_asked(protection)
-    marked = (
-        {**record, **({MARK: {"arm": str(place)}} if asked else {})} for place, record in enumerate(rows.records(auxiliary=confirmed))
-    )
+    marked = (_marked(record, place) if asked else record for place, record in enumerate(rows.records(auxiliary=confirmed)))
     release = anonymize(
         read_records(marked, protection["hierarchies"], auxiliary=confirmed),
         k=protection["k"],
@@ -73,8 +69,7 @@ def _content(package: RecordPackage) -> RecordSet:
     chosen: Mapping[str, Any] = {
         name: value for name, value in protection.items() if name in ("k", "class_size", "l", "suppress", "anatomy", "auxiliary")
     }
-    places = [int(record[MARK]["arm"]) for record in release.records if asked]
-    records = [{name: part for name, part in record.items() if name != MARK} for record in release.records] if asked else release.records
+    places = [int(record.pop("released")["arm"]) for record in release.records if asked]
     roles = {
         name: "quasi_identifier" if role == "auxiliary" and name not in confirmed else role
         for name, role in schema_in(rows.document).roles.items()
@@ -87,14 +82,21 @@ def _content(package: RecordPackage) -> RecordSet:
         year=data_set.created_on.year,
         licence=LICENCES[package.licence],
         site=package.site,
-        records=records,
+        records=release.records,
         hierarchies=protection["hierarchies"],
         promised={**chosen, "suppressed": release.suppressed, "roles": roles},
         loss=losses(release).to_dict(),
-        risks=risks(records).to_dict(),
-        alone_if_confirmed=_alone_if_confirmed(rows, dict(zip(places, records, strict=True)), [*confirmed, *asked]) if asked else None,
+        risks=risks(release.records).to_dict(),
+        alone_if_confirmed=_alone_if_confirmed(rows, dict(zip(places, release.records, strict=True)), [*confirmed, *asked])
+        if asked
+        else None,
         software=software(),
     )
+
+
+def _marked(record: Record, place: int) -> Record:
+    """A record that says which one it was, in the part that is published as it is, where answers stand in those of a study."""
+    return {**record, "released": {"arm": str(place)}}
 
 
 def _alone_if_confirmed(rows: RecordRows, trees: Mapping[int, Record], asked: Sequence[str]) -> int:

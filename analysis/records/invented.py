@@ -4,8 +4,9 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from analysis.answers.study_records import Chains, Lines, Record, as_published, lines_of, records_of
+from analysis.answers.study_records import Chains, Lines, as_published, lines_of, records_of
 from candor.errors import MethodError
+from candor.records.schema import Record
 from surveys.questions.background import MOST_FRIENDS, Answered, Circle, Date, Group, MultipleChoice, Number, ShortText, Slider, pairs_among
 
 INVENTED, SHOWN = 120, 20
@@ -49,7 +50,7 @@ def before_and_after(records: Sequence[Record], hierarchies: Mapping[str, Chains
     """The first records that are not left out, as lines with their depth; none where classes of this size are not possible."""
     from candor.records.anonymising import anonymize
 
-    marked = [{**record, "released": {"arm": str(place)}} for place, record in enumerate(records)]
+    marked: list[Record] = [{**record, "released": {"arm": str(place)}} for place, record in enumerate(records)]
     try:
         release = anonymize(marked, hierarchies, k=size)
     except MethodError:

@@ -8,13 +8,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from analysis.answers.record_schemas import RecordSchema, schema_of_study
-from analysis.answers.study_records import Chains, Lines, Record, as_published, records_of
+from analysis.answers.study_records import Chains, Lines, as_published, records_of
 from analysis.models import RecordSweep
 from analysis.records.invented import before_and_after, example
 from analysis.releases.people import selection_of
 from analysis.sources.records.rows import schema_in
 from analysis.sources.selectors import rows_of_records
 from candor.errors import MethodError
+from candor.records.schema import Record
 from jobs.registry import HEAVY, job
 from surveys.protocols import protocol_in_force
 
@@ -124,7 +125,7 @@ def totals_of(records: Sequence[Record]) -> dict[str, dict[str, float]]:
     while waiting:
         vertex = waiting.pop()
         for name, label in vertex["quasi_identifiers"].items():
-            found[name][label] += 1
+            found[name][str(label)] += 1
         waiting += vertex["children"]
     return {name: {label: float(times) for label, times in counts.items()} for name, counts in found.items()}
 

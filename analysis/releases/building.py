@@ -7,9 +7,9 @@ import csv
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 
 from django.db import transaction
 from django.utils import translation
@@ -39,6 +39,7 @@ from audit.services import record
 from candor.errors import MethodError
 from candor.packages.analytics import ANALYTICS
 from candor.packages.archive import files_in
+from candor.packages.documents import ProtocolFile
 from candor.packages.signing import public_pem
 from candor.software import software
 from jobs.registry import HEAVY, job, routine
@@ -96,6 +97,7 @@ def _draw_rows(release: Release) -> None:
             study,
             simulated=release.simulated,
             questions=release.questions,
+            categories={question.name: question.answers for question in definition.category_questions},
             with_background=with_background,
             in_sections=definition.in_sections,
             joined=joined,
@@ -128,17 +130,30 @@ def _drawn_records(release: Release, people: Sequence[Person], definition: Study
 
     `alone_if_confirmed` is for the officer who is asked to publish auxiliary answers as they are.
     """
+    people, questions = with_yes_no_answers(people, release.questions, definition)
     before, protection = published_records(release.study, simulated=release.simulated), release.protection or {}
     asked = protection.get("asked", ()) if before is None else ()
     if before is not None:
-        protected = protect_again(people, manifest_of(before), questions=release.questions)
+        protected = protect_again(people, manifest_of(before), questions=questions)
     else:
-        protected = protect(people, definition, protection, questions=release.questions)
+        protected = protect(people, definition, protection, questions=questions)
     return {
         "records": {"records": protected.records, "suppressed": protected.suppressed, "loss": dict(protected.loss)},
         "manifest": sealed(protected).decode(),
         "alone_if_confirmed": _alone_if_confirmed(people, protected, definition, asked) if asked else None,
     }
+
+
+def with_yes_no_answers(
+    people: Sequence[Person], questions: Sequence[str], definition: StudyDefinition
+) -> tuple[Sequence[Person], Sequence[str]]:
+    """The people with their answers to yes/no questions alone, and these questions: records bear no others."""
+    if not definition.category_questions:
+        return people, questions
+    names = [one.name for one in definition.yes_no_questions]
+    kept = [place for place, name in enumerate(questions) if name in names]
+    rows = (replace(one.row, answers=tuple(one.row.answers[place] for place in kept)) for one in people)
+    return [replace(one, row=row) for one, row in zip(people, rows, strict=True)], [questions[place] for place in kept]
 
 
 def _alone_if_confirmed(people: Sequence[Person], protected: Protected, definition: StudyDefinition, asked: Sequence[str]) -> int:
@@ -170,14 +185,15 @@ def _content_of(release: Release) -> Content:
         exactly=_shown_exactly(release, definition),
         records=_promised(release, drawn["records"], definition),
     )
-    tables = replicate.counts_of(drawn["csv"].splitlines(), document)
+    planned = cast(ProtocolFile, document)  # with more in it
+    tables = replicate.counts_of(drawn["csv"].splitlines(), planned)
     release.write(seed=seed_of(tables.values(), key=SEED_KEY))
     resampling = {"replicates": REPLICATES, "seed": release.seed}
     outcomes = {}
-    for name, found in replicate.estimates_of(drawn["csv"].splitlines(), document, level=LEVEL, **resampling):
+    for name, found in replicate.estimates_of(drawn["csv"].splitlines(), planned, level=LEVEL, **resampling):
         outcomes[name] = found
         _reach(release, "results")
-    outcomes = replicate.with_missing_answers(replicate.with_directions(outcomes, document), drawn["csv"].splitlines(), document)
+    outcomes = replicate.with_missing_answers(replicate.with_directions(outcomes, planned), drawn["csv"].splitlines(), planned)
     rows = rows_of(drawn["csv"])
     return Content(
         slug=study.slug,
@@ -210,8 +226,9 @@ def _content_of(release: Release) -> Content:
             "bootstrap": resampling,
             "n": len(rows),
             "outcomes": outcomes,
-            **replicate.planned_tests(tables, document),
-            **({"records": results_of_records(drawn["records"]["records"], document, level=LEVEL)} if drawn["records"] else {}),
+            **replicate.planned_tests(tables, planned),
+            **replicate.categories_of(drawn["csv"].splitlines(), planned, level=LEVEL),
+            **({"records": results_of_records(drawn["records"]["records"], planned, level=LEVEL)} if drawn["records"] else {}),
         },
     )
 
@@ -264,7 +281,7 @@ def _store(release: Release, content: Content, package: bytes, *, check: dict[st
         files=[{"name": name, "size": len(files[name]), "sha256": hashlib.sha256(files[name]).hexdigest()} for name in sorted(files)],
         summary={
             "bots_left_out": content.bots_left_out,
-            "without_estimates": any("not_estimated" in one for one in content.results["outcomes"].values()),
+            "without_estimates": any("not_estimated" in one for one in content.estimates.values()),
             "risk": asdict(risk_summary(content)),
             "privacy": asdict(privacy_statement(content)),
             "privacy_sentences": sentences_of(privacy_statement(content)),

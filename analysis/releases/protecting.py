@@ -19,7 +19,6 @@ from django.utils.translation import gettext as _
 from analysis.answers.record_schemas import RecordSchema
 from analysis.answers.study_records import (
     Chains,
-    Record,
     as_published,
     auxiliary_of,
     records_of,
@@ -28,6 +27,7 @@ from analysis.answers.study_records import (
 from analysis.models import DataSet, RecordHierarchies, Release, key_of
 from analysis.packages.errors import ReleaseError
 from analysis.packages.rows import Row
+from candor.records.schema import Record, Released
 from surveys.batches.rules import LEAST
 from surveys.definition import StudyDefinition
 from surveys.models import Study
@@ -131,14 +131,14 @@ def protect(people: Sequence[Person], definition: StudyDefinition, protection: M
 
     asked = as_published(definition.asked, protection)
     trees_before = records_of(asked, [one.background for one in people])
-    records = [{**tree, "released": {"arm": str(place)}} for place, tree in enumerate(trees_before)]
+    records: list[Record] = [{**tree, "released": {"arm": str(place)}} for place, tree in enumerate(trees_before)]
     anonymised = partial(_anonymised, records, protection, auxiliary=auxiliary_of(asked))
     release = anonymised(share=protection["suppress"])
     if 0 < release.suppressed < LEAST:
         release = anonymised(share=0)
     trees: dict[str, Record | None] = dict.fromkeys(one.key for one in people)
     for record in release.records:
-        trees[people[int(record["released"]["arm"])].key] = {name: part for name, part in record.items() if name != "released"}
+        trees[people[int(record.pop("released")["arm"])].key] = record
     return _with_answers(people, trees, questions=questions, loss=losses(release).to_dict())
 
 
@@ -204,7 +204,7 @@ def _with_answers(
     from candor.records.shuffling import shuffled
 
     told = [(one, tree) for one in people if (tree := trees[one.key]) is not None]
-    records = [{**_in_another_order(tree), "released": _released(one.row, questions)} for one, tree in shuffled(told)]
+    records: list[Record] = [{**_in_another_order(tree), "released": _released(one.row, questions)} for one, tree in shuffled(told)]
     return Protected(records=records, suppressed=len(people) - len(records), loss=loss, trees=trees)
 
 
@@ -214,7 +214,7 @@ def _in_another_order(tree: Record) -> Record:
     return {**tree, "children": [_in_another_order(child) for child in shuffled(tree["children"])]}
 
 
-def _released(row: Row, questions: Sequence[str]) -> Record:
+def _released(row: Row, questions: Sequence[str]) -> Released:
     return {"arm": row.arm, "subsample": row.subsample, "answers": dict(zip(questions, row.answers, strict=True))}
 
 

@@ -184,7 +184,7 @@ def model_matrix(covariates: Mapping[str, ArrayLike | Sequence[object]], *, part
 
 def _answers(name: str, raw: ArrayLike | Sequence[object], participants: int) -> NDArray[Any]:
     """Return floats with NaN where missing if every answer reads as a number, otherwise stripped strings, empty where missing."""
-    values: NDArray[Any] = raw if isinstance(raw, np.ndarray) else np.asarray(raw, dtype=object)
+    values: NDArray[np.generic] = raw if isinstance(raw, np.ndarray) else np.asarray(raw, dtype=object)
     if values.shape != (participants,):
         raise MethodError(f"covariate {name!r} needs {participants} values, got an array of shape {values.shape}")
     if values.dtype.kind not in "fiub":

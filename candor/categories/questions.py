@@ -6,8 +6,9 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING
 
+import numpy as np
 from numpy.typing import NDArray
 
 from candor.categories.estimates import estimate_categories
@@ -19,11 +20,14 @@ from candor.figures.forest import ForestFigure, ForestRow, draw_forest, forest_s
 from candor.figures.tables import interval, number, p_value, paragraph, table
 from candor.results import InRows, Interval
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 NO_OUTCOME_NAMED = "No outcome was named. Analysed as sensitive, because they hold the design's categories: {names}."
 
 
 def estimate_questions(
-    counts: Mapping[str, NDArray[Any]],
+    counts: Mapping[str, NDArray[np.generic]],
     *,
     missing: Mapping[str, int],
     design: Design,
@@ -122,17 +126,17 @@ class CategoryEstimates(InRows):
         """The tables and the forest plot, for notebooks."""
         return f"<pre>{escape(str(self))}</pre>{self.plot()}"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """The document of ``candor estimate --format json``, as plain values: numbers unrounded, None for what is undefined."""
         outcomes = {name: asdict(one) | {"missing": self.missing[name]} for name, one in self.outcomes.items()}
         families = {"families": list(map(asdict, self.families))} if self.families else {}
         about = {"notes": list(self.about)} if self.about else {}
-        plain: dict[str, Any] = json.loads(
+        plain: dict[str, object] = json.loads(
             json.dumps({"design": self.design.to_document(), **about, **families, "outcomes": outcomes}, allow_nan=False)
         )
         return plain
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[dict[str, object]]:
         """One row per outcome, contrast and number, as plain values; undefined values are None. A survey has one per number."""
         return [
             {
@@ -166,7 +170,7 @@ class CategoryEstimates(InRows):
             if one.measure in (CATEGORY, AT_LEAST)
         ]
 
-    def plot(self, axes: Any = None) -> Any:
+    def plot(self, axes: Axes | None = None) -> ForestFigure | Axes:
         """The forest plot of differences of shares: an SVG document, or drawn on the given matplotlib axes, which are returned.
 
         Parameters
@@ -222,7 +226,7 @@ def _about(one: CategoryEffect | CategoryPrevalence) -> str:
     return f"{f'{one.treatment} − {one.control}' if isinstance(one, CategoryEffect) else one.arm}, {what}"
 
 
-def _ps(one: Any) -> list[str]:
+def _ps(one: FamilyTest | CategoryEffect) -> list[str]:
     return [p_value(one.p_value), p_value(one.adjusted_p_value)]
 
 

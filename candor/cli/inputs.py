@@ -69,7 +69,7 @@ class InputFile(click.Path):
     def __init__(self, *, folders: bool = False) -> None:
         super().__init__(exists=True, dir_okay=folders, allow_dash=True, path_type=Path)
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+    def convert(self, value: str | os.PathLike[str], param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Give the path, or what is read from standard input or from a pipe."""
         context = ctx or click.get_current_context()
         if str(value) != STANDARD_INPUT:

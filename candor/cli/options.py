@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TypeVar
 
 import click
 
 from candor.cli.inputs import InputFile
 from candor.written_numbers import number_or_fraction
+
+Command = TypeVar("Command", bound=Callable[..., object] | click.Command)
 
 
 class Number(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.2 on
@@ -95,10 +97,10 @@ def effects_by_arm(texts: Sequence[str], *, treatments: Sequence[str]) -> dict[s
     return effects
 
 
-def all_of(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def all_of(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
     """Put several options on a command, in order."""
 
-    def decorate(command: Any) -> Any:
+    def decorate(command: Command) -> Command:
         for option in reversed(options):
             command = option(command)
         return command

@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -79,7 +78,7 @@ def _about_plan(plan: NamedPlan) -> str:
     return f"{kept}is not in {plan.file}: its SHA-256 is not {plan.sha256}"
 
 
-def _about_software(named: Mapping[str, Any], installed: Mapping[str, str]) -> str:
+def _about_software(named: Mapping[str, object], installed: Mapping[str, str]) -> str:
     """Whether the numbers were computed by the library that is installed here."""
     if named == installed:
         return f"Its numbers were computed by the library that is installed here: {described(installed)}."

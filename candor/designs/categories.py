@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
 
-from candor.designs.forced_responses import YES_NO, ForcedResponse
+from candor.designs.forced_responses import YES_NO, ForcedResponse, Number
 from candor.errors import DesignError
 from candor.written_numbers import WRITTEN
 
@@ -17,7 +16,7 @@ TRUTH = "truth"
 """The word for "answer truthfully" among a die's instructions."""
 
 
-def checked_categories(categories: Any) -> tuple[str, ...]:
+def checked_categories(categories: object) -> tuple[str, ...]:
     """The names of 2 to 6 different answers.
 
     Raises
@@ -44,7 +43,7 @@ def checked_categories(categories: Any) -> tuple[str, ...]:
     return names
 
 
-def checked_scores(scores: Any, *, categories: tuple[str, ...]) -> tuple[Fraction, ...]:
+def checked_scores(scores: object, *, categories: tuple[str, ...]) -> tuple[Fraction, ...]:
     """The increasing scores of ordered categories, exactly; empty where there are none.
 
     Raises
@@ -64,7 +63,7 @@ def checked_scores(scores: Any, *, categories: tuple[str, ...]) -> tuple[Fractio
     return known
 
 
-def _exact(score: Any) -> Fraction | None:
+def _exact(score: object) -> Fraction | None:
     """A number or fraction, exactly; None for anything else, such as "1e999999999", which would never be read to its end."""
     written = str(score).strip()
     try:
@@ -73,7 +72,7 @@ def _exact(score: Any) -> Fraction | None:
         return None
 
 
-def forced_response(rule: ForcedResponse | Mapping[str, Any], *, categories: tuple[str, ...], name: str) -> ForcedResponse:
+def forced_response(rule: ForcedResponse | Mapping[str, Number], *, categories: tuple[str, ...], name: str) -> ForcedResponse:
     """The forced response that a design document gives to one subsample.
 
     Raises
@@ -119,5 +118,5 @@ def check_forced_response(forced: ForcedResponse, *, categories: tuple[str, ...]
         )
 
 
-def _names(names: Any) -> str:
+def _names(names: Iterable[str]) -> str:
     return " and ".join(names)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -100,7 +99,7 @@ class Design:
         subsamples: Mapping[str, ForcedResponse | Mapping[str, Number]],
         arm_probabilities: Sequence[Number] = (),
         subsample_probabilities: Sequence[Number] = (),
-        cheater_model: Any = "any",
+        cheater_model: object = "any",
         categories: Sequence[str] = YES_NO,
         ordered: bool = False,
         scores: Sequence[Number] = (),
@@ -121,7 +120,7 @@ class Design:
         )
 
     @classmethod
-    def from_document(cls, document: Any) -> Design:
+    def from_document(cls, document: object) -> Design:
         """Read a DESIGN.json document; every complaint names the key.
 
         Notes
@@ -162,9 +161,9 @@ class Design:
             reanalysis=reanalysis,
         )
 
-    def to_document(self) -> dict[str, Any]:
+    def to_document(self) -> dict[str, object]:
         """The DESIGN.json document, with exact fractions; ``from_document`` reads it back to an equal design."""
-        document: dict[str, Any] = {
+        document: dict[str, object] = {
             "arms": list(self.arms),
             "control": self.control,
             "subsamples": {name: forced.to_document(self.categories) for name, forced in self.subsamples},
@@ -330,7 +329,7 @@ def _allocation(shares: Sequence[Fraction], *, size: int, name: str) -> tuple[Fr
     return tuple(share / total for share in exact)
 
 
-def _in_order(shares: Any, *, names: tuple[str, ...], what: str) -> tuple[Any, ...]:
+def _in_order(shares: object, *, names: tuple[str, ...], what: str) -> tuple[Number, ...]:
     """Probabilities by name as a tuple in the order of the names."""
     if shares is None:
         return ()

@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from candor.errors import DesignError
 
@@ -186,7 +185,7 @@ class CheaterModel:
         object.__setattr__(self, "yes_rate", fixed[self.name])
 
     @classmethod
-    def from_document(cls, document: Any) -> CheaterModel:
+    def from_document(cls, document: object) -> CheaterModel:
         """Read the ``cheater_model`` of a design document."""
         if isinstance(document, str):
             return cls(name=document)
@@ -204,7 +203,7 @@ class CheaterModel:
             f"not {document!r}"
         )
 
-    def to_document(self) -> str | dict[str, Any]:
+    def to_document(self) -> str | dict[str, object]:
         """The JSON form."""
         match self.name:
             case "yes_rate":

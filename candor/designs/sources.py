@@ -6,13 +6,12 @@ import json
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from candor.designs.design import Design
 from candor.designs.study_documents import design_of_study
 from candor.errors import DesignError, MethodError
 
-DesignSource = Design | Mapping[str, Any] | str | Path
+DesignSource = Design | Mapping[str, object] | str | Path
 
 
 def read_design(source: DesignSource) -> Design:
@@ -81,7 +80,7 @@ def design_in(content: bytes, *, name: str) -> Design:
         raise DesignError(f"{name}: not a readable document: {error}") from None
 
 
-def _design_of(document: Any) -> Design:
+def _design_of(document: object) -> Design:
     if isinstance(document, Mapping) and "design" in document:
         return Design.from_document(document["design"])
     if isinstance(document, Mapping) and "die" in document:
@@ -89,7 +88,7 @@ def _design_of(document: Any) -> Design:
     return Design.from_document(document)
 
 
-def _from_yaml(text: str) -> Any:
+def _from_yaml(text: str) -> object:
     import yaml
 
     from candor.designs.study_texts import StudyFileLoader, place_of
@@ -101,7 +100,7 @@ def _from_yaml(text: str) -> Any:
         raise DesignError(f"{where + ': ' if where else ''}not readable as YAML: {getattr(error, 'problem', None) or error}") from None
 
 
-def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _without_repetition(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """A JSON object, refused when a key stands in it twice: the standard library would keep the last and say nothing."""
     repeated = [key for key, times in Counter(key for key, _ in pairs).items() if times > 1]
     if repeated:

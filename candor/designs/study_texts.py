@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable
-from typing import Any
 
 import yaml
 
@@ -25,7 +24,7 @@ class StudyFileLoader(yaml.SafeLoader):
     }
     _level = 0
 
-    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> object:
         """Refuse tags for anything but plain values, and values that their tag does not fit."""
         if node.tag not in _KNOWN_TAGS:
             raise yaml.constructor.ConstructorError(
@@ -40,9 +39,9 @@ class StudyFileLoader(yaml.SafeLoader):
             kind = node.tag.removeprefix(_TAG)
             raise yaml.constructor.ConstructorError(None, None, f"this is no value of the kind {kind!r}", node.start_mark) from error
 
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, object]:
         """Refuse a repeated key: YAML would keep the last and say nothing."""
-        seen: set[Any] = set()
+        seen: set[object] = set()
         for key_node, _ in node.value:
             key = self.construct_object(key_node, deep=True)
             if not isinstance(key, Hashable):
@@ -52,7 +51,7 @@ class StudyFileLoader(yaml.SafeLoader):
             seen.add(key)
         return super().construct_mapping(node, deep=deep)
 
-    def construct_scalar(self, node: yaml.ScalarNode | yaml.MappingNode) -> Any:
+    def construct_scalar(self, node: yaml.ScalarNode | yaml.MappingNode) -> str:
         """JSON writes characters beyond 16 bits as two halves; together they are one character."""
         value = super().construct_scalar(node)
         return value.encode("utf-16", "surrogatepass").decode("utf-16") if isinstance(value, str) else value

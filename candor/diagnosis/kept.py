@@ -7,7 +7,6 @@ import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from candor.diagnosis.diagnose import Plan
 from candor.diagnosis.tallies import Tally
@@ -19,7 +18,7 @@ class KeptDiagnosis:
     """The first `done` parts of a plan and their sums by setting."""
 
     seed: int
-    plan: Mapping[str, Any]
+    plan: Mapping[str, object]
     done: int
     tallies: Mapping[int, Tally]
 
@@ -63,7 +62,7 @@ def keep(path: Path, plan: Plan, *, done: int, tallies: Mapping[int, Tally]) -> 
     os.replace(beside, path)
 
 
-def _document(plan: Plan) -> dict[str, Any]:
+def _document(plan: Plan) -> dict[str, object]:
     """All on which the numbers depend, as JSON gives it back."""
     document = {
         "design": plan.design.to_document(),
@@ -73,5 +72,5 @@ def _document(plan: Plan) -> dict[str, Any]:
         "level": plan.level,
         "seed": plan.seed,
     }
-    plain: dict[str, Any] = json.loads(json.dumps(document))
+    plain: dict[str, object] = json.loads(json.dumps(document))
     return plain

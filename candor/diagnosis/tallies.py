@@ -112,7 +112,7 @@ class Tally:
         return Tally(**added)
 
     @classmethod
-    def from_document(cls, document: Mapping[str, Any]) -> Tally:
+    def from_document(cls, document: Mapping[str, object]) -> Tally:
         """From what `asdict` and JSON made of one."""
         plain: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in document.items()}
         return cls(**plain)

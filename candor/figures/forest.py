@@ -6,10 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from textwrap import wrap
-from typing import Any
+from typing import TYPE_CHECKING
 
 from candor.figures.drawing import ACCENT, MUTED, Drawing
 from candor.figures.scales import Linear
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 LABEL_WIDTH, PLOT_WIDTH, VALUE_WIDTH, ROW_HEIGHT, TALL_ROW_HEIGHT = 290, 380, 220, 28, 46
 WIDE_LETTERS = 42
@@ -253,7 +256,7 @@ def _draw_row(drawing: Drawing, across: Linear, row: ForestRow, y: float, *, wor
             drawing.dot(across(row.value), y, "estimate")
 
 
-def draw_forest(rows: Sequence[ForestRow], *, axes: Any, title: str) -> Any:
+def draw_forest(rows: Sequence[ForestRow], *, axes: Axes, title: str) -> Axes:
     """Draw a forest plot on axes of matplotlib, and give them back.
 
     Parameters

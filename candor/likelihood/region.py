@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -255,7 +255,13 @@ def crossings(excess: Callable[[FloatArray], FloatArray], *, start: FloatArray, 
     return [(low, high) for low, high in end.tolist()]
 
 
-def _left_open(coordinates: FloatArray, polytope: Polytope) -> dict[str, Any]:
+class _LeftOpen(TypedDict):
+    open_honest_proportion: tuple[float, float]
+    open_effects: tuple[tuple[float, float], ...]
+    open_prevalences: tuple[tuple[float, float], ...]
+
+
+def _left_open(coordinates: FloatArray, polytope: Polytope) -> _LeftOpen:
     """x, τ and p over all parameters that give the same means as these.
 
     Notes

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 from candor.privacy.conversion import epsilon_of_rho
 from candor.software import METHOD_VERSION
@@ -13,6 +13,42 @@ ANALYTICS = "analytics.json"
 PROCESSORS_DIFFER = 1e-8
 """Two processors add numbers in another order: a difficulty differs by up to 1e-9 then."""
 RETURNED, ANSWERED = "returned", "answered"
+
+
+class PublishedItem(TypedDict):
+    """An item, its difficulty and what goes with it."""
+
+    item: str
+
+
+class PublishedDifficulties(TypedDict):
+    """The answer about difficulties."""
+
+    methods: NotRequired[str]
+    decimals: int
+    noisy_counts: Mapping[str, object]
+    items: Sequence[PublishedItem]
+    abilities: Mapping[str, object] | None
+
+
+class PublishedCharge(TypedDict):
+    """A line of the ledger."""
+
+    number: int
+    kind: str
+    state: str
+    rho: float
+    pure_epsilon: float | None
+    question: Mapping[str, object]
+    answer: PublishedDifficulties
+
+
+class Analytics(TypedDict):
+    """analytics.json."""
+
+    budget: Mapping[str, float]
+    spent: Mapping[str, float | None]
+    charges: Sequence[PublishedCharge]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +61,7 @@ class Recomputed:
     tolerance: float
 
 
-def recomputed_analytics(document: Mapping[str, Any]) -> Iterator[Recomputed]:
+def recomputed_analytics(document: Analytics) -> Iterator[Recomputed]:
     """Everything in the document that follows from other numbers in it.
 
     Parameters
@@ -56,21 +92,22 @@ def recomputed_analytics(document: Mapping[str, Any]) -> Iterator[Recomputed]:
         if answer is not None and answer.get("methods") == METHOD_VERSION:
             yield Recomputed(
                 name=f"(difficulties, charge {charge['number']})",
-                published={name: answer[name] for name in ("items", "abilities")},
+                published={"items": answer["items"], "abilities": answer["abilities"]},
                 again=_difficulties(answer),
                 tolerance=0.5 * 10.0 ** -answer["decimals"] + PROCESSORS_DIFFER,
             )
 
 
-def _spent(document: Mapping[str, Any]) -> dict[str, float | None]:
+def _spent(document: Analytics) -> dict[str, float | None]:
     charges = [charge for charge in document["charges"] if charge["state"] != RETURNED]
     rho, delta = sum(charge["rho"] for charge in charges), document["budget"]["delta"]
-    pure = None if any(charge["pure_epsilon"] is None for charge in charges) else sum(charge["pure_epsilon"] for charge in charges)
+    known = [epsilon for charge in charges if (epsilon := charge["pure_epsilon"]) is not None]
+    pure = sum(known) if len(known) == len(charges) else None
     found = [*([] if pure is None else [pure]), *([epsilon_of_rho(rho, delta)] if delta else [])]
     return {"rho": rho, "pure_epsilon": pure, "epsilon": min(found)}
 
 
-def _difficulties(answer: Mapping[str, Any]) -> dict[str, Any]:
+def _difficulties(answer: PublishedDifficulties) -> dict[str, object]:
     """`items` and `abilities` as the answer has them; what is no number of the estimate is as published."""
     from candor.rasch.noise_aware import NoisyStatistics
     from candor.rasch.releases import estimate_released

@@ -10,7 +10,6 @@ import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from candor.designs.design import Design
 from candor.errors import PackageError
 from candor.packages.archive import PUBLIC_KEY, files_at
+from candor.packages.documents import ProtocolFile, Published
 from candor.packages.verification import faults_at
 
 
@@ -40,11 +40,11 @@ class DataPackage:
         SHA-256 of the public key that it brings; empty where it brings none.
     """
 
-    frame: Mapping[str, NDArray[Any]]
+    frame: Mapping[str, NDArray[np.generic]]
     design: Design
     outcomes: Mapping[str, str]
-    results: Mapping[str, Any]
-    protocol: Mapping[str, Any]
+    results: Published
+    protocol: ProtocolFile
     simulated: bool
     server: str
 

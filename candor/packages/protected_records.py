@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +13,9 @@ from candor.adjustment.balance import Covariate, standardised_differences
 from candor.adjustment.doubly_robust import DOUBLY_ROBUST, EFFICIENT_WITH_COVARIATES
 from candor.designs.design import Design
 from candor.errors import MethodError
+from candor.packages.documents import ProtocolFile
 from candor.records.risk import risks
+from candor.records.schema import Record
 from candor.studies.answers import AnswerColumns
 from candor.studies.columns import ColumnChoice
 from candor.studies.written_values import MISSING
@@ -23,7 +24,6 @@ GENERALISED = "generalised"
 FEWEST_PEOPLE, MOST_LABELS = 5, 12
 """A label of children becomes a column when at least so many records have it and as many have not, the commonest so many of an
 attribute."""
-Record = Mapping[str, Any]
 
 
 def covariates_of(records: Sequence[Record]) -> dict[str, Covariate]:
@@ -66,7 +66,7 @@ def _usual(below: Sequence[Counter[tuple[str, str | None]]]) -> list[tuple[str, 
     return [(name, label) for name in sorted(usual) for _times, label in sorted(usual[name])[:MOST_LABELS]]
 
 
-def _told(vertex: Record) -> dict[str, Any]:
+def _told(vertex: Record) -> dict[str, object]:
     return {**vertex["quasi_identifiers"], **vertex.get("auxiliary", {}), **vertex["sensitive"]}
 
 
@@ -87,7 +87,7 @@ def _counts(record: Record) -> Counter[tuple[str, str | None]]:
     return found
 
 
-def results_of_records(records: Sequence[Record], protocol: Mapping[str, Any], *, level: float) -> dict[str, Any]:
+def results_of_records(records: Sequence[Record], protocol: ProtocolFile, *, level: float) -> dict[str, object]:
     """Everything in results.json that follows from the published records.
 
     Parameters
@@ -127,14 +127,14 @@ def results_of_records(records: Sequence[Record], protocol: Mapping[str, Any], *
         choice=ColumnChoice(outcomes=tuple(names), left_aside={}, named=True),
         shape=design.shape,
     )
-    found: dict[str, Any] = {"covariates": GENERALISED, "n": len(records), "risks": risks(records).to_dict()}
+    found: dict[str, object] = {"covariates": GENERALISED, "n": len(records), "risks": risks(records).to_dict()}
     if not design.is_survey:
         found["outcomes"] = {name: _adjusted(answers, name, design=design, level=level) for name in names}
         found["balance"] = [asdict(row) for row in standardised_differences(columns, arm, arms=design.arms, control=design.control)]
     return found
 
 
-def _adjusted(answers: AnswerColumns, question: str, *, design: Design, level: float) -> dict[str, Any]:
+def _adjusted(answers: AnswerColumns, question: str, *, design: Design, level: float) -> dict[str, object]:
     n = int((answers.reported[question] != MISSING).sum())
     try:
         effects = answers.to(question, design=design).estimate(level=level).effects

@@ -6,17 +6,17 @@ import csv
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
 
+from candor.packages.documents import ProtocolFile
 from candor.records.checking import violations
+from candor.records.schema import Record
 
 RECORDS, HIERARCHIES, CHECK = "records.json", "hierarchies.json", "check.py"
-Record = Mapping[str, Any]
 Check = Callable[..., Iterator[object]]
 
 
 def faults_of_records(
-    records: Sequence[Record], protocol: Mapping[str, Any], rows: Sequence[Mapping[str, str]] | None, *, check: Check = violations
+    records: Sequence[Record], protocol: ProtocolFile, rows: Sequence[Mapping[str, str]] | None, *, check: Check = violations
 ) -> list[str]:
     """Why the records of a package do not hold what it says; empty when they do.
 
@@ -38,7 +38,7 @@ def faults_of_records(
         people.
     """
     promised, columns = protocol["records"], {question["name"]: question["column"] for question in protocol.get("questions", ())}
-    options = {"k": promised["k"], "diversity": promised["l"], "auxiliary": promised.get("auxiliary", ())}
+    options: dict[str, object] = {"k": promised["k"], "diversity": promised["l"], "auxiliary": promised.get("auxiliary", ())}
     if rows is not None:
         arms, subsamples = protocol["design"]["arms"], list(protocol["design"]["subsamples"])
         options["groups"] = {"arm": arms, "subsample": subsamples, "answers": list(columns)}

@@ -17,11 +17,11 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from candor.categories.estimates import estimate_categories
 from candor.clusters.clustered_effects import estimate_assigned_together
 from candor.clusters.people import assigned_together
 from candor.designs.design import Design
@@ -30,12 +30,14 @@ from candor.equivalence.margins import Margin
 from candor.errors import MethodError
 from candor.estimators.missing_answers import missing_answers
 from candor.estimators.multiplicity import family_tests
-from candor.packages.analytics import ANALYTICS, recomputed_analytics
+from candor.packages.analytics import ANALYTICS, Analytics, recomputed_analytics
+from candor.packages.documents import NamedCategories, NamedTests, ProtocolFile, Published, Results
 from candor.packages.protected_records import results_of_records
 from candor.packages.record_promises import CHECK, RECORDS, Check, faults_of_records
 from candor.packages.verification import faults_at
 from candor.records.checking import violations
-from candor.results import Effect
+from candor.records.schema import Record
+from candor.results import Effect, SequentialEstimate
 from candor.sequences.looks import decided_in_families, family_of, sequential_estimate
 from candor.software import METHOD_VERSION, described
 from candor.studies.answers import Answers
@@ -60,8 +62,8 @@ UNKNOWN_CLUSTERS = (
 Difference = tuple[str, object, object]
 
 
-def counts_of(data: Iterable[str], protocol: Mapping[str, Any]) -> dict[str, NDArray[np.int64]]:
-    """Per question the number of rows by arm, subsample and reported answer, shape (arms, subsamples, 2); last axis no, yes."""
+def counts_of(data: Iterable[str], protocol: ProtocolFile) -> dict[str, NDArray[np.int64]]:
+    """Per yes/no question the number of rows by arm, subsample and reported answer, shape (arms, subsamples, 2); last axis no, yes."""
     design = Design.from_document(protocol["design"])
     arms = {name: index for index, name in enumerate(design.arms)}
     subsamples = {name: index for index, name in enumerate(design.subsample_names)}
@@ -73,9 +75,26 @@ def counts_of(data: Iterable[str], protocol: Mapping[str, Any]) -> dict[str, NDA
     return counts
 
 
+def categories_of(data: Iterable[str], protocol: ProtocolFile, *, level: float) -> NamedCategories:
+    """The estimates of the questions with categories, under `categories`; nothing where there are none. Each has a design of its own."""
+    rows, found = list(csv.DictReader(data)), dict[str, Mapping[str, object]]()
+    for question in protocol.get("category_questions", ()):
+        design = Design.from_document(question["design"])
+        counts = np.zeros((*design.shape, len(design.categories)), dtype=np.int64)
+        for row in rows:
+            if answer := row[question["column"]]:
+                cell = design.arms.index(row["arm"]), design.subsample_names.index(row["subsample"]), design.categories.index(answer)
+                counts[cell] += 1
+        try:
+            found[question["name"]] = asdict(estimate_categories(counts, design=design, level=level))
+        except MethodError as error:
+            found[question["name"]] = {"n": int(counts.sum()), "not_estimated": str(error)}
+    return {"categories": found} if found else {}
+
+
 def estimates_of(
-    data: Iterable[str], protocol: Mapping[str, Any], *, replicates: int, seed: int, level: float
-) -> Iterator[tuple[str, dict[str, Any]]]:
+    data: Iterable[str], protocol: ProtocolFile, *, replicates: int, seed: int, level: float
+) -> Iterator[tuple[str, dict[str, object]]]:
     """Every question with all that follows from its public answers, one after the other."""
     lines = list(data)
     for name, counts in counts_of(lines, protocol).items():
@@ -85,13 +104,13 @@ def estimates_of(
             yield name, estimates(name, counts, protocol, replicates=replicates, seed=seed, level=level)
 
 
-def _in_clusters(protocol: Mapping[str, Any]) -> bool:
+def _in_clusters(protocol: ProtocolFile) -> bool:
     return bool(protocol["allocation"].get("unit") == "cluster")
 
 
 def estimates_in_clusters(
-    lines: Iterable[str], protocol: Mapping[str, Any], question: str, *, n: int, seed: int, level: float
-) -> dict[str, Any]:
+    lines: Iterable[str], protocol: ProtocolFile, question: str, *, n: int, seed: int, level: float
+) -> dict[str, object]:
     """The estimates of a study whose clusters were assigned as a whole, if the data tell the clusters."""
     design = Design.from_document(protocol["design"])
     column = next(one["column"] for one in protocol["questions"] if one["name"] == question)
@@ -113,8 +132,8 @@ def estimates_in_clusters(
 
 
 def estimates(
-    question: str, counts: NDArray[np.int64], protocol: Mapping[str, Any], *, replicates: int, seed: int, level: float
-) -> dict[str, Any]:
+    question: str, counts: NDArray[np.int64], protocol: ProtocolFile, *, replicates: int, seed: int, level: float
+) -> dict[str, object]:
     """Everything that follows from the public answers to one question: all methods without covariates, with their bootstrap."""
     answers = Answers(design=Design.from_document(protocol["design"]), counts=counts)
     try:
@@ -126,7 +145,7 @@ def estimates(
     return {**asdict(outcome), "sequence": sequence}
 
 
-def families_of(protocol: Mapping[str, Any]) -> Mapping[str, Sequence[str]]:
+def families_of(protocol: ProtocolFile) -> Mapping[str, Sequence[str]]:
     """The questions that share one error probability, by their family.
 
     Older packages say whether these are all that the study asked, also those that were not released, which they do not name.
@@ -137,14 +156,14 @@ def families_of(protocol: Mapping[str, Any]) -> Mapping[str, Sequence[str]]:
     return protocol["analysis"]["families"] if "analysis" in protocol else {}
 
 
-def with_directions(outcomes: Mapping[str, dict[str, Any]], protocol: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+def with_directions(outcomes: Mapping[str, dict[str, object]], protocol: ProtocolFile) -> dict[str, dict[str, object]]:
     """The outcomes with their sequences as plain values, after the directions of effects were decided in their family."""
-    looks = {name: outcome["sequence"] for name, outcome in outcomes.items() if "sequence" in outcome}
+    looks = {name: look for name, outcome in outcomes.items() if isinstance(look := outcome.get("sequence"), SequentialEstimate)}
     decided = decided_in_families(looks, families_of(protocol))
     return dict(outcomes) | {name: {**outcomes[name], "sequence": asdict(look)} for name, look in decided.items()}
 
 
-def planned_tests(tables: Mapping[str, NDArray[np.int64]], protocol: Mapping[str, Any]) -> dict[str, Any]:
+def planned_tests(tables: Mapping[str, NDArray[np.int64]], protocol: ProtocolFile) -> NamedTests:
     """The tests that the protocol names, against margins and over families; nothing for packages whose protocol is older than these,
     nor for studies of clusters, which tests against margins do not know.
 
@@ -168,8 +187,8 @@ def planned_tests(tables: Mapping[str, NDArray[np.int64]], protocol: Mapping[str
 
 
 def with_missing_answers(
-    outcomes: Mapping[str, dict[str, Any]], data: Iterable[str], protocol: Mapping[str, Any]
-) -> dict[str, dict[str, Any]]:
+    outcomes: Mapping[str, dict[str, object]], data: Iterable[str], protocol: ProtocolFile
+) -> dict[str, dict[str, object]]:
     """The outcomes, those with missing answers with the test and the bounds that say what these could change."""
     design, lines = Design.from_document(protocol["design"]), list(data)
     cells = {(arm, subsample): (a, s) for a, arm in enumerate(design.arms) for s, subsample in enumerate(design.subsample_names)}
@@ -184,19 +203,19 @@ def with_missing_answers(
     return found
 
 
-def recomputed(data: Iterable[str], protocol: Mapping[str, Any], published: Mapping[str, Any]) -> dict[str, Any]:
+def recomputed(data: Iterable[str], protocol: ProtocolFile, published: Published) -> Results:
     """The results of the data, computed again with the number of resamples, seed and level of results.json."""
-    options = {**published["bootstrap"], "level": published["level"]}
     lines = list(data)
-    decided = with_directions(dict(estimates_of(lines, protocol, **options)), protocol)
+    decided = with_directions(dict(estimates_of(lines, protocol, **published["bootstrap"], level=published["level"])), protocol)
     n = sum(1 for _row in csv.DictReader(lines))
     tests = planned_tests(counts_of(lines, protocol), protocol)
-    return {"n": n, "outcomes": with_missing_answers(decided, lines, protocol), **tests}
+    categories = categories_of(lines, protocol, level=published["level"])
+    return {"n": n, "outcomes": with_missing_answers(decided, lines, protocol), **tests, **categories}
 
 
-def results_of(published: Mapping[str, Any]) -> dict[str, object]:
+def results_of(published: Published) -> Mapping[str, object]:
     """The results in results.json itself, without the inputs of the computation."""
-    return {name: published[name] for name in ("n", "outcomes", "planned_tests") if name in published}
+    return {name: value for name, value in published.items() if name in ("n", "outcomes", "planned_tests", "categories")}
 
 
 def pairs(published: object, again: object, path: str = "") -> Iterator[Difference]:
@@ -210,10 +229,11 @@ def pairs(published: object, again: object, path: str = "") -> Iterator[Differen
         yield path, published, again
 
 
-def is_same(published: Any, again: Any, *, tolerance: float = TOLERANCE) -> bool:
+def is_same(published: object, again: object, *, tolerance: float = TOLERANCE) -> bool:
     """Numbers to 1e-9, or to the tolerance where that is larger; everything else exactly."""
-    numbers = [isinstance(one, int | float) and not isinstance(one, bool) for one in (published, again)]
-    return math.isclose(published, again, rel_tol=TOLERANCE, abs_tol=max(tolerance, TOLERANCE)) if all(numbers) else published == again
+    if not isinstance(published, int | float) or not isinstance(again, int | float) or bool in (type(published), type(again)):
+        return published == again
+    return math.isclose(published, again, rel_tol=TOLERANCE, abs_tol=max(tolerance, TOLERANCE))
 
 
 def compared(name: str, before: object, after: object, *, tolerance: float = TOLERANCE) -> tuple[int, list[Difference]]:
@@ -222,15 +242,15 @@ def compared(name: str, before: object, after: object, *, tolerance: float = TOL
     return len(values), [one for one in values if not is_same(one[1], one[2], tolerance=tolerance)]
 
 
-def compared_analytics(document: Mapping[str, Any]) -> dict[str, tuple[int, list[Difference]]]:
+def compared_analytics(document: Analytics) -> dict[str, tuple[int, list[Difference]]]:
     """The same for each part of analytics.json that follows from the rest of it."""
     return {one.name: compared(one.name, one.published, one.again, tolerance=one.tolerance) for one in recomputed_analytics(document)}
 
 
 def compared_records(
-    records: Sequence[Mapping[str, Any]],
-    protocol: Mapping[str, Any],
-    published: Mapping[str, Any],
+    records: Sequence[Record],
+    protocol: ProtocolFile,
+    published: Published,
     rows: Sequence[Mapping[str, str]],
     *,
     check: Check = violations,
@@ -244,17 +264,20 @@ def compared_records(
     return found
 
 
-def methods_of(published: Mapping[str, Any]) -> str:
+def methods_of(published: Published) -> str:
     """The version of the methods that made results.json."""
     return str(published.get("software", {}).get("methods", FIRST_METHODS))
 
 
-def alike_in_all_versions(outcome: Mapping[str, Any] | None) -> dict[str, object]:
-    """The values of one question that every version of the methods computes alike, by their places; effects by method and arm."""
-    if outcome is None or "effects" not in outcome:
-        return {} if outcome is None else {"n": outcome["n"]}
-    effects = {f"{effect['method']} of {effect['treatment']}": effect for effect in outcome["effects"]}
-    named = {**outcome, "effects": effects}
+def alike_in_all_versions(outcome: Mapping[str, object] | None) -> dict[str, object]:
+    """The values of one question that every version of the methods computes alike, by their places; effects by method and arm.
+
+    Of a question with categories these are the number of people and its privacy loss.
+    """
+    effects = None if outcome is None or "categories" in outcome else outcome.get("effects")
+    if outcome is None or not isinstance(effects, Sequence):
+        return {} if outcome is None else {name: outcome[name] for name in ("n", "epsilon") if name in outcome}
+    named = {**outcome, "effects": {f"{effect['method']} of {effect['treatment']}": effect for effect in effects}}
     values = {place: value for place, value, _ in pairs(named, named)}
     return {place: value for place, value in values.items() if ALIKE.fullmatch(place)}
 
@@ -266,7 +289,8 @@ def main(folder: Path) -> int:
     protocol = json.loads((folder / "protocol.json").read_text(encoding="utf-8-sig"))
     with (folder / "data.csv").open(encoding="utf-8-sig", newline="") as data:
         again = recomputed(data, protocol, published)
-    outcomes = {name: (published["outcomes"].get(name), again["outcomes"].get(name)) for name in published["outcomes"] | again["outcomes"]}
+    old, new = ({**one["outcomes"], **one.get("categories", {})} for one in (published, again))
+    outcomes = {name: (old.get(name), new.get(name)) for name in old | new}
     same_methods = methods_of(published) == METHOD_VERSION
     if same_methods and "planned_tests" in published | again:
         outcomes["(planned tests)"] = (published.get("planned_tests"), again.get("planned_tests"))

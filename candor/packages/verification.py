@@ -7,7 +7,6 @@ import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from candor.packages.archive import PUBLIC_KEY, SIGNATURE, SUMS, files_at, sums_of, zip_of
 from candor.packages.signing import is_genuine
@@ -89,7 +88,7 @@ def unsigned(files: Mapping[str, bytes]) -> list[str]:
     return sorted(set(files) - {*_sums(files.get(SUMS, b"")), SUMS, SIGNATURE, PUBLIC_KEY})
 
 
-def software_named_in(files: Mapping[str, bytes]) -> dict[str, Any] | None:
+def software_named_in(files: Mapping[str, bytes]) -> dict[str, object] | None:
     """The library that computed the numbers, as results.json names it; None where it names none."""
     try:
         named = json.loads(files["results.json"].decode("utf-8-sig"))["software"]

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from candor.designs.design import Design
 from candor.errors import DataError, MethodError
@@ -15,7 +15,10 @@ from candor.pooling.matching import Renamed, common_names, contrasts, own_names,
 from candor.pooling.pooled_contrasts import PooledContrast, PooledEstimand, StudyAnswer, pooled_contrast
 from candor.pooling.pooled_text import forest_rows, pooled_html, pooled_text
 from candor.pooling.studies import PooledStudy, StudySource, studies_of
-from candor.results import InRows
+from candor.results import InRows, Interval, OutcomeEstimate
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 ONE_STUDY = "Not pooled, because one study alone has it: {what}."
 DIFFERENT_TEXTS = "The studies asked in different words: {texts}. Whether that is one question is for you to say."
@@ -107,7 +110,7 @@ def _pooled(
     found: list[PooledContrast] = []
     for question in chosen:
         own = own_names(question, studies=there[question], renamed=questions)
-        estimated: dict[str, Any] = {}
+        estimated: dict[str, OutcomeEstimate] = {}
         for treatment, control in pairs:
             places = studies_with_contrast(treatment, control, designs={name: designs[name] for name in there[question]}, renamed=arms)
             if len(places) < 2:
@@ -158,7 +161,7 @@ def _several(there: Mapping[str, Sequence[str]], *, wanted: Sequence[str], asked
     return chosen
 
 
-def _estimated(study: PooledStudy, question: str, *, level: float) -> Any:
+def _estimated(study: PooledStudy, question: str, *, level: float) -> OutcomeEstimate:
     try:
         return study.answers[question].estimate(level=level)
     except MethodError as error:
@@ -198,7 +201,7 @@ class PooledEstimates(InRows):
         """Tables and the forest plot, for notebooks."""
         return pooled_html(self.contrasts, level=self.level, notes=self.notes) + str(self.plot())
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """The document of ``candor pool --format json``, as plain values: numbers unrounded, None for what is undefined."""
         document = {
             "studies": {name: {"design": design.to_document()} for name, design in self.designs.items()},
@@ -206,10 +209,10 @@ class PooledEstimates(InRows):
             "contrasts": [asdict(one) for one in self.contrasts],
             "notes": self.notes,
         }
-        plain: dict[str, Any] = json.loads(json.dumps(document, allow_nan=False))
+        plain: dict[str, object] = json.loads(json.dumps(document, allow_nan=False))
         return plain
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[dict[str, object]]:
         """One row per question, contrast, estimand and study, then the pooled ones, as plain values; undefined values are None."""
         return [
             {"question": one.question, "treatment": one.treatment, "control": one.control, "estimand": estimand.estimand, **row}
@@ -218,18 +221,20 @@ class PooledEstimates(InRows):
             for row in _rows(estimand)
         ]
 
-    def plot(self, axes: Any = None) -> Any:
+    def plot(self, axes: Axes | None = None) -> ForestFigure | Axes:
         """The forest plot of the effects: an SVG document that displays itself in a notebook, or drawn on matplotlib axes."""
         rows = forest_rows(self.contrasts)
         title = f"Effects of each study and of all, {100 * self.level:g} % intervals"
         return ForestFigure(forest_svg(rows, title=title)) if axes is None else draw_forest(rows, axes=axes, title=title)
 
 
-def _rows(estimand: PooledEstimand) -> list[dict[str, Any]]:
-    def row(study: str, n: int | None, value: float | None, error: float | None, ends: Any, **weights: float | None) -> dict[str, Any]:
+def _rows(estimand: PooledEstimand) -> list[dict[str, object]]:
+    def row(
+        study: str, n: int | None, value: float | None, error: float | None, ends: Interval | None, **weights: float | None
+    ) -> dict[str, object]:
         low, high = (None, None) if ends is None else (ends.low, ends.high)
-        named = {"fixed_weight": weights.get("fixed"), "random_weight": weights.get("random")}
-        return {"study": study, "n": n, "value": value, "standard_error": error, "interval_low": low, "interval_high": high} | named
+        found = {"study": study, "n": n, "value": value, "standard_error": error, "interval_low": low, "interval_high": high}
+        return {**found, "fixed_weight": weights.get("fixed"), "random_weight": weights.get("random")}
 
     rows = [
         row(one.study, one.n, one.value, one.standard_error, one.interval, fixed=one.fixed_weight, random=one.random_weight)

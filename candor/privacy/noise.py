@@ -12,14 +12,13 @@ import secrets
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from candor.errors import DataError
 from candor.privacy.losses import Loss
-from candor.privacy.opendp import opendp
+from candor.privacy.opendp import Measurement, opendp
 from candor.privacy.sensitivity import Sensitivity, Whole
 
 # Doubles hold every whole number up to here, and no count of people comes near.
@@ -175,29 +174,32 @@ def _cube_radii(size: int, numerator: int, denominator: int) -> tuple[int, ...]:
 
 
 @lru_cache(maxsize=256)
-def _gaussian(scale: float) -> Any:
+def _gaussian(scale: float) -> Measurement:
     dp = opendp()
-    return dp.m.make_gaussian(_whole_numbers(), dp.l2_distance(T="f64"), scale=scale)
+    made: Measurement = dp.m.make_gaussian(_whole_numbers(), dp.l2_distance(T="f64"), scale=scale)
+    return made
 
 
 @lru_cache(maxsize=256)
-def _laplace(scale: float) -> Any:
+def _laplace(scale: float) -> Measurement:
     dp = opendp()
-    return dp.m.make_laplace(_whole_numbers(), dp.l1_distance(T="i64"), scale=scale)
+    made: Measurement = dp.m.make_laplace(_whole_numbers(), dp.l1_distance(T="i64"), scale=scale)
+    return made
 
 
 @lru_cache(maxsize=256)
-def _noisy_maximum(scale: float) -> Any:
+def _noisy_maximum(scale: float) -> Measurement:
     dp = opendp()
-    return dp.m.make_noisy_max(_whole_numbers(), dp.linf_distance(T="i64"), dp.max_divergence(), scale=scale)
+    made: Measurement = dp.m.make_noisy_max(_whole_numbers(), dp.linf_distance(T="i64"), dp.max_divergence(), scale=scale)
+    return made
 
 
-def _whole_numbers() -> Any:
+def _whole_numbers() -> object:
     dp = opendp()
     return dp.vector_domain(dp.atom_domain(T="i64"))
 
 
-def _drawn(measurement: Any, exact: Whole) -> Whole:
+def _drawn(measurement: Measurement, exact: Whole) -> Whole:
     return np.array(measurement(exact.ravel().tolist()), dtype=np.int64).reshape(exact.shape)
 
 

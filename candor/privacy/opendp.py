@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from types import ModuleType
+from typing import Protocol
 
 from candor.errors import needing
 
 
+class Measurement(Protocol):
+    """A mechanism of OpenDP: it draws noise, and maps the distance of two data sets to a loss."""
+
+    def __call__(self, exact: list[int]) -> list[int] | int: ...
+
+    def map(self, distance: float) -> float: ...
+
+
 @lru_cache(maxsize=1)
-def opendp() -> Any:
+def opendp() -> ModuleType:
     """The module `opendp.prelude`, ready for use. Raises MissingPackageError where the extra [private] is not installed."""
     with needing("private"):
         import opendp.prelude as dp
     dp.enable_features("contrib")
-    return dp
+    module: ModuleType = dp
+    return module

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -147,7 +147,7 @@ class Mean(_Numbers):
         """Half of the width of the bounds."""
         return (self.high - self.low) / 2
 
-    def explain(self, released: Any, schema: Schema, n: int) -> Answer:
+    def explain(self, released: Sequence[Sequence[float]], schema: Schema, n: int) -> Answer:
         """The middle plus sum/count, with Fieller's interval."""
         variance, multiplier = self.spending.sd(self.sensitivity) ** 2, self.spending.multiplier(self.sensitivity)
         middle, half = (self.low + self.high) / 2, (self.high - self.low) / 2

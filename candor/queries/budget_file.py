@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, NotRequired, TypedDict
 
 from candor.errors import DataError, QuestionError
 from candor.privacy.conversion import rho_within
@@ -23,6 +23,16 @@ from candor.queries.questions import Question
 
 FORMAT = "candor budget 1"
 SECRET_BYTES = 32
+
+
+class Charge(TypedDict):
+    """A question, its price, and its answer once there is one."""
+
+    question: dict[str, object]
+    sha256: str
+    rho: float
+    epsilon: float | None
+    answer: NotRequired[dict[str, object]]
 
 
 class BudgetError(QuestionError):
@@ -46,7 +56,7 @@ class BudgetFile:
     delta: float
     secret: bytes
     data: str | None = None
-    charges: list[dict[str, Any]] = field(default_factory=list)
+    charges: list[Charge] = field(default_factory=list)
 
     @property
     def rho(self) -> float:
@@ -83,12 +93,12 @@ class BudgetFile:
         elif self.data != data:
             raise BudgetError("expected the data and schema that this budget began with, found others: a budget is for one frozen table")
 
-    def earlier(self, question: Question) -> dict[str, Any] | None:
+    def earlier(self, question: Question) -> dict[str, object] | None:
         """The answer that the same question got before."""
         found = [charge["answer"] for charge in self.charges if charge["sha256"] == question.sha256 and "answer" in charge]
         return found[-1] if found else None
 
-    def ask(self, question: Question, table: Table) -> dict[str, Any]:
+    def ask(self, question: Question, table: Table) -> dict[str, object]:
         """Reserve the price, draw the noise, and keep the answer. The same question again gives the answer that it got, and is free.
 
         Parameters
@@ -111,7 +121,7 @@ class BudgetFile:
             pure = "" if left["epsilon"] is None else f", or ε = {left['epsilon']:.4g} while all questions are pure"
             cost = f"ρ = {price.rho:.4g}" if price.pure_epsilon is None else f"ε = {price.pure_epsilon:.4g}"
             raise BudgetError(f"the question costs {cost}; what is left: ρ = {left['rho']:.4g}{pure}")
-        charge = {"question": question.document(), "sha256": question.sha256, "rho": price.rho, "epsilon": price.pure_epsilon}
+        charge: Charge = {"question": question.document(), "sha256": question.sha256, "rho": price.rho, "epsilon": price.pure_epsilon}
         self._append({"reserved": charge})
         self.charges.append(charge)
         released, loss = question.release(exact)
@@ -122,7 +132,7 @@ class BudgetFile:
         charge["answer"] = answer
         return answer
 
-    def _append(self, event: Mapping[str, Any]) -> None:
+    def _append(self, event: Mapping[str, object]) -> None:
         self.file.write(json.dumps(event, allow_nan=False).encode() + b"\n")
         self.file.flush()
         os.fsync(self.file.fileno())

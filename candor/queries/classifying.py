@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar, TypedDict
 
 import numpy as np
+from numpy.typing import NDArray
 
 from candor.errors import QuestionError
 from candor.privacy.losses import Loss
@@ -22,6 +22,22 @@ from candor.queries.questions import Answer, Question, in_words, one_or_more, pa
 TEST_EVERY = 5
 """Each fifth row is for the test alone. Rows stand in an order that chance made, so the split tells nothing."""
 FEATURES_AT_MOST = 20
+
+
+class Counted(TypedDict):
+    """Tables of the training rows, and codes of the test rows."""
+
+    tables: NDArray[np.int64]
+    sizes: tuple[int, ...]
+    classes: NDArray[np.intp]
+    features: NDArray[np.intp]
+
+
+class Released(TypedDict):
+    """The tables with noise, and how many test rows they predict rightly and wrongly."""
+
+    tables: list[int]
+    test: list[int]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +68,7 @@ class NaiveBayes(Question):
         if (found := self._classes(schema) * sum(self._sizes(schema))) > CELLS_AT_MOST:
             raise QuestionError(f"expected at most {CELLS_AT_MOST:,} cells in all tables, found {found:,}")
 
-    def exact(self, table: Table) -> dict[str, Any]:
+    def exact(self, table: Table) -> Counted:
         """The tables of the training rows, and the codes of the test rows."""
         rows, inside = self.selected(table)
         classes = self.target.codes(rows, table.schema)
@@ -64,18 +80,18 @@ class NaiveBayes(Question):
         counts = tables(classes[~test], values[~test], class_count=self._classes(table.schema), sizes=sizes)
         return {"tables": counts, "sizes": sizes, "classes": classes[test], "features": values[test]}
 
-    def noisy(self, exact: Mapping[str, Any]) -> Noisy:
+    def noisy(self, exact: Counted) -> Noisy:
         """The tables with noise."""
         return private_tables(exact["tables"], features=len(self.features), rho=self.spending.rho, epsilon=self.spending.epsilon)
 
-    def release(self, exact: Mapping[str, Any]) -> tuple[Any, Loss]:
+    def release(self, exact: Counted) -> tuple[Released, Loss]:
         """The tables, and of the test rows how many they predict rightly and wrongly: two disjoint parts of the people."""
         training, sizes = self.noisy(exact), exact["sizes"]
         model = log_probabilities(training.values, class_count=exact["tables"].size // sum(sizes), sizes=sizes)
         known = exact["classes"] >= 0
         wrong = predict(exact["features"][known], *model) != exact["classes"][known]
         test = private_histogram(histogram(wrong.astype(np.intp), cells=2), rho=self.spending.rho, epsilon=self.spending.epsilon)
-        released = {"tables": training.values.tolist(), "test": test.values.tolist()}
+        released: Released = {"tables": training.values.tolist(), "test": test.values.tolist()}
         return released, Loss.of_parts((training.loss, test.loss))
 
     def error(self, schema: Schema, n: int) -> float:
@@ -86,7 +102,7 @@ class NaiveBayes(Question):
         """A half."""
         return 0.5
 
-    def explain(self, released: Mapping[str, Any], schema: Schema, n: int) -> Answer:
+    def explain(self, released: Released, schema: Schema, n: int) -> Answer:
         """The accuracy with Fieller's interval, and the logarithms of the probabilities."""
         sizes, names = self._sizes(schema), self.target.labels(schema)[:-1]
         prior, likelihoods = log_probabilities(released["tables"], class_count=len(names), sizes=sizes)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from candor.errors import QuestionError
 from candor.queries.averaging import Mean, Sum
@@ -19,7 +18,7 @@ KINDS: dict[str, type[Question]] = {
 }
 
 
-def read_question(document: Mapping[str, Any]) -> Question:
+def read_question(document: object) -> Question:
     """The question that a document asks.
 
     Parameters

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from candor.errors import QuestionError
+from candor.privacy.losses import Loss
 from candor.privacy.noise import Noisy
 from candor.privacy.sensitivity import Whole
 from candor.queries.columns import Schema, Table
@@ -61,7 +62,7 @@ class MostCommon(Question):
         """People with a value."""
         return self.people(schema, n) / len(schema.category(self.column).values)
 
-    def release(self, exact: Whole) -> tuple[Any, Any]:
+    def release(self, exact: Whole) -> tuple[int, Loss]:
         """The place of the value."""
         noisy = self.noisy(exact)
         return int(noisy.values), noisy.loss

@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +18,7 @@ CELLS_AT_MOST = 1000
 COMPARED = 4
 NOT_GIVEN = "not given"
 
-Document = Mapping[str, Any]
+Document = Mapping[str, object]
 Rows = Mapping[str, NDArray[np.generic]]
 
 
@@ -32,7 +31,7 @@ class Condition:
     between: tuple[float, float] = (-math.inf, math.inf)
 
     @classmethod
-    def read(cls, written: Any, where: str) -> Condition:
+    def read(cls, written: object, where: str) -> Condition:
         """``{"column": "year", "in": ["1", "2"]}`` or ``{"column": "age", "from": 18, "to": 25}``."""
         part = mapping(written, where, ("column", "in", "from", "to"))
         column = text(part.get("column"), f"{where}.column")
@@ -46,7 +45,7 @@ class Condition:
             raise QuestionError(f"{where}: expected bounds in order, found from {low:g} to {high:g}")
         return cls(column=column, between=(low, high))
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> dict[str, object]:
         """As `read` takes it."""
         if self.values is not None:
             return {"column": self.column, "in": list(self.values)}
@@ -113,7 +112,7 @@ class Cut:
     edges: tuple[float, ...] | None = None
 
     @classmethod
-    def read(cls, written: Any, where: str) -> Cut:
+    def read(cls, written: object, where: str) -> Cut:
         """``"major"``, or ``{"column": "gpa", "edges": [0, 1, 2, 3, 4]}``."""
         if isinstance(written, str):
             return cls(column=written)
@@ -126,7 +125,7 @@ class Cut:
             raise QuestionError(f"{where}.edges: expected at least three edges, each above the one before; found {listed(map(str, edges))}")
         return cls(column=column, edges=edges)
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> dict[str, object]:
         """As `read` takes it."""
         return {"column": self.column, "edges": None if self.edges is None else list(self.edges)}
 
@@ -162,7 +161,7 @@ def cells(cuts: Sequence[Cut], schema: Schema) -> tuple[int, ...]:
     return shape
 
 
-def mapping(written: Any, where: str, known: Sequence[str]) -> Document:
+def mapping(written: object, where: str, known: Sequence[str]) -> Document:
     """An object with no other names than these."""
     if not isinstance(written, Mapping):
         raise QuestionError(f"{where}: expected an object with {listed(known)}, found {_shown(written)}")
@@ -171,33 +170,33 @@ def mapping(written: Any, where: str, known: Sequence[str]) -> Document:
     return written
 
 
-def several(written: Any, where: str) -> Sequence[Any]:
+def several(written: object, where: str) -> Sequence[object]:
     """A list with something in it."""
     if not isinstance(written, list | tuple) or not written:
         raise QuestionError(f"{where}: expected a list with something in it, found {_shown(written)}")
     return written
 
 
-def text(written: Any, where: str) -> str:
+def text(written: object, where: str) -> str:
     """A text that is not empty."""
     if not isinstance(written, str) or not written:
         raise QuestionError(f"{where}: expected a text, found {_shown(written)}")
     return written
 
 
-def number(written: Any, where: str) -> float:
+def number(written: object, where: str) -> float:
     """A finite number."""
     if isinstance(written, bool) or not isinstance(written, int | float) or not math.isfinite(written):
         raise QuestionError(f"{where}: expected a number, found {_shown(written)}")
     return float(written) + 0.0  # −0 becomes 0: one question has one form
 
 
-def whole(written: Any, where: str) -> int:
+def whole(written: object, where: str) -> int:
     """A whole number of at least 1."""
     if isinstance(written, bool) or not isinstance(written, int) or written < 1:
         raise QuestionError(f"{where}: expected a whole number of at least 1, found {_shown(written)}")
     return int(written)
 
 
-def _shown(written: Any) -> str:
+def _shown(written: object) -> str:
     return "nothing" if written is None else repr(written)[:60]

@@ -12,7 +12,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ from candor.queries.parts import Condition, Rows, mapping, number, several, whol
 
 NEIGHBOURS = "one participant's whole row is replaced; the number of participants is public"
 SMALLEST_EPSILON = 1e-6
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,25 +59,26 @@ class Answer:
     unit: str
     cells: tuple[Cell, ...]
     notes: tuple[str, ...] = ()
-    model: dict[str, Any] | None = None
+    model: dict[str, object] | None = None
     level: float = LEVEL
 
 
-def part(read: Callable[[Any, str], Any], **options: Any) -> Any:
+def part(read: Callable[[object, str], T], **default: Any) -> T:
     """A field of a question, with what reads it from a document."""
-    return field(metadata={"read": read}, **options)
+    found: T = field(metadata={"read": read}, **default)
+    return found
 
 
-def conditions(written: Any, where: str) -> tuple[Condition, ...]:
+def conditions(written: object, where: str) -> tuple[Condition, ...]:
     """Conditions that all must hold, in the order of their columns; one for a column."""
-    found = tuple(sorted((Condition.read(one, where) for one in written or ()), key=lambda one: one.column))
+    found = tuple(sorted((Condition.read(one, where) for one in (several(written, where) if written else ())), key=lambda one: one.column))
     names = [one.column for one in found]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise QuestionError(f"{where}: expected one condition for a column, found several for {listed(twice)}")
     return found
 
 
-def one_or_more(read: Callable[[Any, str], Any]) -> Callable[[Any, str], tuple[Any, ...]]:
+def one_or_more(read: Callable[[object, str], T]) -> Callable[[object, str], tuple[T, ...]]:
     """A list of such parts."""
     return lambda written, where: tuple(read(one, where) for one in several(written, where))
 
@@ -135,7 +137,7 @@ class Question(ABC):
         """The answer that would be found if all declared values were equally common: the error is compared with it."""
         return self.people(schema, n)
 
-    def release(self, exact: Any) -> tuple[Any, Loss]:
+    def release(self, exact: Any) -> tuple[object, Loss]:
         """The statistic with noise as plain numbers, and its loss, which is at most the price."""
         noisy = self.noisy(exact)
         return noisy.values.tolist(), noisy.loss
@@ -187,7 +189,7 @@ class Question(ABC):
             inside = fits if inside is None else inside & fits
         return rows, inside
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> dict[str, object]:
         """All parts, those left at their defaults too: one question has one document."""
         parts = {one.name: _plain(getattr(self, one.name)) for one in fields(self) if one.name != "spending"}
         return {"kind": self.kind, "epsilon": self.spending.epsilon, "rho": self.spending.rho, **parts}
@@ -197,7 +199,7 @@ class Question(ABC):
         """The hash of the canonical form: sorted names, no spaces."""
         return hashlib.sha256(json.dumps(self.document(), sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
-    def statement(self, n: int) -> dict[str, Any]:
+    def statement(self, n: int) -> dict[str, object]:
         """The privacy statement of the answer."""
         loss = self.price
         return {
@@ -210,7 +212,7 @@ class Question(ABC):
         }
 
     @classmethod
-    def read(cls, document: Mapping[str, Any]) -> Self:
+    def read(cls, document: Mapping[str, object]) -> Self:
         """The question of this kind that a document asks. Raises QuestionError, naming what was expected and what came."""
         parts = {one.name: one for one in fields(cls) if one.name != "spending"}
         mapping(document, cls.kind, ("kind", "epsilon", "rho", *parts))
@@ -261,7 +263,7 @@ def in_words(conditions: Iterable[Condition], *, otherwise: str = "everybody") -
     return "whose " + " and whose ".join(parts) if parts else otherwise
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     if isinstance(value, tuple):
         return [_plain(one) for one in value]
     return value.document() if hasattr(value, "document") else value

@@ -8,9 +8,9 @@ import hmac
 import io
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from candor.errors import DataError, QuestionError
 from candor.queries.columns import MISSING, Category, Column, Number, Schema, Table, listed
@@ -21,7 +21,7 @@ DELIMITERS = (",", ";", "\t")
 FEWEST = 20
 
 
-def read_schema(document: Any) -> tuple[Schema, str | None]:
+def read_schema(document: object) -> tuple[Schema, str | None]:
     """The columns that a document declares, and the one that names students, if there is one.
 
     Parameters
@@ -80,7 +80,7 @@ def read_table(written: bytes, *, schema: Schema, student: str | None, secret: b
     return Table(schema, len(people), arrays)
 
 
-def _column(written: Any, where: str) -> Column:
+def _column(written: object, where: str) -> Column:
     part = mapping(written, where, ("name", "values", "minimum", "maximum", "entries"))
     name = text(part.get("name"), f"{where}.name")
     entries = None if part.get("entries") is None else whole(part["entries"], f"{where}.entries")
@@ -151,7 +151,7 @@ def _people(students: Sequence[str] | None, rows: Sequence[Sequence[str]], secre
     return {name: sorted(own, key=order) for name, own in found.items()}
 
 
-def _array(column: Column, codes: Sequence[float], people: Sequence[Sequence[int]]) -> np.ndarray[Any, np.dtype[np.generic]]:
+def _array(column: Column, codes: Sequence[float], people: Sequence[Sequence[int]]) -> NDArray[np.generic]:
     missing, kind = (np.nan, np.float64) if isinstance(column, Number) else (MISSING, np.int16)
     if column.entries is None:
         for own in people:

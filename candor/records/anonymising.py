@@ -6,7 +6,6 @@ import gc
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -16,11 +15,10 @@ from candor.records.construction import Builder, Place, PublishedClass
 from candor.records.diversity import Demands, Repair, largest_levels
 from candor.records.embedding import embed
 from candor.records.hierarchies import read_hierarchies
-from candor.records.schema import ANATOMY, ParameterError
+from candor.records.schema import ParameterError, Record
 from candor.records.shuffling import secret_orders, shuffled
 from candor.records.trees import Forest
 
-Record = dict[str, Any]
 SUPPRESSED_AT_MOST = 0.02
 
 
@@ -46,7 +44,7 @@ class Release:
     forest: Forest
 
 
-def read_records(records: Iterable[Any], hierarchies: Any, *, auxiliary: Iterable[str] = ()) -> Forest:
+def read_records(records: Iterable[Record], hierarchies: object, *, auxiliary: Iterable[str] = ()) -> Forest:
     """Compile records, and check each of them.
 
     Parameters
@@ -76,8 +74,8 @@ def read_records(records: Iterable[Any], hierarchies: Any, *, auxiliary: Iterabl
 
 
 def anonymize(
-    records: Forest | Iterable[Any],
-    hierarchies: Any = None,
+    records: Forest | Iterable[Record],
+    hierarchies: object = None,
     *,
     k: int,
     diversity: Mapping[str, int] | None = None,
@@ -254,7 +252,7 @@ def _built(
         repair.shuffle()
     publisher = _Publisher(forest)
     published = shuffled([record for one in built for record in publisher.records(one)])
-    return built, [{**record, ANATOMY: True} for record in published] if anatomy else published
+    return built, [{**record, "anatomy": True} for record in published] if anatomy else published
 
 
 class _Publisher:
@@ -262,15 +260,15 @@ class _Publisher:
 
     def __init__(self, forest: Forest) -> None:
         self.forest = forest
-        self.told: dict[tuple[int, frozenset[str]], dict[int, dict[str, Any]]] = {}
-        self.labels: dict[tuple[int, tuple[int, ...]], dict[str, Any]] = {}
+        self.told: dict[tuple[int, frozenset[str]], dict[int, dict[str, object]]] = {}
+        self.labels: dict[tuple[int, tuple[int, ...]], dict[str, object]] = {}
         self.leaves: dict[tuple[int, tuple[int, ...], frozenset[str]], dict[int, Record]] = {}
 
     def records(self, one: PublishedClass) -> Iterator[Record]:
         """The records of a class, each with its children in an order of its own."""
         for row, record in zip(one.members, self._vertices(one.root), strict=True):
-            if self.forest.roots[row].released is not None:
-                record["released"] = self.forest.roots[row].released
+            if (released := self.forest.roots[row].released) is not None:
+                record["released"] = released
             yield record
 
     def _vertices(self, place: Place) -> list[Record]:
@@ -282,7 +280,7 @@ class _Publisher:
                 if number not in alike:
                     alike[number] = {"quasi_identifiers": labels, "sensitive": told[number], "children": []}
             # A root gets what was released for it, and no other record may share that.
-            return [alike[number] if self.forest.kinds[place.kind].parent >= 0 else dict(alike[number]) for number in place.values]
+            return [alike[number] if self.forest.kinds[place.kind].parent >= 0 else alike[number].copy() for number in place.values]
         families = [self._vertices(child) for child in place.children]
         children: Iterable[Sequence[Record]] = zip(*families, strict=True) if families else ((),) * len(place.values)
         if len(families) > 1:
@@ -298,13 +296,13 @@ class _Publisher:
                     record["auxiliary"] = auxiliary
         return found
 
-    def _labels(self, place: Place) -> dict[str, Any]:
+    def _labels(self, place: Place) -> dict[str, object]:
         key = place.kind, place.nodes
         if key not in self.labels:
             self.labels[key] = self.forest.labels_of(*key)
         return self.labels[key]
 
-    def _told(self, place: Place) -> dict[int, dict[str, Any]]:
+    def _told(self, place: Place) -> dict[int, dict[str, object]]:
         """The published values of each number, without those that are blank here."""
         told = self.told.setdefault((place.kind, place.blank), {})
         names = [(name, name in place.blank) for name in self.forest.kinds[place.kind].sensitive]

@@ -10,13 +10,13 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations_with_replacement
 from math import log, sqrt
-from typing import Any
 
 import numpy as np
 
-from candor.records.checking import Forms, Violation
+from candor.records.checking import Forms, Looked, Violation
+from candor.records.schema import Record
 
-Record = Mapping[str, Any]
+Hierarchies = Mapping[str, Mapping[str, Sequence[object]]]
 INTERVAL = re.compile(r"\[(-?[\d.]+(?:e[+-]?\d+)?),(-?[\d.]+(?:e[+-]?\d+)?)([\])])")
 LAGS, LEAST_PAIRS = 40, 12
 """At so many distances in the file neighbours are no neighbours in the original, unless by chance; with fewer pairs nothing can be said."""
@@ -39,13 +39,13 @@ class Audit:
         Whether sensitive values were shuffled, and are not compared.
     """
 
-    def __init__(self, originals: Sequence[Record], hierarchies: Mapping[str, Any] | None = None, *, anatomy: bool = False) -> None:
+    def __init__(self, originals: Sequence[Record], hierarchies: Hierarchies | None = None, *, anatomy: bool = False) -> None:
         self.originals, self.anatomy = originals, anatomy
         self.chains = {name: tree for name, tree in (hierarchies or {}).items() if "interval" not in tree}
         self.known = set(hierarchies or ())
         self.values: dict[str, set[str]] = defaultdict(set)
-        self.seen: dict[tuple[str, Any, Any], bool] = {}
-        self.by_root: dict[Any, list[int]] = defaultdict(list)
+        self.seen: dict[tuple[str, object, object], bool] = {}
+        self.by_root: dict[object, list[int]] = defaultdict(list)
         for number, record in enumerate(originals):
             self._collect(record)
             self.by_root[repr(_told(record))].append(number)
@@ -127,7 +127,7 @@ class Audit:
             )
         )
 
-    def _covers(self, name: str, label: Any, value: Any, *, value_of: bool = False) -> bool:
+    def _covers(self, name: str, label: object, value: object, *, value_of: bool = False) -> bool:
         """Whether a label may stand for a value."""
         key = (name, repr(label), repr(value))
         if key not in self.seen:
@@ -173,9 +173,9 @@ class _Cells:
     """Sensitive values by orbit and attribute, with the record of each."""
 
     def __init__(self) -> None:
-        self.values: dict[tuple[Any, str], tuple[list[int], list[str]]] = defaultdict(lambda: ([], []))
+        self.values: dict[tuple[object, str], tuple[list[int], list[str]]] = defaultdict(lambda: ([], []))
 
-    def collect(self, number: int, looked: Any, path: tuple[int, ...], known: Mapping[str, set[str]]) -> None:
+    def collect(self, number: int, looked: Looked, path: tuple[int, ...], known: Mapping[str, set[str]]) -> None:
         """Note the values of a vertex and those below it; bins are no original values."""
         form, vertex, children = looked
         path = (*path, form)
@@ -254,12 +254,14 @@ def _kept_order(candidates: Sequence[Sequence[int]]) -> float | None:
     return near if near - chance > SURPRISE * spread + 2 / pairs else None
 
 
-def _told(vertex: Record) -> dict[str, Any]:
+def _told(vertex: Record) -> dict[str, object]:
     return {**vertex["quasi_identifiers"], **vertex.get("auxiliary", {}), **vertex["sensitive"]}
 
 
-def _number(value: Any) -> float | None:
+def _number(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return None
     try:
-        return None if isinstance(value, bool) else float(value)
-    except (TypeError, ValueError):
+        return float(value)
+    except ValueError:
         return None

@@ -28,8 +28,8 @@ Names = Iterable[str]
 Known = Mapping[str, Names] | None
 Levels = Mapping[str, int] | None
 T = float | None
-Values = dict[str, Counter[Any]]
-Looked = tuple[int, Record, "list[Any]"]
+Values = dict[str, Counter[object]]
+Looked = tuple[int, Record, "list[Looked]"]
 
 
 class Violation(NamedTuple("Violation", [("record", int), ("vertex", str), ("rule", str), ("found", str)])):
@@ -47,8 +47,8 @@ class Forms:
     """Numbers for the looks of vertices: two have the same number when they look the same."""
 
     def __init__(self, auxiliary: Names = (), groups: Known = None) -> None:
-        self.numbers: dict[Any, int] = {}
-        self.texts: dict[Any, int] = {}
+        self.numbers: dict[object, int] = {}
+        self.texts: dict[object, int] = {}
         self.auxiliary, self.groups = frozenset(auxiliary), {name: [*those] for name, those in (groups or {}).items()}
 
     def look(self, vertex: Record, depth: int = 0) -> Looked:
@@ -72,7 +72,7 @@ class Forms:
             raise _MalformedError(*error.args, vertex) from None
         return self.numbers.setdefault((own, *sorted([child[0] for child in looked])), len(self.numbers)), vertex, looked
 
-    def _own(self, vertex: Record, depth: int, seen: tuple[Any, ...]) -> int:
+    def _own(self, vertex: Record, depth: int, seen: tuple[object, ...]) -> int:
         """The number of what a vertex shows itself; refuses what it should not show."""
         if extra := [one for one in vertex if one not in FIELDS[: 4 if depth else 6] or (one == "anatomy" and vertex[one] is not True)]:
             raise _MalformedError("extra field", repr(extra[0]), vertex)
@@ -87,7 +87,7 @@ class Forms:
             named = name == "answers" if type(value) is dict else name in ("arm", "subsample")
             if not named or answers - ANSWERS or any(type(one) is not str or one not in self.groups.get(name, [one]) for one in texts):
                 raise _MalformedError("extra field", f"released: expected arm, subsample, answers, found {name!r}: {value!r:.60}", vertex)
-        told: tuple[Any, ...] = tuple(sorted((name, type(label).__name__, label) for name, label in labels))
+        told: tuple[object, ...] = tuple(sorted((name, type(label).__name__, label) for name, label in labels))
         told += ("auxiliary", *sorted((name, repr(label)) for name, label in unconfirmed)) if unconfirmed else ()
         own = self.numbers.setdefault((told, "anatomy" in vertex, *sorted(vertex["sensitive"])), len(self.numbers))
         if len(vertex) == 3 and all(type(label) is str for _, label in labels):
@@ -107,7 +107,7 @@ def violations(
     forms, demanded = Forms(auxiliary, groups), {name: level for name, level in (diversity or {}).items() if level > 1}
     classes: dict[int, list[int]] = defaultdict(list)
     orbits: dict[tuple[int, int], tuple[int, int, str, Values, Values]] = {}  # number, record, path, values of the label and its own
-    by_label: dict[Any, Values] = defaultdict(lambda: defaultdict(Counter))
+    by_label: dict[object, Values] = defaultdict(lambda: defaultdict(Counter))
 
     def walk(looked: Looked, above: int, path: str, number: int) -> None:
         form, vertex, children = looked
@@ -141,7 +141,7 @@ def violations(
             yield from (Violation(number, path, *broken) for broken in _judged(name, counter, demanded.get(name, 0), by, t, of[name]))
 
 
-def _judged(name: str, values: Counter[Any], level: int, by: str, t: float | None, of: Counter[Any]) -> Iterator[tuple[str, str]]:
+def _judged(name: str, values: Counter[object], level: int, by: str, t: float | None, of: Counter[object]) -> Iterator[tuple[str, str]]:
     """The rules that an orbit breaks, by the values of one attribute in it."""
     size, blanks = values.total(), values[None]
     if blanks == size:
@@ -163,12 +163,12 @@ def _judged(name: str, values: Counter[Any], level: int, by: str, t: float | Non
             yield "t", f"{name}: {size} vertices that look alike are {distance:.4f} from all of their label; expected at most {t:g}"
 
 
-def _name(vertex: Any) -> str:
+def _name(vertex: object) -> str:
     labels = vertex.get("quasi_identifiers") if isinstance(vertex, dict) else None
     return ", ".join(f"{name} {label}" for name, label in labels.items()) or "vertex" if isinstance(labels, dict) else "vertex"
 
 
-def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+def _once(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
     if len(names := dict(pairs)) < len(pairs):
         raise ValueError(f"a name stands twice in one object, among {', '.join(names)}")
     return names

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from candor.records.construction import Place, PublishedClass
 from candor.records.embedding import KEPT
 from candor.records.schema import ParameterError
 from candor.records.shuffling import shuffled
-from candor.records.trees import Forest
+from candor.records.trees import Forest, Vertex
 
 MOST_ROUNDS, BLANK = 200, 3.0
 """A blank value costs as much as three labels: counts miss it, and what it had to do with the rest of its record."""
@@ -27,7 +26,7 @@ class Orbit:
     places: list[Place] = field(default_factory=list)
     siblings: list[list[Place]] = field(default_factory=list)
     """For each place, the list that it stands in."""
-    values: dict[str, Counter[Any]] = field(default_factory=dict)
+    values: dict[str, Counter[object]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +41,7 @@ class Demands:
         """Attributes for which ℓ is above 1."""
         return [name for name, level in self.levels.items() if level > 1]
 
-    def fails(self, name: str, values: Counter[Any], of: Counter[Any] | None = None) -> bool:
+    def fails(self, name: str, values: Counter[object], of: Counter[object] | None = None) -> bool:
         """Whether the values of an orbit are not diverse enough, or too far from those of their label."""
         size, blanks = values.total(), values[None]
         if blanks == size:
@@ -53,7 +52,7 @@ class Demands:
         return self.t is not None and of is not None and distance(values, of) > self.t
 
 
-def distance(values: Counter[Any], of: Counter[Any]) -> float:
+def distance(values: Counter[object], of: Counter[object]) -> float:
     """Half the L1 distance between two distributions; blanks do not count.
 
     Examples
@@ -74,9 +73,9 @@ def largest_levels(forest: Forest) -> dict[str, int]:
     -------
     dict of str to int
     """
-    counts: dict[str, Counter[Any]] = {name: Counter() for kind in forest.kinds for name in kind.sensitive}
+    counts: dict[str, Counter[object]] = {name: Counter() for kind in forest.kinds for name in kind.sensitive}
     numbers: Counter[int] = Counter()
-    stack: list[Any] = []
+    stack: list[Vertex] = []
     for root in forest.roots:
         numbers[root.values] += 1
         stack.extend(root.children)
@@ -104,7 +103,7 @@ class Repair:
 
     def __init__(self, forest: Forest, classes: Sequence[PublishedClass], demands: Demands) -> None:
         self.forest, self.classes, self.demands = forest, classes, demands
-        self.forms: dict[Any, int] = {}
+        self.forms: dict[object, int] = {}
 
     def run(self) -> None:
         """Repair until a whole round finds nothing: what was repaired may look like another class, and is then judged with it.
@@ -135,7 +134,7 @@ class Repair:
 
     def orbits(self, group: Sequence[PublishedClass]) -> list[Orbit]:
         """The orbits of classes that look alike, from the root down."""
-        found: dict[Any, Orbit] = {}
+        found: dict[object, Orbit] = {}
 
         def walk(place: Place, siblings: list[Place], above: Orbit | None) -> None:
             form = self._form(place)
@@ -153,10 +152,10 @@ class Repair:
             orbit.values = self._values(orbit.places)
         return list(found.values())
 
-    def _values(self, places: Iterable[Place]) -> dict[str, Counter[Any]]:
+    def _values(self, places: Iterable[Place]) -> dict[str, Counter[object]]:
         """How often each value occurs, by attribute; a blank is None."""
         table = self.forest.values
-        counts: dict[str, Counter[Any]] = {}
+        counts: dict[str, Counter[object]] = {}
         for place in places:
             for name in self.forest.kinds[place.kind].sensitive:
                 counter = counts.setdefault(name, Counter())
@@ -166,16 +165,16 @@ class Repair:
                     counter.update([table[number][0].get(name) for number in place.values])
         return counts
 
-    def _references(self, groups: Iterable[Sequence[PublishedClass]]) -> dict[Any, dict[str, Counter[Any]]]:
+    def _references(self, groups: Iterable[Sequence[PublishedClass]]) -> dict[object, dict[str, Counter[object]]]:
         """The values of each label in all classes; of roots, those of all."""
-        found: dict[Any, dict[str, Counter[Any]]] = defaultdict(lambda: defaultdict(Counter))
+        found: dict[object, dict[str, Counter[object]]] = defaultdict(lambda: defaultdict(Counter))
         for group in groups:
             for orbit in self.orbits(group):
                 for name, values in orbit.values.items():
                     found[_label(orbit.places[0], orbit.depth, self.forest)][name].update(values)
         return found
 
-    def _repair(self, group: Sequence[PublishedClass], references: Mapping[Any, dict[str, Counter[Any]]]) -> bool:
+    def _repair(self, group: Sequence[PublishedClass], references: Mapping[object, dict[str, Counter[object]]]) -> bool:
         """Repair one group until nothing fails; whether anything was done."""
         repaired = False
         while True:
@@ -187,7 +186,7 @@ class Repair:
             self._cheapest(deepest, name, orbits)
             repaired = True
 
-    def _failing(self, orbit: Orbit, references: Mapping[Any, dict[str, Counter[Any]]]) -> Iterator[str]:
+    def _failing(self, orbit: Orbit, references: Mapping[object, dict[str, Counter[object]]]) -> Iterator[str]:
         of = references.get(_label(orbit.places[0], orbit.depth, self.forest)) if references else None
         for name, values in orbit.values.items():
             if self.demands.fails(name, values, of[name] if of is not None else None):
@@ -274,6 +273,6 @@ def _forms_below(repair: Repair, orbit: Orbit) -> list[int]:
     return sorted(repair._form(child) for child in orbit.places[0].children)
 
 
-def _label(place: Place, depth: int, forest: Forest) -> Any:
+def _label(place: Place, depth: int, forest: Forest) -> object:
     """The label as the checker means it: of a root, that it is one."""
     return None if depth == 0 else tuple(sorted((name, repr(label)) for name, label in forest.labels_of(place.kind, place.nodes).items()))

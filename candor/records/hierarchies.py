@@ -8,7 +8,6 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
 
 from candor.errors import DataError
 
@@ -53,7 +52,7 @@ class Hierarchy:
     def settle(self) -> None:
         """End the growth of a hierarchy that grows; this one does not."""
 
-    def leaf(self, value: Any) -> int:
+    def leaf(self, value: object) -> int:
         """The node of a value.
 
         Raises
@@ -142,7 +141,7 @@ def from_chains(name: str, chains: Mapping[str, Sequence[Label]]) -> Hierarchy:
     return tree
 
 
-def _checked_chain(name: str, value: str, written: Any) -> list[Label]:
+def _checked_chain(name: str, value: str, written: object) -> list[Label]:
     if not isinstance(written, Sequence) or isinstance(written, str) or not all(isinstance(label, str) for label in written):
         raise HierarchyError(
             f"hierarchy {name!r}, value {value!r}: expected a list of texts from the value up to '*', found {short(written)}"
@@ -187,7 +186,7 @@ class Intervals(Hierarchy):
         self.numbers: list[int | float] = []
         self.places: dict[tuple[int, float], int] = {(len(self.widths), 0): 0}
 
-    def leaf(self, value: Any) -> int:
+    def leaf(self, value: object) -> int:
         """The node of a number, made when it is new."""
         try:
             return self.leaves[_text(value)]
@@ -230,7 +229,7 @@ class Intervals(Hierarchy):
                 self.below[node] += 1
 
 
-def interval_label(value: Any, width: float, *, name: str) -> str:
+def interval_label(value: object, width: float, *, name: str) -> str:
     """The interval of a sensitive number.
 
     Examples
@@ -242,7 +241,7 @@ def interval_label(value: Any, width: float, *, name: str) -> str:
     return f"[{start:.12g},{start + width:.12g})"
 
 
-def _checked_widths(name: str, widths: Any) -> list[float]:
+def _checked_widths(name: str, widths: object) -> list[float]:
     steps = list(widths) if isinstance(widths, Sequence) and not isinstance(widths, str) else [widths]
     if not all(isinstance(step, int | float) and not isinstance(step, bool) and math.isfinite(step) and step > 0 for step in steps):
         raise HierarchyError(f"hierarchy {name!r}: expected widths of intervals above 0, found {short(widths)}")
@@ -270,7 +269,7 @@ def halving_widths(values: Iterable[float]) -> list[float]:
     return [largest / 2**power for power in range(4, -1, -1)]
 
 
-def read_hierarchies(document: Any) -> dict[str, Hierarchy]:
+def read_hierarchies(document: object) -> dict[str, Hierarchy]:
     """The hierarchies of a document ``{NAME: {VALUE: [VALUE, PARENT, …, "*"]}}``; numbers may have ``{"interval": WIDTHS}``.
 
     Raises
@@ -297,12 +296,12 @@ def read_hierarchies(document: Any) -> dict[str, Hierarchy]:
     }
 
 
-def is_interval(written: Any) -> bool:
+def is_interval(written: object) -> bool:
     """Whether a hierarchy is written as widths of intervals."""
     return isinstance(written, Mapping) and set(written) == {INTERVAL} and not _is_chain(written[INTERVAL])
 
 
-def _is_chain(written: Any) -> bool:
+def _is_chain(written: object) -> bool:
     return isinstance(written, Sequence) and not isinstance(written, str) and bool(written) and isinstance(written[0], str)
 
 
@@ -331,8 +330,8 @@ def chains_in_table(text: str, *, name: str) -> dict[str, list[str]]:
     return chains
 
 
-def _number(name: str, value: Any) -> int | float:
-    number: Any = value
+def _number(name: str, value: object) -> int | float:
+    number: object = value
     if isinstance(value, str):
         try:
             number = int(value) if value.strip().lstrip("+-").isdigit() else float(value)
@@ -343,7 +342,7 @@ def _number(name: str, value: Any) -> int | float:
     return number if isinstance(number, int) else float(number)
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     """The text by which a value is looked up: 3, 3.0 and "3" are one value."""
     if isinstance(value, str):
         return value
@@ -352,7 +351,7 @@ def _text(value: Any) -> str:
     return str(int(value)) if math.isfinite(value) and value == int(value) else repr(value)
 
 
-def short(value: Any) -> str:
+def short(value: object) -> str:
     """A value in a complaint, cut to one line."""
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "…"

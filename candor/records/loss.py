@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from candor.records.anonymising import Release
 from candor.records.construction import Place
+from candor.records.trees import Vertex
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +31,7 @@ class Losses:
     blank: dict[str, float]
     suppressed: float
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """As plain values."""
         return asdict(self)
 
@@ -59,7 +59,7 @@ def losses(release: Release) -> Losses:
     forest = release.forest
     vertices: Counter[int] = Counter()
     told: Counter[str] = Counter()
-    stack: list[Any] = []
+    stack: list[Vertex] = []
     for root in forest.roots:
         vertices[root.kind] += 1
         told.update(_names(forest.values[root.values][0]))
@@ -93,5 +93,5 @@ def losses(release: Release) -> Losses:
     )
 
 
-def _names(values: dict[str, Any]) -> list[str]:
+def _names(values: dict[str, object]) -> list[str]:
     return [name for name, value in values.items() if value is not None]

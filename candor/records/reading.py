@@ -7,17 +7,18 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from io import SEEK_END
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from candor.errors import DataError
 from candor.records.hierarchies import chains_in_table
+from candor.records.schema import Record
 
 LARGEST_FILE = 400_000_000
 """Bytes; at about 4 kB for a record, that of a hundred thousand students."""
 CHUNK, LARGEST_RECORD = 1 << 20, 1 << 25
 
 
-def records_in(stream: IO[bytes], *, largest: int = LARGEST_FILE) -> Iterator[Any]:
+def records_in(stream: IO[bytes], *, largest: int = LARGEST_FILE) -> Iterator[Record]:
     """The records of a JSON list, each as soon as it is read.
 
     Parameters
@@ -28,7 +29,8 @@ def records_in(stream: IO[bytes], *, largest: int = LARGEST_FILE) -> Iterator[An
 
     Yields
     ------
-    object
+    Record
+        As it is written: the anonymiser and the checker refuse what is none.
 
     Raises
     ------
@@ -66,7 +68,7 @@ class _Text:
         if size > self.largest:
             raise DataError(f"expected at most {self.largest / 1e6:.0f} MB; publish in parts that are apart, such as faculties")
 
-    def _refuse(self, constant: str) -> Any:
+    def _refuse(self, constant: str) -> object:
         raise DataError(f"record {self.records}: expected numbers, found {constant}")
 
     def more(self) -> bool:
@@ -96,12 +98,13 @@ class _Text:
             raise DataError(f"expected {what}, found {self.peek()!r}" if self.peek() else f"expected {what}, found the end of the file")
         self.at += 1
 
-    def record(self) -> Any:
+    def record(self) -> Record:
         """Read one record, which may need more of the file."""
         self.records += 1
         self.peek()
         while True:
             try:
+                found: Record
                 found, self.at = self.decoder.raw_decode(self.text, self.at)
                 return found
             except json.JSONDecodeError as error:
@@ -111,11 +114,11 @@ class _Text:
                 raise DataError(f"record {self.records}: nested too deeply") from None
 
 
-def _refuse_constant(text: str) -> Any:
+def _refuse_constant(text: str) -> object:
     raise DataError(f"expected numbers, found {text}")
 
 
-def read_json(text: str | bytes) -> Any:
+def read_json(text: str | bytes) -> object:
     """A small JSON document; a name that stands twice in one object is refused.
 
     Raises
@@ -131,8 +134,8 @@ def read_json(text: str | bytes) -> Any:
         raise error if isinstance(error, DataError) else DataError(f"not a JSON document: {error}") from None
 
 
-def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _once(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
+    found: dict[str, object] = {}
     for name, value in pairs:
         if name in found:
             raise DataError(f"{name!r} stands twice in one object")
@@ -140,7 +143,7 @@ def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def hierarchies_in(path: Path) -> Mapping[str, Any]:
+def hierarchies_in(path: Path) -> Mapping[str, Mapping[str, Sequence[object]]]:
     """The document of hierarchies in a JSON file, in a folder of tables as ARX writes them, or in one such table.
 
     A table is called after its attribute: ``education.csv``.

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,9 +17,11 @@ from candor.privacy.sensitivity import Sensitivity
 from candor.queries.exactness import MOST_EPSILON, share_of_budget
 from candor.records.auditing import INTERVAL
 from candor.records.hierarchies import Intervals, read_hierarchies, short
+from candor.records.schema import Record
 
 Floats = npt.NDArray[np.float64]
 RECONSTRUCTIONS, LEAST_WEIGHT, FITTINGS = 200, 0.25, 30
+Condition = Sequence[object] | Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,12 +31,12 @@ class Query:
     A condition is a list of values, or ``{"from": LOW, "to": HIGH}`` for numbers; both ends belong to it, and one may be missing.
     """
 
-    labels: Mapping[str, Any] = field(default_factory=dict)
-    values: Mapping[str, Any] = field(default_factory=dict)
+    labels: Mapping[str, Condition] = field(default_factory=dict)
+    values: Mapping[str, Condition] = field(default_factory=dict)
     child: Query | None = None
 
 
-def read_query(document: Any) -> Query:
+def read_query(document: object) -> Query:
     """A query from JSON.
 
     Raises
@@ -58,7 +59,7 @@ def read_query(document: Any) -> Query:
     return Query(labels=document.get("labels", {}), values=document.get("values", {}), child=below)
 
 
-def _is_condition(condition: Any) -> bool:
+def _is_condition(condition: object) -> bool:
     if isinstance(condition, Mapping):
         ends = list(condition.values())
         return bool(ends) and set(condition) <= {"from", "to"} and all(type(end) in (int, float) for end in ends)
@@ -98,9 +99,7 @@ class Reconstruction:
     Expected Marginal Totals Are Known, Annals of Mathematical Statistics 11(4).
     """
 
-    def __init__(
-        self, records: Sequence[Mapping[str, Any]], hierarchies: Any, totals: Mapping[str, Mapping[str, float]] | None = None
-    ) -> None:
+    def __init__(self, records: Sequence[Record], hierarchies: object, totals: Mapping[str, Mapping[str, float]] | None = None) -> None:
         self.records = records
         self.leaves: dict[str, dict[str, list[str]]] = {}
         for name, tree in read_hierarchies(hierarchies).items():
@@ -110,14 +109,14 @@ class Reconstruction:
                     for node in tree.chain(leaf):
                         below.setdefault(str(tree.labels[node]), []).append(value)
         self.exact: Counter[tuple[str, str]] = Counter()
-        self.told: dict[str, Counter[Any]] = {}
+        self.told: dict[str, Counter[object]] = {}
         self.ends: dict[str, tuple[float, float]] = {}
         self.repeated: set[str] = set()
         """Attributes of which two siblings show the same value somewhere: a course that was taken twice."""
         for record in records:
             self._collect(record)
         self.totals = totals or {}
-        self.known: dict[Any, float] = {}
+        self.known: dict[object, float] = {}
         self.taken: dict[tuple[int, str, str], frozenset[str]] = {}
         """For a label of several leaves below a vertex: those of them that its siblings have. By the vertex above, because leaves that are
         alike may be one object in many records."""
@@ -125,7 +124,7 @@ class Reconstruction:
             self._deal(record)
         self.weights = {name: self._fitted(name) for name in self.totals if name in self.leaves}
 
-    def _collect(self, vertex: Mapping[str, Any]) -> None:
+    def _collect(self, vertex: Record) -> None:
         for name, label in vertex["quasi_identifiers"].items():
             self.exact[name, str(label)] += 1
             if (ends := _ends(label)) is not None:
@@ -142,7 +141,7 @@ class Reconstruction:
                 seen.add((name, str(label)))
             self._collect(child)
 
-    def _deal(self, vertex: Mapping[str, Any]) -> None:
+    def _deal(self, vertex: Record) -> None:
         """Find the leaves that siblings surely have: those that are shown, and those of a label that as many siblings share as it has."""
         labels: dict[str, Counter[str]] = {}
         for child in vertex["children"]:
@@ -188,7 +187,7 @@ class Reconstruction:
         leaves = self.leaves[name][label]
         return [leaf for leaf in leaves if leaf not in taken] or leaves
 
-    def _is_leaf(self, name: str, label: Any) -> bool:
+    def _is_leaf(self, name: str, label: object) -> bool:
         return not isinstance(label, str) or self.leaves.get(name, {}).get(label) == [label]
 
     def probabilities(self, query: Query) -> Floats:
@@ -204,7 +203,7 @@ class Reconstruction:
         """The expected count over all reconstructions; exact, because records are independent of each other."""
         return float(self.probabilities(query).sum())
 
-    def _probability(self, vertex: Mapping[str, Any], query: Query, above: int = 0) -> float:
+    def _probability(self, vertex: Record, query: Query, above: int = 0) -> float:
         found = 1.0
         for name, condition in query.labels.items():
             label = vertex["quasi_identifiers"].get(name)
@@ -220,7 +219,7 @@ class Reconstruction:
             found *= min(1.0, sum(chances)) if once else 1 - prod(1 - chance for chance in chances)
         return found
 
-    def _of_label(self, name: str, label: Any, condition: Any, taken: frozenset[str]) -> float:
+    def _of_label(self, name: str, label: object, condition: Condition, taken: frozenset[str]) -> float:
         key = name, str(label), repr(condition), taken
         if key not in self.known:
             if (ends := _ends(label)) is not None or name not in self.leaves:
@@ -235,7 +234,7 @@ class Reconstruction:
                 self.known[key] = met / sum(weights)
         return self.known[key]
 
-    def _of_value(self, name: str, values: Mapping[str, Any], condition: Any) -> float:
+    def _of_value(self, name: str, values: Mapping[str, object], condition: Condition) -> float:
         """For a blank, the share among all values of the attribute that are told."""
         if name not in values:
             return 0.0
@@ -325,7 +324,7 @@ def desk_relative_error(original: Reconstruction, queries: Sequence[Query], *, e
     return float((np.abs(np.maximum(noisy, 0) - asked) / asked).mean()), int((true == 0).sum())
 
 
-def _ends(label: Any) -> tuple[float, float] | None:
+def _ends(label: object) -> tuple[float, float] | None:
     """The ends of an interval or a number."""
     if isinstance(label, int | float) and not isinstance(label, bool):
         return float(label), float(label)
@@ -334,11 +333,11 @@ def _ends(label: Any) -> tuple[float, float] | None:
     return None if match is None else (float(match[1]), float(match[2]) + (match[3] == "]"))
 
 
-def _share(ends: tuple[float, float] | None, label: Any, condition: Any) -> float:
+def _share(ends: tuple[float, float] | None, label: object, condition: Condition) -> float:
     """The share of an interval that meets a condition, every number being equally likely."""
     if ends is None or not isinstance(condition, Mapping):
         if ends is not None and ends[0] < ends[1]:
-            whole = [one for one in condition if type(one) in (int, float) and ends[0] <= one < ends[1]]
+            whole = [one for one in condition if isinstance(one, int | float) and not isinstance(one, bool) and ends[0] <= one < ends[1]]
             return min(1.0, len(whole) / (ends[1] - ends[0])) if not _meets(label, condition) else 1.0
         return float(_meets(label, condition))
     low, high = condition.get("from", -np.inf), condition.get("to", np.inf)
@@ -348,10 +347,11 @@ def _share(ends: tuple[float, float] | None, label: Any, condition: Any) -> floa
     return float(max(0.0, min(1.0, (min(ends[1], high + closed) - max(ends[0], low)) / (ends[1] - ends[0]))))
 
 
-def _meets(value: Any, condition: Any) -> bool:
+def _meets(value: object, condition: Condition) -> bool:
     if isinstance(condition, Mapping):
         try:
-            return bool(condition.get("from", -np.inf) <= float(value) <= condition.get("to", np.inf))
-        except (TypeError, ValueError):
+            number = float(value) if isinstance(value, str | int | float) else np.nan
+        except ValueError:
             return False
+        return bool(condition.get("from", -np.inf) <= number <= condition.get("to", np.inf))
     return value in condition or str(value) in map(str, condition)

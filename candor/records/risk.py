@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from math import comb
-from typing import Any
 
-from candor.records.schema import ANATOMY
+from candor.records.schema import Record
 
-Record = Mapping[str, Any]
-Formed = tuple[int, Record, "list[Any]"]
+Formed = tuple[int, Record, "list[Formed]"]
 """The number of a vertex's look, the vertex, and the same of its children."""
 
 
@@ -87,7 +85,7 @@ class Risks:
     distance: dict[str, float]
     look_alikes: dict[str, LookAlikes]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """As plain values."""
         return asdict(self)
 
@@ -102,7 +100,7 @@ def form_of(record: Record) -> str:
     return _text(record, 64)
 
 
-KNOWLEDGE: dict[str, Callable[[Record], Any]] = {
+KNOWLEDGE: dict[str, Callable[[Record], object]] = {
     "labels of the root": lambda record: _text(record, 0),
     "labels of the children": lambda record: tuple(sorted(_text(child, 0) for child in record["children"])),
     "number of children": lambda record: len(record["children"]),
@@ -162,11 +160,11 @@ def risks(records: Sequence[Record]) -> Risks:
     left: dict[str, Counter[int]] = defaultdict(Counter)
     certain: Counter[str] = Counter()
     for members in classes.values():
-        bags: dict[tuple[Any, ...], dict[int, Counter[Any]]] = defaultdict(lambda: defaultdict(Counter))
+        bags: dict[tuple[tuple[str, ...], str], dict[int, Counter[object]]] = defaultdict(lambda: defaultdict(Counter))
         for at, record in enumerate(members):
             for path, name, value in _values(record, ()):
-                bags[*path, name][at][value] += 1
-        for (*_, name), of in bags.items():
+                bags[path, name][at][value] += 1
+        for (_, name), of in bags.items():
             having = Counter(value for bag in of.values() for value in bag)
             together = sum(of.values(), Counter())
             for bag in of.values():
@@ -175,7 +173,7 @@ def risks(records: Sequence[Record]) -> Risks:
             certain[name] += together.total() if len(together) == 1 else 0
     sizes = [len(members) for members in classes.values()]
     orbits = _orbits(records)
-    is_shuffled = bool(records) and all(ANATOMY in record for record in records)
+    is_shuffled = bool(records) and all("anatomy" in record for record in records)
     return Risks(
         records=len(records),
         classes=len(sizes),
@@ -202,15 +200,15 @@ def _insider(left: Counter[int]) -> InsiderRisk:
 class _Orbit:
     """Vertices that look alike, as their ancestors do: their values of one attribute, and in how many records each value occurs."""
 
-    def __init__(self, name: str, label: Any) -> None:
+    def __init__(self, name: str, label: object) -> None:
         self.name, self.label, self.records = name, label, 0
-        self.values: Counter[Any] = Counter()
-        self.having: Counter[Any] = Counter()
+        self.values: Counter[object] = Counter()
+        self.having: Counter[object] = Counter()
 
 
 def _orbits(records: Sequence[Record]) -> list[_Orbit]:
-    forms: dict[Any, int] = {}
-    paths: dict[Any, int] = {}
+    forms: dict[object, int] = {}
+    paths: dict[object, int] = {}
     orbits: dict[tuple[int, str], _Orbit] = {}
 
     def formed(vertex: Record) -> Formed:
@@ -218,7 +216,7 @@ def _orbits(records: Sequence[Record]) -> list[_Orbit]:
         own = _shown(vertex), *sorted(one[0] for one in below)
         return forms.setdefault(own, len(forms)), vertex, below
 
-    def walk(one: Formed, above: int, bags: dict[_Orbit, Counter[Any]]) -> None:
+    def walk(one: Formed, above: int, bags: dict[_Orbit, Counter[object]]) -> None:
         form, vertex, below = one
         path = paths.setdefault((above, form), len(paths))
         for name, value in vertex["sensitive"].items():
@@ -229,7 +227,7 @@ def _orbits(records: Sequence[Record]) -> list[_Orbit]:
             walk(child, path, bags)
 
     for record in records:
-        bags: dict[_Orbit, Counter[Any]] = defaultdict(Counter)
+        bags: dict[_Orbit, Counter[object]] = defaultdict(Counter)
         walk(formed(record), -1, bags)
         for orbit, bag in bags.items():
             orbit.records += 1
@@ -244,7 +242,7 @@ def _shown(vertex: Record) -> tuple[tuple[str, str], ...]:
 
 def _distances(orbits: Sequence[_Orbit]) -> dict[str, float]:
     """Half the L1 distance, blanks left out."""
-    of: dict[tuple[str, Any], Counter[Any]] = defaultdict(Counter)
+    of: dict[tuple[str, object], Counter[object]] = defaultdict(Counter)
     for orbit in orbits:
         of[orbit.name, orbit.label] += orbit.values
     found: dict[str, float] = {}
@@ -269,7 +267,7 @@ def _look_alikes(orbits: Sequence[_Orbit], *, is_shuffled: bool) -> dict[str, Lo
     return found
 
 
-def _values(vertex: Record, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str, Any]]:
+def _values(vertex: Record, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str, object]]:
     """Sensitive values that are told, with the labels of their vertex and its ancestors."""
     path = (*path, _text(vertex, 0))
     for name, value in vertex["sensitive"].items():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NotRequired, TypedDict, get_args
 
 from candor.errors import DataError
 from candor.records.hierarchies import short
@@ -12,12 +12,30 @@ Role = Literal["identifier", "quasi_identifier", "sensitive", "auxiliary"]
 ROLES: tuple[Role, ...] = get_args(Role)
 LABELS, VALUES, CHILDREN, AUXILIARY, RELEASED = "quasi_identifiers", "sensitive", "children", "auxiliary", "released"
 """The fields of a record."""
-ANATOMY = "anatomy"
-"""The mark of a published record whose sensitive values were shuffled."""
 HOME: dict[str, str] = {"quasi_identifier": LABELS, "sensitive": VALUES, "auxiliary": AUXILIARY}
 """The field in which an attribute of a role stands."""
 DEEPEST, MOST_CHILDREN, MOST_CLASSES = 16, 10_000, 2**31
 """Levels of a record, and children of one vertex."""
+
+
+class Released(TypedDict, total=False):
+    """What is published of a student besides the record."""
+
+    arm: str
+    subsample: str
+    answers: Mapping[str, int | str | None]
+
+
+class Record(TypedDict):
+    """A student, or what hangs on one. Siblings have no order."""
+
+    quasi_identifiers: dict[str, object]
+    sensitive: dict[str, object]
+    children: list[Record]
+    auxiliary: NotRequired[dict[str, object]]
+    released: NotRequired[Released]
+    anatomy: NotRequired[bool]
+    """The mark of a published record whose sensitive values were shuffled."""
 
 
 class RecordError(DataError):
@@ -28,7 +46,7 @@ class ParameterError(DataError):
     """Parameters that no release of these records can keep."""
 
 
-def checked_roles(document: Any, attributes: Iterable[str], *, of: str) -> dict[str, Role]:
+def checked_roles(document: object, attributes: Iterable[str], *, of: str) -> dict[str, Role]:
     """The role of each attribute, as somebody gave it.
 
     Parameters

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from candor.records.hierarchies import Hierarchy, HierarchyError, Intervals, interval_label, short
-from candor.records.schema import AUXILIARY, CHILDREN, DEEPEST, LABELS, MOST_CHILDREN, RELEASED, VALUES, RecordError
+from candor.records.schema import AUXILIARY, CHILDREN, DEEPEST, LABELS, MOST_CHILDREN, RELEASED, VALUES, Record, RecordError, Released
 
-Vertex = tuple[int, int, tuple[Any, ...]]
+Vertex = tuple[int, int, tuple["Vertex", ...]]
 """The node of its labels, the number of its sensitive values, its children."""
 REQUIRED = frozenset((LABELS, VALUES, CHILDREN))
 
@@ -31,13 +31,13 @@ class Root(NamedTuple):
     nodes: tuple[int, ...]
     values: int
     children: tuple[Vertex, ...]
-    released: Any
+    released: Released | None
 
 
 class Flat(Hierarchy):
     """Values that are told or not: one level up to ``*``. It grows with every value that is looked up."""
 
-    def leaf(self, value: Any) -> int:
+    def leaf(self, value: object) -> int:
         """The node of a value, made when it is new."""
         text = value if isinstance(value, str) else repr(value)
         if text not in self.leaves:
@@ -79,14 +79,14 @@ class Forest:
         """The kind of each node, and a node of the hierarchy of each attribute."""
         self.losses: list[float] = []
         """The sum of the NCP of the labels of each node; known after `settle`."""
-        self.values: list[tuple[dict[str, Any], dict[str, Any]]] = []
+        self.values: list[tuple[dict[str, object], dict[str, object]]] = []
         """The sensitive values that occur together in a vertex, and its confirmed auxiliary attributes."""
         self._kinds: dict[tuple[int, tuple[str, ...]], int] = {}
         self._nodes: dict[tuple[int, tuple[int, ...]], int] = {}
-        self._labels_seen: dict[Any, tuple[int, int]] = {}
-        self._values_seen: dict[Any, int] = {}
+        self._labels_seen: dict[object, tuple[int, int]] = {}
+        self._values_seen: dict[object, int] = {}
 
-    def add(self, record: Any) -> None:
+    def add(self, record: Record) -> None:
         """Read one more record.
 
         Raises
@@ -99,7 +99,7 @@ class Forest:
             kind = self._kind(-1, tuple(labels))
             nodes = tuple(self.hierarchies[name].leaf(labels[name]) for name in self.kinds[kind].names)
             values = self._value(record, told, kind)
-            self.roots.append(Root(kind, nodes, values, self._children(record[CHILDREN], kind, 1), record.get(RELEASED)))
+            self.roots.append(Root(kind, nodes, values, self._children(record["children"], kind, 1), record.get("released")))
         except (RecordError, HierarchyError) as error:
             path = " → ".join([f"record {len(self.roots) + 1}", *error.args[:0:-1]])
             raise RecordError(f"{path}: {error.args[0]}") from None
@@ -114,7 +114,7 @@ class Forest:
         ]
         self._labels_seen, self._values_seen = {}, {}
 
-    def labels_of(self, kind: int, nodes: Iterable[int]) -> dict[str, Any]:
+    def labels_of(self, kind: int, nodes: Iterable[int]) -> dict[str, object]:
         """The labels of nodes, by attribute."""
         return {name: self.hierarchies[name].labels[node] for name, node in zip(self.kinds[kind].names, nodes, strict=True)}
 
@@ -134,7 +134,7 @@ class Forest:
         self.parents.append(parent)
         return found
 
-    def _children(self, written: Any, above: int, depth: int) -> tuple[Vertex, ...]:
+    def _children(self, written: object, above: int, depth: int) -> tuple[Vertex, ...]:
         if type(written) is not list or len(written) > MOST_CHILDREN:
             found = f"{len(written)} of them" if type(written) is list else short(written)
             raise RecordError(f"expected a list of at most {MOST_CHILDREN} children, found {found}")
@@ -156,7 +156,7 @@ class Forest:
             raise RecordError(*error.args, f"child {len(children) + 1}") from None
         return tuple(children)
 
-    def _vertex(self, child: Any, above: int) -> tuple[int, int, int]:
+    def _vertex(self, child: Record, above: int) -> tuple[int, int, int]:
         """Node, kind and values of a vertex that is like none before, or has auxiliary attributes."""
         labels, told = self._labels(child, above)
         kind = self._kind(above, tuple(labels))
@@ -165,7 +165,7 @@ class Forest:
             self._labels_seen[(above, *labels.items())] = node, kind
         return node, kind, self._value(child, told, kind)
 
-    def _labels(self, vertex: Any, above: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    def _labels(self, vertex: object, above: int) -> tuple[dict[str, object], dict[str, object]]:
         """Attributes that are generalised, and those confirmed to be published as they are."""
         if type(vertex) is not dict or not vertex.keys() >= REQUIRED or type(vertex[LABELS]) is not dict:
             raise RecordError(f"expected quasi_identifiers, sensitive and children, found {short(vertex)}")
@@ -189,15 +189,14 @@ class Forest:
             self.kinds.append(Kind(number, above, names, {}))
         return number
 
-    def _value(self, vertex: dict[str, Any], told: dict[str, Any], kind: int) -> int:
+    def _value(self, vertex: Record, told: dict[str, object], kind: int) -> int:
         """The number of the sensitive values of a vertex."""
-        written = vertex[VALUES]
+        written = vertex["sensitive"]
         if type(written) is not dict:
             raise RecordError(f"expected sensitive values by name, found {short(written)}")
-        values = {}
+        values: dict[str, object] = {}
         for name, value in written.items():
-            number = isinstance(value, int | float) and not isinstance(value, bool)
-            if not (value is None or isinstance(value, str | bool) or (number and math.isfinite(value))):
+            if not (value is None or isinstance(value, str | bool) or (isinstance(value, int | float) and math.isfinite(value))):
                 raise RecordError(f"{name!r}: expected a text, a number or null, found {short(value)}")
             bins = self.hierarchies.get(name)
             values[name] = interval_label(value, bins.widths[0], name=name) if isinstance(bins, Intervals) and value is not None else value

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -41,7 +40,7 @@ class ModelColumns:
 
 def model_columns(
     arm: npt.NDArray[np.intp],
-    covariates: Mapping[str, Sequence[object] | npt.NDArray[Any]],
+    covariates: Mapping[str, Sequence[object] | npt.NDArray[np.generic]],
     *,
     terms: Sequence[tuple[str, ...]],
     design: Design,
@@ -89,6 +88,6 @@ def model_columns(
     return ModelColumns(values=found, labels=tuple(labels), units=np.array(units), notes=matrix.notes)
 
 
-def _unit(values: Sequence[object] | npt.NDArray[Any]) -> float:
+def _unit(values: Sequence[object] | npt.NDArray[np.generic]) -> float:
     """The standard deviation by which `model_matrix` divides numbers."""
     return float(np.asarray(values, dtype=float).std())

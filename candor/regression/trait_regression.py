@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,8 +22,11 @@ from candor.regression.model_columns import ARM, ModelColumns, model_columns
 from candor.regression.regression_text import forest_rows, regression_html, regression_text
 from candor.results import CheaterProportion, InRows
 from candor.studies.answers import AnswerColumns
-from candor.studies.frames import answers_in, text_of
+from candor.studies.frames import Columns, answers_in, text_of
 from candor.studies.written_values import MISSING, is_missing
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 LINKS = ("logit", "identity")
 ALIKE = "Cheaters are as many, and answer alike, whatever the covariates, arm and subsample."
@@ -72,7 +75,7 @@ class TraitRegression:
 
 
 def regress(
-    frame: Any,
+    frame: Columns,
     design: DesignSource,
     *,
     formula: str = "",
@@ -261,7 +264,7 @@ def _about_other_tops(model: FittedModel, *, level: float) -> list[str]:
     return [SEVERAL_TOPS.format(tops=1 + len(others), here=max(1 - first.x, 0), there=max(1 - there.x, 0), below=below, away=away)]
 
 
-def _require_answers(data: Data, *, design: Design, subsample: Any) -> None:
+def _require_answers(data: Data, *, design: Design, subsample: object) -> None:
     for place, name in enumerate(design.subsample_names):
         if not np.any(subsample == place):
             raise DataError(f"nobody in subsample {name!r} has the answer and all covariates")
@@ -290,17 +293,17 @@ class TraitRegressions(InRows):
         """Tables and the figure, for notebooks."""
         return regression_html(self.outcomes.values(), level=self.level, about=self.about) + str(self.plot())
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """The document of ``candor regress --format json``, as plain values: numbers unrounded, None for what is undefined."""
         document = {
             "design": self.design.to_document(),
             "level": self.level,
             "outcomes": {name: asdict(one) for name, one in self.outcomes.items()},
         }
-        plain: dict[str, Any] = json.loads(json.dumps(document, allow_nan=False))
+        plain: dict[str, object] = json.loads(json.dumps(document, allow_nan=False))
         return plain
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[dict[str, object]]:
         """One row per outcome and coefficient, as plain values; undefined values are None."""
         return [
             {
@@ -320,7 +323,7 @@ class TraitRegressions(InRows):
             for one in found.coefficients
         ]
 
-    def plot(self, axes: Any = None) -> Any:
+    def plot(self, axes: Axes | None = None) -> ForestFigure | Axes:
         """Coefficients with their intervals: an SVG document that displays itself in a notebook, or drawn on matplotlib axes."""
         rows = forest_rows(self.outcomes.values())
         title = f"Coefficients and {100 * self.level:g} % profile intervals"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +40,7 @@ class Answers:
     """
 
     design: Design
-    counts: NDArray[Any]
+    counts: NDArray[np.generic]
     adjusted: AdjustedStudy | None = None
     people: NDArray[np.intp] | None = None
 
@@ -128,7 +128,7 @@ class AnswerColumns:
     arm: NDArray[np.intp]
     subsample: NDArray[np.intp]
     reported: Mapping[str, NDArray[np.intp]]
-    covariates: Mapping[str, Sequence[object] | NDArray[Any]]
+    covariates: Mapping[str, Sequence[object] | NDArray[np.generic]]
     choice: ColumnChoice
     shape: tuple[int, int]
     groups: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -166,7 +166,7 @@ def category_estimates(
         When something is asked for that is computed for yes/no questions only: the keywords, where they are not empty.
     """
     refuse_for_categories(design, **not_computed)
-    questions: dict[str, NDArray[Any]] = {name: answers.to(name, design=design).counts for name in answers.missing}
+    questions: dict[str, NDArray[np.generic]] = {name: answers.to(name, design=design).counts for name in answers.missing}
     about = [] if answers.choice.named else [NO_OUTCOME_NAMED.format(names=", ".join(answers.choice.outcomes))]
     first, *_ = questions
     ratio = stated_ratio(questions[first].sum(axis=-1) + answers.missing[first], design=design)

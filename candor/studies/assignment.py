@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
@@ -78,7 +77,7 @@ class AssignmentResults:
     by_outcome: Mapping[str, AssignmentInference] = field(default_factory=dict)
     contrasts: tuple[str, ...] = ()
 
-    def of_outcome(self, name: str) -> dict[str, Any]:
+    def of_outcome(self, name: str) -> dict[str, object]:
         """The part of the JSON document about one outcome."""
         return {"assignment": asdict(self.by_outcome[name])} if name in self.by_outcome else {}
 

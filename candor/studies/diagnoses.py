@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from html import escape
 from pathlib import Path
-from typing import Any
 
 from candor.designs.sources import DesignSource, read_design
 from candor.diagnosis.diagnose import Plan, settings_for, settings_of
@@ -214,7 +213,7 @@ class Diagnosis:
     def _repr_html_(self) -> str:
         return f"<pre>{escape(str(self))}</pre>"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """The document of ``candor diagnose --format json``, as plain values."""
         document = {
             "design": self.plan.design.to_document(),
@@ -225,7 +224,7 @@ class Diagnosis:
             "identified": self.plan.design.identification.effect,
             "settings": [{**asdict(setting), "contrasts": [asdict(one) for one in found]} for setting, found in self.rows],
         }
-        plain: dict[str, Any] = json.loads(json.dumps(document, allow_nan=False))
+        plain: dict[str, object] = json.loads(json.dumps(document, allow_nan=False))
         return plain
 
 

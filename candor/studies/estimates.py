@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 from candor.categories.questions import CategoryEstimates
 from candor.clusters.inference import AssignmentInference
@@ -22,21 +22,24 @@ from candor.figures.forest import ForestFigure, draw_forest, forest_svg
 from candor.resampling.bootstrap import Progress, with_bootstrap
 from candor.resampling.bootstrap import bootstrap as bootstrapped
 from candor.resampling.seeds import seed_of
-from candor.results import InRows, OutcomeEstimate
+from candor.results import BootstrapSummary, InRows, Interval, OutcomeEstimate
 from candor.studies.answers import AnswerColumns, Answers, CollectedAnswers, category_estimates, resampled_people
 from candor.studies.assignment import AssignedBy, AssignmentResults
 from candor.studies.columns import ColumnChoice
 from candor.studies.estimate_html import estimate_html, titled_html
 from candor.studies.estimate_text import Table, estimate_text, forest_rows, titled_text
-from candor.studies.frames import answers_in
+from candor.studies.frames import Columns, answers_in
 from candor.studies.planned_tests import PlannedTestResults, PlannedTests, named_margins
 from candor.studies.stated_ratio import RATIO_ALARM, stated_ratio
 from candor.studies.subgroups import subgroup_analyses, subgroups_html, subgroups_text
 from candor.subgroups.results import SubgroupAnalysis
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 def estimate(
-    frame: Any,
+    frame: Columns,
     design: DesignSource,
     *,
     outcomes: Sequence[str] = (),
@@ -335,7 +338,7 @@ class StudyEstimates(InRows):
         yield from self.assignment.tables()
         yield from self.planned_tests.tables()
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """The document of ``candor estimate --format json``, as plain values: numbers unrounded, None for what is undefined."""
         outcomes = {
             name: asdict(outcome)
@@ -350,10 +353,10 @@ class StudyEstimates(InRows):
         ratio = {} if self.sample_ratio is None or not self.sample_ratio.alarm else {"sample_ratio": asdict(self.sample_ratio)}
         together = {**columns, **ratio, **self.planned_tests.of_study()}
         document = json.dumps({"design": self.design.to_document(), **together, "outcomes": outcomes}, allow_nan=False)
-        plain: dict[str, Any] = json.loads(document)
+        plain: dict[str, object] = json.loads(document)
         return plain
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[dict[str, object]]:
         """One row per outcome, contrast and method, as plain values; undefined values are None."""
         return [
             {
@@ -364,8 +367,10 @@ class StudyEstimates(InRows):
                 "method": effect.method,
                 "value": effect.value,
                 "standard_error": effect.standard_error,
-                **_ends("interval", effect.interval, kind=True),
-                **_ends("fieller", effect.fieller, kind=True),
+                "interval_kind": effect.interval and effect.interval.kind,
+                **_ends("interval", effect.interval),
+                "fieller_kind": effect.fieller and effect.fieller.kind,
+                **_ends("fieller", effect.fieller),
                 **_ends("wald", effect.wald),
                 **_ends("bootstrap", effect.bootstrap),
                 "level": self.level,
@@ -378,7 +383,7 @@ class StudyEstimates(InRows):
             for effect in outcome.effects
         ]
 
-    def plot(self, axes: Any = None) -> Any:
+    def plot(self, axes: Axes | None = None) -> ForestFigure | Axes:
         """The forest plot: an SVG document that displays itself in a notebook, or drawn on the given matplotlib axes, which are returned.
 
         Parameters
@@ -390,6 +395,5 @@ class StudyEstimates(InRows):
         return ForestFigure(forest_svg(rows, title=title)) if axes is None else draw_forest(rows, axes=axes, title=title)
 
 
-def _ends(name: str, found: Any, *, kind: bool = False) -> dict[str, Any]:
-    ends = {f"{name}_low": None if found is None else found.low, f"{name}_high": None if found is None else found.high}
-    return {f"{name}_kind": None if found is None else found.kind, **ends} if kind else ends
+def _ends(name: str, found: Interval | BootstrapSummary | None) -> dict[str, float | None]:
+    return {f"{name}_low": None if found is None else found.low, f"{name}_high": None if found is None else found.high}

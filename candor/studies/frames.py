@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,14 @@ from candor.studies.columns import ASSIGNMENT, chosen_columns
 from candor.studies.written_values import answer_words, background_values, group_names
 
 
+class Columns(Protocol):
+    """A DataFrame of pandas, polars or pyarrow, or a mapping of columns by name."""
+
+    def __getitem__(self, name: str, /) -> object: ...
+
+
 def answers_in(
-    frame: Any, *, design: Design, outcomes: Sequence[str], covariates: Sequence[str], subgroups: Sequence[str] = ()
+    frame: Columns, *, design: Design, outcomes: Sequence[str], covariates: Sequence[str], subgroups: Sequence[str] = ()
 ) -> AnswerColumns:
     """Read arm, subsample, outcomes, covariates and subgroups of every row.
 
@@ -27,9 +33,9 @@ def answers_in(
         When `frame` has no columns by name, lacks one, or holds a value that is not expected: names the column and the row, from 0.
     """
     names, words = _names(frame), answer_words(design.categories)
-    columns: dict[str, list[Any]] = {}
+    columns: dict[str, list[object]] = {}
 
-    def column(name: str) -> list[Any]:
+    def column(name: str) -> list[object]:
         if name not in columns:
             columns[name] = _values(frame[name], name=name)
         return columns[name]
@@ -58,7 +64,7 @@ def answers_in(
     )
 
 
-def text_of(value: Any) -> str:
+def text_of(value: object) -> str:
     """A value as in a file: whole numbers without a point, empty text for missing values.
 
     Examples
@@ -75,7 +81,7 @@ def text_of(value: Any) -> str:
     return str(value).strip()
 
 
-def _names(frame: Any) -> list[str]:
+def _names(frame: object) -> list[str]:
     """pyarrow calls them column_names, pandas and polars columns; a mapping has keys."""
     names = frame.keys() if isinstance(frame, Mapping) else getattr(frame, "column_names", getattr(frame, "columns", None))
     if names is None:
@@ -86,14 +92,14 @@ def _names(frame: Any) -> list[str]:
     return [str(name) for name in found]
 
 
-def _values(column: Any, *, name: str) -> list[Any]:
+def _values(column: object, *, name: str) -> list[object]:
     values = column if isinstance(column, list | tuple) else np.asarray(column)
     if isinstance(values, np.ndarray) and values.ndim != 1:
         raise DataError(f"column {name!r} must be one row of values, found an array of shape {values.shape}")
     return list(values) if isinstance(values, tuple) else values if isinstance(values, list) else values.tolist()
 
 
-def _codes(values: Sequence[Any], code_of: Callable[[str], int | None], *, name: str, expected: str) -> NDArray[np.intp]:
+def _codes(values: Sequence[object], code_of: Callable[[str], int | None], *, name: str, expected: str) -> NDArray[np.intp]:
     codes = []
     for row, value in enumerate(values):
         text = text_of(value)
@@ -103,5 +109,5 @@ def _codes(values: Sequence[Any], code_of: Callable[[str], int | None], *, name:
     return np.array(codes, dtype=np.intp)
 
 
-def _background(values: Sequence[Any], *, name: str) -> list[float | str | None]:
+def _background(values: Sequence[object], *, name: str) -> list[float | str | None]:
     return background_values(list(map(text_of, values)), refused=lambda row, what: DataError(f"column {name!r}, row {row}: {what}"))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from candor.designs.design import Design
@@ -40,7 +40,7 @@ class PlannedTests:
     families: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def run(
-        self, counts: Mapping[str, NDArray[Any]], effects: Mapping[str, Sequence[Effect]], *, design: Design, level: float
+        self, counts: Mapping[str, NDArray[np.generic]], effects: Mapping[str, Sequence[Effect]], *, design: Design, level: float
     ) -> PlannedTestResults:
         """Do all tests; counts and effects by question."""
         return PlannedTestResults(
@@ -67,11 +67,11 @@ class PlannedTestResults:
     margins: Mapping[str, tuple[MarginTest, ...]] = field(default_factory=dict)
     families: tuple[FamilyTest, ...] = ()
 
-    def of_outcome(self, name: str) -> dict[str, Any]:
+    def of_outcome(self, name: str) -> dict[str, object]:
         """The part of the JSON document about one outcome."""
         return {"margin_tests": list(map(asdict, self.margins[name]))} if name in self.margins else {}
 
-    def of_study(self) -> dict[str, Any]:
+    def of_study(self) -> dict[str, object]:
         """The part of the JSON document about all outcomes together."""
         return {"families": list(map(asdict, self.families))} if self.families else {}
 

@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from html import escape
-from typing import Any
 
 from candor.designs.design import Design
 from candor.designs.sources import DesignSource, read_design
@@ -231,9 +230,9 @@ class PlannedSurvey:
     def _repr_html_(self) -> str:
         return f"<pre>{escape(str(self))}</pre>"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """The document of ``candor plan --format json``, as plain values."""
-        plain: dict[str, Any] = json.loads(json.dumps({"design": self.design.to_document(), **asdict(self.expected)}, allow_nan=False))
+        plain: dict[str, object] = json.loads(json.dumps({"design": self.design.to_document(), **asdict(self.expected)}, allow_nan=False))
         return plain
 
 
@@ -254,9 +253,9 @@ class PlannedStudy:
     def _repr_html_(self) -> str:
         return f"<pre>{escape(str(self))}</pre>"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """The document of ``candor plan --format json``, as plain values."""
         front = {} if self.front is None else {"front": [asdict(one) for one in self.front]}
         found = {"design": self.design.to_document(), **asdict(self.expected), **front}
-        plain: dict[str, Any] = json.loads(json.dumps(found, allow_nan=False))
+        plain: dict[str, object] = json.loads(json.dumps(found, allow_nan=False))
         return plain

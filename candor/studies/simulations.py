@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +14,7 @@ from candor.planning.simulation import Behaviour, LatentModel, simulate_trial
 
 ROWS_AT_A_TIME = 100_000
 WAYS_TO_CHEAT = [str(behaviour) for behaviour in Behaviour if behaviour is not Behaviour.HONEST]
-Columns = dict[str, NDArray[Any]]
+Columns = dict[str, NDArray[np.generic]]
 
 
 def simulate(

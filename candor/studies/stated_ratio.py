@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from candor.designs.design import Design
@@ -19,7 +19,7 @@ RATIO_ALARM = (
 )
 
 
-def stated_ratio(people: NDArray[Any], *, design: Design) -> SampleRatio | None:
+def stated_ratio(people: NDArray[np.generic], *, design: Design) -> SampleRatio | None:
     """Compare the people in every cell, shape (K, S), with the stated allocation."""
     cells = {(s, a): int(people[i, j]) for i, a in enumerate(design.arms) for j, s in enumerate(design.subsample_names)}
     arms, subsamples = _whole(design.arm_probabilities), _whole(design.subsample_probabilities)

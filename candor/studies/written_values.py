@@ -6,7 +6,6 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from candor.designs.forced_responses import YES_NO
 
@@ -88,7 +87,7 @@ def is_missing(text: str) -> bool:
     return text.strip().casefold() in NOTHING
 
 
-def background_values(written: Sequence[Any], *, refused: Callable[[int, str], Exception]) -> list[float | str | None]:
+def background_values(written: Sequence[object], *, refused: Callable[[int, str], Exception]) -> list[float | str | None]:
     """The values of a covariate: all numbers, or all words; None where nothing was written.
 
     Parameters

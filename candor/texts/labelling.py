@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import IntEnum
 from functools import lru_cache
 from importlib import import_module
-from typing import Any
+from typing import Protocol
 
 from candor.errors import DataError, needing
 from candor.texts.word_lists import WordList
@@ -60,12 +60,19 @@ def labels(texts: Sequence[str], *, words: WordList, cap: int, language: str = "
     return {topic: _affect([sentence for mentions, sentence in sentences if topic in mentions]) for topic in chosen}
 
 
+class Lexicon(Protocol):
+    """What VADER offers, as far as it is used here."""
+
+    def polarity_scores(self, text: str) -> Mapping[str, float]: ...
+
+
 def _affect(sentences: Sequence[str]) -> Affect:
     mean = sum(_lexicon().polarity_scores(sentence)["compound"] for sentence in sentences) / len(sentences)
     return Affect.POSITIVE if mean >= CLEARLY else Affect.NEGATIVE if mean <= -CLEARLY else Affect.NONE
 
 
 @lru_cache(maxsize=1)
-def _lexicon() -> Any:
+def _lexicon() -> Lexicon:
     with needing("texts"):
-        return import_module("vaderSentiment.vaderSentiment").SentimentIntensityAnalyzer()
+        lexicon: Lexicon = import_module("vaderSentiment.vaderSentiment").SentimentIntensityAnalyzer()
+    return lexicon

@@ -1,7 +1,7 @@
 """The people who run studies. Participants are not users: Candor knows them only from the tables of surveys."""
 
 import hashlib
-from typing import Any, ClassVar, cast
+from typing import ClassVar, cast
 
 from django.contrib.auth.models import AbstractUser, UserManager
 from django.core.exceptions import ValidationError
@@ -53,7 +53,7 @@ class Accounts(UserManager["User"]):
 class SkeletonField(models.CharField):  # type: ignore[type-arg]
     """The look of the user's name; it follows the name as `auto_now` follows the clock."""
 
-    def pre_save(self, model_instance: models.Model, add: bool) -> Any:
+    def pre_save(self, model_instance: models.Model, add: bool) -> object:
         user = cast(User, model_instance)
         user.skeleton = skeleton(user.username)
         return user.skeleton

@@ -40,7 +40,7 @@ AWAY = {
 NOT_MODIFIED = {"description": "The same as what the ETag sent as If-None-Match stands for."}
 
 
-def with_problems(result: dict[str, dict[str, Any]], generator: object, request: object, public: bool) -> dict[str, dict[str, Any]]:
+def with_problems(result: dict[str, Any], generator: object, request: object, public: bool) -> dict[str, Any]:
     """drf-spectacular's postprocessing hook."""
     result.setdefault("components", {}).setdefault("schemas", {})["Problem"] = PROBLEM
     for operations in result["paths"].values():
@@ -55,21 +55,21 @@ def with_problems(result: dict[str, dict[str, Any]], generator: object, request:
 class DocumentMadeOnce(SchemaGenerator):
     """The document is the same for everybody, and takes a tenth of a second: a process makes it once in each language."""
 
-    def get_schema(self, request: object = None, public: bool = False) -> Any:
+    def get_schema(self, request: object = None, public: bool = False) -> object:
         if not public or self.api_version:
             return super().get_schema(request=request, public=public)  # type: ignore[no-untyped-call]
         return _document(get_language())
 
 
 @lru_cache(maxsize=4)
-def _document(language: str | None) -> Any:
+def _document(language: str | None) -> object:
     return SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
 
 
 class WrittenOnce(OpenApiYamlRenderer):
     """To write the document as YAML takes twice as long as to make it."""
 
-    def render(self, data: Any, accepted_media_type: str | None = None, renderer_context: object = None) -> bytes:
+    def render(self, data: object, accepted_media_type: str | None = None, renderer_context: object = None) -> bytes:
         if data is _document(language := get_language()):
             return _written(language)
         return _as_yaml(data)
@@ -79,7 +79,7 @@ class WrittenOnce2(WrittenOnce):
     media_type = OpenApiYamlRenderer2.media_type
 
 
-def _as_yaml(data: Any) -> bytes:
+def _as_yaml(data: object) -> bytes:
     written: bytes = OpenApiYamlRenderer().render(data)  # type: ignore[no-untyped-call]
     return written
 

@@ -2,7 +2,7 @@
 
 import re
 from tempfile import TemporaryFile
-from typing import IO, Any
+from typing import IO
 
 from django.core.files.uploadedfile import UploadedFile
 from django.core.files.uploadhandler import FileUploadHandler, StopFutureHandlers
@@ -15,8 +15,16 @@ class NamelessFileUploadHandler(FileUploadHandler):
 
     file: IO[bytes] | None = None
 
-    def new_file(self, *args: Any, **kwargs: Any) -> None:
-        super().new_file(*args, **kwargs)
+    def new_file(
+        self,
+        field_name: str,
+        file_name: str,
+        content_type: str,
+        content_length: int | None,
+        charset: str | None = None,
+        content_type_extra: dict[str, bytes] | None = None,
+    ) -> None:
+        super().new_file(field_name, file_name, content_type, content_length, charset, content_type_extra)
         self.file = None
         if self.request is not None and ADDRESSES.match(self.request.path_info):
             self.file = TemporaryFile()  # noqa: SIM115  # Django closes it with the request

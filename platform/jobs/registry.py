@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import Any, Generic, TypeVar, cast
+from typing import Generic, TypeVar, cast
 
 from django.db.models import QuerySet
 
@@ -28,7 +28,7 @@ class Job(Generic[T]):
     where: Mapping[str, object] = field(default_factory=dict)
     expects: tuple[type[Exception], ...] = ()
     priority: int = QUICK
-    most_seconds: float | None = None
+    most_seconds: int | None = None
     part_of: str = ""
     lanes: int = 1
     do: Callable[[T], None] = field(default=lambda _row: None)
@@ -36,7 +36,7 @@ class Job(Generic[T]):
     def __call__(self, do: Callable[[T], None]) -> Callable[[T], None]:
         if self.kind in JOBS:
             raise ValueError(f"Expected a new kind of work, found {self.kind} twice.")
-        JOBS[self.kind] = replace(self, do=do)
+        JOBS[self.kind] = cast("Job[Lease]", replace(self, do=do))  # it is given rows of its own model only
         return do
 
     def rows(self) -> QuerySet[T]:
@@ -52,7 +52,7 @@ class Job(Generic[T]):
         return cast(type[Lease], self.model._meta.get_field(self.part_of).related_model)
 
 
-JOBS: dict[str, Job[Any]] = {}
+JOBS: dict[str, Job[Lease]] = {}
 job = Job
 
 
@@ -69,7 +69,7 @@ def routine(*, kind: str, every: timedelta, at_start: bool = False) -> Callable[
     return register
 
 
-def job_of(lease: Lease) -> Job[Any]:
+def job_of(lease: Lease) -> Job[Lease]:
     """The kind of work that a row is."""
     return next(
         one

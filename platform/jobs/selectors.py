@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Any
 
 from django.db.models import Count, Min, Q
 from django.utils import timezone
 from django.utils.timesince import timesince
 from django.utils.translation import gettext as _
 
-from jobs.models import Routine
+from jobs.models import Lease, Routine
 from jobs.registry import JOBS, Job
 
 NEWEST = 5
@@ -42,7 +41,7 @@ def all_work() -> list[Work]:
     return [_work(job) for job in JOBS.values()]
 
 
-def _work(job: Job[Any]) -> Work:
+def _work(job: Job[Lease]) -> Work:
     now, failed = timezone.now(), ~Q(error="")
     if job.model is not Routine:
         failed &= Q(due_at=None)

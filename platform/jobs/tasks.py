@@ -2,7 +2,7 @@
 
 import logging
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TypedDict
 
 from celery import shared_task
 from django.utils import timezone
@@ -81,7 +81,7 @@ def take_over_everything() -> None:
         _take_over(model, expired_by=timezone.now() + model.TERM)
 
 
-def attempt(job: Job[Any], lease: Lease) -> None:
+def attempt(job: Job[Lease], lease: Lease) -> None:
     """Do a piece of work that this worker holds. Failures are recorded; work taken away is left alone; bugs are recorded and raised."""
     expected: tuple[type[Exception], ...] = (ExpectedError, *job.expects)
     try:
@@ -104,7 +104,7 @@ def attempt(job: Job[Any], lease: Lease) -> None:
                 _send(parts, lease.pk, times=parts.lanes)
 
 
-def _work_on_a_part(job: Job[Any], key: object) -> None:
+def _work_on_a_part(job: Job[Lease], key: object) -> None:
     """Do the first waiting part, and queue up for the next, so that other work comes in between; after the last, end the whole."""
     parts = job.parts_of(key)
     waiting = parts.filter(holder=None).order_by("pk").values_list("pk", flat=True)
@@ -138,8 +138,14 @@ def _fail(lease: Lease, error: str) -> None:
         logger.info("What failed was taken away from its worker: %s", error)
 
 
-def _send(job: Job[Any], key: object, *, after: timedelta = timedelta(0), times: int = 1) -> None:
-    limit: dict[str, Any] = {} if job.most_seconds is None else {"soft_time_limit": job.most_seconds}
+class Limit(TypedDict, total=False):
+    """The option of a message whose work may take so long at most."""
+
+    soft_time_limit: int
+
+
+def _send(job: Job[Lease], key: object, *, after: timedelta = timedelta(0), times: int = 1) -> None:
+    limit = Limit() if job.most_seconds is None else Limit(soft_time_limit=job.most_seconds)
     try:
         for _one in range(times):
             work.apply_async(

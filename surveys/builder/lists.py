@@ -139,6 +139,12 @@ class ItemPage(DraftPage):
     """One question, new or existing."""
 
     template_name = "surveys/builder/item.html"
+    by_hand = ("name",)
+
+    @property
+    def saves_itself(self) -> bool:
+        """Not while a name in the data would be made of half a text: for a new question, and for the questions of a group."""
+        return bool(self.name) and self.before.get("kind") != "group" and super().saves_itself
 
     def _enter(self, request: HttpRequest, /, slug: str, **kwargs: str) -> HttpResponseBase:
         self.part = kwargs["part"]

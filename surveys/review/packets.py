@@ -7,7 +7,7 @@ from datetime import date
 
 from candor.designs.design import Design
 from surveys.allocation.findable import about_sections
-from surveys.definition import QuizItem, StudyDefinition
+from surveys.definition import StudyDefinition
 from surveys.drafting.consent_prompts import Prompt, consent_prompts
 from surveys.drafting.markdown import sanitised_html
 from surveys.drafting.translations import Outdated, outdated_in, remembering
@@ -21,7 +21,7 @@ from surveys.privacy.budgets import bought_in_words, budget_in_words, rarity
 from surveys.privacy.exact import shown_exactly
 from surveys.privacy.limits import reason_is_needed
 from surveys.privacy.words import privacy_in_words
-from surveys.questions.background import Group, ShortText
+from surveys.questions.background import Group, QuizItem, ShortText
 from surveys.questions.parts import texts_of
 from surveys.questions.stimuli import Stimulus, Video
 from surveys.review.changes import Change, changes_between, section_of

@@ -10,11 +10,11 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Self
+from typing import Self
 
-from analysis.sources.records.values import CHILDREN, LABELS, VALUES
+from analysis.sources.records.values import AUXILIARY, CHILDREN, HOMES, LABELS, VALUES, Vertex
+from candor.records.schema import Record
 
-Record = dict[str, Any]
 Renamed = Mapping[str, Mapping[str, str]]
 """Other names of values, by attribute."""
 ABSENT = "\0"
@@ -52,16 +52,16 @@ class RecordColumns:
     columns: Mapping[str, Column]
 
     @classmethod
-    def of(cls, records: Iterable[Record], renamed: Renamed) -> Self:
+    def of(cls, records: Iterable[Vertex], renamed: Renamed) -> Self:
         """Siblings come into an order drawn by chance: that of the files is not kept."""
         depths: list[str] = []
         columns: dict[str, _Growing] = {}
         shuffle = secrets.SystemRandom().shuffle
 
-        def put(vertex: Record, depth: int) -> None:
+        def put(vertex: Vertex, depth: int) -> None:
             place = len(depths)
             depths.append(chr(depth))
-            for home in (LABELS, VALUES):
+            for home in HOMES:
                 for name, value in vertex[home].items():
                     if name not in columns:
                         columns[name] = _Growing()
@@ -106,7 +106,10 @@ class RecordColumns:
         lines = [_unpacked(self.columns[name].letters) for name in names]
         above: list[Record] = []
         for depth, *letters in zip(_unpacked(self.depths), *lines, strict=True):
-            vertex: Record = {**{home: dict(told) for home, told in fields_of("".join(letters))}, CHILDREN: []}
+            labels, values, confirmed = fields_of("".join(letters))
+            vertex: Record = {"quasi_identifiers": dict(labels), "sensitive": dict(values), "children": []}
+            if confirmed:
+                vertex["auxiliary"] = dict(confirmed)
             if (level := ord(depth)) == 0 and above:
                 yield above[0]
             del above[level:]
@@ -134,7 +137,9 @@ class _Growing:
         return Column(values=list(self.letters), letters=_packed("".join([*self.parts, ABSENT * (length - self.length)])))
 
 
-Fields = tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
+Told = tuple[tuple[str, str], ...]
+Fields = tuple[Told, Told, Told]
+"""Labels, sensitive values, and auxiliary attributes that are published as they are."""
 
 
 def _reader(columns: list[tuple[str, str, dict[str, str]]]) -> Callable[[str], Fields]:
@@ -142,11 +147,11 @@ def _reader(columns: list[tuple[str, str, dict[str, str]]]) -> Callable[[str], F
 
     @lru_cache(maxsize=KEPT)
     def fields_of(letters: str) -> Fields:
-        found: dict[str, list[tuple[str, str]]] = {LABELS: [], VALUES: []}
+        found: dict[str, list[tuple[str, str]]] = {LABELS: [], VALUES: [], AUXILIARY: []}
         for letter, (home, name, by_letter) in zip(letters, columns, strict=True):
             if letter != ABSENT:
-                found.setdefault(home, []).append((name, by_letter[letter]))
-        return tuple((home, tuple(told)) for home, told in found.items())
+                found[home].append((name, by_letter[letter]))
+        return tuple(found[LABELS]), tuple(found[VALUES]), tuple(found[AUXILIARY])
 
     return fields_of
 

@@ -4,18 +4,19 @@ import base64
 import secrets
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from typing import IO, Any, NamedTuple
+from typing import IO, NamedTuple, TypedDict
 
-from analysis.sources.records.columns import Record, RecordColumns
+from analysis.sources.records.columns import RecordColumns
 from analysis.sources.records.statements import documents, roles_in
 from analysis.sources.records.values import (
     CHILDREN,
     ENTRY,
     HOME,
-    LABELS,
+    HOMES,
     MOST_VALUES,
     NOT_GIVEN,
-    VALUES,
+    Attribute,
+    Vertex,
     are_numbers,
     bins_of,
     in_order,
@@ -27,6 +28,28 @@ from surveys.reading.words import sentence as _
 
 FEWEST_DIGITS = 5
 """Whole numbers with so many digits, all different, are numbers of people."""
+
+
+class DeclaredFile(TypedDict):
+    """A file as somebody declared it (`rows.BroughtFile`), and its size in bytes."""
+
+    name: str
+    kind: str
+    group: str
+    key: str
+    columns: Sequence[str]
+    roles: Mapping[str, str]
+    below: str
+    on: Sequence[str]
+    size: int
+
+
+class Packed(TypedDict):
+    """All that is kept: the number of students, the attributes, and the records in base 64."""
+
+    n: int
+    attributes: list[Attribute]
+    records: str
 
 
 class Row(NamedTuple):
@@ -44,9 +67,9 @@ class Joined:
 
     def __init__(self) -> None:
         self.students: dict[str, int] = {}
-        self.named: dict[tuple[str | int, ...], Record] = {}
+        self.named: dict[tuple[str | int, ...], Vertex] = {}
         """The rows that rows of another file belong to, by group, student and what names them."""
-        self.records: list[Record] = []
+        self.records: list[Vertex] = []
         self.roles: dict[str, str] = {}
         self.nested: set[str] = set()
         self.values: dict[str, dict[str, int]] = {}
@@ -55,7 +78,7 @@ class Joined:
         """Equal values are one text in memory."""
         self.has_roots = False
 
-    def take(self, rows: Iterator[Row], one: Mapping[str, Any], *, named_by: Sequence[str]) -> None:
+    def take(self, rows: Iterator[Row], one: DeclaredFile, *, named_by: Sequence[str]) -> None:
         """Students, or what belongs to them, or to a row of theirs. `named_by`: the columns by which files below find these rows."""
         group, first = one["group"], array("l")
         names = {name: f"{group}.{name}" if group else name for name in one["roles"]}
@@ -75,7 +98,7 @@ class Joined:
                 raise wrong_at(one, line, _("this student is not in the file of students"))
             if at is None:
                 at = self.students[row.key] = len(self.records)
-                self.records.append({LABELS: {}, VALUES: {}, CHILDREN: []})
+                self.records.append({"quasi_identifiers": {}, "sensitive": {}, "children": []})
             told = {names[name]: value for name, value in row.told.items()}
             if group:
                 made = self._vertex({group: ENTRY, **told})
@@ -88,7 +111,7 @@ class Joined:
                 self.records[at] = self._vertex(told)
         self.has_roots = self.has_roots or not group
 
-    def _above(self, at: int, row: Row, one: Mapping[str, Any]) -> Record:
+    def _above(self, at: int, row: Row, one: DeclaredFile) -> Vertex:
         """The row to which a row belongs: its student, or a row of the same student in another file."""
         if not one["below"]:
             return self.records[at]
@@ -97,14 +120,14 @@ class Joined:
             raise wrong_at(one, row.line, problem)
         return found
 
-    def _put_below(self, above: Record, made: Record, one: Mapping[str, Any], line: int) -> None:
+    def _put_below(self, above: Vertex, made: Vertex, one: DeclaredFile, line: int) -> None:
         if len(above[CHILDREN]) >= MOST_CHILDREN:
             if one["below"]:
                 raise wrong_at(one, line, _("expected at most %(most)s rows of one “%(group)s”", most=MOST_CHILDREN, group=one["below"]))
             raise wrong_at(one, line, _("expected at most %(most)s rows of one student", most=MOST_CHILDREN))
         above[CHILDREN].append(made)
 
-    def take_records(self, part: IO[bytes], one: Mapping[str, Any]) -> None:
+    def take_records(self, part: IO[bytes], one: DeclaredFile) -> None:
         """Records as docs/records.md describes them. They have no number, so nothing can be joined with them."""
         for number, document in documents(part, one["name"]):
             told: dict[str, str] = dict(self.roles)
@@ -120,14 +143,14 @@ class Joined:
             if nested:
                 self.nested.add(name)
 
-    def _vertex(self, told: Mapping[str, str]) -> Record:
-        vertex: Record = {LABELS: {}, VALUES: {}, CHILDREN: []}
+    def _vertex(self, told: Mapping[str, str]) -> Vertex:
+        vertex: Vertex = {"quasi_identifiers": {}, "sensitive": {}, "children": []}
         for name, value in told.items():
             vertex[HOME[self.roles[name]]][name] = self._counted(name, value)
         return vertex
 
-    def _interned(self, record: Record, *, depth: int) -> Record:
-        for home in (LABELS, VALUES):
+    def _interned(self, record: Vertex, *, depth: int) -> Vertex:
+        for home in HOMES:
             for name, value in record[home].items():
                 record[home][name] = self._counted(name, value)
                 if depth:
@@ -141,7 +164,7 @@ class Joined:
         counts[value] = counts.get(value, 0) + 1
         return self.texts.setdefault(value, value)
 
-    def packed(self) -> dict[str, Any]:
+    def packed(self) -> Packed:
         """Everything that is kept."""
         n = len(self.records)
         self.students.clear()
@@ -157,7 +180,7 @@ class Joined:
         written = RecordColumns.of(self.records, bins).to_bytes()
         if len(written) > MOST_KEPT:
             raise UnreadableError(_("this is more than can be kept: leave out columns, or bring it in parts"))
-        attributes = [
+        attributes: list[Attribute] = [
             {
                 "name": name,
                 "role": self.roles[name],
@@ -179,7 +202,7 @@ class Joined:
             raise UnreadableError(_("“%(name)s” has more than %(most)s values: make them coarser", name=name, most=MOST_VALUES))
 
 
-def wrong_at(one: Mapping[str, Any], line: int, problem: Sentence) -> UnreadableError:
+def wrong_at(one: DeclaredFile, line: int, problem: Sentence) -> UnreadableError:
     """The refusal of a line of a file, or of a statement."""
     if one["kind"] == "xapi":
         return UnreadableError(_("“%(file)s”, statement %(line)s: %(problem)s", file=one["name"], line=line, problem=problem))

@@ -4,12 +4,13 @@ import base64
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from tempfile import TemporaryFile
-from typing import IO, Any, Self
+from typing import IO, Self
 
 from analysis.answers.record_schemas import SENSITIVE, RecordSchema
 from analysis.answers.study_records import NOT_ANSWERED, ROOT, halving
-from analysis.sources.records.columns import Record, RecordColumns
-from analysis.sources.records.values import AUXILIARY, ENTRY, HOME, are_numbers, bins_of, in_order
+from analysis.sources.records.columns import RecordColumns
+from analysis.sources.records.values import AUXILIARY, ENTRY, HOME, Attribute, are_numbers, bins_of, in_order
+from candor.records.schema import Record
 from surveys.reading.apart import read_apart
 from surveys.reading.readers import RECORDS
 
@@ -38,11 +39,11 @@ class RecordRows:
     """Records in an order drawn by chance: the place of a record is its random key. No number of a student is among them."""
 
     n: int
-    attributes: Sequence[Mapping[str, Any]]
+    attributes: Sequence[Attribute]
     data: bytes
 
     @property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> dict[str, list[Attribute]]:
         """Everything that may be told of them beside their number."""
         return {"attributes": list(self.attributes)}
 
@@ -60,7 +61,7 @@ class RecordRows:
         wanted = {one["name"]: roles.get(one["name"], one["role"]) for one in self.attributes}
         newly = [one["name"] for one in self.attributes if wanted[one["name"]] == SENSITIVE != one["role"]]
         bins = {name: bins_of(columns.columns[name].counts()) for name in newly}
-        attributes = [
+        attributes: list[Attribute] = [
             {
                 **one,
                 "role": wanted[one["name"]],
@@ -106,7 +107,7 @@ def way_up(file: BroughtFile, files: Sequence[BroughtFile]) -> list[str]:
     return found
 
 
-def schema_in(document: Mapping[str, Any]) -> RecordSchema:
+def schema_in(document: Mapping[str, Sequence[Attribute]]) -> RecordSchema:
     """The attributes of records that somebody brought. Numbers are halved, all else has one level up to `*`."""
     attributes = {one["name"]: one for one in document["attributes"]}
     kept = {name: one for name, one in attributes.items() if one["values"] != [ENTRY]}

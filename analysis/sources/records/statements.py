@@ -2,22 +2,28 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import IO, Any
+from typing import IO, NamedTuple
 
-from analysis.sources.records.values import AUXILIARY, CHILDREN, CONTROL, FIELDS, LABELS, VALUES, checked
+from analysis.sources.records.values import AUXILIARY, CHILDREN, CONTROL, FIELDS, LABELS, VALUES, Home, Vertex, checked
 from candor.errors import DataError
 from candor.records.reading import records_in
 from candor.records.schema import DEEPEST, MOST_CHILDREN
 from surveys.reading.words import Sentence, UnreadableError
 from surveys.reading.words import sentence as _
 
+READ_INTO: tuple[tuple[str, str, Home], ...] = (
+    (LABELS, "quasi_identifier", LABELS),
+    (AUXILIARY, "auxiliary", LABELS),
+    (VALUES, "sensitive", VALUES),
+)
+"""The fields of a record that is read, the role of what stands there, and the field that it gets."""
 LARGEST = 100 * 1024**2
 MOST_ATTRIBUTES, LONGEST_NAME = 240, 100
 STATEMENT = ("activity", "kind", "grade")
 """The attributes of an xAPI statement: the name of its object, the last part of the object's type, and result.score."""
 
 
-def documents(file: IO[bytes], name: str) -> Iterator[tuple[int, Any]]:
+def documents(file: IO[bytes], name: str) -> Iterator[tuple[int, object]]:
     """The parts of a JSON list, counted from 1."""
     try:
         yield from enumerate(records_in(file, largest=LARGEST), start=1)
@@ -25,7 +31,7 @@ def documents(file: IO[bytes], name: str) -> Iterator[tuple[int, Any]]:
         raise UnreadableError(_("“%(file)s”: %(error)s", file=name, error=str(error))) from None
 
 
-def roles_in(record: Any, told: dict[str, str], *, where: "Sentence | str", depth: int = 1) -> dict[str, Any]:
+def roles_in(record: object, told: dict[str, str], *, where: "Sentence | str", depth: int = 1) -> Vertex:
     """A record, checked, with auxiliary attributes among the labels. The role of each attribute, the field that it stands in, goes to
     `told`.
     """
@@ -38,8 +44,8 @@ def roles_in(record: Any, told: dict[str, str], *, where: "Sentence | str", dept
     children = record[CHILDREN]
     if not isinstance(children, list) or len(children) > MOST_CHILDREN:
         raise _wrong(where, _("expected a list of at most %(most)s children", most=MOST_CHILDREN))
-    found: dict[str, Any] = {LABELS: {}, VALUES: {}, CHILDREN: []}
-    for field, role, home in ((LABELS, "quasi_identifier", LABELS), (AUXILIARY, "auxiliary", LABELS), (VALUES, "sensitive", VALUES)):
+    found: Vertex = {"quasi_identifiers": {}, "sensitive": {}, "children": []}
+    for field, role, home in READ_INTO:
         values = record.get(field, {})
         if not isinstance(values, Mapping):
             raise _wrong(where, _("expected attributes by name in “%(field)s”", field=field))
@@ -60,8 +66,17 @@ def roles_in(record: Any, told: dict[str, str], *, where: "Sentence | str", dept
     return found
 
 
-def statement_of(document: Any) -> tuple[str, dict[str, str]] | Sentence:
-    """The key of the actor and the attributes of a statement, or what it lacks."""
+class Statement(NamedTuple):
+    """The key of the actor, the attributes, and the last part of the address of the object; `above`: that of its parent."""
+
+    key: str
+    told: dict[str, str]
+    own: str
+    above: str
+
+
+def statement_of(document: object, *, has_parent: bool = False) -> Statement | Sentence:
+    """A statement, or what it lacks. `has_parent`: whether it must belong to something, such as a quiz to a course."""
     if not isinstance(document, Mapping):
         return _("expected a statement")
     if not (key := _actor(document.get("actor"))):
@@ -88,10 +103,24 @@ def statement_of(document: Any) -> tuple[str, dict[str, str]] | Sentence:
         if isinstance(text, Sentence):
             return _("“%(name)s”: %(problem)s", name=attribute, problem=text)
         found[attribute] = text
-    return key, found
+    above = _parent(document.get("context")) if has_parent else ""
+    return above if isinstance(above, Sentence) else Statement(key, found, _last(about["id"]), above)
 
 
-def _actor(actor: Any) -> str:
+def _parent(context: object) -> str | Sentence:
+    """The last part of the address of the one parent."""
+    activities = context.get("contextActivities") if isinstance(context, Mapping) else None
+    parents = activities.get("parent") if isinstance(activities, Mapping) else None
+    found = parents if isinstance(parents, list) else [parents]  # older versions of xAPI write a single one without a list
+    if len(found) > 1:
+        return _("expected one activity as context.contextActivities.parent, found %(found)s", found=len(found))
+    address = found[0].get("id") if found and isinstance(found[0], Mapping) else None
+    if not isinstance(address, str) or not (name := _last(address.strip())):
+        return _("expected an activity with an id as context.contextActivities.parent: what it belongs to")
+    return name
+
+
+def _actor(actor: object) -> str:
     if not isinstance(actor, Mapping):
         return ""
     account = actor.get("account")
@@ -104,7 +133,7 @@ def _last(address: str) -> str:
     return address.rstrip("/").replace("#", "/").rpartition("/")[2]
 
 
-def _text(value: Any) -> str | Sentence:
+def _text(value: object) -> str | Sentence:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int | float):

@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Iterable, Mapping
+from typing import Final, Literal, TypedDict
 
 from surveys.reading.words import Sentence
 from surveys.reading.words import sentence as _
@@ -10,9 +11,33 @@ from surveys.reading.words import sentence as _
 NOT_GIVEN = "not answered"
 """The name that open questions have in the records of studies."""
 ENTRY = "entry"
-LABELS, VALUES, CHILDREN, AUXILIARY = "quasi_identifiers", "sensitive", "children", "auxiliary"
+Home = Literal["quasi_identifiers", "sensitive"]
+LABELS: Final = "quasi_identifiers"
+VALUES: Final = "sensitive"
+CHILDREN: Final = "children"
+AUXILIARY: Final = "auxiliary"
+
+
+class Vertex(TypedDict):
+    """A student, or what hangs on one, as it was brought: every value is a text."""
+
+    quasi_identifiers: dict[str, str]
+    sensitive: dict[str, str]
+    children: "list[Vertex]"
+
+
+class Attribute(TypedDict):
+    """An attribute of the vertices, with all values that occur. `nested`: of what hangs on students."""
+
+    name: str
+    role: str
+    nested: bool
+    values: list[str]
+
+
 FIELDS = (LABELS, VALUES, CHILDREN)
-HOME = {"quasi_identifier": LABELS, "auxiliary": LABELS, "sensitive": VALUES}
+HOMES: tuple[Home, ...] = (LABELS, VALUES)
+HOME: dict[str, Home] = {"quasi_identifier": LABELS, "auxiliary": LABELS, "sensitive": VALUES}
 """The field of each role. Many auxiliary values together identify, so they are treated as quasi-identifiers."""
 ROLES = ("identifier", *HOME)
 LONGEST_VALUE, MOST_VALUES = 100, 2000

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import click
 
@@ -39,10 +38,10 @@ class Found:
     """The printed result: `items` are numbers by name, `more` stands in the JSON alone."""
 
     method: str
-    items: Sequence[dict[str, Any]]
-    privacy: dict[str, Any] | None
+    items: Sequence[Mapping[str, object]]
+    privacy: dict[str, object] | None
     notes: Sequence[str]
-    more: dict[str, Any]
+    more: dict[str, object]
 
 
 @click.command()
@@ -156,7 +155,7 @@ def _released(release: DifficultyRelease, method: str, *, delta: float | None) -
     return Found(method=method, items=document["items"], privacy=privacy, notes=[], more=more)
 
 
-def _privacy(loss: Loss, mechanism: str, *, delta: float | None) -> dict[str, Any]:
+def _privacy(loss: Loss, mechanism: str, *, delta: float | None) -> dict[str, object]:
     used = 0.0 if loss.pure_epsilon is not None or delta is None else delta
     return {"epsilon": loss.epsilon(used), "delta": used, "rho": loss.rho, "mechanism": mechanism, "neighbours": NEIGHBOURS}
 
@@ -167,13 +166,13 @@ def _json(found: Found) -> str:
 
 
 def _text(found: Found) -> str:
-    width = max(len("item"), *(len(item["item"]) for item in found.items))
+    width = max(len("item"), *(len(str(item["item"])) for item in found.items))
     lines = [f"{'item':{width}}  difficulty  standard deviation"]
     for item in found.items:
         difficulty, deviation = (f"{item[name]:.3f}" if item[name] is not None else "–" for name in ("difficulty", "standard_deviation"))
-        lines.append(f"{item['item']:{width}}  {difficulty:>10}  {deviation:>18}")
+        lines.append(f"{item['item']!s:{width}}  {difficulty:>10}  {deviation:>18}")
     spread = found.more.get("abilities")
-    if spread is not None:
+    if isinstance(spread, dict):
         assumed = "assumed" if spread["assumed"] else "estimated"
         lines += ["", f"Abilities ({assumed}): mean {spread['mean']:.2f}, standard deviation {spread['standard_deviation']:.2f}."]
     lines += ["", *(f"{note[0].upper()}{note[1:]}." for note in found.notes)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -67,7 +68,7 @@ def query(
     click.echo(json.dumps(document, ensure_ascii=False, indent=2) if output_format == "json" else _text(document))
 
 
-def _question(document: Any, budget: BudgetFile, table: Table, *, questions: int | None, error: float | None) -> Question:
+def _question(document: object, budget: BudgetFile, table: Table, *, questions: int | None, error: float | None) -> Question:
     """The question, with its own ε or ρ, or the one that an option asks for."""
     if questions is None and error is None:
         return read_question(document)
@@ -86,7 +87,7 @@ def _question(document: Any, budget: BudgetFile, table: Table, *, questions: int
     return replace(question, spending=share_of_budget(question.sensitivity, epsilon=budget.epsilon, rho=rho, questions=questions or 1))
 
 
-def _previewed(question: Question, budget: BudgetFile, table: Table) -> dict[str, Any]:
+def _previewed(question: Question, budget: BudgetFile, table: Table) -> dict[str, object]:
     return {
         "question": question.document(),
         "sentence": question.sentence(),
@@ -99,7 +100,7 @@ def _previewed(question: Question, budget: BudgetFile, table: Table) -> dict[str
     }
 
 
-def _text(document: dict[str, Any]) -> str:
+def _text(document: Mapping[str, Any]) -> str:
     privacy, left = document["privacy"], document["left"]
     cost = f"epsilon {privacy['epsilon']:.4g}" if privacy["epsilon"] is not None else f"rho {privacy['rho']:.4g}"
     lines = [

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -14,9 +13,9 @@ from candor.cli.inputs import Input, InputFile
 from candor.cli.options import PROPORTION, format_option
 from candor.cli.progress import progress_bar
 from candor.cli.records import files
-from candor.records.anonymising import SUPPRESSED_AT_MOST, Release, read_records
+from candor.records.anonymising import SUPPRESSED_AT_MOST, read_records
 from candor.records.anonymising import anonymize as anonymized
-from candor.records.loss import losses
+from candor.records.loss import Losses, losses
 from candor.records.schema import Role
 from candor.records.tables.anatomy import GROUP, anatomize
 from candor.records.tables.anonymising import anonymize_table
@@ -108,8 +107,10 @@ def anonymize(
             forest, k=k, diversity=levels, class_size=class_size, suppress=suppress, t=t, auxiliary=auxiliary, anatomy=anatomy, tell=tell
         )
     files.write(output, "[\n" + ",\n".join(json.dumps(record, ensure_ascii=False) for record in release.records) + "\n]\n")
-    summary = _summary(release)
-    files.say(summary, output_format, _lines(summary))
+    sizes = [len(one.members) for one in release.classes]
+    told = {"records": len(release.records), "suppressed": release.suppressed, "classes": len(sizes), "smallest_class": min(sizes)}
+    lost = losses(release)
+    files.say({**told, "loss": lost.to_dict()}, output_format, _lines(told, lost))
 
 
 def _anatomize(
@@ -135,21 +136,9 @@ def _anatomize(
     files.say(told, output_format, iter([f"{told['rows']} rows in {told['groups']} groups", f"{output} and {second}"]))
 
 
-def _summary(release: Release) -> dict[str, Any]:
-    sizes = [len(one.members) for one in release.classes]
-    return {
-        "records": len(release.records),
-        "suppressed": release.suppressed,
-        "classes": len(sizes),
-        "smallest_class": min(sizes),
-        "loss": losses(release).to_dict(),
-    }
-
-
-def _lines(summary: Mapping[str, Any]) -> Iterator[str]:
-    loss = summary["loss"]
-    yield f"{summary['records']} records in {summary['classes']} classes of at least {summary['smallest_class']}"
-    yield f"{summary['suppressed']} records suppressed"
-    yield f"loss {loss['overall']:.3f} (0 nothing, 1 all)"
-    yield from (f"  {name}: {share:.3f}" for name, share in loss["labels"].items())
-    yield from (f"  {name}: {share:.1%} blank" for name, share in loss["blank"].items())
+def _lines(told: Mapping[str, float], lost: Losses) -> Iterator[str]:
+    yield f"{told['records']} records in {told['classes']} classes of at least {told['smallest_class']}"
+    yield f"{told['suppressed']} records suppressed"
+    yield f"loss {lost.overall:.3f} (0 nothing, 1 all)"
+    yield from (f"  {name}: {share:.3f}" for name, share in lost.labels.items())
+    yield from (f"  {name}: {share:.1%} blank" for name, share in lost.blank.items())

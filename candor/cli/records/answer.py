@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import click
 import numpy as np
@@ -44,19 +42,24 @@ def answer(
     totals = _totals(totals_path)
     published = Reconstruction(files.checked_records(published_path, roles), hierarchies, totals)
     asked = [_query(text) for text in queries]
-    document: dict[str, Any] = {"answers": [published.expected(query) for query in asked], "weights": "totals" if totals else "uniform"}
+    answers = [published.expected(query) for query in asked]
+    document: dict[str, object] = {"answers": answers, "weights": "totals" if totals else "uniform"}
+    lines = [f"{count:.2f}" for count in answers]
     if original_path is not None:
         original = Reconstruction(files.checked_records(original_path, roles), hierarchies)
-        document["true"] = [original.expected(query) for query in asked]
+        true = [original.expected(query) for query in asked]
         error, left_out = average_relative_error(original, published, asked, rng=np.random.default_rng())
-        document |= {"average_relative_error": None if np.isnan(error) else error, "left_out": left_out}
+        document |= {"true": true, "average_relative_error": None if np.isnan(error) else error, "left_out": left_out}
+        lines = [f"{line} (true: {count:.0f})" for line, count in zip(lines, true, strict=True)]
+        lines.append(f"average relative error: {'–' if np.isnan(error) else f'{error:.3f}'}; {left_out} queries left out")
         if epsilon is not None:
             with files.named("--epsilon"):
                 error, _ = desk_relative_error(original, asked, epsilon=epsilon, delta=delta)
             document["desk_relative_error"] = None if np.isnan(error) else error
+            lines += [] if np.isnan(error) else [f"average relative error of answers with noise: {error:.3f}"]
     elif epsilon is not None:
         raise InputError("--epsilon: expected --original, because noise is added to true counts")
-    files.say(document, output_format, _lines(document))
+    files.say(document, output_format, iter(lines))
 
 
 def _query(text: str) -> Query:
@@ -68,17 +71,8 @@ def _totals(path: Input | None) -> dict[str, dict[str, float]]:
     if path is None:
         return {}
     document = files.document_in(path)
-    parts = list(document.values()) if isinstance(document, dict) else [None]
-    if not all(isinstance(part, dict) and all(type(number) in (int, float) for number in part.values()) for part in parts):
+    if not isinstance(document, dict) or not all(
+        isinstance(part, dict) and all(type(number) in (int, float) for number in part.values()) for part in document.values()
+    ):
         raise InputError(f"{path}: expected totals as {{ATTRIBUTE: {{VALUE: NUMBER}}}}")
-    return dict(document)
-
-
-def _lines(document: dict[str, Any]) -> Iterator[str]:
-    for at, count in enumerate(document["answers"]):
-        yield f"{count:.2f}" + (f" (true: {document['true'][at]:.0f})" if "true" in document else "")
-    if "true" in document:
-        error = document["average_relative_error"]
-        yield "average relative error: " + ("–" if error is None else f"{error:.3f}") + f"; {document['left_out']} queries left out"
-    if (desk := document.get("desk_relative_error")) is not None:
-        yield f"average relative error of answers with noise: {desk:.3f}"
+    return document

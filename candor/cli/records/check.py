@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -71,7 +70,7 @@ def check(
     return int(broken is not None)
 
 
-def _sensitive(vertex: Any) -> Iterator[str]:
+def _sensitive(vertex: object) -> Iterator[str]:
     """Names of sensitive attributes, wherever they stand; malformed vertices are the checker's."""
     if isinstance(vertex, dict):
         yield from vertex.get("sensitive") or ()

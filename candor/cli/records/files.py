@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -16,7 +15,7 @@ from candor.errors import MethodError
 from candor.records.checking import violations
 from candor.records.hierarchies import read_hierarchies
 from candor.records.reading import hierarchies_in, read_json, records_in
-from candor.records.schema import Role, checked_roles, with_roles
+from candor.records.schema import Record, Role, checked_roles, with_roles
 from candor.records.tables.anonymising import Table, largest_distances, names_of, read_table
 from candor.records.tables.closeness import DISTANCES, Scale
 
@@ -26,7 +25,7 @@ class Levels(click.ParamType):  # type: ignore[type-arg]  # generic from click 8
 
     name = "name=l,…"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> dict[str, int]:
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> dict[str, int]:
         """Read it, or say what was expected and what came."""
         if isinstance(value, dict):
             return value
@@ -102,7 +101,7 @@ def far_classes(path: Input, roles: Mapping[str, Role] | None, hierarchies_path:
             yield f"t: {name}: a class is {most:.4f} from all rows, by the {distance} distance; expected at most {t:g}"
 
 
-def written_records(path: Input, roles: Mapping[str, Role] | None = None) -> Iterator[Any]:
+def written_records(path: Input, roles: Mapping[str, Role] | None = None) -> Iterator[Record]:
     """The records of a file, with the roles that were chosen for some attributes; a row of a table is a record without children."""
     if is_table(path):
         if roles is None:
@@ -117,7 +116,7 @@ def written_records(path: Input, roles: Mapping[str, Role] | None = None) -> Ite
             yield with_roles(record, roles) if roles else record
 
 
-def checked_records(path: Input, roles: Mapping[str, Role] | None = None) -> list[Any]:
+def checked_records(path: Input, roles: Mapping[str, Role] | None = None) -> list[Record]:
     """The records of a file, of which each is at least well-formed."""
     found = list(written_records(path, roles))
     broken = next((one for one in violations(found, k=1) if one.rule != "labels"), None)
@@ -126,7 +125,7 @@ def checked_records(path: Input, roles: Mapping[str, Role] | None = None) -> lis
     return found
 
 
-def document_in(path: Input) -> Any:
+def document_in(path: Input) -> object:
     """The JSON document of a small file."""
     with named(path):
         return read_json(path.read_bytes())
@@ -139,7 +138,7 @@ def roles_in(path: Input) -> dict[str, Role]:
         return checked_roles(document, document if isinstance(document, Mapping) else (), of="the file")
 
 
-def hierarchies_of(path: Path | None) -> Mapping[str, Any]:
+def hierarchies_of(path: Path | None) -> Mapping[str, Mapping[str, Sequence[object]]]:
     """The document of hierarchies, whose faults name its file; none is an empty one."""
     if path is None:
         return {}
@@ -159,6 +158,6 @@ def write(path: Path, text: str) -> None:
         partial.unlink(missing_ok=True)
 
 
-def say(document: Mapping[str, Any], output_format: str, lines: Iterator[str]) -> None:
+def say(document: Mapping[str, object], output_format: str, lines: Iterator[str]) -> None:
     """Print one JSON document, or the lines for people."""
     click.echo(json.dumps(document, ensure_ascii=False, indent=2) if output_format == "json" else "\n".join(lines))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -13,8 +12,9 @@ from candor.cli.inputs import Input, InputFile
 from candor.cli.options import format_option
 from candor.cli.records import files
 from candor.records.hierarchies import read_hierarchies
-from candor.records.releases.intersection import intersection
-from candor.records.risk import risks
+from candor.records.releases.intersection import Intersection, intersection
+from candor.records.risk import Risks, risks
+from candor.records.schema import Record
 from candor.records.tables.minimality import rows_given_away
 
 
@@ -44,21 +44,22 @@ def risk(
     """
     roles = files.roles_in(roles_path) if roles_path is not None else None
     published = files.checked_records(published_path, roles)
-    document: dict[str, Any] = risks(published).to_dict()
+    after = risks(published)
     original = files.checked_records(original_path, roles) if original_path is not None else None
-    if original is not None:
-        document["before"] = risks(original).to_dict()
-    if other_path is not None:
-        document["intersection"] = intersection(published, files.checked_records(other_path, roles)).to_dict()
+    before = risks(original) if original is not None else None
+    both = intersection(published, files.checked_records(other_path, roles)) if other_path is not None else None
+    given = None
     if demanded := {name: level for name, level in levels.items() if level > 1}:
         if original is None or hierarchies_path is None:
             raise InputError("--l: expected --original and --hierarchies, because the attack compares labels before and after")
-        document["minimality"] = _given_away(published, original, hierarchies_path, k=k, levels=demanded)
-    files.say(document, output_format, _lines(document))
+        given = _given_away(published, original, hierarchies_path, k=k, levels=demanded)
+    more = {"before": before and before.to_dict(), "intersection": both and both.to_dict(), "minimality": given}
+    document = {**after.to_dict(), **{name: part for name, part in more.items() if part is not None}}
+    files.say(document, output_format, _lines(after, before, both, given))
 
 
 def _given_away(
-    published: Sequence[Any], original: Sequence[Any], hierarchies_path: Path, *, k: int, levels: dict[str, int]
+    published: Sequence[Record], original: Sequence[Record], hierarchies_path: Path, *, k: int, levels: dict[str, int]
 ) -> dict[str, int]:
     names = sorted({name for record in original for name in record["quasi_identifiers"]})
     trees = read_hierarchies(files.hierarchies_of(hierarchies_path))
@@ -72,26 +73,25 @@ def _given_away(
     return {name: rows_given_away(published, original, known, name=name, k=k, level=level) for name, level in levels.items()}
 
 
-def _lines(document: dict[str, Any]) -> Iterator[str]:
-    before = document.get("before")
-    yield f"{document['records']} records in {document['classes']} classes of at least {document['smallest_class']}"
-    yield f"prosecutor: at most {document['prosecutor_highest']:.3f}, on average (marketer) {document['prosecutor_mean']:.3f}"
+def _lines(after: Risks, before: Risks | None, both: Intersection | None, given: dict[str, int] | None) -> Iterator[str]:
+    yield f"{after.records} records in {after.classes} classes of at least {after.smallest_class}"
+    yield f"prosecutor: at most {after.prosecutor_highest:.3f}, on average (marketer) {after.prosecutor_mean:.3f}"
     yield "singled out by" + (" (before)" if before else "")
-    for name, number in document["linked"].items():
-        yield f"  {name}: {number}" + (f" ({before['linked'][name]})" if before else "")
-    if document["insider"]:
+    for name, number in after.linked.items():
+        yield f"  {name}: {number}" + (f" ({before.linked[name]})" if before else "")
+    if after.insider:
         yield "singled out by an insider who knows one value"
-    for name, one in document["insider"].items():
-        yield f"  {name}: {one['singled_out']:.1%}; at most two are left: {one['two_left']:.1%}"
+    for name, insider in after.insider.items():
+        yield f"  {name}: {insider.singled_out:.1%}; at most two are left: {insider.two_left:.1%}"
     yield "certain for everybody in the class"
-    yield from (f"  {name}: {share:.1%} of the values" for name, share in document["certain"].items())
+    yield from (f"  {name}: {share:.1%} of the values" for name, share in after.certain.items())
     yield "largest distance (t) of values that look alike from those of their label"
-    yield from (f"  {name}: {distance:.3f}" for name, distance in document["distance"].items())
+    yield from (f"  {name}: {distance:.3f}" for name, distance in after.distance.items())
     yield "one of m look-alikes has some value, at most"
-    yield from (f"  {name}: {one['highest']:.1%}, m = {one['m']}" for name, one in document["look_alikes"].items())
-    if (both := document.get("intersection")) is not None:
+    yield from (f"  {name}: {alike.highest:.1%}, m = {alike.m}" for name, alike in after.look_alikes.items())
+    if both is not None:
         yield "with the other release"
-        yield f"  recognised: {both['recognised']}; singled out: {both['singled_out']}"
-    if (given := document.get("minimality")) is not None:
+        yield f"  recognised: {both.recognised}; singled out: {both.singled_out}"
+    if given is not None:
         yield "given away by the algorithm"
         yield from (f"  {name}: {number} rows" for name, number in given.items())

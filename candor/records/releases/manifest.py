@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from candor.errors import DataError
 from candor.records.anonymising import Release
@@ -121,7 +121,7 @@ def _unpacked(manifest: bytes) -> tuple[list[list[str]], set[str]]:
     try:
         machine = zlib.decompressobj()
         text = machine.decompress(manifest, LARGEST)
-        document: Any = json.loads(text) if machine.eof else None
+        document: object = json.loads(text) if machine.eof else None
     except (zlib.error, ValueError, RecursionError):
         document = None
     if (
@@ -134,7 +134,7 @@ def _unpacked(manifest: bytes) -> tuple[list[list[str]], set[str]]:
     return document["classes"], set(document["left_out"])
 
 
-def _is_keys(found: Any) -> bool:
+def _is_keys(found: object) -> bool:
     return isinstance(found, list) and all(isinstance(key, str) for key in found)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from candor.records.schema import ParameterError, checked_roles
 from candor.records.shuffling import shuffled
@@ -13,7 +12,7 @@ from candor.records.tables.anonymising import Table, names_of
 GROUP = "group"
 
 
-def anatomize(table: Table, roles: Any, *, k: int, level: int, auxiliary: Iterable[str] = ()) -> tuple[Table, Table]:
+def anatomize(table: Table, roles: object, *, k: int, level: int, auxiliary: Iterable[str] = ()) -> tuple[Table, Table]:
     """Two tables: quasi-identifiers as they are, and the sensitive values; only the number of a group joins them.
 
     A person is found in the first table, but has any of the sensitive values of the group. There is one sensitive column.
@@ -63,7 +62,7 @@ def anatomize(table: Table, roles: Any, *, k: int, level: int, auxiliary: Iterab
     )
 
 
-def buckets(values: Sequence[Any], *, level: int) -> list[list[int]]:
+def buckets(values: Sequence[object], *, level: int) -> list[list[int]]:
     """Rows in groups, of which each has `level` or more different values, and none twice.
 
     Parameters
@@ -103,7 +102,7 @@ def buckets(values: Sequence[Any], *, level: int) -> list[list[int]]:
     if not counts or len(values) < level * max(counts.values()):
         most = max(counts.values(), default=0)
         raise ParameterError(f"ℓ: expected at most {len(values) // max(1, most)}, because one value stands in {most} of {len(values)} rows")
-    rows: dict[Any, list[int]] = defaultdict(list)
+    rows: dict[object, list[int]] = defaultdict(list)
     for row in shuffled(range(len(values))):
         rows[values[row]].append(row)
     groups: list[list[int]] = []

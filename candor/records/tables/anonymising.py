@@ -7,15 +7,15 @@ import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from candor.errors import DataError
 from candor.records import checking
 from candor.records.anonymising import without_collection
 from candor.records.hierarchies import Hierarchy, read_hierarchies
-from candor.records.schema import ParameterError, Role, checked_roles
+from candor.records.schema import ParameterError, Record, Role, checked_roles
 from candor.records.shuffling import shuffled
 from candor.records.tables.closeness import Scale, equal_distance, largest_close_part
 from candor.records.tables.recoding import Accept, Floats, Nodes, Part, Recoded, recode
@@ -43,18 +43,18 @@ class Table:
         csv.writer(text, delimiter=self.delimiter, lineterminator="\n").writerows([self.columns, *self.rows])
         return text.getvalue()
 
-    def records(self, roles: Mapping[str, Role]) -> list[dict[str, Any]]:
+    def records(self, roles: Mapping[str, Role]) -> list[Record]:
         """As records without children, which the checker reads."""
         labels, values = self._objects(names_of(roles, "quasi_identifier")), self._objects(names_of(roles, "sensitive"))
         return [{"quasi_identifiers": one, "sensitive": other, "children": []} for one, other in zip(labels, values, strict=True)]
 
-    def _objects(self, names: Sequence[str]) -> list[dict[str, str]]:
+    def _objects(self, names: Sequence[str]) -> list[dict[str, object]]:
         """Some columns of each row by their names; rows that are alike there share one."""
         here = [name for name in names if name in self.columns]
         if not here:
             return [{} for _ in self.rows]
         written = list(zip(*(self.column(name) for name in here), strict=True))
-        known = {values: dict(zip(here, values, strict=True)) for values in set(written)}
+        known: dict[tuple[str, ...], dict[str, object]] = {values: dict(zip(here, values, strict=True)) for values in set(written)}
         return [known[values] for values in written]
 
 
@@ -99,8 +99,8 @@ class PublishedTable:
 @without_collection()
 def anonymize_table(
     table: Table,
-    roles: Any,
-    hierarchies: Any,
+    roles: object,
+    hierarchies: object,
     *,
     k: int,
     diversity: Mapping[str, int] | None = None,
@@ -252,7 +252,7 @@ def _accept(codes: Nodes, scale: Scale, *, level: int, by: str, t: float | None)
     """Demands on the classes of one sensitive column."""
     shares = np.bincount(codes) / len(codes)
 
-    def accept(counts: Floats) -> Any:
+    def accept(counts: Floats) -> npt.NDArray[np.bool_]:
         sizes = counts.sum(axis=1)
         good = np.ones(len(counts), dtype=bool)
         if level > 1 and by == "distinct":

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from math import comb
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from candor.records.hierarchies import Hierarchy
+from candor.records.schema import Record
 
 Labels = tuple[str, ...]
 
@@ -64,7 +65,7 @@ def beliefs(sizes: Sequence[int], times: int, *, k: int, level: int) -> list[flo
     return found
 
 
-def _product(polynomials: Sequence[Any]) -> Any:
+def _product(polynomials: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
     found = np.ones(1)
     for own in polynomials:
         found = np.convolve(found, own)
@@ -72,8 +73,8 @@ def _product(polynomials: Sequence[Any]) -> Any:
 
 
 def rows_given_away(
-    published: Sequence[Mapping[str, Any]],
-    original: Sequence[Mapping[str, Any]],
+    published: Sequence[Record],
+    original: Sequence[Record],
     trees: Mapping[str, Hierarchy],
     *,
     name: str,
@@ -100,7 +101,7 @@ def rows_given_away(
     -----
     Rows whose labels are covered by several classes are in one of them that the attacker does not know; they are not counted.
     """
-    classes: dict[Labels, Counter[Any]] = defaultdict(Counter)
+    classes: dict[Labels, Counter[object]] = defaultdict(Counter)
     for row in published:
         classes[_labels(row)][row["sensitive"].get(name)] += 1
     parts: dict[Labels, Counter[Labels]] = defaultdict(Counter)
@@ -125,5 +126,5 @@ def rows_given_away(
     return given
 
 
-def _labels(row: Mapping[str, Any]) -> Labels:
+def _labels(row: Record) -> Labels:
     return tuple(str(label) for _, label in sorted(row["quasi_identifiers"].items()))

@@ -2,9 +2,9 @@
 
 import time
 from collections.abc import Callable
-from typing import Any, ClassVar, TypeVar
+from typing import ClassVar, TypeVar
 
-from django.core.cache.backends.base import BaseCache
+from django.core.cache.backends.base import DEFAULT_TIMEOUT, BaseCache
 from django.core.cache.backends.locmem import LocMemCache
 from django.core.cache.backends.redis import RedisCache
 from redis.exceptions import RedisError
@@ -23,7 +23,7 @@ class CacheThatFallsBack(BaseCache):
 
     _rests_until: ClassVar[dict[str, float]] = {}
 
-    def __init__(self, server: str, params: dict[str, Any]) -> None:
+    def __init__(self, server: str, params: dict[str, object]) -> None:
         super().__init__(params)
         self._server = server
         self._redis = RedisCache(server, params)
@@ -38,26 +38,26 @@ class CacheThatFallsBack(BaseCache):
             return False
         return True
 
-    def add(self, *arguments: Any, **options: Any) -> bool:
-        return self._ask(lambda cache: cache.add(*arguments, **options))
+    def add(self, key: str, value: object, timeout: float | None = DEFAULT_TIMEOUT, version: int | None = None) -> bool:
+        return self._ask(lambda cache: cache.add(key, value, timeout, version))
 
-    def get(self, *arguments: Any, **options: Any) -> Any:
-        return self._ask(lambda cache: cache.get(*arguments, **options))
+    def get(self, key: str, default: object = None, version: int | None = None) -> object:
+        return self._ask(lambda cache: cache.get(key, default, version))
 
-    def set(self, *arguments: Any, **options: Any) -> None:
-        self._ask(lambda cache: cache.set(*arguments, **options))
+    def set(self, key: str, value: object, timeout: float | None = DEFAULT_TIMEOUT, version: int | None = None) -> None:
+        self._ask(lambda cache: cache.set(key, value, timeout, version))
 
-    def touch(self, *arguments: Any, **options: Any) -> bool:
-        return self._ask(lambda cache: cache.touch(*arguments, **options))
+    def touch(self, key: str, timeout: float | None = DEFAULT_TIMEOUT, version: int | None = None) -> bool:
+        return self._ask(lambda cache: cache.touch(key, timeout, version))
 
-    def delete(self, *arguments: Any, **options: Any) -> bool:
-        return self._ask(lambda cache: cache.delete(*arguments, **options))
+    def delete(self, key: str, version: int | None = None) -> bool:
+        return self._ask(lambda cache: cache.delete(key, version))
 
-    def incr(self, *arguments: Any, **options: Any) -> int:
-        return self._ask(lambda cache: cache.incr(*arguments, **options))
+    def incr(self, key: str, delta: int = 1, version: int | None = None) -> int:
+        return self._ask(lambda cache: cache.incr(key, delta, version))
 
-    def has_key(self, *arguments: Any, **options: Any) -> bool:
-        return self._ask(lambda cache: cache.has_key(*arguments, **options))
+    def has_key(self, key: str, version: int | None = None) -> bool:
+        return self._ask(lambda cache: cache.has_key(key, version))
 
     def clear(self) -> None:
         self._own.clear()

@@ -1,7 +1,6 @@
 """How long a page may wait for the database, so that a lock that somebody holds cannot hold all threads of the web processes."""
 
 import time
-from typing import Any
 
 from django.core.signals import request_started
 from django.db import connection
@@ -31,12 +30,12 @@ def distrust_connections() -> None:
     _lost["at"] = time.monotonic()
 
 
-def _begin_anew(**_arguments: Any) -> None:
+def _begin_anew(**_arguments: object) -> None:
     if getattr(connection, "made_at", 0.0) < _lost.get("at", 0.0) and not connection.in_atomic_block:
         connection.close()
 
 
-def _set_bounds(connection: BaseDatabaseWrapper, **_arguments: Any) -> None:
+def _set_bounds(connection: BaseDatabaseWrapper, **_arguments: object) -> None:
     connection.made_at = time.monotonic()  # type: ignore[attr-defined]
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
