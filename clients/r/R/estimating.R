@@ -18,6 +18,7 @@ candor_estimate <- function(data, design = NULL, outcomes = NULL, level = 0.95) 
 estimate_of_package <- function(package, outcomes, level) {
   protocol <- package$protocol
   names <- vapply(protocol$questions, `[[`, "", "name")
+  if (!length(names)) stop("the questions of this package have named answers: Candor's own library estimates them (replicate.py)", call. = FALSE)
   if (is.null(outcomes)) outcomes <- names
   if (length(unknown <- setdiff(outcomes, names))) {
     stop(sprintf("the package has the questions %s; %s is none of them", paste(names, collapse = ", "), unknown[1]), call. = FALSE)

@@ -65,7 +65,10 @@ candor_design <- function(design) {
 }
 
 print.candor_package <- function(x, ...) {
-  cat(sprintf("Data package %s: %d people, %s\n", basename(x$path), nrow(x$data), paste(vapply(x$protocol$questions, `[[`, "", "name"), collapse = ", ")))
+  asked <- vapply(x$protocol$questions, `[[`, "", "name")
+  cat(sprintf("Data package %s: %d people, %s\n", basename(x$path), nrow(x$data), paste(asked, collapse = ", ")))
+  named <- vapply(x$protocol$category_questions, `[[`, "", "name")
+  if (length(named)) cat(sprintf("Left to Candor's own library, because their answers are named: %s\n", paste(named, collapse = ", ")))
   cat(if (!x$checked) {
     "Its files were not checked.\n"
   } else if (!x$signature) {
