@@ -24,6 +24,7 @@ NOT_FOR_PEOPLE = {
     "UnsatisfiableRangeError",
     "RefusedAddressError",
     "CatalogueError",
+    "EvidenceError",
 }
 TRANSLATE = re.compile(r"""\{%\s*translate\s+(?:"([^"]+)"|'([^']+)')""")
 CALL = re.compile(r"""\b(?:_|gettext)\(\s*"([^"]+)"\s*[,)]""")

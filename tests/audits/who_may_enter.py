@@ -72,6 +72,8 @@ EVERYWHERE: dict[str, tuple[Any, ...]] = {
     "analysis:api_releases":           (200,    200,    200,    200,    200,    200,    200,    200,    200),
     "account_tokens":                  (LOGIN,  200,    200,    200,    200,    200,    200,    200,    200),
     "analysis:methods_page":           (200,    200,    200,    200,    200,    200,    200,    200,    200),
+    "analysis:evidence":               (200,    200,    200,    200,    200,    200,    200,    200,    200),
+    "analysis:evidence_package":       (404,    404,    404,    404,    404,    404,    404,    404,    404),
     "analysis:data_sets":              (LOGIN,  200,    200,    200,    200,    200,    200,    200,    200),
     "analysis:bring_data":             (LOGIN,  200,    403,    403,    403,    200,    403,    403,    200),
     "analysis:bring_records":          (LOGIN,  200,    403,    403,    403,    200,    403,    403,    200),
