@@ -91,7 +91,7 @@ def proposed_faces(names: Sequence[str], die: Die) -> Faces:
     if len(subsamples) > len(more):
         more += [name for name in names if name not in more][:1]
     if len(subsamples) > len(more):
-        raise MethodError("three subsamples need three answers or more, of which each can be favoured once")
+        raise MethodError(_("three subsamples need three answers or more, so that each favours another one"))
     return {subsample: _faces(names, least, most, favoured=one) for subsample, one in zip(subsamples, more, strict=True)}
 
 
