@@ -230,7 +230,7 @@ class ArmPage(StimulusPage):
     def _move_page(self) -> str:
         way, _colon, page = self.request.POST.get("move", "").partition(":")
         move_page(self.study, arm=self.arm.name, page=page, by=-1 if way == "up" else 1, actor=self.person)
-        return f"{self.request.path}#pages"
+        return f"{self.request.path}?moved={page}&way={way}#pages"
 
     def _remove(self) -> str:
         remove_arm(self.study, arm=self.name, actor=self.person)
@@ -240,7 +240,8 @@ class ArmPage(StimulusPage):
         return reverse("surveys:build_arms", args=[self.study.slug])
 
     def context_of(self, form: DraftForm) -> dict[str, object]:
-        return super().context_of(form) | {"removable": not self.definition.is_survey}
+        moved = {"moved": self.request.GET.get("moved", ""), "way": self.request.GET.get("way", "")}
+        return super().context_of(form) | moved | {"removable": not self.definition.is_survey}
 
 
 class PageOfArm(StimulusPage):

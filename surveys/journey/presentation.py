@@ -259,7 +259,7 @@ def _sensitive(question: SensitiveQuestion, definition: StudyDefinition, languag
 
 
 def _dice(definition: StudyDefinition, question: SensitiveQuestion, language: str) -> dict[str, DieView]:
-    """What the die means for this question in each subsample."""
+    """The meaning of the die for this question in each subsample."""
     rolled = question.die(definition.die.sides) if question.categories else definition.die.design()
     labels = {one.name: one.text.in_language(language) for one in question.categories}
     forced = rolled.forced_responses()

@@ -78,8 +78,8 @@ def change_definition(
 ) -> Study:
     """Replace the draft and, if given, its owner and whether bots may walk it.
 
-    Each change makes a version of the draft and an entry of the log. What a `page` saves by itself while one person types there for ten
-    minutes is one change. `reverts`: the number of the change that this one takes back.
+    Each change makes a version of the draft and an entry of the log. Typing of one person on a `page` that saves by itself is one
+    change for ten minutes. `reverts`: the number of the change that this one takes back.
 
     An approved study loses its approval and is a draft again. In a running study this prepares an amendment: participants go on with the
     protocol in force, and the parts on which their answers depend cannot be changed any more. A study under review cannot be changed. With
