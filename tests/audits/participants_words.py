@@ -37,7 +37,7 @@ LOGGED_IN = re.compile(
     r"\{% if user\.is_authenticated %\}(?:(?!\{% (?:if|else)\b).)*?\{% endif %\}|\{% if user\.is_authenticated %\}.*?\{% else %\}",
     re.DOTALL,
 )
-"""What participants and other strangers do not see of a page."""
+"""The parts of a page that participants and other strangers do not see."""
 EXTENDS = re.compile(r"""\{%\s*(?:extends|include)\s+["']([^"']+)["']""")
 TRANSLATE = re.compile(r"""\{%\s*translate\s+(?:"([^"]+)"|'([^']+)')""")
 IN_A_FILTER = re.compile(r"""\b_\("([^"]+)"\)""")
