@@ -115,7 +115,7 @@ class Saving {
       say("refused", summary ?? bar?.dataset.refused);
       return;
     }
-    need(this.form, "[name=loaded]").value = need(form, "[name=loaded]").value;
+    for (const input of document.querySelectorAll("[name=loaded]")) input.value = need(form, "[name=loaded]").value;
     this.kept.before = this.tried;
     if (this.kept.isChanged) {
       this.kept.keep();
