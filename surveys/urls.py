@@ -4,7 +4,7 @@ from django.urls import URLPattern, URLResolver, path
 
 from surveys.allocation import api as arms
 from surveys.builder import api as definitions
-from surveys.builder.about import About
+from surveys.builder.about import About, Languages, ListOfSentences
 from surveys.builder.allocation import AllocationPage
 from surveys.builder.arms import ArmPage, Arms, PageOfArm
 from surveys.builder.beginnings import duplicate, import_page, new_study
@@ -61,6 +61,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/build/company/", Company.as_view(), name="build_company"),
     path("studies/<slug:slug>/build/history/", History.as_view(), name="build_history"),
     path("studies/<slug:slug>/build/about/", About.as_view(), name="build_about"),
+    path("studies/<slug:slug>/build/languages/", Languages.as_view(), name="build_languages"),
+    path("studies/<slug:slug>/build/languages/words.po", ListOfSentences.as_view(), name="build_words"),
     path("studies/<slug:slug>/build/consent/", Consent.as_view(), name="build_consent"),
     path("studies/<slug:slug>/build/allocation/", AllocationPage.as_view(), name="build_allocation"),
     path("studies/<slug:slug>/build/subgroups/", Subgroups.as_view(), name="build_subgroups"),

@@ -30,7 +30,7 @@ from surveys.drafting.names import name_from
 from surveys.drafting.watching import WATCHING, read_watching, typed_watching
 from surveys.errors import DefinitionError
 from surveys.journey.stimuli import Files, views_of
-from surveys.languages.offered import LANGUAGE_NAMES
+from surveys.languages.names import language_name
 from surveys.media.services import MediaError
 from surveys.models import MediaFile, Study
 from surveys.protocols import facts_of
@@ -308,7 +308,7 @@ def _shown_view(holder: Shows, definition: StudyDefinition, there: dict[str, Med
         "name": getattr(holder, "name", ""),
         "label": dict(CHOICES).get(view.kind, ""),
         "words": Truncator(strip_tags(view.html)).words(30),
-        "uncaptioned": [LANGUAGE_NAMES.get(code, code) for code in definition.languages if video.captions.get(code) not in there],
+        "uncaptioned": [language_name(code) for code in definition.languages if video.captions.get(code) not in there],
         "address": address,
     }
 

@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from surveys.builder.frame import BuilderPage, DraftPage
 from surveys.builder.services import change_part
+from surveys.drafting.categories import CATEGORIES, FACES, YES_NO, kind_of, typed_faces
 from surveys.drafting.conditions import examples
 from surveys.drafting.edits import Document, Edit, Item, Keys, Order, Unchecked, fingerprint_of
 from surveys.drafting.forms import DraftForm, Typed
@@ -39,6 +40,7 @@ OUTSIDE_GROUPS = (
     ("short_text", gettext_lazy("A few words")),
     ("circle", gettext_lazy("Friends")),
 )
+SENSITIVE_KINDS = ((YES_NO, gettext_lazy("Yes or no")), (CATEGORIES, gettext_lazy("One of two to six answers")))
 PRECISIONS = (("month", gettext_lazy("The month and the year")), ("year", gettext_lazy("The year alone")))
 ROLES = (
     (
@@ -74,8 +76,8 @@ LISTS = {
     ),
     "questions": Questions(
         read=read_sensitive,
-        add={"yes_no": gettext_lazy("Add a question")},
-        about=gettext_lazy("Answered with Yes or No as the die says. Each further question costs privacy: its ε adds to the total."),
+        add={"yes_no": gettext_lazy("Add a question"), "categories": gettext_lazy("Add a question with two to six answers")},
+        about=gettext_lazy("Answered as the die says. Each further question costs privacy: its ε adds to the total."),
         least=1,
     ),
 }
@@ -93,12 +95,14 @@ class ListPage(BuilderPage):
                     "name": item.name,
                     "text": item.text.in_language(language),
                     "kind": dict((*OUTSIDE_GROUPS, ("group", _("A group")))).get(getattr(item, "kind", ""), ""),
-                    "options": [option.text.in_language(language) for option in getattr(item, "options", ())],
+                    "options": [one.text.in_language(language) for one in getattr(item, "options", getattr(item, "categories", ()))],
+                    "epsilon": self.definition.epsilons[item.name] if self.part == "questions" else None,
                     "address": reverse("surveys:build_item", args=[self.study.slug, self.part, item.name]),
                 }
                 for item in items
             ],
             "list": LISTS[self.part],
+            "epsilon_total": self.definition.epsilon_total if self.part == "questions" else None,
             "by_chance": self.part in self.definition.random_order,
             "can_be_by_chance": self.part != "questions" and len(items) > 1,
             "moved": self.request.GET.get("moved", ""),
@@ -194,7 +198,10 @@ class ItemPage(DraftPage):
         return found or {"kind": self.request.GET.get("kind", "single_choice"), "text": ""}
 
     def typed(self) -> Typed:
-        return typed_item(self.before, self.definition.languages)
+        typed = typed_item(self.before, self.definition.languages)
+        if self.part == "questions":
+            typed |= {"kind": kind_of(self.before)} | typed_faces(self.before, self.definition.die.subsamples)
+        return typed
 
     def post(self, request: HttpRequest, **arguments: object) -> HttpResponse:
         return self._remove(request) if "remove" in request.POST else super().post(request, **arguments)
@@ -214,7 +221,8 @@ class ItemPage(DraftPage):
 
     def read(self, form: DraftForm) -> object:
         taken = set(Order(self.part).current(self.study.definition)) - {self.name}
-        return LISTS[self.part].read(form, self.before, taken=taken)
+        more = {"die": self.definition.die} if self.part == "questions" else {}
+        return LISTS[self.part].read(form, self.before, taken=taken, **more)
 
     def own_address(self, value: Unchecked) -> str:
         return reverse("surveys:build_item", args=[self.study.slug, self.part, value["name"]])
@@ -233,6 +241,10 @@ class ItemPage(DraftPage):
             "new": not self.name,
             "kind": form.line("kind"),
             "kinds": KINDS,
+            "sensitive_kinds": SENSITIVE_KINDS,
+            "face_fields": [(name, form.root[FACES][name]) for name in self.definition.die.subsamples],
+            "sides": self.definition.die.sides,
+            "epsilon": self.definition.epsilons.get(self.name) if self.part == "questions" else None,
             "kinds_outside_groups": OUTSIDE_GROUPS,
             "roles": ROLES,
             "precisions": PRECISIONS,
