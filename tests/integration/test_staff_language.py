@@ -170,7 +170,8 @@ def test_the_way_of_a_release_is_german_as_a_whole() -> None:
     release = requested_release(study, **chosen)
     page = reverse("analysis:releases_one", args=[study.slug, release.pk])
     lines = [f"– {text}" for record in preview(release, with_records=True).records for _depth, text in record]
-    content += f" {release.title} {', '.join(release.questions)} {without_sentences(release.summary)} {LICENCES[release.licence].title} {'; '.join(lines)} "
+    summary, licence = without_sentences(release.summary), LICENCES[release.licence].title
+    content += f" {release.title} {', '.join(release.questions)} {summary} {licence} {'; '.join(lines)} "
     must_be_german(officer, [page], content)
     choose_language(user=study.owner, language=Language.ENGLISH)
     services.approve(release, actor=officer)
