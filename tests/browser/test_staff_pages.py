@@ -62,6 +62,7 @@ def test_every_page_fits_the_screen_and_serves_screen_readers(
         STUDY,
         *(f"{STUDY}{name}/" for name in OF_A_STUDY),
         "/methods/",
+        "/evidence/",
         *ACCOUNT,
     ):
         if address:
