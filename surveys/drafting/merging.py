@@ -19,7 +19,7 @@ class Merge:
 
 
 def merged(base: object, mine: object, theirs: object) -> Merge:
-    """What becomes of `base` when one person makes `mine` of it, another `theirs`.
+    """Both changes of `base`: one person made `mine` of it, another `theirs`.
 
     Dictionaries are merged key by key, lists of things with a name by these names. Any other list is one value.
     """
@@ -36,9 +36,9 @@ def _merge(merge: Merge, base: Any, mine: Any, theirs: Any, place: str) -> Any:
     if all(isinstance(one, Mapping) for one in (base, mine, theirs)):
         return _merge_keys(merge, base, mine, theirs, place)
     if all(_has_names(one) for one in (base, mine, theirs)):
-        named = [{item["name"]: item for item in one} for one in (base, mine, theirs)]
-        found = _merge_keys(merge, named[0], named[1], named[2], place)
-        return [found[name] for name in _order(list(named[0]), list(named[1]), list(named[2]), list(found))]
+        named, by_mine, by_theirs = ({item["name"]: item for item in one} for one in (base, mine, theirs))
+        found = _merge_keys(merge, named, by_mine, by_theirs, place)
+        return [found[name] for name in _order(list(named), list(by_mine), list(by_theirs), list(found))]
     shown = [None if one is ABSENT else one for one in (mine, theirs)]
     where = [Difference(place=_joined(place, one.place), mine=one.mine, theirs=one.theirs) for one in differences(*shown)]
     merge.conflicts.extend(where or [Difference(place=place, mine="", theirs="")])

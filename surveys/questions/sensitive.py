@@ -81,7 +81,7 @@ class SensitiveQuestion(Question):
         return tuple(one.name for one in self.categories)
 
     def die(self, sides: int) -> DieDesign:
-        """What the faces of the study's die mean for this question, in each subsample."""
+        """The meaning of the faces of the study's die for this question, in each subsample."""
         faces = {name: {one: rule.get(one, ()) for one in self.answers} for name, rule in self.faces.items()}
         return DieDesign(sides=sides, faces=faces, categories=self.answers)
 

@@ -14,7 +14,9 @@ from surveys.drafting.translations import Outdated, outdated_in, remembering
 from surveys.journey.fields import FieldView, field_view
 from surveys.journey.presentation import DieView, Presentation, present
 from surveys.journey.stimuli import StimulusView
-from surveys.languages.offered import FROM_FILES, LANGUAGE_NAMES, AddedLanguage
+from surveys.languages.names import language_name
+from surveys.languages.offered import LANGUAGE_NAMES, OWN
+from surveys.media.language_files import OwnWords, brought_words, names_of_languages
 from surveys.models import Media, PacketSection, Protocol
 from surveys.preregistration.planned_tests import planned_tests_in_words
 from surveys.privacy.budgets import bought_in_words, budget_in_words, rarity
@@ -23,6 +25,7 @@ from surveys.privacy.limits import reason_is_needed
 from surveys.privacy.words import privacy_in_words
 from surveys.questions.background import Group, QuizItem, ShortText
 from surveys.questions.parts import texts_of
+from surveys.questions.sensitive import SensitiveQuestion
 from surveys.questions.stimuli import Stimulus, Video
 from surveys.review.changes import Change, changes_between, section_of
 from surveys.study_file import define
@@ -58,6 +61,19 @@ class SubsampleDie:
     name: str
     share: float
     die: DieView
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CategoryDie:
+    """The die of a question with answers of its own: for each answer the faces that say it, in every subsample; the truth comes last."""
+
+    text: str
+    rows: tuple[tuple[str, tuple[tuple[int, ...], ...]], ...]
+    is_ordered: bool
+    scores: str
+    epsilon: float
+    assumption: str
+    identified: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,12 +125,14 @@ class Packet:
     shown: Presentation
     arms: tuple[ArmView, ...]
     dice: tuple[SubsampleDie, ...]
+    """Of the yes/no questions, if there are any."""
+    category_dice: tuple[CategoryDie, ...]
     background: tuple[BackgroundView, ...]
     quiz: tuple[tuple[FieldView, str], ...]
     files: tuple[StoredFile, ...]
     languages: tuple[tuple[str, str], ...]
-    added_languages: tuple[AddedLanguage, ...]
-    """Those whose sentences of the pages themselves come from a file of this server."""
+    added_languages: tuple[OwnWords, ...]
+    """Those whose sentences of the pages themselves come from a file."""
     without_words: tuple[str, ...]
     """Those in which the pages themselves have no words, so that they are English around the study's texts."""
     translations: tuple[Translation, ...]
@@ -144,6 +162,7 @@ class Packet:
     privacy: tuple[str, ...]
     needs_reason: str
     assumption: str
+    """Of the yes/no questions, or of the first question where there are none."""
     identified: bool
     is_tested: bool
     """Whether the answers can speak against the assumption by a specification test."""
@@ -151,7 +170,7 @@ class Packet:
     @property
     def outdated_places(self) -> list[tuple[str, str]]:
         """The outdated translations as their place on the page, and their language."""
-        return [(_place(one.place), LANGUAGE_NAMES.get(one.language, one.language)) for one in self.outdated]
+        return [(_place(one.place), language_name(one.language)) for one in self.outdated]
 
     @property
     def shows(self) -> str:
@@ -196,7 +215,8 @@ def packet_of(
         progress_address=ADDRESS_OF_NOTHING,
         media_address=media_address,
     )
-    design, budget = definition.design(), definition.privacy_budget
+    first, budget = (*definition.yes_no_questions, *definition.category_questions)[0], definition.privacy_budget
+    design = definition.design_of(first)
     questions = {one.name: one.text.in_language(language) for one in definition.questions}
     return Packet(
         version=protocol.version,
@@ -209,15 +229,16 @@ def packet_of(
             SubsampleDie(name=name, share=weight / sum(definition.subsample_weights.values()), die=shown.dice[name])
             for name, weight in definition.subsample_weights.items()
         ),
+        category_dice=tuple(_category_die(question, definition, shown) for question in definition.category_questions),
         background=tuple(_background(definition, language)),
         quiz=tuple((field_view(item, language), _answer(item, language)) for item in definition.quiz),
         files=tuple(
             StoredFile(name=name, media_type=facts["media_type"], seconds=facts["duration_seconds"], sha256=facts["sha256"])
             for name, facts in sorted(protocol.media.items())
         ),
-        languages=tuple((code, LANGUAGE_NAMES.get(code, code)) for code in definition.languages),
-        added_languages=tuple(FROM_FILES[code] for code in definition.languages if code in FROM_FILES),
-        without_words=tuple(code for code in definition.languages if code not in LANGUAGE_NAMES),
+        languages=names_of_languages(definition, protocol.media),
+        added_languages=(added := tuple(brought_words(definition, protocol.media))),
+        without_words=tuple(code for code in definition.languages if code not in (*OWN, *(one.code for one in added))),
         translations=tuple(_translations(definition, besides=language)),
         consent_prompts=tuple(prompt for prompt in consent_prompts(definition) if prompt.language == language),
         outdated=tuple(outdated_in(remembering(definition, before=remembering(define(before.definition)) if before else None))),
@@ -234,12 +255,12 @@ def packet_of(
         budget_buys=tuple(bought_in_words(definition)),
         budget_rarity=rarity(budget) if budget else "",
         shown_exactly=tuple(shown_exactly(definition)),
-        epsilon=design.epsilon,
-        epsilon_total=design.composed_epsilon(len(definition.questions)),
-        privacy=privacy_in_words(design.epsilon, questions=len(definition.questions)),
+        epsilon=definition.epsilon,
+        epsilon_total=definition.epsilon_total,
+        privacy=privacy_in_words(definition.epsilon, questions=len(definition.questions), total=definition.epsilon_total),
         needs_reason=reason_is_needed(definition),
         assumption=design.identification.assumption,
-        identified=design.identification.prevalence if definition.is_survey else design.identification.effect,
+        identified=_is_identified(design),
         is_tested=_is_tested(design),
     )
 
@@ -270,7 +291,7 @@ def _translations(definition: StudyDefinition, *, besides: str) -> Iterator[Tran
                 texts.setdefault(section_of(re.split(r"\W", path)[0]), []).append(TranslatedText(place=_place(path), text=said, html=html))
         for section, found in texts.items():
             in_order = tuple(sorted(found, key=lambda one: _words_and_numbers(one.place)))
-            yield Translation(section=section, language=code, name=LANGUAGE_NAMES.get(code, code), texts=in_order)
+            yield Translation(section=section, language=code, name=language_name(code), texts=in_order)
 
 
 def _place(path: str) -> str:
@@ -296,6 +317,26 @@ def _is_tested(design: Design) -> bool:
     return not design.is_survey or (len(design.subsample_names) > 2 and not free_rate)
 
 
+def _is_identified(design: Design) -> bool:
+    """Whether the die tells what the study asks for."""
+    return design.identification.prevalence if design.is_survey else design.identification.effect
+
+
+def _category_die(question: SensitiveQuestion, definition: StudyDefinition, shown: Presentation) -> CategoryDie:
+    dice, design = next(one.dice for one in shown.questions if one.id == question.name), definition.category_design(question)
+    rows = [(row.says, row.label) for row in next(iter(dice.values())).table]
+    faces = [{row.says: row.faces for row in die.table} for die in dice.values()]
+    return CategoryDie(
+        text=question.text.in_language(shown.language),
+        rows=tuple((label, tuple(of_one[says] for of_one in faces)) for says, label in rows),
+        is_ordered=question.ordered,
+        scores=", ".join(f"{float(score):.15g}" for score in design.scores),
+        epsilon=design.epsilon,
+        assumption=design.identification.assumption,
+        identified=_is_identified(design),
+    )
+
+
 def _arms(definition: StudyDefinition, shown: Presentation, media: Media) -> list[ArmView]:
     total = sum(definition.arm_weights.values())
     return [
@@ -319,7 +360,7 @@ def _arms(definition: StudyDefinition, shown: Presentation, media: Media) -> lis
 def _captions(stimulus: Stimulus, languages: Sequence[str]) -> str:
     """The languages of a video's captions."""
     found = stimulus.captions_in_order(languages) if isinstance(stimulus, Video) else []
-    return ", ".join(LANGUAGE_NAMES.get(code, code) for code, _name in found)
+    return ", ".join(language_name(code) for code, _name in found)
 
 
 def _background(definition: StudyDefinition, language: str) -> list[BackgroundView]:
