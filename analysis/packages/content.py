@@ -38,8 +38,8 @@ class ProtectedRecords:
 
     records: Sequence[Record]
     suppressed: int
-    loss: Mapping[str, Any]
-    hierarchies: Mapping[str, Any]
+    loss: Mapping[str, object]
+    hierarchies: Mapping[str, Mapping[str, Sequence[str]]]
 
 
 class Described(Protocol):

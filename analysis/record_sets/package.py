@@ -42,13 +42,13 @@ class RecordSet:
     licence: Licence
     site: str
     records: Sequence[Record]
-    hierarchies: Mapping[str, Any]
+    hierarchies: Mapping[str, object]
     promised: Mapping[str, Any]
-    loss: Mapping[str, Any]
-    risks: Mapping[str, Any]
+    loss: Mapping[str, object]
+    risks: Mapping[str, object]
     alone_if_confirmed: int | None
     """How many students would share their record with nobody, if all that is asked were published as it is; None: nothing is asked."""
-    software: Mapping[str, Any]
+    software: Mapping[str, object]
 
     @property
     def version(self) -> int:
@@ -88,7 +88,7 @@ class RecordSet:
         )
 
     @property
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> dict[str, object]:
         """The numbers that officers and everybody read, as those of a study; nobody has an arm here."""
         told = {"promised": self.promised, "suppressed": self.promised["suppressed"], "loss": self.loss, "risks": self.risks}
         return {**told, "precision": [], "alone_by_arm": None, "alone_by_auxiliary": alone_by_auxiliary(self.records)}

@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from analysis.answers.study_records import lines_of
 from analysis.models import RecordPackage
@@ -66,7 +65,7 @@ def _content(package: RecordPackage) -> RecordSet:
         anatomy=protection["anatomy"],
         tell=lambda share: package.write(done=int(SHARE_OF_CLASSES * share)),
     )
-    chosen: Mapping[str, Any] = {
+    chosen: Mapping[str, object] = {
         name: value for name, value in protection.items() if name in ("k", "class_size", "l", "suppress", "anatomy", "auxiliary")
     }
     places = [int(record.pop("released")["arm"]) for record in release.records if asked]

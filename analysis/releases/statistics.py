@@ -17,7 +17,7 @@ from analysis.models import Release
 from analysis.releases.selectors import not_covered
 from analysis.sources.selectors import schema_of_snapshot, source_of
 from analysis.sources.tables import Schema
-from candor.packages.analytics import ANALYTICS
+from candor.packages.analytics import ANALYTICS, PublishedDifficulties, PublishedItem
 from candor.packages.archive import files_in
 from candor.privacy.losses import Loss
 from surveys.privacy.words import certainty
@@ -45,8 +45,8 @@ class Statistics:
     budget: str
     sure: str
     charges: list[Charged]
-    difficulties: Mapping[str, Any] | None
-    items: list[dict[str, Any]]
+    difficulties: PublishedDifficulties | None
+    items: list[PublishedItem]
     figure: ShownFigure | None
     exactly: list[str]
 

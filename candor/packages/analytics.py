@@ -16,19 +16,37 @@ RETURNED, ANSWERED = "returned", "answered"
 
 
 class PublishedItem(TypedDict):
-    """An item, its difficulty and what goes with it."""
+    """An item, its text (in each language, or in one), its difficulty and the standard deviation of it."""
 
     item: str
+    text: Mapping[str, str] | str
+    difficulty: float
+    standard_deviation: float
+    low: float
+    high: float
+
+
+class PublishedAbilities(TypedDict):
+    """The density of abilities; values and shares are there where it was estimated."""
+
+    assumed: bool
+    mean: float
+    standard_deviation: float
+    values: Sequence[float]
+    shares: Sequence[float]
 
 
 class PublishedDifficulties(TypedDict):
     """The answer about difficulties."""
 
+    n: int
+    omitted: str
+    although_noise: str
     methods: NotRequired[str]
     decimals: int
     noisy_counts: Mapping[str, object]
     items: Sequence[PublishedItem]
-    abilities: Mapping[str, object] | None
+    abilities: PublishedAbilities
 
 
 class PublishedCharge(TypedDict):

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping
 from datetime import date
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 from candor.results import HEADLINE
 from surveys.definition import StudyDefinition
@@ -18,6 +18,36 @@ STOPPING_RULE = (
 ADJUSTMENT = "Holm's, over the contrasts of a question, and over all questions of a family where one is named"
 ARM_SPECIFIC = "efficient_arm_specific_cheaters"
 WITH_COVARIATES = ("doubly_robust", "efficient_with_covariates")
+
+
+class PlannedAnalyses(TypedDict):
+    """The analysis of a plan. Plans of format 1 have neither families nor margins, and say whether all questions are one family."""
+
+    primary_method: str
+    further_methods: list[str]
+    level: float
+    subgroups: list[str]
+    families: NotRequired[Mapping[str, object]]
+    margins: NotRequired[Mapping[str, object]]
+    family: NotRequired[str]
+
+
+class PlannedSample(TypedDict):
+    """How many people take part, and how they are assigned."""
+
+    planned_with_die: int
+    strata: NotRequired[list[str]]
+    direct_share: str
+
+
+class Plan(TypedDict):
+    """A kept plan, as far as a report reads it."""
+
+    design: Mapping[str, object]
+    hypotheses: list[dict[str, str]]
+    prevalences: NotRequired[list[dict[str, str]]]
+    analysis: PlannedAnalyses
+    sample: PlannedSample
 
 
 def preregistration_document(definition: StudyDefinition, *, version: int, sha256: str, registered_on: date) -> dict[str, Any]:
@@ -91,11 +121,11 @@ def _further_methods(definition: StudyDefinition, *, with_covariates: bool) -> l
     return [*found, *(WITH_COVARIATES if with_covariates else ())]
 
 
-def planned_tests_of(document: Mapping[str, Any]) -> PlannedTests:
+def planned_tests_of(document: Plan) -> PlannedTests:
     """The families and margins of a plan. Plans of format 1 have no margins, and say whether all questions are one family."""
     analysis, questions = document["analysis"], dict.fromkeys(one["question"] for one in document["hypotheses"])
     older = {"study": tuple(questions)} if analysis.get("family") == "study" else {}
-    return PlannedTests(families=analysis.get("families", older), margins=analysis.get("margins", {}))
+    return PlannedTests.model_validate({"families": analysis.get("families", older), "margins": analysis.get("margins", {})})
 
 
 def text_of(document: dict[str, Any]) -> str:
