@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping
 from datetime import date
-from typing import Any, NotRequired, TypedDict
+from typing import NotRequired, TypedDict
 
 from candor.results import HEADLINE
 from surveys.definition import StudyDefinition
@@ -50,7 +50,7 @@ class Plan(TypedDict):
     sample: PlannedSample
 
 
-def preregistration_document(definition: StudyDefinition, *, version: int, sha256: str, registered_on: date) -> dict[str, Any]:
+def preregistration_document(definition: StudyDefinition, *, version: int, sha256: str, registered_on: date) -> dict[str, object]:
     """The plan of one protocol version, in the study's first language."""
     language, design = definition.languages[0], definition.design()
     covariates = [question.name for question in definition.countable_background]
@@ -128,6 +128,6 @@ def planned_tests_of(document: Plan) -> PlannedTests:
     return PlannedTests.model_validate({"families": analysis.get("families", older), "margins": analysis.get("margins", {})})
 
 
-def text_of(document: dict[str, Any]) -> str:
+def text_of(document: dict[str, object]) -> str:
     """Readable JSON; the same text for the same values."""
     return json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"

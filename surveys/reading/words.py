@@ -2,7 +2,14 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TypedDict
+
+
+class SentenceDocument(TypedDict):
+    """A sentence as JSON."""
+
+    words: str
+    values: "Mapping[str, str | int | SentenceDocument]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +22,7 @@ class Sentence:
     def __str__(self) -> str:
         return self.words % {name: str(value) for name, value in self.values.items()} if self.values else self.words
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> SentenceDocument:
         """The sentence as JSON."""
         values = {name: value.document() if isinstance(value, Sentence) else value for name, value in self.values.items()}
         return {"words": self.words, "values": values}

@@ -27,6 +27,12 @@ AFFECTS: Mapping[str, Promise] = {"positive": _("positive"), "negative": _("nega
 SHADES = 5
 
 
+class Shaded(Week):
+    """A count with the depth of its colour."""
+
+    shade: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Released:
     """Tables that were asked for, and what became of them."""
@@ -67,12 +73,6 @@ def topics(request: HttpRequest, /, **where: str) -> HttpResponse:
     errors += [{"field": name, "message": f"{form.fields[name].label}: {found[0]}"} for name, found in form.errors.items()]
     context |= {"form": form, "errors": errors}
     return render(request, "analysis/learning/topics.html", context, status=422 if errors else 200)
-
-
-class Shaded(Week):
-    """A count with the depth of its colour."""
-
-    shade: int
 
 
 def _released(source: Source) -> Iterator[Released]:
