@@ -3,9 +3,8 @@
 The methods are those of `candor.rasch`, imported where they are needed: web processes do without SciPy until somebody asks.
 """
 
-from collections.abc import Mapping
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 import numpy as np
 from django.utils.translation import gettext as _
@@ -19,6 +18,7 @@ from candor.software import METHOD_VERSION
 
 if TYPE_CHECKING:
     from candor.rasch.answers import QuizAnswers
+    from candor.rasch.noise_aware import NoisyCounts
 
 FEWEST_PEOPLE, FEWEST_ITEMS, MOST_ITEMS = 20, 2, 200
 LONGEST_REASON = 1000
@@ -94,14 +94,13 @@ class Difficulties(Question):
         found = release_difficulties(exact, loss=loss, mechanism=self.mechanism, although_noise=True)
         return asdict(found.statistics), found.loss
 
-    def explain(self, released: Mapping[str, object], schema: Schema, n: int) -> dict[str, object]:
+    def explain(self, released: "NoisyCounts", schema: Schema, n: int) -> dict[str, object]:
         """`difficulties.json`: the noisy counts, and all that follows from them, rounded; `replicate.py` computes it again."""
         from candor.rasch.noise_aware import NoisyStatistics
         from candor.rasch.releases import LEVEL, estimate_released
 
         columns = quiz_of(schema)
-        counts: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in released.items()}
-        items, abilities = estimate_released(NoisyStatistics(**counts), items=tuple(column.name for column in columns))
+        items, abilities = estimate_released(NoisyStatistics.from_document(released), items=tuple(column.name for column in columns))
         return {
             "n": n,
             "mechanism": self.mechanism,

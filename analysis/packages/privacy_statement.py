@@ -1,11 +1,10 @@
 """A release's promises to the people whose answers are in it, and their limits, in plain words with the numbers."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from analysis.packages.content import Content
 from candor.designs.privacy_words import privacy_in_words
+from candor.packages.documents import PromisedRecords
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +91,7 @@ def privacy_statement(content: Content) -> PrivacyStatement:
     )
 
 
-def _exceptions(promised: Mapping[str, Any]) -> list[str]:
+def _exceptions(promised: PromisedRecords) -> list[str]:
     """The choices of protected records that change what they tell."""
     found = []
     if auxiliary := promised.get("auxiliary"):

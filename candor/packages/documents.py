@@ -45,6 +45,7 @@ class PromisedRecords(TypedDict):
     l: Mapping[str, int]  # noqa: E741  # as it stands in the file
     suppressed: int
     auxiliary: NotRequired[Sequence[str]]
+    as_labels: NotRequired[Sequence[str]]
     anatomy: NotRequired[bool]
 
 

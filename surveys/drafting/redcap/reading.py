@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import groupby
-from typing import IO, Any
+from typing import IO, Any, TypedDict
 
 from candor.written_numbers import typed_number
 from surveys.drafting.names import kept_names, name_from
@@ -57,6 +57,24 @@ class Report:
     skipped: list[Line] = field(default_factory=list)
     forms: list[str] = field(default_factory=list)
     """The instruments of the dictionary, which become one list."""
+
+
+class LineDocument(TypedDict):
+    """A `Line` as plain values."""
+
+    number: int
+    field: str
+    label: str
+    notes: list[SentenceDocument]
+
+
+class ReportDocument(TypedDict):
+    """A `Report` as plain values."""
+
+    questions: list[dict[str, object]]
+    taken: list[LineDocument]
+    skipped: list[LineDocument]
+    forms: list[str]
 
 
 def read(file: IO[bytes], *, source: str, present: list[str]) -> dict[str, object]:
