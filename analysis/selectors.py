@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from django.db.models import Count, Q
+from django.db.models import Count, Max, Q
 
 from analysis.models import Run, RunKind, RunStatus
 from analysis.stored_results import Results, read_results
@@ -25,6 +25,12 @@ class Work:
 def latest_results(study: Study, kind: RunKind = RunKind.FIRST_RESULTS) -> Run | None:
     """The newest finished run."""
     return Run.objects.filter(study=study, kind=kind, status=RunStatus.DONE).order_by("-pk").first()
+
+
+def finished_runs(study: Study) -> tuple[tuple[str, int, int], ...]:
+    """For each kind of run how many are done, and the newest: another value whenever other results are shown, without reading them."""
+    done = Run.objects.filter(study=study, status=RunStatus.DONE)
+    return tuple(done.values_list("kind").annotate(Count("pk"), Max("pk")).order_by("kind"))
 
 
 def planned_results(study: Study, *, planned: int, kind: RunKind = RunKind.FIRST_RESULTS) -> tuple[Run, Results] | None:

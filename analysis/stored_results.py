@@ -7,6 +7,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, TypeAdapter, ValidationError
 
+from candor.categories.results import CategoryOutcome
 from candor.clusters.inference import AssignmentInference
 from candor.equivalence.margins import MarginTest
 from candor.estimators.missing_answers import MissingAnswers
@@ -15,6 +16,11 @@ from candor.results import Difference, DirectComparison, Effect, OutcomeEstimate
 from candor.subgroups.results import SubgroupAnalysis
 
 ALWAYS = ("n", "design", "outcomes")
+ONCE = (
+    "numbers that hold at every look are not known for questions with categories; their results come once, when the planned number of "
+    "people has answered, or at the end"
+)
+"""Why a question with categories shows nothing yet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +91,7 @@ class QuestionEstimate(OutcomeEstimate):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotYet:
-    """One sensitive question that cannot be estimated yet, and why."""
+    """One sensitive question that cannot be estimated yet, or shows nothing yet, and why."""
 
     n: int
     not_yet: str
@@ -148,7 +154,8 @@ class Subgroups:
 class Results:
     """Everything that one run found. Only full results have a balance, only some studies a direct group or subgroups.
 
-    `margins`, by question, and `families` are tests at a fixed number of people: pages show them once, when it is reached or at the end.
+    `outcomes` are yes/no questions, `categories` those with named answers. `margins`, by question, and `families` are tests at a fixed
+    number of people: pages show them once, when it is reached or at the end.
     """
 
     n: int
@@ -159,6 +166,7 @@ class Results:
     subgroups: Subgroups | None = None
     margins: Mapping[str, tuple[MarginTest, ...]] = field(default_factory=dict)
     families: tuple[FamilyTest, ...] = ()
+    categories: Mapping[str, Annotated[CategoryOutcome | NotYet, Field(union_mode="left_to_right")]] = field(default_factory=dict)
 
     def estimate(self, question: str) -> QuestionEstimate | None:
         """None where there is none, or not yet."""

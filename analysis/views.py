@@ -17,9 +17,9 @@ from analysis.live.drawings import figures_of
 from analysis.live.matrix import matrix_of
 from analysis.live.page import LiveView, live_view
 from analysis.models import Blinding, RunKind
-from analysis.selectors import state_of_work
+from analysis.selectors import finished_runs, state_of_work
 from surveys.access import access_own_study, access_results
-from surveys.batches.selectors import batch_progress
+from surveys.batches.selectors import batch_progress, version_of_shown_numbers
 from surveys.errors import TransitionError
 from surveys.models import Study
 
@@ -33,19 +33,17 @@ def results(request: HttpRequest, slug: str) -> HttpResponse:
     study = seat.study
     work = {kind.value: state_of_work(study, kind) for kind in RunKind}
     live = _live(request, study)
-    progress = live.progress if live else None
     batch = live.batch if live else batch_progress(study)
-    counts = progress.counts if progress else None
-    planned = live.planned.run if live and live.planned else None
-    numbers = (live.first and live.first.pk, live.full and live.full.pk, planned and planned.pk, live.names.blinded) if live else ()
-    state = hashlib.sha256(repr((numbers, work, counts, batch, study.status)).encode()).hexdigest()[:16]
+    numbers = version_of_shown_numbers(study), finished_runs(study), live and live.names.blinded
+    state = hashlib.sha256(repr((numbers, work, batch)).encode()).hexdigest()[:16]
     if request.GET.get("state") == state:
         return HttpResponse(status=204)
+    progress = live.progress if live else None
     blinded_for_all = Blinding.objects.filter(study=study, is_active=True).exists()
     context = {
         "study": study,
         "live": live,
-        "counts": counts,
+        "counts": progress.counts if progress else None,
         "batch": batch,
         "run": {"status": work["first_results"].status, "n": live.first.n if live and live.first else None, "progress": None},
         "work": work["full_results"],

@@ -62,13 +62,19 @@ def main(people: int) -> None:
         counting = seconds_of(lambda: runner.first_results(study, definition))
         client, address = logged_in(study.owner), reverse("analysis:results", args=[study.slug])
         opening = seconds_of(lambda: client.get(address))
+        state = client.get(address).context["state"]
+        polling = seconds_of(lambda: client.get(address, {"state": state}))
         full = runner.queue_run(study.pk, kind=runner.RunKind.FULL_RESULTS)
         claimed = Run.claim(full.pk) if full else None
         start = time.perf_counter()
         if claimed:
             runner.compute_full_results(claimed)
         begun = time.perf_counter() - start
-        for what, times, wanted in (("counting again", counting, 1.0), ("opening the live page", opening, 0.5)):
+        for what, times, wanted in (
+            ("counting again", counting, 1.0),
+            ("opening the live page", opening, 0.5),
+            ("a poll without news", polling, 0.05),
+        ):
             print(f"  {what}: median {statistics.median(times):.3f} s, slowest {max(times):.3f} s (wanted: under {wanted:g} s)")
         chunks = Run.objects.get(pk=full.pk).chunks.count() if full else 0
         print(f"  full results, before the bootstrap's {chunks} chunks: {begun:.1f} s")

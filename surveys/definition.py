@@ -7,31 +7,27 @@ Every possible mistake within one study file is checked here, so that a `StudyDe
 from collections.abc import Mapping
 from fractions import Fraction
 from itertools import product
-from math import prod
+from math import fsum, prod
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from candor.designs.design import Design
-from candor.designs.dice import DieDesign
 from candor.designs.study_documents import design_with_die
 from candor.errors import MethodError
 from surveys.questions.assignment import MOST_STRATA, Allocation, DirectGroup
 from surveys.questions.background import (
     Answered,
     BackgroundQuestion,
-    Options,
     OrdinalScale,
-    Question,
+    QuizItem,
     ShortText,
     SingleChoice,
     require_fitting,
     taken_apart,
 )
+from surveys.questions.entry import Entry
 from surveys.questions.parts import (
-    LARGEST_COUNT,
-    NO,
-    YES,
     Language,
     Name,
     NonEmpty,
@@ -44,8 +40,8 @@ from surveys.questions.parts import (
 )
 from surveys.questions.plans import PlannedTests, PrivacyBudget, Subgroups
 from surveys.questions.sections import LEAST_PER_ARM, SECTION
+from surveys.questions.sensitive import Die, SensitiveQuestion, require_faces
 from surveys.questions.stimuli import KINDS, Arm, Task, Watching, require_stimuli
-from surveys.ways_in import OPEN, WAYS_IN, WayIn, checked_way
 
 DIRECT = "direct"
 """An allocation line's value in place of a subsample of the die, for people to be asked directly."""
@@ -58,59 +54,6 @@ MOST_GROUPS = 8
 Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{1,49}$")]
 Translated = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{8}-[0-9a-f]{8}$")]
 """The hash of an original and that of its translation, by `surveys.drafting.translations`."""
-
-
-class QuizItem(Question):
-    options: Options
-    answer: Name
-    shuffle: bool = True
-
-    @model_validator(mode="after")
-    def _answer_is_an_option(self) -> Self:
-        if self.answer not in (names := [option.name for option in self.options]):
-            raise ValueError(f"answer must be one of the options {', '.join(names)}, got {self.answer}")
-        return self
-
-
-class SensitiveQuestion(Question):
-    yes: Text = YES
-    no: Text = NO
-
-
-class Faces(Part):
-    """The faces that say "answer yes" and "answer no"; all others say "answer truthfully"."""
-
-    yes: tuple[int, ...]
-    no: tuple[int, ...]
-
-
-class Die(Part):
-    sides: Annotated[int, Field(ge=3, le=100)] = 6
-    # In the order of their names, because a database may give them back in another order than the author's.
-    subsamples: Annotated[dict[Name, Faces], Field(min_length=2, max_length=3), AfterValidator(lambda named: dict(sorted(named.items())))]
-    weights: dict[Name, Annotated[int, Field(ge=1, le=LARGEST_COUNT)]] = Field(default_factory=dict)
-    cheaters: Literal["any", "always_no", "always_yes", "unknown"] | Annotated[float, Field(ge=0, le=1)] | None = None
-
-    def design(self) -> DieDesign:
-        return DieDesign(sides=self.sides, faces={name: {"yes": f.yes, "no": f.no} for name, f in self.subsamples.items()})
-
-
-class Entry(Part):
-    """`kind` is one of `surveys.ways_in`; `completion_url` is the way back. One that is `listed` stands among the public studies."""
-
-    kind: Annotated[str, AfterValidator(checked_way)] = OPEN.name
-    completion_url: Annotated[str, StringConstraints(pattern=r"^https://")] | None = None
-    listed: bool = False
-
-    @model_validator(mode="after")
-    def _strangers_can_come_in(self) -> Self:
-        if self.listed and self.kind != OPEN.name:
-            raise ValueError(f"listed: expected kind: {OPEN.name}, because strangers come from a public list; found {self.kind}")
-        return self
-
-    @property
-    def way(self) -> WayIn:
-        return WAYS_IN[self.kind]
 
 
 class Retention(Part):
@@ -177,6 +120,7 @@ class StudyDefinition(Part):
             raise ValueError(f"die.weights names subsamples that are not there: {some(sorted(unknown))}")
         if absent := self.analysis.questions - {question.name for question in self.questions}:
             raise ValueError(f"analysis names questions that are not there: {some(sorted(absent))}")
+        self._require_what_categories_need()
         require_fitting(self.background)
         if self.attention == "exclude" and not self.attention_checks:
             raise ValueError("attention: exclude needs a background question with an expected answer; there is none")
@@ -200,6 +144,11 @@ class StudyDefinition(Part):
             self.design()
         except MethodError as error:
             raise ValueError(f"die: {error}") from error
+        for place, question in enumerate(self.questions):
+            try:
+                self.design_of(question)
+            except MethodError as error:
+                raise ValueError(f"questions[{place}]: {error}") from error
         return self
 
     def _require_what_the_arms_need(self) -> None:
@@ -245,6 +194,30 @@ class StudyDefinition(Part):
         }
         if found := [reason for reason, there in unfit.items() if there]:
             raise ValueError(f"allocation.unit: cluster does not go together with {'; '.join(found)}")
+
+    def _require_what_categories_need(self) -> None:
+        """Each question with categories has faces for the study's subsamples, and nothing is planned that is computed for yes and no."""
+        for place, question in enumerate(self.questions):
+            if question.categories:
+                require_faces(question, self.die.subsamples, where=f"questions[{place}]")
+        named = [question.name for question in self.category_questions]
+        unfit = {
+            "direct_group: people are asked without a die for a yes or a no": self.direct_group,
+            "allocation.unit: cluster: their estimates take people for independent": self.in_sections,
+            f"analysis: margins and families are of yes/no questions; remove {some(named)}": self.analysis.questions & set(named),
+            "subgroups: they are compared for yes/no questions, and there is none": self.subgroups and not self.yes_no_questions,
+        }
+        if named and (found := [reason for reason, there in unfit.items() if there]):
+            raise ValueError(f"questions with categories ({some(named)}) do not go together with {'; '.join(found)}")
+
+    @property
+    def yes_no_questions(self) -> tuple[SensitiveQuestion, ...]:
+        return tuple(question for question in self.questions if not question.categories)
+
+    @property
+    def category_questions(self) -> tuple[SensitiveQuestion, ...]:
+        """The questions that are answered with one of two to six categories."""
+        return tuple(question for question in self.questions if question.categories)
 
     @property
     def in_sections(self) -> bool:
@@ -301,10 +274,33 @@ class StudyDefinition(Part):
         return BETWEEN_ANSWERS.join(str(background.get(name) or "") for name in self.allocation.strata)
 
     def design(self) -> Design:
-        """The design that the estimators use: forced probabilities from the die's faces, shares from the weights."""
+        """The design of the yes/no questions: forced probabilities from the die's faces, shares from the weights."""
         return design_with_die(
             self.die.design(), arms=self.arm_weights, control=self.control, subsamples=self.subsample_weights, cheaters=self.die.cheaters
         )
+
+    def category_design(self, question: SensitiveQuestion) -> Design:
+        """The design of a question with categories, with the faces that it gives the same die."""
+        return question.design(self.die.sides, arms=self.arm_weights, control=self.control, subsamples=self.subsample_weights)
+
+    def design_of(self, question: SensitiveQuestion) -> Design:
+        return self.category_design(question) if question.categories else self.design()
+
+    @property
+    def epsilons(self) -> dict[str, float]:
+        """The privacy loss of the answer to each question; a participant's answers together lose their sum."""
+        yes_no = self.design().epsilon
+        return {one.name: self.category_design(one).epsilon if one.categories else yes_no for one in self.questions}
+
+    @property
+    def epsilon(self) -> float:
+        """The largest privacy loss of one answer."""
+        return max(self.epsilons.values())
+
+    @property
+    def epsilon_total(self) -> float:
+        """The privacy loss of one participant, all questions together."""
+        return fsum(self.epsilons.values())
 
     @property
     def possible_subgroups(self) -> dict[str, SingleChoice | OrdinalScale]:
@@ -317,10 +313,14 @@ class StudyDefinition(Part):
 
     def warnings(self) -> list[str]:
         """Warnings about permitted settings, to be read before anybody is recruited, one sentence each."""
-        identification = self.design().identification
-        wanted = identification.prevalence if self.is_survey else identification.effect
-        what = "how many truly say yes" if self.is_survey else "the size of the effect"
-        found = [] if wanted else [f"With this die {what} cannot be determined. {identification.assumption}"]
+        found = []
+        for question in (*self.yes_no_questions[:1], *self.category_questions):
+            identification = self.design_of(question).identification
+            wanted = identification.prevalence if self.is_survey else identification.effect
+            how_many = f"how many truly give each answer to {question.name}" if question.categories else "how many truly say yes"
+            size = f"the size of the effect on {question.name}" if question.categories else "the size of the effect"
+            if not wanted:
+                found.append(f"With this die {how_many if self.is_survey else size} cannot be determined. {identification.assumption}")
         if self.direct_group is not None:
             found.append(
                 f"{float(self.direct_share):.0%} of the people are drawn to be asked directly, without a die, if they agree. "

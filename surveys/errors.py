@@ -1,5 +1,6 @@
 """Errors on participants' and staff's pages, in words that say what happened and how to go on."""
 
+from collections.abc import Sequence
 from http import HTTPStatus
 
 from django.utils.translation import gettext_lazy as _
@@ -46,6 +47,14 @@ class ConcurrentEditError(SurveyError):
     http_status = HTTPStatus.CONFLICT
     title = _("Somebody else changed this study in the meantime")
     advice = _("Reload the page, look at the new version and make your change again; nothing was overwritten.")
+
+
+class ConflictingEditError(ConcurrentEditError):
+    """A change that cannot be taken back; `differences` are the places where somebody else changed the same."""
+
+    def __init__(self, message: str, differences: Sequence[object]) -> None:
+        self.differences = differences
+        super().__init__(message)
 
 
 class PreconditionRequiredError(SurveyError):

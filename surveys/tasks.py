@@ -7,10 +7,11 @@ from django.db import DatabaseError
 
 from audit.services import publish_head
 from jobs.registry import job, routine
+from surveys.allocation.services import draw_lists_ahead
 from surveys.batches.order_of_arrival import forget_order_of_days, forget_recent_order
 from surveys.batches.services import ORDER_OF_DAYS, show_who_is_on_the_way
 from surveys.classroom.services import delete_rooms_of_earlier_days
-from surveys.models import RUNNING, BotRun, Study
+from surveys.models import RUNNING, BotRun, Study, StudyStatus
 from surveys.recruitment.services import MANY_IN_BOOK, write_down_entries
 from surveys.retention.services import ROUTINE, forget_what_is_due
 from surveys.review.services import pause_expired_studies, remind_of_ends
@@ -61,6 +62,13 @@ def renew_shown_numbers() -> None:
     """Renew the numbers of people on their way, of studies to which enough people have come."""
     for study in Study.objects.filter(status__in=RUNNING):
         show_who_is_on_the_way(study)
+
+
+@routine(kind="lists_ahead", every=timedelta(minutes=1))
+def draw_ahead() -> None:
+    """Draw the next allocation lists of studies whose lines run out."""
+    for study in Study.objects.filter(status=StudyStatus.RECRUITING):
+        draw_lists_ahead(study)
 
 
 @routine(kind=ROUTINE, every=HOURLY)

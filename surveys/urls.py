@@ -8,13 +8,13 @@ from surveys.builder.about import About
 from surveys.builder.allocation import AllocationPage
 from surveys.builder.arms import ArmPage, Arms, PageOfArm
 from surveys.builder.beginnings import duplicate, import_page, new_study
-from surveys.builder.direct_questions import DirectQuestions
 from surveys.builder.file import Archive, StudyFile
+from surveys.builder.history import History
 from surveys.builder.lists import ItemPage, ListPage
 from surveys.builder.overview import Overview
 from surveys.builder.planned_tests import PlannedTestsPage
 from surveys.builder.redcap import RedcapDictionary, RedcapPage
-from surveys.builder.texts import Consent, Debrief, Plans, Subgroups, markdown_preview
+from surveys.builder.texts import Consent, Debrief, DirectQuestions, Plans, Subgroups
 from surveys.classroom import views as classroom
 from surveys.journey import preview
 from surveys.journey import views as participant
@@ -58,6 +58,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/", investigator.studies, name="studies"),
     path("studies/<slug:slug>/", investigator.study, name="study"),
     path("studies/<slug:slug>/build/", Overview.as_view(), name="build"),
+    path("studies/<slug:slug>/build/history/", History.as_view(), name="build_history"),
     path("studies/<slug:slug>/build/about/", About.as_view(), name="build_about"),
     path("studies/<slug:slug>/build/consent/", Consent.as_view(), name="build_consent"),
     path("studies/<slug:slug>/build/allocation/", AllocationPage.as_view(), name="build_allocation"),
@@ -81,7 +82,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/duplicate/", duplicate, name="duplicate_study"),
     path("new-study/", new_study, name="new_study"),
     path("import-study/", import_page, name="import_study"),
-    path("build/preview/", markdown_preview, name="build_preview"),
     path("studies/<slug:slug>/actions/<slug:action>/", investigator.action, name="action"),
     path("studies/<slug:slug>/protocol/", irb.protocol, name="protocol"),
     path("studies/<slug:slug>/protocol/<int:version>/", irb.protocol, name="protocol_version"),

@@ -9,8 +9,9 @@ from typing import Any
 
 from analysis.models import Run, RunKind, RunStatus
 from analysis.runs import runner
+from candor.designs.categories import TRUTH
 from surveys.batches.services import keep_shown_numbers
-from surveys.models import AllocationSlot, Participant, Response, SlotStatus, Step, Study
+from surveys.models import AllocationSlot, CategoryResponse, Participant, Response, SlotStatus, Step, Study
 from surveys.protocols import protocol_in_force
 from surveys.questions.sections import SECTION
 from tests.jobs import work_off
@@ -55,13 +56,15 @@ def add_finished_people(
 ) -> None:
     """`n` people of the sample study who took the next lines of its list, counted or waiting for a batch.
 
-    Treatment raises the true share of yes by `effect`. Cheaters say no whatever the die says; a share `unfinished` of the people stopped at
+    Treatment raises the true share of yes, and of the last category, by `effect`; the other categories are equally frequent. Cheaters say
+    no, or the first category, whatever the die says; a share `unfinished` of the people stopped at
     the lecture. Every arm of a subsample draws from its own generator: its answers follow from the seed and its size alone, in whatever
     order chance put the lines of the list.
     """
     generators: dict[tuple[str, str], random.Random] = {}
     definition = protocol_in_force(study).definition
     forced = definition.die.design().forced_responses()
+    dice = [(question, question.die(definition.die.sides)) for question in definition.category_questions]
     free = AllocationSlot.objects.filter(study=study, status=SlotStatus.FREE).order_by("position")
     lines = list(free.values_list("pk", "subsample", "arm", "stratum"))
     if definition.in_sections:  # as many from each section
@@ -70,7 +73,7 @@ def add_finished_people(
     slots = iter(lines[:n])
     today, places, made = date.today(), iter(range(n)), 0
     while batch := list(islice(slots, BATCH)):
-        people, responses = [], []
+        people, responses, chosen = [], [], []
         for _pk, subsample, arm, stratum in batch:
             if (subsample, arm) not in generators:
                 generators[subsample, arm] = random.Random(f"{seed} {study.slug} {subsample} {arm}")
@@ -98,13 +101,19 @@ def add_finished_people(
                 continue
             honest = rng.random() >= cheaters
             share = prevalence + (effect if arm != definition.control else 0)
-            for question in definition.questions:
-                die, truth = rng.random(), rng.random() < share
+            for question in definition.yes_no_questions:
+                rolled, truth = rng.random(), rng.random() < share
                 no, yes = float(forced[subsample].forced_no), float(forced[subsample].forced_yes)
-                says_yes = honest and (die < yes or (die >= yes + no and truth))
+                says_yes = honest and (rolled < yes or (rolled >= yes + no and truth))
                 responses.append(Response(participant=person, question=question.name, reported_yes=says_yes))
+            for question, die in dice:
+                answers, says = question.answers, die.instruction(subsample, rng.randint(1, die.sides)) if honest else question.answers[0]
+                true = answers[-1] if rng.random() < share else rng.choice(answers[:-1])
+                category = answers.index(true if says == TRUTH else says)
+                chosen.append(CategoryResponse(participant=person, question=question.name, category=category))
         Participant.objects.bulk_create(people, batch_size=500)
         Response.objects.bulk_create(responses, batch_size=2000)
+        CategoryResponse.objects.bulk_create(chosen, batch_size=2000)
         AllocationSlot.objects.filter(pk__in=[pk for pk, *_rest in batch]).update(status=SlotStatus.TAKEN)
         made += len(batch)
     assert made == n, f"the list had room for {made} of {n}"

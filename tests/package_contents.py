@@ -23,20 +23,30 @@ SECRET = "a secret for tests"
 QUESTIONS = ("attention", "comprehension")
 
 
-def content(*, people: int = 240, licence: str = "CC-BY-4.0", **changes: Any) -> Content:
-    """The content of a release as a worker makes it, but without a database; each call draws another order of the rows."""
+def content(*, people: int = 240, licence: str = "CC-BY-4.0", released: tuple[str, ...] = QUESTIONS, **changes: Any) -> Content:
+    """The content of a release as a worker makes it, but without a database; each call draws another order of the rows.
+
+    In the control arm half of the honest people truly give the first category, in the other arms half give the last one.
+    """
     study = definition(die=TELLING_DIE, **changes)
     document: dict[str, Any] = protocol_document(
-        study, opened_with=study, version=1, sha256="0" * 64, questions=QUESTIONS, consents=[(1, study)]
+        study, opened_with=study, version=1, sha256="0" * 64, questions=released, consents=[(1, study)]
     )
     design, rng = study.design(), np.random.default_rng(20260301)
-    lines = ["arm,subsample," + ",".join(f"answer_{name}" for name in QUESTIONS)]
+    yes_no = [one.name for one in study.yes_no_questions if one.name in released]
+    named = [one for one in study.category_questions if one.name in released]
+    lines = ["arm,subsample," + ",".join(f"answer_{name}" for name in [*yes_no, *(one.name for one in named)])]
     for number in range(people):
         arm, subsample = number % len(design.arms), number // len(design.arms) % len(design.subsample_names)
         shares = 0.9 * ((0.3 + 0.2 * arm) * design.truth[subsample] + design.forced_yes[subsample])
-        answers = ",".join(str(int(one)) for one in rng.random(len(QUESTIONS)) < shares)
-        lines.append(f"{design.arms[arm]},{design.subsample_names[subsample]},{answers}")
-    data = shuffled_csv(rows_of("\n".join(lines) + "\n"), questions=QUESTIONS)
+        answers = [str(int(one)) for one in rng.random(len(yes_no)) < shares]
+        for question in named:
+            rules = study.category_design(question)
+            true = np.full(len(question.answers), 0.5 / (len(question.answers) - 1))
+            true[-1 if arm else 0] = 0.5
+            answers.append(str(rng.choice(question.answers, p=rules.truth[subsample] * true + rules.forced_answers[subsample])))
+        lines.append(f"{design.arms[arm]},{design.subsample_names[subsample]},{','.join(answers)}")
+    data = shuffled_csv(rows_of("\n".join(lines) + "\n"), questions=[*yes_no, *(one.name for one in named)])
     resampling = {"replicates": 20, "seed": 1}
     known = {"software": software(), "level": 0.95, "bootstrap": resampling}
     counts = [Cell(question="devices", answer=answer, count=count) for answer, count in (("phone", 40), ("laptop", None))]

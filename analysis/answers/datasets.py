@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from analysis.answers.background import Covariates, covariates_of
 from surveys.definition import DIRECT, StudyDefinition
-from surveys.models import AttritionCount, Participant, Response, Step, Study
+from surveys.models import AttritionCount, CategoryResponse, Participant, Response, Step, Study
 from surveys.questions.sections import SECTION
 
 NOT_REPORTED = -1
@@ -18,13 +18,13 @@ GROUPS = ("reported/", "covariates/", "groups/")
 
 
 def cell_counts(study: Study, definition: StudyDefinition, *, only_who_agreed_to_direct: bool = False) -> dict[str, NDArray[np.int64]]:
-    """Per sensitive question the number of people by arm, subsample and reported answer, shape (arms, subsamples, 2); last axis no, yes.
+    """Per yes/no question the number of people by arm, subsample and reported answer, shape (arms, subsamples, 2); last axis no, yes.
 
     Counts people of whole batches who answered with the die; on request only those who had agreed to be asked directly.
     """
     arms = {arm.name: index for index, arm in enumerate(definition.arms)}
     subsamples = {name: index for index, name in enumerate(definition.die.subsamples)}
-    counts = {question.name: np.zeros((len(arms), len(subsamples), 2), dtype=np.int64) for question in definition.questions}
+    counts = {question.name: np.zeros((len(arms), len(subsamples), 2), dtype=np.int64) for question in definition.yes_no_questions}
     responses = Response.objects.filter(participant__study=study, participant__step=Step.FINISHED, participant__counted=True)
     rows = (
         (responses.filter(participant__agrees_to_direct=True) if only_who_agreed_to_direct else responses)
@@ -33,6 +33,21 @@ def cell_counts(study: Study, definition: StudyDefinition, *, only_who_agreed_to
     )
     for question, arm, subsample, yes, count in rows:
         counts[question][arms[arm], subsamples[subsample], int(yes)] = count
+    return counts
+
+
+def category_counts(study: Study, definition: StudyDefinition) -> dict[str, NDArray[np.int64]]:
+    """Per question with categories the same, shape (arms, subsamples, categories), in the order of the definition."""
+    arms = {arm.name: index for index, arm in enumerate(definition.arms)}
+    subsamples = {name: index for index, name in enumerate(definition.die.subsamples)}
+    shape = (len(arms), len(subsamples))
+    counts = {one.name: np.zeros((*shape, len(one.categories)), dtype=np.int64) for one in definition.category_questions}
+    if not counts:
+        return counts
+    responses = CategoryResponse.objects.filter(participant__study=study, participant__step=Step.FINISHED, participant__counted=True)
+    rows = responses.values_list("question", "participant__arm", "participant__subsample", "category").annotate(Count("pk"))
+    for question, arm, subsample, category, count in rows:
+        counts[question][arms[arm], subsamples[subsample], category] = count
     return counts
 
 
@@ -108,7 +123,7 @@ def people_of(study: Study, definition: StudyDefinition) -> People:
     """
     arms = {arm.name: index for index, arm in enumerate(definition.arms)}
     subsamples = {name: index for index, name in enumerate(definition.die.subsamples)}
-    questions = [question.name for question in definition.questions]
+    questions = [question.name for question in definition.yes_no_questions]
     answers = {
         f"answer_{index}": Max(
             Case(

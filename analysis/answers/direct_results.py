@@ -46,7 +46,7 @@ def direct_results(study: Study, definition: StudyDefinition) -> DirectGroup:
 def _direct_counts(study: Study, definition: StudyDefinition) -> Counts:
     """Per question the number of people by arm and answer, shape (arms, 2); last axis no, yes."""
     arms = {arm.name: index for index, arm in enumerate(definition.arms)}
-    counts = {question.name: np.zeros((len(arms), 2), dtype=np.int64) for question in definition.questions}
+    counts = {question.name: np.zeros((len(arms), 2), dtype=np.int64) for question in definition.yes_no_questions}
     rows = (
         DirectAnswer.objects.filter(participant__study=study, participant__counted=True)
         .values_list("question", "participant__arm", "yes")

@@ -30,7 +30,7 @@ def subgroups_of(study: Study, people: People, definition: StudyDefinition) -> S
     design = definition.design()
     arms, subsamples = design.shape
     found = []
-    for question in (one.name for one in definition.questions):
+    for question in (one.name for one in definition.yes_no_questions):
         there = people.who_answered(question)
         cell = people.arm[there] * subsamples + people.subsample[there]
         labels = {name: people.groups[name][there] for name in definition.subgroups}

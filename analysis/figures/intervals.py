@@ -50,7 +50,10 @@ def forest_figure(rows: Sequence[ForestRow], *, title: str, narrow: bool = False
 
 def prevalence_figure(rows: Sequence[ForestRow], *, title: str, narrow: bool = False) -> Drawing:
     """Shares of true yes among honest people in percent."""
-    axis_title = _("of 100 honest people, so many truly say “yes”")
+    return _shares_figure(rows, title=title, axis_title=_("of 100 honest people, so many truly say “yes”"), narrow=narrow)
+
+
+def _shares_figure(rows: Sequence[ForestRow], *, title: str, axis_title: str, narrow: bool) -> Drawing:
     return forest_drawing(
         rows,
         title=title,
@@ -60,6 +63,19 @@ def prevalence_figure(rows: Sequence[ForestRow], *, title: str, narrow: bool = F
         read_row=_read(_share_in_words),
         narrow=narrow,
     )
+
+
+def category_effects_figure(rows: Sequence[ForestRow], *, title: str, narrow: bool = False) -> Drawing:
+    """Differences of the shares of answers among honest people in percentage points."""
+    axis_title = _("points more with this answer") if narrow else _("percentage points more honest people with this answer")
+    return forest_drawing(
+        rows, title=title, axis_title=axis_title, write_tick=_in_points, write_row=_effect, read_row=_read(_effect), narrow=narrow
+    )
+
+
+def category_shares_figure(rows: Sequence[ForestRow], *, title: str, narrow: bool = False) -> Drawing:
+    """Shares of true answers among honest people in percent."""
+    return _shares_figure(rows, title=title, axis_title=_("of 100 honest people, so many truly give this answer"), narrow=narrow)
 
 
 def subgroups_figure(rows: Sequence[ForestRow], *, title: str, narrow: bool = False) -> Drawing:

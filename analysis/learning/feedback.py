@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from analysis.learning.difficulties_page import newest_difficulties
 from analysis.sources.selectors import source_of
 from candor.packages.analytics import PublishedItem
-from surveys.definition import QuizItem, StudyDefinition
+from surveys.definition import StudyDefinition
 from surveys.models import Study
+from surveys.questions.background import QuizItem
 
 DIGITS = 4
 

@@ -15,15 +15,16 @@ from django.utils.translation import gettext as _
 
 from accounts.models import User
 from analysis.models import Blinding
-from analysis.stored_results import MarkedEffect, MarkedSequence, MarkedSequentialEffect, NotYet, QuestionEstimate, Results
+from analysis.stored_results import ONCE, MarkedEffect, MarkedSequence, MarkedSequentialEffect, NotYet, QuestionEstimate, Results
+from candor.categories.results import CategoryEffect, CategoryOutcome, CategoryPrevalence, NoEffectTest
 from candor.results import Difference, HonestTimesEffect, Interval, Prevalence, SequentialPrevalence, SequentialValue
 from surveys.access import Seat
 from surveys.definition import StudyDefinition
 from surveys.models import ENDED, ArmState, Study
 
 T = TypeVar("T")
-Share = TypeVar("Share", Prevalence, SequentialPrevalence)
-Contrast = TypeVar("Contrast", MarkedEffect, MarkedSequentialEffect, Difference)
+Share = TypeVar("Share", Prevalence, SequentialPrevalence, CategoryPrevalence)
+Contrast = TypeVar("Contrast", MarkedEffect, MarkedSequentialEffect, Difference, CategoryEffect, NoEffectTest)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +89,7 @@ def readable(results: Results, names: ArmNames) -> Results:
         direct_group=None if direct is None else replace(direct, outcomes=()),
         margins={},  # their directions would tell which arm is the control
         families=(),
+        categories={question: _blinded_categories(outcome, names) for question, outcome in results.categories.items()},
     )
 
 
@@ -114,6 +116,16 @@ def lettered(results: Results, names: ArmNames) -> Results:
     return replace(results, outcomes=outcomes, balance=balance and replace(balance, differences=differences))
 
 
+def called_categories(outcome: CategoryOutcome, names: ArmNames) -> CategoryOutcome:
+    """A question with categories, with this reader's names of arms."""
+    return replace(
+        outcome,
+        no_effect=tuple(_called(one, names) for one in outcome.no_effect),
+        effects=tuple(_called(one, names) for one in outcome.effects),
+        prevalence=tuple(replace(one, arm=names.files[one.arm]) for one in outcome.prevalence),
+    )
+
+
 def _called(contrast: Contrast, names: ArmNames) -> Contrast:
     return replace(contrast, treatment=names.files[contrast.treatment], control=names.files[contrast.control])
 
@@ -133,6 +145,19 @@ def _blinded(outcome: QuestionEstimate | NotYet, names: ArmNames) -> QuestionEst
         bounds=None,  # of the first contrast; every effect carries its own
         notes=(),
         prevalence=_shares(outcome.prevalence, names),
+    )
+
+
+def _blinded_categories(outcome: CategoryOutcome | NotYet, names: ArmNames) -> CategoryOutcome | NotYet:
+    """The same for a question with categories."""
+    if isinstance(outcome, NotYet):
+        return outcome if outcome.not_yet == ONCE else replace(outcome, not_yet=_("The answers so far do not allow an estimate."))
+    return replace(
+        outcome,
+        no_effect=_contrasts(outcome.no_effect, turned_test, names),
+        effects=_contrasts(outcome.effects, turned_category, names),
+        prevalence=_shares(outcome.prevalence, names),
+        notes=(),
     )
 
 
@@ -174,6 +199,23 @@ def turned_effect(effect: MarkedEffect) -> MarkedEffect:
         fieller=_turned_interval(effect.fieller),
         bootstrap=boot and replace(boot, low=_negative(boot.high), high=_negative(boot.low), bca=_turned_interval(boot.bca)),
     )
+
+
+def turned_category(effect: CategoryEffect) -> CategoryEffect:
+    return replace(
+        effect,
+        treatment=effect.control,
+        control=effect.treatment,
+        value=_negative(effect.value),
+        interval=_turned_interval(effect.interval),
+        wald=_turned_interval(effect.wald),
+        honest_times_effect=_turned_delta(effect.honest_times_effect),
+    )
+
+
+def turned_test(test: NoEffectTest) -> NoEffectTest:
+    """The test has no direction."""
+    return replace(test, treatment=test.control, control=test.treatment)
 
 
 def turned_sequence(effect: MarkedSequentialEffect) -> MarkedSequentialEffect:

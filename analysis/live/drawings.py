@@ -9,12 +9,15 @@ from analysis.figures.flow import enrolment_figure, flow_figure
 from analysis.figures.intervals import (
     BalanceLine,
     balance_figure,
+    category_effects_figure,
+    category_shares_figure,
     ends_of,
     forest_figure,
     prevalence_figure,
     running_figure,
 )
 from analysis.figures.shown import Draw
+from analysis.live.categories import ShownCategories
 from analysis.live.page import LiveView
 from candor.figures.drawing import Drawing
 from candor.figures.forest import ForestRow
@@ -32,11 +35,14 @@ def figures_of(live: LiveView) -> dict[str, Draw]:
         "enrolment": partial(enrolment_figure, progress.days, planned=progress.planned),
         "balance": partial(_balance, live),
     }
-    for question in live.definition.questions:
+    for question in live.definition.yes_no_questions:
         found[f"forest-{question.name}"] = partial(_forest, live, question.name)
         found[f"running-{question.name}"] = partial(_running, live, question.name)
         found[f"planned-{question.name}"] = partial(_planned_forest, live, question.name)
         found |= live.subgroups.figures(question.name)
+    for shown in live.categories:
+        effects, shares = shown.figures
+        found |= {effects: partial(_category_effects, shown), shares: partial(_category_shares, shown)}
     return found
 
 
@@ -96,6 +102,28 @@ def _planned_forest(live: LiveView, question: str, *, narrow: bool = False) -> D
     ]
     title = _("Planned analysis of “%(question)s” by method") % {"question": question}
     return forest_figure(rows, title=title, narrow=narrow) if rows else None
+
+
+def _category_effects(shown: ShownCategories, *, narrow: bool = False) -> Drawing | None:
+    """The difference of the share of every answer, by contrast; a mean score is no share."""
+    rows = [
+        ForestRow.of(one.value, ends_of(one.interval), label=answer, detail=contrast, n=shown.n)
+        for one, contrast, answer in shown.effects
+        if one.category is not None
+    ]
+    title = _("Effects on the answers to “%(question)s”") % {"question": shown.name}
+    return category_effects_figure(rows, title=title, narrow=narrow) if rows else None
+
+
+def _category_shares(shown: ShownCategories, *, narrow: bool = False) -> Drawing | None:
+    """The share of every true answer, by arm."""
+    rows = [
+        ForestRow.of(one.value, ends_of(one.interval), label=answer, detail=arm, n=shown.n)
+        for one, arm, answer in shown.prevalence
+        if one.category is not None
+    ]
+    title = _("True answers to “%(question)s”") % {"question": shown.name}
+    return category_shares_figure(rows, title=title, narrow=narrow) if rows else None
 
 
 def _running(live: LiveView, question: str, *, narrow: bool = False) -> Drawing | None:

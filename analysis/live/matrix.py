@@ -13,12 +13,14 @@ from pydantic import Field
 
 from analysis.figures.intervals import ends_of
 from analysis.live.blinding import ArmNames
+from analysis.live.categories import ShownCategories
 from analysis.live.page import LiveView
 from analysis.live.wording import FoundEffect, contrast_in_words, down, signed, up
 from analysis.stored_results import MarkedSequence, QuestionEstimate
+from candor.categories.results import CategoryOutcome, NoEffectTest
 from candor.results import CheaterProportion, Interval, Prevalence, SequentialEffect, SequentialPrevalence, SequentialValue
 
-MORE, FEWER, CHANCE, EARLY, CONTRADICTED = "more", "fewer", "chance", "early", "contradicted"
+MORE, FEWER, CHANCE, EARLY, CONTRADICTED, DIFFERENT = "more", "fewer", "chance", "early", "contradicted", "different"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,9 +53,14 @@ class Cell(Estimated):
         str,
         Field(
             description="`more` or `fewer`: that direction is certain. `chance`: chance alone could explain the difference. `early`: too "
-            "early to say how large it is, and no direction is certain. `contradicted`: the answers contradict the assumptions."
+            "early to say how large it is, and no direction is certain. `contradicted`: the answers contradict the assumptions. "
+            "`different`: of a question with categories, some answers certainly differ."
         ),
     ]
+    p_value: Annotated[
+        float | None,
+        Field(description="Of the test of no effect on any category, Holm's over the contrasts; null for yes/no questions."),
+    ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +73,10 @@ class MatrixRow:
     not_yet: Annotated[bool, Field(description="Nothing can be said yet.")]
     cheater_proportion: Estimated | None
     effects: Annotated[tuple[Cell, ...], Field(description="By the headline method, one for each contrast; none for blinded readers.")]
-    prevalence: Annotated[tuple[ArmShare, ...], Field(description="None for blinded readers.")]
+    prevalence: Annotated[
+        tuple[ArmShare, ...], Field(description="None for blinded readers, nor for questions with categories, whose answers stand apart.")
+    ]
+    has_categories: Annotated[bool, Field(description="Whether its answers are named; else they are no and yes.")] = False
 
     def called(self, names: ArmNames) -> "MatrixRow":
         """The row with the arms as files and programs call them."""
@@ -87,7 +97,8 @@ class ShownNumber:
     verdict: str = ""
     words: str = ""
     arm: str = ""
-    """The name of the arm, or of the treatment, by which a script finds the number; empty for cheaters."""
+    """The name of the arm, or of the treatment, by which a script finds the number; empty for cheaters, and for questions with categories,
+    which no script computes again."""
 
     @classmethod
     def share(cls, one: Estimated | None) -> Self | None:
@@ -99,8 +110,10 @@ class ShownNumber:
     def effect(cls, cell: Cell | None) -> Self | None:
         if cell is None:
             return None
-        value, words = _of_100(cell.value, signed), verdict_in_words(cell.verdict)
-        return cls(value=value, ends=_between(cell, signed), verdict=cell.verdict, words=words, arm=cell.treatment)
+        words = verdict_in_words(cell.verdict)
+        if cell.p_value is not None:
+            return cls(value=p_in_words(cell.p_value), ends="", verdict=cell.verdict, words=words)
+        return cls(value=_of_100(cell.value, signed), ends=_between(cell, signed), verdict=cell.verdict, words=words, arm=cell.treatment)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +142,7 @@ class Matrix:
 
 def matrix_rows(live: LiveView) -> Iterator[MatrixRow]:
     """Every question of which something is stored, with the study file's names of arms."""
-    for question in live.definition.questions:
+    for question in live.definition.yes_no_questions:
         planned = live.planned.estimate(question.name) if live.planned else None
         sequence, newest = live.sequence(question.name), live.newest(question.name)
         if planned is not None:
@@ -140,13 +153,13 @@ def matrix_rows(live: LiveView) -> Iterator[MatrixRow]:
             yield MatrixRow(
                 question=question.name, n=newest.n, planned=False, not_yet=True, cheater_proportion=None, effects=(), prevalence=()
             )
+    for shown in live.categories:
+        yield _row_of_categories(shown, blinded=live.names.blinded)
 
 
 def matrix_of(live: LiveView) -> Matrix | None:
     """The table for the page; None before there is anything."""
-    texts = {
-        question.name: question.text.in_language(live.language) for question in live.definition.questions if live.newest(question.name)
-    }
+    texts = {question.name: question.text.in_language(live.language) for question in live.questions}
     return matrix_table(tuple(matrix_rows(live)), texts=texts, names=live.names.shown, is_survey=live.definition.is_survey)
 
 
@@ -201,7 +214,12 @@ def verdict_in_words(verdict: str) -> str:
         CHANCE: _("may be chance"),
         EARLY: _("too early to say"),
         CONTRADICTED: _("the answers contradict the model"),
+        DIFFERENT: _("the answers differ"),
     }[verdict]
+
+
+def p_in_words(p_value: float) -> str:
+    return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}"
 
 
 def _of_100(value: float | None, write: Callable[[int], str] = str) -> str:
@@ -226,6 +244,32 @@ def _row(question: str, found: MarkedSequence | QuestionEstimate, *, n: int, liv
         effects=() if blinded else tuple(_cells(found)),
         prevalence=() if blinded else tuple(ArmShare(arm=one.arm, value=one.value, **_ends(one.interval)) for one in found.prevalence),
     )
+
+
+def _row_of_categories(shown: ShownCategories, *, blinded: bool) -> MatrixRow:
+    found = shown.numbers
+    return MatrixRow(
+        question=shown.name,
+        n=shown.n,
+        planned=found is not None,
+        not_yet=found is None,
+        cheater_proportion=None if found is None else Estimated.of(found.cheater_proportion),
+        effects=() if found is None or blinded else tuple(category_cells(found)),
+        prevalence=(),
+        has_categories=True,
+    )
+
+
+def category_cells(found: CategoryOutcome) -> Iterator[Cell]:
+    """Whether the answers differ, for each contrast; by how much is in the question's own table."""
+    for test in found.no_effect:
+        yield category_cell(test, level=0.95, contradicted=found.model_test.contradicts(0.95))
+
+
+def category_cell(test: NoEffectTest, *, level: float, contradicted: bool) -> Cell:
+    p_value = test.p_value if test.adjusted_p_value is None else test.adjusted_p_value
+    verdict = CONTRADICTED if contradicted else DIFFERENT if p_value < 1 - level else CHANCE
+    return Cell(treatment=test.treatment, control=test.control, value=None, low=None, high=None, verdict=verdict, p_value=p_value)
 
 
 def _cells(found: MarkedSequence | QuestionEstimate) -> Iterator[Cell]:

@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from accounts.models import User
 from analysis.figures.intervals import Moment, ends_of
 from analysis.live.blinding import ArmNames, arm_names, is_blinded, readable
+from analysis.live.categories import CategoryWords, ShownCategories, shown_categories
 from analysis.live.notes import plain_note, plain_reason
 from analysis.live.planned_analysis import PlannedAnalysis
 from analysis.live.planned_tests import PlannedTests
@@ -54,6 +55,7 @@ from surveys.definition import StudyDefinition
 from surveys.models import Study
 from surveys.preregistration.method_names import method_name
 from surveys.protocols import frozen_protocol, protocol_at_launch
+from surveys.questions.sensitive import SensitiveQuestion
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -252,9 +254,35 @@ class LiveView:
         """Whether the study states at which rate cheaters say yes."""
         return self.definition.design().cheater_model.yes_rate is not None
 
+    @cached_property
+    def questions(self) -> tuple[SensitiveQuestion, ...]:
+        """Those of which the page says something, in its order: first yes/no, then those with categories."""
+        found = [one for one in self.definition.yes_no_questions if self.newest(one.name) is not None]
+        results = [one for one in (self.first_results, self.full_results) if one is not None]
+        return (*found, *(one for one in self.definition.category_questions if any(one.name in found.categories for found in results)))
+
+    @cached_property
+    def categories(self) -> tuple[ShownCategories, ...]:
+        """The page's content per question with categories."""
+        places = {question.name: number for number, question in enumerate(self.questions, start=1)}
+        asked = [one for one in self.definition.category_questions if one.name in places]
+        shown = (self._shown_categories(question, number=places[question.name]) for question in asked)
+        return tuple(one for one in shown if one is not None)
+
+    def _shown_categories(self, question: SensitiveQuestion, *, number: int) -> ShownCategories | None:
+        words = CategoryWords.of(
+            question,
+            names=self.names,
+            language=self.language,
+            stated_rate=self.definition.category_design(question).cheater_shares is not None,
+            is_survey=self.definition.is_survey,
+        )
+        newest, planned = self.first_results or self.full_results, self.planned.results if self.planned else None
+        return shown_categories(question, number=number, results=newest, planned=planned, words=words, language=self.language)
+
     def outcomes(self) -> Iterator[ShownQuestion]:
-        """The page's content per question: words from the first results, which are newest, and every method from the full ones."""
-        for question in self.definition.questions:
+        """The page's content per yes/no question: words from the first results, which are newest, and every method from the full ones."""
+        for question in self.definition.yes_no_questions:
             newest = self.newest(question.name)
             if newest is None:
                 continue

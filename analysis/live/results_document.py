@@ -1,5 +1,6 @@
 """Results and numbers of people as plain values for one reader: the content of the live page, for programs, with the same blinding."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 from typing import Annotated
@@ -7,13 +8,14 @@ from typing import Annotated
 from pydantic import Field
 
 from accounts.models import User
-from analysis.live.blinding import lettered
+from analysis.live.blinding import called_categories, lettered
 from analysis.live.matrix import MatrixRow, matrix_rows
 from analysis.live.page import LiveView, live_view
 from analysis.live.progress import Group, progress_of
 from analysis.models import Run, RunKind
 from analysis.selectors import Work, state_of_work
 from analysis.stored_results import Balance, DirectGroup, MarkedEffect, MarkedSequence, NotYet, QuestionEstimate, Results, Subgroups
+from candor.categories.results import CategoryOutcome
 from candor.clusters.inference import AssignmentInference
 from candor.equivalence.margins import MarginTest
 from candor.estimators.missing_answers import MissingAnswers
@@ -98,6 +100,17 @@ class PlannedTestsFound:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionWithCategories:
+    question: str
+    n: int
+    not_yet: Annotated[str | None, Field(description="Why nothing can be said yet; then `planned_analysis` is null.")]
+    planned_analysis: Annotated[
+        CategoryOutcome | None,
+        Field(description="For one look, as that of yes/no questions. No numbers that hold at every look are known for these questions."),
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WorkByKind:
     first_results: Work
     full_results: Work
@@ -134,6 +147,10 @@ class ResultsDocument:
             "are named."
         ),
     ]
+    categories: Annotated[
+        tuple[QuestionWithCategories, ...],
+        Field(description="The questions whose answers are named categories; yes/no questions stand above."),
+    ]
     work: WorkByKind
 
 
@@ -167,6 +184,7 @@ def results_document(study: Study, *, reader: User, ask_blinded: bool) -> Result
         full_results=_described(live.full, live.full_results, live) if live else None,
         planned_tests=_planned_tests(live) if live else None,
         planned_analysis=_planned(live) if live else None,
+        categories=tuple(_with_categories(live)) if live else (),
         work=WorkByKind(first_results=state_of_work(study, RunKind.FIRST_RESULTS), full_results=state_of_work(study, RunKind.FULL_RESULTS)),
     )
 
@@ -184,6 +202,13 @@ def counts_document(study: Study, *, reader: User, with_groups: bool, ask_blinde
         planned=progress.planned if progress else None,
         days_left=progress.days_left if progress else None,
     )
+
+
+def _with_categories(live: LiveView) -> Iterator[QuestionWithCategories]:
+    for shown in live.categories:
+        found = None if shown.numbers is None else called_categories(shown.numbers, live.names)
+        not_yet = " ".join(shown.sentences) if found is None else None
+        yield QuestionWithCategories(question=shown.name, n=shown.n, not_yet=not_yet, planned_analysis=found)
 
 
 def _planned_tests(live: LiveView) -> PlannedTestsFound | None:

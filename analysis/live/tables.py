@@ -27,6 +27,7 @@ def tables_of(live: LiveView) -> dict[str, Callable[[], Iterator[Row]]]:
         "sequences": partial(_sequences, live),
         "estimates": partial(_estimates, live),
         "running": partial(_running, live),
+        **({"categories": partial(_categories, live)} if live.definition.category_questions else {}),
         **({"direct": partial(_direct, live)} if live.direct_group else {}),
         **({"planned-tests": live.planned_tests.table} if live.planned_tests else {}),
         **({"subgroups": live.subgroups.table} if live.definition.subgroups else {}),
@@ -63,7 +64,11 @@ def _matrix(live: LiveView) -> Iterator[Row]:
         if (cheaters := row.cheater_proportion) is not None:
             yield (*start, "cheater_proportion", "", "", cheaters.value, cheaters.low, cheaters.high, "")
         for cell in row.effects:
-            yield (*start, "effect", cell.treatment, cell.control, cell.value, cell.low, cell.high, cell.verdict)
+            names = cell.treatment, cell.control
+            if cell.p_value is not None:
+                yield (*start, "no_effect_p_value", *names, cell.p_value, None, None, cell.verdict)
+                continue
+            yield (*start, "effect", *names, cell.value, cell.low, cell.high, cell.verdict)
         for share in row.prevalence:
             yield (*start, "prevalence", share.arm, "", share.value, share.low, share.high, "")
 
@@ -73,7 +78,7 @@ def _sequences(live: LiveView) -> Iterator[Row]:
     head = ("question", "n", "quantity", "method", "arm", "against", "estimate", "low", "high", "certain_direction")
     yield (*head, "log_e_more", "log_e_fewer", "for_publication")
     files = live.names.files
-    for question in live.definition.questions:
+    for question in live.definition.yes_no_questions:
         look = live.sequence(question.name)
         if look is None:
             continue
@@ -96,7 +101,7 @@ def _estimates(live: LiveView) -> Iterator[Row]:
     """The planned analysis; only its head before its moment."""
     head = ("question", "n", "quantity", "method", "arm", "against", "estimate", "standard_error", "low", "high", "p_value", "holm_p_value")
     yield (*head, "bootstrap_low", "bootstrap_high", "bootstrap_seed", "for_publication")
-    for question in live.definition.questions:
+    for question in live.definition.yes_no_questions:
         outcome = live.planned.estimate(question.name) if live.planned else None
         if outcome is None:
             continue
@@ -116,6 +121,29 @@ def _estimates(live: LiveView) -> Iterator[Row]:
         for one in outcome.prevalence:
             share = (*start, "prevalence", "efficient", live.names.files[one.arm], "", one.value, one.standard_error)
             yield (*share, *_both(one.interval), *("",) * 5, True)
+
+
+def _categories(live: LiveView) -> Iterator[Row]:
+    """The planned analysis of questions with categories; only its head before its moment."""
+    head = ("question", "n", "quantity", "category", "arm", "against", "estimate", "standard_error", "low", "high")
+    yield (*head, "degrees_of_freedom", "p_value", "holm_p_value")
+    files = live.names.files
+    for shown in live.categories:
+        outcome = shown.numbers
+        if outcome is None:
+            continue
+        start, cheaters = (shown.name, outcome.n), outcome.cheater_proportion
+        share = (cheaters.value, cheaters.standard_error, *_both(cheaters.interval))
+        yield (*start, "cheater_proportion", "", "", "", *share, None, None, None)
+        for test in outcome.no_effect:
+            arms = files[test.treatment], files[test.control]
+            yield (*start, "no_effect", "", *arms, test.statistic, None, None, None, test.df, test.p_value, test.adjusted_p_value)
+        for one in outcome.effects:
+            what = (f"effect_on_{one.measure}", one.category or "", files[one.treatment], files[one.control])
+            yield (*start, *what, one.value, one.standard_error, *_both(one.interval), None, one.p_value, one.adjusted_p_value)
+        for true in outcome.prevalence:
+            what = (true.measure, true.category or "", files[true.arm], "")
+            yield (*start, *what, true.value, true.standard_error, *_both(true.interval), None, None, None)
 
 
 def _running(live: LiveView) -> Iterator[Row]:

@@ -39,6 +39,7 @@ def codebook(content: Content, *, names: list[str]) -> bytes:
                 lines += [*(f"| `{name}` | {_cell(label)} |" for name, label in one["answers"].items()), ""]
     if content.records is not None:
         lines += ["## records.json", "", RECORDS_MEANING, ""]
+        lines += [YES_NO_RECORDS, ""] if content.category_questions else []
         lines += ["| Attribute | Role |", "|---|---|"]
         lines += [*(f"| `{name}` | {role.replace('_', '-')} |" for name, role in content.protocol["records"]["roles"].items()), ""]
     lines += [
@@ -59,7 +60,8 @@ def _shown(kinds: list[str]) -> str:
 
 def meaning_of(name: str) -> str:
     """The meaning of a file of a package, in one sentence."""
-    return MEANING["preregistration-N.json"] if name.startswith("preregistration-") else MEANING[name]
+    numbered = {"preregistration-": "preregistration-N.json", "design-": "design-NAME.json"}
+    return next((MEANING[known] for start, known in numbered.items() if name.startswith(start)), None) or MEANING[name]
 
 
 OF_ATTENTION = {
@@ -75,6 +77,7 @@ RECORDS_MEANING = (
     "hierarchies.json; `*` tells nothing), `sensitive` values (null: not told), `children` (entries of groups, chosen options) and "
     "`released`: arm, subsample and answers as in data.csv. `not answered` is a value. protocol.json says under `records` what is promised."
 )
+YES_NO_RECORDS = "The records bear the answers to yes/no questions; those to questions with named answers are in data.csv alone."
 OF_THE_STIMULUS = {
     "video": "a video",
     "reading": "a text",
@@ -109,6 +112,7 @@ MEANING = {
     "check.py": "Says whether records.json holds what protocol.json promises: `python check.py records.json --k K --l NAME=L`",
     "check_files.py": "Says whether the files are as they were signed, with Python alone: `python check_files.py`",
     "design.json": "The design alone, as `candor estimate data.csv --design design.json` reads it",
+    "design-NAME.json": "The design of this question with named answers, as `candor estimate data.csv --design` reads it",
     "hierarchies.json": "For each attribute of records.json the labels of every possible value, from the value up to `*`",
     "records.json": "Background answers as protected records, with arm, subsample and reported answers",
     "datapackage.json": "Description as a Frictionless Data Package",

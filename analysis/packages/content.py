@@ -1,12 +1,14 @@
 """The content of a package as plain values; all files are written from it alone."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import fsum
 from typing import Any, Protocol
 
 from analysis.packages.background_counts import Cell
 from analysis.packages.licences import Licence
 from analysis.packages.rows import CLUSTER, Row, column_of
+from candor.designs.design import Design
 from candor.packages.preregistrations import plan_file
 from candor.records.schema import Record
 from surveys.preregistration.selectors import KeptPlan
@@ -100,7 +102,7 @@ class Content:
     simulated: bool
     bots_left_out: int
     epsilon: float
-    """Privacy loss of one answer."""
+    """Privacy loss of one answer to a yes/no question."""
     background: Sequence[Cell] | None
     """None: left out."""
     analytics: Mapping[str, Any] | None
@@ -163,8 +165,31 @@ class Content:
         return found
 
     @property
+    def category_questions(self) -> Sequence[Mapping[str, Any]]:
+        """The questions whose answers are named categories."""
+        found: Sequence[Mapping[str, Any]] = self.protocol.get("category_questions", ())
+        return found
+
+    @property
+    def estimates(self) -> Mapping[str, Any]:
+        """What results.json says of every question."""
+        return {**self.results["outcomes"], **self.results.get("categories", {})}
+
+    @property
+    def epsilons(self) -> list[float]:
+        """The privacy loss of the answer to each question."""
+        return [self.epsilon] * len(self.questions) + [Design.from_document(one["design"]).epsilon for one in self.category_questions]
+
+    @property
     def epsilon_total(self) -> float:
-        return self.epsilon * len(self.questions)
+        if not self.category_questions:
+            return self.epsilon * len(self.questions)
+        return fsum(self.epsilons)
+
+    @property
+    def design_files(self) -> dict[str, Mapping[str, Any]]:
+        """The design of each question with categories, as the command line reads it, by the name of its file."""
+        return {f"design-{one['name']}.json": one["design"] for one in self.category_questions}
 
     @property
     def unit(self) -> str:
@@ -176,7 +201,11 @@ class Content:
         """One paragraph for catalogues."""
         kind = "Simulated answers of bots, not of people," if self.simulated else "Answers"
         asked = "survey" if self.is_survey else f"randomised experiment with {len(self.protocol['design']['arms'])} arms"
-        questions = f"{len(self.questions)} sensitive yes/no question{'' if len(self.questions) == 1 else 's'}"
+        questions = " and ".join(
+            f"{len(found)} sensitive {noun}{'' if len(found) == 1 else 's'}{more}"
+            for found, noun, more in ((self.questions, "yes/no question", ""), (self.category_questions, "question", " with named answers"))
+            if found
+        )
         return (
             f"{kind} to {questions} in a {asked}. Each answer was "
             "given after a private die that sometimes says what to answer, so no row tells what is true of its person; the "
@@ -192,16 +221,15 @@ class Column:
     label: str
     values: Mapping[str, str]
     is_answer: bool = False
+    is_number: bool = False
+    """Whether its values are whole numbers, as those of yes/no questions are."""
 
 
 def columns_of(content: Content) -> list[Column]:
     """The columns of data.csv, in order: the one description from which all code books are written."""
     design = content.protocol["design"]
     arms = {arm["name"]: arm["label"] for arm in content.protocol["arms"]}
-    subsamples = {
-        name: f"the die forces yes with probability {forced['forced_yes']} and no with probability {forced['forced_no']}"
-        for name, forced in design["subsamples"].items()
-    }
+    subsamples = {name: "; ".join(_forced(content, name)) for name in design["subsamples"]}
     numbers = sorted({row.cluster for row in content.rows if row.cluster}, key=int)
     told = dict.fromkeys(numbers, "one section; the number was drawn at random")
     clusters = [Column(name=CLUSTER, label="Section that was assigned to the arm as a whole", values=told)] if told else []
@@ -211,9 +239,21 @@ def columns_of(content: Content) -> list[Column]:
             label=question["text"],
             values={"0": f"reported {question['no']}", "1": f"reported {question['yes']}"},
             is_answer=True,
+            is_number=True,
         )
         for question in content.questions
     ]
+    answers += [
+        Column(
+            name=column_of(question["name"]),
+            label=question["text"],
+            values={one["name"]: f"reported {one['text']}" for one in question["categories"]},
+            is_answer=True,
+        )
+        for question in content.category_questions
+    ]
+    header = content.data_csv.split("\n", 1)[0].split(",")
+    answers.sort(key=lambda column: header.index(column.name))
     return [
         Column(
             name="arm",
@@ -224,3 +264,13 @@ def columns_of(content: Content) -> list[Column]:
         *clusters,
         *answers,
     ]
+
+
+def _forced(content: Content, subsample: str) -> Iterator[str]:
+    """What the die forces in a subsample: for all yes/no questions alike, and for each question with categories."""
+    if content.questions:
+        forced = content.protocol["design"]["subsamples"][subsample]
+        yield f"the die forces yes with probability {forced['forced_yes']} and no with probability {forced['forced_no']}"
+    for question in content.category_questions:
+        forced = question["design"]["subsamples"][subsample]
+        yield f"for {question['name']} it forces {', '.join(f'{answer} with probability {share}' for answer, share in forced.items())}"

@@ -34,7 +34,7 @@ CONTEXT: dict[str, object] = {
 
 def croissant(content: Content, tables: Mapping[str, bytes], documents: Mapping[str, bytes]) -> bytes:
     """`tables` are the CSV files of the package, `documents` the JSON files of its records, by name."""
-    answers = [(column.name, column.label, "sc:Integer" if column.is_answer else "sc:Text") for column in columns_of(content)]
+    answers = [(column.name, column.label, "sc:Integer" if column.is_number else "sc:Text") for column in columns_of(content)]
     records = [_records("answers", f"One row for each {content.unit}.", answers, path="data.csv")]
     if content.background is not None:
         records.append(_records("background-counts", COUNTED, COUNTS, path="background-counts.csv"))

@@ -119,7 +119,7 @@ def _variable(parent: etree._Element, column: Column, *, number: int, counts: Co
         _add(category, "catValu", value)
         _add(category, "labl", label)
         _add(category, "catStat", str(counts[value]), type="freq")
-    _add(variable, "varFormat", type="numeric" if column.is_answer else "character")
+    _add(variable, "varFormat", type="numeric" if column.is_number else "character")
 
 
 def _background(parent: etree._Element, content: Content, *, first: int) -> None:

@@ -18,7 +18,7 @@ def frictionless_package(content: Content, tables: Mapping[str, bytes], document
         {
             "name": column.name,
             "title": column.label,
-            "type": "integer" if column.is_answer else "string",
+            "type": "integer" if column.is_number else "string",
             "constraints": _constraints(column),
         }
         for column in columns_of(content)
@@ -59,7 +59,7 @@ def described(content: Described, resources: Sequence[Mapping[str, object]]) -> 
 
 def _constraints(column: Column) -> dict[str, object]:
     if column.is_answer:
-        return {"enum": [int(value) for value in column.values]}
+        return {"enum": [int(value) if column.is_number else value for value in column.values]}
     return {"required": True, "enum": list(column.values)}
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from analysis.packages.content import Content
-from candor.designs.privacy_words import privacy_in_words
+from candor.designs.privacy_words import AFTER_ALL, certainty, privacy_in_words
 from candor.packages.documents import PromisedRecords
 
 
@@ -18,11 +18,12 @@ class PrivacyStatement:
     composition: str
     meaning: str
     not_covered: tuple[str, ...]
+    losses_differ: bool = False
 
 
 def privacy_statement(content: Content) -> PrivacyStatement:
     """Privacy loss of this release, and of everything that can be computed from it."""
-    questions = len(content.questions)
+    questions = len(content.epsilons)
     not_covered = [
         "That somebody took part, and finished, is not hidden by the die; arm and subsample are chance and say nothing about a person.",
         "People who told the truth against the die gave up their own protection.",
@@ -78,17 +79,32 @@ def privacy_statement(content: Content) -> PrivacyStatement:
         unit="one participant",
         neighbours="two versions of the study that differ in the true answers of one participant, whatever they are",
         mechanism="randomised response by a private die that is rolled once for each question and never leaves the participant",
-        epsilon_per_question=content.epsilon,
+        epsilon_per_question=max(content.epsilons),
         epsilon_total=content.epsilon_total,
         questions=questions,
         composition=(
-            f"One roll for each question, so losses add: {questions} × {content.epsilon:.4f} = {content.epsilon_total:.4f}. Results, other "
+            f"One roll for each question, so losses add: {_sum(content)} = {content.epsilon_total:.4f}. Results, other "
             "versions of this release and anything else computed from the same reported answers add nothing. A further question that is "
-            f"released later adds {content.epsilon:.4f}."
+            f"released later adds {'its own loss' if content.category_questions else f'{content.epsilon:.4f}'}."
         ),
-        meaning=" ".join(privacy_in_words(content.epsilon, questions=questions)),
+        meaning=_meaning(content),
         not_covered=tuple(not_covered),
+        losses_differ=len(set(content.epsilons)) > 1,
     )
+
+
+def _sum(content: Content) -> str:
+    """The losses that add up; yes/no questions share one."""
+    yes_no = len(content.questions)
+    return " + ".join([*([f"{yes_no} × {content.epsilon:.4f}"] if yes_no else []), *(f"{one:.4f}" for one in content.epsilons[yes_no:])])
+
+
+def _meaning(content: Content) -> str:
+    questions = len(content.epsilons)
+    if not content.category_questions or questions == 1:
+        return " ".join(privacy_in_words(max(content.epsilons), questions=questions))
+    after_all = AFTER_ALL % {"questions": questions, "sure": f"{certainty(content.epsilon_total)} %"}
+    return f"{privacy_in_words(max(content.epsilons), questions=questions)[0]} {after_all}"
 
 
 def _exceptions(promised: PromisedRecords) -> list[str]:
@@ -108,10 +124,11 @@ def _exceptions(promised: PromisedRecords) -> list[str]:
 
 def sentences_of(statement: PrivacyStatement) -> list[str]:
     """The statement in sentences, for files and pages alike: first what it means, then how and how much, then formally."""
+    one_answer = f"{statement.epsilon_per_question:.4f} for each answer{' at most' if statement.losses_differ else ''}"
     return [
         statement.meaning,
         f"Mechanism: {statement.mechanism}. This is local differential privacy: the protection was complete before anything was sent.",
-        f"ε = {statement.epsilon_per_question:.4f} for each answer, {statement.epsilon_total:.4f} for {_all(statement.questions)}.",
+        f"ε = {one_answer}, {statement.epsilon_total:.4f} for {_all(statement.questions)}.",
         statement.composition,
         f"Formally, the unit of protection is {statement.unit}: neighbours are {statement.neighbours}.",
         *statement.not_covered,

@@ -61,7 +61,9 @@ def protocol_document(
                 "no": text(sensitive[name].no),
             }
             for name in questions
+            if not sensitive[name].categories
         ],
+        **({"category_questions": with_categories} if (with_categories := _with_categories(definition, questions)) else {}),
         "questions_asked": len(definition.questions),
         "direct_group": definition.direct_group
         and {
@@ -96,6 +98,23 @@ def protocol_document(
         "consent": [{"protocol_version": number, "text": text(one.consent)} for number, one in consents],
         **({"records": records} if records else {}),
     }
+
+
+def _with_categories(definition: StudyDefinition, questions: Sequence[str]) -> list[dict[str, object]]:
+    """The released questions whose answers are named, each with its own design."""
+    language = definition.languages[0]
+    return [
+        {
+            "name": one.name,
+            "column": column_of(one.name),
+            "text": one.text.in_language(language),
+            "categories": [{"name": category.name, "text": category.text.in_language(language)} for category in one.categories],
+            "faces": {name: {answer: list(faces) for answer, faces in rule.items()} for name, rule in one.faces.items()},
+            "design": definition.category_design(one).to_document(),
+        }
+        for one in (next(one for one in definition.questions if one.name == name) for name in questions)
+        if one.categories
+    ]
 
 
 def _labels(question: Answered, language: str) -> dict[str, str] | None:

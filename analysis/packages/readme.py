@@ -36,10 +36,28 @@ def readme(content: Content) -> bytes:
     parts += ["## Files", "", "`codebook.md` explains every file and every column.", ""]
     parts += ["`index.html` opens in a browser, from a disk: it checks the files, and computes the estimates again.", ""]
     parts += WRONG_ANALYSIS
+    parts += _with_categories(content)
     parts += whether_changed(content)
     parts += _whether_it_follows(content)
     parts += [f"This version stands at <{content.address}>, with its history, or with the reason if it was retracted."]
     return ("\n".join(parts) + "\n").encode()
+
+
+def _with_categories(content: Content) -> list[str]:
+    """Questions with named answers: what is different about them, and which programs know them."""
+    if not content.category_questions:
+        return []
+    names = ", ".join(f"`{one['name']}`" for one in content.category_questions)
+    return [
+        "## Questions with named answers",
+        "",
+        f"The answers to {names} are names of categories, not 0 and 1. The die forces each of them; protocol.json says how often, under",
+        "`category_questions`. The wrong analysis is as wrong for the share of each answer. Their estimates stand in results.json under",
+        "`categories`. `replicate.py` computes them again, to 1e-9. `index.html`, `replicate.R` and `replicate_numpy.py` compute yes/no",
+        "questions alone, and say so. With Candor's command line, `candor estimate data.csv --design design-NAME.json` analyses one of",
+        "them.",
+        "",
+    ]
 
 
 def citation(content: Described) -> list[str]:

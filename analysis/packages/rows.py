@@ -22,11 +22,12 @@ _entropy = secrets.SystemRandom()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One person: the groups drawn by chance, and the report on each question, in the order of the questions; None: not asked."""
+    """One person: the groups drawn by chance, and the report on each question, in the order of the questions: 0 or 1, or the name of a
+    category; None: not asked."""
 
     arm: str
     subsample: str
-    answers: tuple[int | None, ...]
+    answers: tuple[int | str | None, ...]
     cluster: str = ""
     """The section, where sections were assigned as a whole; empty: not told."""
 
@@ -95,7 +96,7 @@ def rows_of(text: str) -> list[Row]:
             arm=arm,
             subsample=subsample,
             cluster=rest[0] if told else "",
-            answers=tuple(int(one) if one else None for one in (rest[1:] if told else rest)),
+            answers=tuple(int(one) if one in ("0", "1") else one or None for one in (rest[1:] if told else rest)),
         )
         for arm, subsample, *rest in lines
     ]

@@ -22,10 +22,12 @@ from candor.errors import MethodError
 from candor.written_numbers import typed_number
 from surveys.allocation.findable import too_few
 from surveys.builder.frame import LookingPage
-from surveys.definition import Die, StudyDefinition
+from surveys.definition import StudyDefinition
+from surveys.drafting.categories import fitted
 from surveys.drafting.edits import Edit, Keys, fingerprint_of
 from surveys.drafting.forms import DraftForm, Typed, typed_value
 from surveys.privacy.words import certainty, privacy_in_words
+from surveys.questions.sensitive import Die
 from surveys.study_file import document_of
 
 COMMON_DICE = ("4", "6", "8", "10", "12", "20")
@@ -62,7 +64,7 @@ class DieDesigner(LookingPage):
     template_name: ClassVar[str] = "analysis/planning/designer.html"
 
     def edit(self) -> Edit:
-        return Keys(("die",))
+        return Keys(("die", "questions") if self.definition.category_questions else ("die",))
 
     def get(self, request: HttpRequest, **arguments: object) -> HttpResponse:
         """The draft's die, or one that comes in the address from the design page, to be saved or not."""
@@ -94,7 +96,8 @@ class DieDesigner(LookingPage):
         if definition is None:
             form.error("die", problem)
             return {}
-        return {"die": document_of(definition)["die"]}
+        document = document_of(definition)
+        return {key: document[key] for key in self.edit().current(document)}
 
     def _die(self, form: DraftForm) -> PlannedDie:
         """The die in the form, after the button that was pressed, with a sentence when it is none."""
@@ -157,10 +160,10 @@ def _with_die(definition: StudyDefinition, die: PlannedDie, cheaters: str | floa
             return None, _("Subsample %(name)s: leave at least one face for the truth; else the answers tell nothing.") % {"name": name}
     if len(set(die.forced_responses())) == 1:
         return None, _("The subsamples must differ in how often they say yes or no; else nothing tells cheaters apart.")
-    changed = definition.model_copy(
-        update={"die": Die.model_validate({"sides": int(die.code), "subsamples": faces, "weights": weights, "cheaters": cheaters})}
-    )
+    designed = Die.model_validate({"sides": int(die.code), "subsamples": faces, "weights": weights, "cheaters": cheaters})
     try:
+        designed_for = fitted(definition.questions, designed)
+        changed = definition.model_copy(update={"die": designed, "questions": designed_for})
         changed.design()
     except MethodError as error:
         text = str(error)
@@ -185,7 +188,7 @@ def _facts(definition: StudyDefinition, die: PlannedDie, trial: DraftForm) -> Di
         return DieFacts(problem=problem)
     design: Design = changed.design()
     identification, questions = design.identification, len(definition.questions)
-    total = design.composed_epsilon(questions)
+    total = changed.epsilon_total
     return DieFacts(
         epsilon=decimal(design.epsilon),
         epsilon_total=decimal(total),
@@ -196,5 +199,5 @@ def _facts(definition: StudyDefinition, die: PlannedDie, trial: DraftForm) -> Di
         effect_identified=identification.effect,
         prevalence_identified=identification.prevalence,
         assumption=identification.assumption,
-        privacy=privacy_in_words(design.epsilon, questions=questions),
+        privacy=privacy_in_words(changed.epsilon, questions=questions, total=total),
     )

@@ -7,6 +7,7 @@ from typing import Literal
 from django.utils.translation import gettext as _
 
 from analysis.stored_results import MarkedEffect, QuestionEstimate, Results
+from candor.categories.results import CategoryOutcome
 from candor.results import Prevalence
 from surveys.preregistration.documents import Plan, planned_tests_of
 from surveys.preregistration.method_names import method_name
@@ -52,6 +53,7 @@ def report_of(plans: Sequence[KeptPlan], results: Results | None) -> Report | No
             _sample(document, results),
             *hypotheses,
             *_prevalences(document, results),
+            *_categories(document, results),
             *_planned_tests(document, results),
             *_subgroups(document, results),
         ),
@@ -113,6 +115,14 @@ def _prevalences(document: Plan, results: Results | None) -> Iterator[PlannedAna
         found = next((share for share in estimate.prevalence if share.arm == one["arm"]), None) if estimate else None
         said = _("How many truly say yes to “%(question)s”") % {"question": one["text"]}
         yield PlannedAnalysis(planned=said, verdict="not_done" if found is None else "as_planned", differences=(), effect=found)
+
+
+def _categories(document: Plan, results: Results | None) -> Iterator[PlannedAnalysis]:
+    """Each question with several answers."""
+    for one in document.get("categories", ()):
+        found = None if results is None else results.categories.get(one["question"])
+        said = _("“%(text)s”: each answer") % {"text": one["text"]}
+        yield PlannedAnalysis(planned=said, verdict="as_planned" if isinstance(found, CategoryOutcome) else "not_done", differences=())
 
 
 def _subgroups(document: Plan, results: Results | None) -> Iterator[PlannedAnalysis]:

@@ -35,12 +35,8 @@ def problem_of_file(file: BroughtFile) -> str:
             return _("“%(file)s”: one column must hold the number of the student.") % {"file": file.name}
         if strange := sorted({file.key, *file.on} - set(file.columns)):
             return _("“%(file)s” has no column “%(column)s”.") % {"file": file.name, "column": strange[0][:100]}
-        if bool(file.below) != bool(file.on) or (file.below and not file.group):
-            return _("“%(file)s”: say what a row is, to what it belongs, and which columns say to which one.") % {"file": file.name}
-    elif file.below or file.on:
-        return _("“%(file)s”: statements belong to a student. Rows of other files may belong to a row, such as a quiz to a course.") % {
-            "file": file.name
-        }
+    if bool(file.below) != bool(file.on) or (file.below and not file.group):
+        return _("“%(file)s”: say what a row is, to what it belongs, and which columns say to which one.") % {"file": file.name}
     expected = [name for name in file.columns if name not in (file.key, *file.on)] if file.kind == CSV else list(STATEMENT)
     for name in expected:
         if file.roles.get(name) not in ROLES:
@@ -69,7 +65,7 @@ def problem_of_files(files: Sequence[BroughtFile]) -> str:
 
 def _problem_above(file: BroughtFile, files: Sequence[BroughtFile]) -> str:
     """Why the rows of a file cannot be found below rows of another one."""
-    told = {"file": file.name, "group": file.group, "below": file.below}
+    told: dict[str, object] = {"file": file.name, "group": file.group, "below": file.below}
     if any((one.below, set(one.on)) != (file.below, set(file.on)) for one in files if file.group == one.group):
         return _("Rows called “%(group)s” belong to the same rows in every file, by the same columns.") % told
     if not file.below:
@@ -77,8 +73,13 @@ def _problem_above(file: BroughtFile, files: Sequence[BroughtFile]) -> str:
     above = [one for one in files if one.group == file.below]
     if not above:
         return _("“%(file)s”: no file has rows that are called “%(below)s”.") % told
+    if any(set(one.on) != set(file.on) for one in files if one.below == file.below):
+        return _("All rows that belong to a “%(below)s” find it by the same columns.") % told
+    if XAPI in {one.kind for one in (file, *above)} and len(file.on) > 1:
+        told = {"file": file.name, "found": len(file.on)}
+        return _("“%(file)s”: expected one column, because an address names an activity; found %(found)s.") % told
     for one in above:
-        if missing := sorted(set(file.on) - set(one.columns)):
+        if one.kind == CSV and (missing := sorted(set(file.on) - set(one.columns))):
             return _("“%(above)s” has no column “%(column)s”, by which the rows of “%(file)s” find theirs.") % {
                 **told,
                 "above": one.name,

@@ -49,6 +49,7 @@ class FileFields:
     is_json: bool
     group: str
     below: str
+    on: str
     columns: Sequence[dict[str, object]]
     error: str
 
@@ -59,6 +60,10 @@ class FileFields:
     @property
     def below_field(self) -> str:
         return f"below-{self.place}"
+
+    @property
+    def on_field(self) -> str:
+        return f"on-{self.place}"
 
 
 class BringRecordsForm(NewDataSetForm):
@@ -88,8 +93,16 @@ class BringRecordsForm(NewDataSetForm):
     def _declared(self, place: int, name: str, header: str) -> BroughtFile:
         if _is_json(name):
             kind = self.value(f"kind-{place}")
-            roles = {column: self.value(f"role-{place}-{at}") for at, column in enumerate(STATEMENT)} if kind == XAPI else {}
-            return BroughtFile(name=name, kind=kind, group=self.value(f"group-{place}") if kind == XAPI else "", roles=roles)
+            if kind != XAPI:
+                return BroughtFile(name=name, kind=kind)
+            return BroughtFile(
+                name=name,
+                kind=kind,
+                group=self.value(f"group-{place}"),
+                roles={column: self.value(f"role-{place}-{at}") for at, column in enumerate(STATEMENT)},
+                below=self.value(f"below-{place}"),
+                on=tuple(filter(None, [self.value(f"on-{place}")])),
+            )
         try:
             columns = tuple(names_of(header)[0])
         except UnreadableError as error:
@@ -120,6 +133,7 @@ class BringRecordsForm(NewDataSetForm):
                 is_json=_is_json(one.name),
                 group=one.group,
                 below=one.below,
+                on=", ".join(one.on),
                 columns=[
                     {
                         "name": column,

@@ -10,6 +10,7 @@ from analysis.data_sets.services import students_of
 from analysis.models import DataSet, DataSetStatus, PackageStatus, RecordPackage, RecordSweep
 from analysis.packages.licences import LICENCES
 from analysis.records.page import attributes_of, sweep_view
+from analysis.records.services import mark_of
 from analysis.releases.protecting import hierarchies_of
 from analysis.releases.record_choices import RecordChoices
 from analysis.releases.record_summary import asked_in, summary_in
@@ -38,11 +39,14 @@ def records_page(seat: DataSetSeat, sent: QueryDict, errors: Mapping[str, str]) 
         choices.check()
     is_public, is_owner = found.status == DataSetStatus.APPROVED, found.owner_id == seat.user.pk
     reads_records = is_public or is_owner or seat.may_review
+    attributes = attributes_of(schema, hierarchies_of(found, schema.hierarchies))
+    typed = dict(zip(sent.getlist("attribute"), sent.getlist("role"), strict=False))
     may_change = seat.may_change and found.forgotten_on is None
     return Place(DataSetSeat(seat.user, found)).context | {
         "n": students_of(found),
-        "attributes": attributes_of(schema, hierarchies_of(found, schema.hierarchies)),
-        "roles": schema.roles,
+        "attributes": attributes,
+        "roles": [(one, typed.get(one.name, one.code)) for one in attributes],
+        "roles_mark": mark_of(schema.roles),
         "view": sweep and sweep_view(sweep),
         "example": sweep.example if sweep and is_owner else [],
         "package": package,

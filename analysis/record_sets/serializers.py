@@ -47,14 +47,15 @@ class DeclaredFileSerializer(serializers.Serializer[object]):
         help_text="The role of each column but the key and those in `on`; xAPI: activity, kind, grade.",
     )
     below = serializers.CharField(
-        max_length=40, required=False, default="", allow_blank=True, help_text="CSV: the group of the rows to which a row belongs."
+        max_length=40, required=False, default="", allow_blank=True, help_text="The group of the rows to which a row belongs."
     )
     on = serializers.ListField(
         child=serializers.CharField(),
         max_length=MOST_COLUMNS,
         required=False,
         default=list,
-        help_text="CSV: the columns, of the same names in both files, that say to which row of `below` a row belongs; thrown away.",
+        help_text="CSV: the columns, of the same names in both files, that say to which row of `below` a row belongs; thrown away. "
+        "xAPI: the column of those rows that holds the last part of the address of context.contextActivities.parent.",
     )
 
     def validate(self, attrs: Any) -> dict[str, object]:

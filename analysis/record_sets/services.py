@@ -16,6 +16,7 @@ from analysis.data_sets.errors import DataSetError
 from analysis.models import DataSet, DataSetStatus, PackageStatus, RecordHierarchies, RecordPackage, RecordSweep
 from analysis.packages.errors import ReleaseGoneError
 from analysis.packages.licences import LICENCES
+from analysis.records.services import mark_of
 from analysis.releases.protecting import checked_choices, confirmed, hierarchies_of
 from analysis.sources.records.values import ROLES
 from analysis.sources.seats import DataSetSeat
@@ -31,10 +32,15 @@ LONGEST_REASON, MOST_AUTHORS = 2000, 50
 
 
 @transaction.atomic
-def change_roles(data_set: DataSet, *, roles: Mapping[str, str], actor: User) -> None:
-    """Give every attribute a role. An identifier is dropped for ever. Findings with other roles go."""
+def change_roles(data_set: DataSet, *, roles: Mapping[str, str], actor: User, seen: str = "") -> None:
+    """Give every attribute a role. An identifier is dropped for ever. Findings with other roles go.
+
+    `seen` is the mark of the roles that somebody began to change; others were chosen meanwhile if it is not that of now.
+    """
     data_set = data_sets.locked(data_set, DataSetStatus.DRAFT)
     before = schema_of_records(data_set).roles
+    if seen and seen != mark_of(before):
+        raise DataSetError(_("The roles were changed meanwhile, in another tab or by somebody else. Send yours again to replace them."))
     for name in before:
         if roles.get(name) not in ROLES:
             raise DataSetError(_("“%(name)s” has no role. Choose one of: %(roles)s.") % {"name": name, "roles": ", ".join(ROLES)})

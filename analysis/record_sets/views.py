@@ -108,9 +108,8 @@ def _public(slug: str) -> RecordPackage:
 
 
 def _roles(request: HttpRequest, seat: DataSetSeat) -> Errors:
-    names = request.POST.getlist("attribute")
-    chosen = request.POST.getlist("role")
-    services.change_roles(seat.data_set, roles=dict(zip(names, chosen, strict=False)), actor=seat.user)
+    roles = dict(zip(request.POST.getlist("attribute"), request.POST.getlist("role"), strict=False))
+    services.change_roles(seat.data_set, roles=roles, actor=seat.user, seen=request.POST.get("seen", ""))
     return {}
 
 

@@ -10,6 +10,7 @@ from analysis.models import RunKind, RunStatus
 from analysis.rehearsal.forms import BEHAVIOURS, YES_RATES
 from analysis.selectors import latest_results, state_of_work
 from analysis.stored_results import NotYet, QuestionEstimate, Results, read_results
+from candor.categories.results import CATEGORY, CategoryOutcome
 from candor.results import Interval, UnderReporting
 from surveys.batches.selectors import BatchProgress, batch_progress, shown_counts
 from surveys.counts import Counts, comers
@@ -17,6 +18,7 @@ from surveys.definition import StudyDefinition
 from surveys.models import BotRun, BotRunStatus, Study
 from surveys.protocols import protocol_in_force
 from surveys.questions.sections import INTRACLASS_CORRELATION
+from surveys.questions.sensitive import SensitiveQuestion
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,17 +91,20 @@ def rehearsal_view(sandbox: Study, *, language: str) -> RehearsalView:
 def _questions(definition: StudyDefinition, bot_run: BotRun, results: Results, language: str) -> Iterator[RehearsedQuestion]:
     direct = results.direct_group.outcomes if results.direct_group else ()
     denied = {one.question: one.under_reporting for one in direct}
-    for question in definition.questions:
-        outcome = results.outcomes.get(question.name)
+    for question in (*definition.yes_no_questions, *definition.category_questions):
+        outcome = results.outcomes.get(question.name) or results.categories.get(question.name)
         if outcome is None:
             continue
+        comparisons: Iterator[Comparison] = iter(())
+        if isinstance(outcome, CategoryOutcome):
+            comparisons = _comparisons_of_categories(definition, bot_run, question, outcome, language)
+        elif isinstance(outcome, QuestionEstimate):
+            comparisons = _comparisons(definition, bot_run, outcome, denied.get(question.name, ()), language)
         yield RehearsedQuestion(
             name=question.name,
             text=question.text.in_language(language),
             n=outcome.n,
-            comparisons=()
-            if isinstance(outcome, NotYet)
-            else tuple(_comparisons(definition, bot_run, outcome, denied.get(question.name, ()), language)),
+            comparisons=tuple(comparisons),
             note=plain_reason(outcome.not_yet, arms=_labels(definition, language)) if isinstance(outcome, NotYet) else "",
         )
 
@@ -119,7 +124,7 @@ def _comparisons(
             effect.interval,
             bootstrap=_spread(boot.low, boot.high) if boot else "",
         )
-    prevalence = {arm.name: bot_run.prevalence + (bot_run.effect if arm.name != definition.control else 0.0) for arm in definition.arms}
+    prevalence = _prevalence(definition, bot_run)
     for one in outcome.prevalence:
         what = _("Prevalence: %(arm)s") % {"arm": labels[one.arm]}
         yield _compared(what, _("prevalence"), prevalence[one.arm], one.value, one.interval)
@@ -131,6 +136,36 @@ def _comparisons(
         if gap.value is not None:
             what = _("Denied without a die: %(arm)s") % {"arm": labels[gap.arm]}
             yield _compared(what, _("denial"), bot_run.under_reports * prevalence[gap.arm], gap.value, gap.interval)
+
+
+def _comparisons_of_categories(
+    definition: StudyDefinition, bot_run: BotRun, question: SensitiveQuestion, outcome: CategoryOutcome, language: str
+) -> Iterator[Comparison]:
+    """Every answer, in every contrast and arm. The last category is planted as often as a true yes, the others are equally frequent."""
+    labels, others = _labels(definition, language), len(question.categories) - 1
+    answers = {one.name: one.text.in_language(language) for one in question.categories}
+    planted = {
+        (arm, answer): last if answer == question.answers[-1] else (1 - last) / others
+        for arm, last in _prevalence(definition, bot_run).items()
+        for answer in question.answers
+    }
+    for effect in outcome.effects:
+        if effect.measure == CATEGORY and effect.category is not None:
+            words = {"treatment": labels[effect.treatment], "control": labels[effect.control], "answer": answers[effect.category]}
+            size = planted[effect.treatment, effect.category] - planted[effect.control, effect.category]
+            what = _("Effect on “%(answer)s”: %(treatment)s minus %(control)s") % words
+            yield _compared(what, _("effect"), size, effect.value, effect.interval)
+    for one in outcome.prevalence:
+        if one.measure == CATEGORY and one.category is not None:
+            what = _("True answers “%(answer)s”: %(arm)s") % {"answer": answers[one.category], "arm": labels[one.arm]}
+            yield _compared(what, _("share"), planted[one.arm, one.category], one.value, one.interval)
+    cheaters, planted_share = outcome.cheater_proportion, bot_run.cheater_proportion
+    yield _compared(_("Share who did not follow the die"), _("share of cheaters"), planted_share, cheaters.value, cheaters.interval)
+
+
+def _prevalence(definition: StudyDefinition, bot_run: BotRun) -> dict[str, float]:
+    """The planted share of a true yes, or of the last category, by arm."""
+    return {arm.name: bot_run.prevalence + (bot_run.effect if arm.name != definition.control else 0.0) for arm in definition.arms}
 
 
 def _labels(definition: StudyDefinition, language: str) -> dict[str, str]:
@@ -197,11 +232,18 @@ def _broken_assumption(definition: StudyDefinition, bot_run: BotRun) -> str:
     """Where the bots do what the analysis assumes nobody does."""
     if bot_run.cheater_proportion == 0:
         return ""
-    rate, assumed = YES_RATES.get(bot_run.behaviour), definition.design().cheater_model.yes_rate
+    rate = YES_RATES.get(bot_run.behaviour)
+    assumed = definition.design().cheater_model.yes_rate if definition.yes_no_questions else None
     if rate is None:
         return _(
             "How these bots cheat depends on the truth or on the die. No design assumes that, so the intervals may miss what was planted."
         )
-    if assumed is not None and float(assumed) != rate:
+    if (assumed is not None and float(assumed) != rate) or not all(_cheats_as_assumed(one, rate) for one in definition.category_questions):
         return _("The study assumes that cheaters answer otherwise than these bots do, so the intervals may miss what was planted.")
     return ""
+
+
+def _cheats_as_assumed(question: SensitiveQuestion, rate: float) -> bool:
+    """Bots who always say no give the first category, those who always say yes the last one."""
+    always = {0.0: question.answers[0], 1.0: question.answers[-1]}
+    return question.cheaters is None or always.get(rate) == question.cheaters

@@ -7,7 +7,7 @@ import csv
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import timedelta
 from typing import Any, cast
 
@@ -97,6 +97,7 @@ def _draw_rows(release: Release) -> None:
             study,
             simulated=release.simulated,
             questions=release.questions,
+            categories={question.name: question.answers for question in definition.category_questions},
             with_background=with_background,
             in_sections=definition.in_sections,
             joined=joined,
@@ -129,18 +130,31 @@ def _drawn_records(release: Release, people: Sequence[Person], definition: Study
 
     `alone_if_confirmed` is for the officer who is asked to publish auxiliary answers as they are.
     """
+    people, questions = with_yes_no_answers(people, release.questions, definition)
     before = published_records(release.study, simulated=release.simulated)
     protection: Protection = release.protection or Protection()
     asked = protection.get("asked", ()) if before is None else ()
     if before is not None:
-        protected = protect_again(people, manifest_of(before), questions=release.questions)
+        protected = protect_again(people, manifest_of(before), questions=questions)
     else:
-        protected = protect(people, definition, protection, questions=release.questions)
+        protected = protect(people, definition, protection, questions=questions)
     return {
         "records": {"records": protected.records, "suppressed": protected.suppressed, "loss": dict(protected.loss)},
         "manifest": sealed(protected).decode(),
         "alone_if_confirmed": _alone_if_confirmed(people, protected, definition, asked) if asked else None,
     }
+
+
+def with_yes_no_answers(
+    people: Sequence[Person], questions: Sequence[str], definition: StudyDefinition
+) -> tuple[Sequence[Person], Sequence[str]]:
+    """The people with their answers to yes/no questions alone, and these questions: records bear no others."""
+    if not definition.category_questions:
+        return people, questions
+    names = [one.name for one in definition.yes_no_questions]
+    kept = [place for place, name in enumerate(questions) if name in names]
+    rows = (replace(one.row, answers=tuple(one.row.answers[place] for place in kept)) for one in people)
+    return [replace(one, row=row) for one, row in zip(people, rows, strict=True)], [questions[place] for place in kept]
 
 
 def _alone_if_confirmed(people: Sequence[Person], protected: Protected, definition: StudyDefinition, asked: Sequence[str]) -> int:
@@ -214,6 +228,7 @@ def _content_of(release: Release) -> Content:
             "n": len(rows),
             "outcomes": outcomes,
             **replicate.planned_tests(tables, planned),
+            **replicate.categories_of(drawn["csv"].splitlines(), planned, level=LEVEL),
             **({"records": results_of_records(drawn["records"]["records"], planned, level=LEVEL)} if drawn["records"] else {}),
         },
     )
@@ -267,7 +282,7 @@ def _store(release: Release, content: Content, package: bytes, *, check: dict[st
         files=[{"name": name, "size": len(files[name]), "sha256": hashlib.sha256(files[name]).hexdigest()} for name in sorted(files)],
         summary={
             "bots_left_out": content.bots_left_out,
-            "without_estimates": any("not_estimated" in one for one in content.results["outcomes"].values()),
+            "without_estimates": any("not_estimated" in one for one in content.estimates.values()),
             "risk": asdict(risk_summary(content)),
             "privacy": asdict(privacy_statement(content)),
             "privacy_sentences": sentences_of(privacy_statement(content)),

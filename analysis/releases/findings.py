@@ -8,18 +8,28 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from analysis.figures.intervals import forest_figure, prevalence_figure
+from analysis.figures.intervals import category_effects_figure, category_shares_figure, forest_figure, prevalence_figure
 from analysis.figures.shown import ShownFigure, shown_figure
-from analysis.live.matrix import ArmShare, Cell, Estimated, Matrix, MatrixRow, matrix_table, verdict_of
+from analysis.live.matrix import ArmShare, Cell, Estimated, Matrix, MatrixRow, category_cell, matrix_table, verdict_of
 from analysis.live.wording import FoundEffect, contrast_in_words
 from analysis.models import Release
+from candor.categories.results import AT_LEAST, NoEffectTest
 from candor.figures.forest import ForestRow
 from candor.packages.archive import file_in
-from candor.results import Interval
+from candor.results import Interval, ModelTest
 
 RECOMPUTED = ("data.csv", "protocol.json", "results.json")
 """The files from which a browser computes the estimates again, each at an address of its own."""
 Document = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CategoryFindings:
+    """A question with categories: what is found about each of its answers."""
+
+    name: str
+    text: str
+    figure: ShownFigure | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +39,7 @@ class Findings:
     matrix: Matrix
     figure: ShownFigure | None
     figure_title: str
+    categories: tuple[CategoryFindings, ...]
     language: str
     level: float
 
@@ -51,8 +62,9 @@ def findings_of(release: Release) -> Findings | None:
 def findings_in(protocol: Document, results: Document) -> Findings | None:
     """The same from the two documents."""
     names = {arm["name"]: arm["label"] for arm in protocol["arms"]}
-    outcomes = {question["name"]: results["outcomes"].get(question["name"], {}) for question in protocol["questions"]}
-    texts = {question["name"]: question["text"] for question in protocol["questions"] if "effects" in outcomes[question["name"]]}
+    asked = [*protocol["questions"], *protocol.get("category_questions", ())]
+    outcomes = {**results["outcomes"], **results.get("categories", {})}
+    texts = {question["name"]: question["text"] for question in asked if "effects" in outcomes.get(question["name"], {})}
     rows = tuple(_row(question, outcomes[question], level=results["level"]) for question in texts)
     matrix = matrix_table(rows, texts=texts, names=names, is_survey=len(names) == 1)
     if matrix is None:
@@ -61,10 +73,40 @@ def findings_in(protocol: Document, results: Document) -> Findings | None:
     title = _("How many truly say “yes”, by question") if matrix.is_survey else _("Effects by question")
     lines = list(_lines(rows, texts, names))
     figure = shown_figure(partial(draw, lines, title=title)) if lines else None
-    return Findings(matrix=matrix, figure=figure, figure_title=title, language=protocol.get("language", "en"), level=results["level"])
+    named = [question for question in protocol.get("category_questions", ()) if question["name"] in texts]
+    return Findings(
+        matrix=matrix,
+        figure=figure,
+        figure_title=title,
+        categories=tuple(_answers(question, outcomes[question["name"]], names) for question in named),
+        language=protocol.get("language", "en"),
+        level=results["level"],
+    )
+
+
+def _answers(question: Document, outcome: Document, names: Mapping[str, str]) -> CategoryFindings:
+    """The effects on each answer of one question, or in a survey their shares, as a figure and as a table."""
+    words = {one["name"]: one["text"] for one in question["categories"]}
+    told = outcome["effects"] or outcome["prevalence"]
+    lines = [
+        ForestRow.of(
+            one["value"],
+            _ends(Estimated(**_numbers(one))),
+            label=_("“%(answer)s” or above") % {"answer": words[one["category"]]} if one["measure"] == AT_LEAST else words[one["category"]],
+            detail=contrast_in_words(names[one["treatment"]], names[one["control"]]) if "treatment" in one else names[one["arm"]],
+            n=outcome["n"],
+        )
+        for one in told
+        if one["category"] is not None
+    ]
+    draw = category_effects_figure if outcome["effects"] else category_shares_figure
+    figure = shown_figure(partial(draw, lines, title=question["name"])) if lines else None
+    return CategoryFindings(name=question["name"], text=question["text"], figure=figure)
 
 
 def _row(question: str, outcome: Document, *, level: float) -> MatrixRow:
+    if "categories" in outcome:
+        return _row_of_categories(question, outcome, level=level)
     return MatrixRow(
         question=question,
         n=outcome["n"],
@@ -73,6 +115,20 @@ def _row(question: str, outcome: Document, *, level: float) -> MatrixRow:
         cheater_proportion=Estimated(**_numbers(outcome["cheater_proportion"])),
         effects=tuple(_cells(outcome["effects"], level=level)),
         prevalence=tuple(ArmShare(arm=one["arm"], **_numbers(one)) for one in outcome["prevalence"]),
+    )
+
+
+def _row_of_categories(question: str, outcome: Document, *, level: float) -> MatrixRow:
+    contradicted = ModelTest(**outcome["model_test"]).contradicts(level)
+    return MatrixRow(
+        question=question,
+        n=outcome["n"],
+        planned=True,
+        not_yet=False,
+        cheater_proportion=Estimated(**_numbers(outcome["cheater_proportion"])),
+        effects=tuple(category_cell(NoEffectTest(**one), level=level, contradicted=contradicted) for one in outcome["no_effect"]),
+        prevalence=(),
+        has_categories=True,
     )
 
 
@@ -99,6 +155,8 @@ def _lines(rows: tuple[MatrixRow, ...], texts: Mapping[str, str], names: Mapping
     for row in rows:
         several = len(row.effects) > 1
         for cell in row.effects:
+            if cell.p_value is not None:  # a test over all answers, which the figure of the question shows one by one
+                continue
             contrast = contrast_in_words(names[cell.treatment], names[cell.control]) if several else ""
             yield ForestRow.of(cell.value, _ends(cell), label=texts[row.question], detail=contrast, n=row.n)
         for share in () if row.effects else row.prevalence:

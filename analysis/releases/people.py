@@ -1,16 +1,18 @@
 """The people in a release, and their data in it. The one place that decides it."""
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 
-from django.db.models import Case, Exists, Max, OuterRef, QuerySet, Value, When
+from django.db.models import Case, Exists, Max, OuterRef, Q, QuerySet, Subquery, Value, When
 from django.db.models.fields.json import KT
 
 from analysis.packages.rows import Row
 from analysis.releases.protecting import Person
 from surveys.definition import DIRECT
-from surveys.models import Participant, Response, Step, Study
+from surveys.models import CategoryResponse, Participant, Response, Step, Study
 from surveys.questions.sections import SECTION
 
 
@@ -30,7 +32,8 @@ class Selection:
 def released_people(study: Study, *, simulated: bool) -> QuerySet[Participant]:
     """Everybody in the shown numbers who reported answers under the die; or, `simulated`, every such bot. Never both together."""
     finished = Participant.objects.filter(study=study, step=Step.FINISHED, counted=True, is_bot=simulated).exclude(subsample=DIRECT)
-    return finished.filter(Exists(Response.objects.filter(participant=OuterRef("pk"))))
+    answered = (Exists(kind.objects.filter(participant=OuterRef("pk"))) for kind in (Response, CategoryResponse))
+    return finished.filter(reduce(or_, map(Q, answered)))
 
 
 def people_sha256(study: Study, *, simulated: bool) -> str:
@@ -39,10 +42,22 @@ def people_sha256(study: Study, *, simulated: bool) -> str:
 
 
 def selection_of(
-    study: Study, *, simulated: bool, questions: Sequence[str], with_background: bool, in_sections: bool = False, joined: bool = False
+    study: Study,
+    *,
+    simulated: bool,
+    questions: Sequence[str],
+    categories: Mapping[str, Sequence[str]] | None = None,
+    with_background: bool,
+    in_sections: bool = False,
+    joined: bool = False,
 ) -> Selection:
-    """Rows and background answers of everybody in a release, read together and separated at once."""
-    answers = {
+    """Rows and background answers of everybody in a release, read together and separated at once.
+
+    `categories`: the names of the categories, by the questions that have them.
+    """
+    named = categories or {}
+    given = CategoryResponse.objects.filter(participant=OuterRef("pk"))
+    answers: dict[str, Max | Subquery] = {
         f"answer_{index}": Max(
             Case(
                 When(responses__question=name, responses__reported_yes=True, then=Value(1)),
@@ -50,16 +65,24 @@ def selection_of(
             )
         )
         for index, name in enumerate(questions)
+        if name not in named
     }
-    columns = ("pk", "protocol_id", "arm", "subsample", "cluster", *answers)
+    answers |= {
+        f"answer_{index}": Subquery(given.filter(question=name).values("category")) for index, name in enumerate(questions) if name in named
+    }
+    columns = ("pk", "protocol_id", "arm", "subsample", "cluster", *(f"answer_{index}" for index in range(len(questions))))
     found = released_people(study, simulated=simulated)
     cluster = KT(f"background__{SECTION}") if in_sections else Value("")
     annotated = found.annotate(cluster=cluster, **answers)
     people = list(annotated.values_list(*columns))
+
+    def told_as(question: str, value: int | None) -> int | str | None:
+        return value if value is None or question not in named else named[question][value]
+
     # Sorted by content, so that neither list tells a person's place in the other.
     background = found.values_list("background", flat=True) if with_background else ()
     rows = [
-        Row(arm=arm, subsample=subsample, cluster=cluster or "", answers=tuple(values))
+        Row(arm=arm, subsample=subsample, cluster=cluster or "", answers=tuple(map(told_as, questions, values)))
         for _pk, _protocol, arm, subsample, cluster, *values in people
     ]
     told = dict(found.values_list("pk", "background")) if joined else {}

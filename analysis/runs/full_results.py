@@ -186,9 +186,8 @@ class StudyAnalysis(dict[str, QuestionAnalysis]):
 
 
 def study_analysis(people: People, definition: StudyDefinition, *, plan: SequencePlan) -> StudyAnalysis:
-    return StudyAnalysis(
-        {one.name: QuestionAnalysis(people=people, definition=definition, plan=plan, question=one.name) for one in definition.questions}
-    )
+    names = [question.name for question in definition.yes_no_questions]
+    return StudyAnalysis({name: QuestionAnalysis(people=people, definition=definition, plan=plan, question=name) for name in names})
 
 
 def outcome_results(analysis: QuestionAnalysis, resampled: Iterable[Resampled] = ()) -> QuestionEstimate | NotYet:

@@ -183,16 +183,21 @@ def _results(
     counts: Mapping[str, NDArray[np.int64]],
     balance: Balance | None = None,
 ) -> Results:
-    from analysis.runs.sequence_plans import SequencePlan  # SciPy, which web processes can do without
+    from analysis.runs.category_results import category_outcomes  # SciPy, which web processes can do without
+    from analysis.runs.sequence_plans import SequencePlan
 
+    plan, answered = SequencePlan.of(study), max((outcome.n for outcome in outcomes.values()), default=0)
+    has_ended = nobody_comes_any_more(study)
+    categories = category_outcomes(study, definition, answered=answered, planned=plan.planned_n, has_ended=has_ended)
     return Results(
-        n=max((outcome.n for outcome in outcomes.values()), default=0),
+        n=max([answered, *(outcome.n for outcome in categories.values())]),
         design=definition.design().to_document(),
-        outcomes=SequencePlan.of(study).with_directions(outcomes),
+        outcomes=plan.with_directions(outcomes),
         balance=balance,
         direct_group=direct_results(study, definition) if definition.direct_group else None,
         margins=margins_found(counts, outcomes, definition),
         families=families_found(outcomes, definition),
+        categories=categories,
     )
 
 

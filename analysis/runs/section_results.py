@@ -32,7 +32,7 @@ def section_outcomes(
     people: People, definition: StudyDefinition, *, plan: SequencePlan, has_ended: bool
 ) -> dict[str, QuestionEstimate | NotYet]:
     """The results of every question; before the end, why there are none."""
-    questions = [question.name for question in definition.questions]
+    questions = [question.name for question in definition.yes_no_questions]
     design = definition.design()
     arms, subsamples = design.shape
     counts = {name: people.counts(name, arms=arms, subsamples=subsamples) for name in questions}

@@ -68,7 +68,7 @@ def schema_of(definition: StudyDefinition) -> Schema:
             kind=Kind.CATEGORY,
             values=(Declared(name=NO, label=asked.no), Declared(name=YES, label=asked.yes)),
         )
-        for asked in definition.questions
+        for asked in definition.yes_no_questions
     ]
     return Schema(columns=tuple(columns))
 
@@ -114,7 +114,7 @@ def _rows(people: "QuerySet[Participant]", definition: StudyDefinition) -> Itera
                 When(responses__question=question.name, then=Value(0)),
             )
         )
-        for place, question in enumerate(definition.questions)
+        for place, question in enumerate(definition.yes_no_questions)
     }
     columns = ("arm", "subsample", "background", "quiz", *answers)
     return people.annotate(**answers).values_list(*columns).iterator(chunk_size=CHUNK // 10)
@@ -140,7 +140,7 @@ def _values(person: Person, definition: StudyDefinition, groups: Sequence[Group]
                 yield f"background.{group.name}.{field.name}", [_as_number(field, entry.get(field.name)) for entry in drawn]
     for item in definition.quiz:
         yield f"quiz.{item.name}", quiz.get(item.name)
-    for place, asked in enumerate(definition.questions):
+    for place, asked in enumerate(definition.yes_no_questions):
         yield f"answer.{asked.name}", None if reported[place] is None else (NO, YES)[reported[place]]
 
 

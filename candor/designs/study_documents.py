@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -54,17 +54,25 @@ def design_of_study(document: Mapping[str, Any]) -> Design:
 
 
 def design_with_die(
-    die: DieDesign, *, arms: Mapping[str, int], control: str, subsamples: Mapping[str, int], cheaters: str | float | None = None
+    die: DieDesign,
+    *,
+    arms: Mapping[str, int],
+    control: str,
+    subsamples: Mapping[str, int],
+    cheaters: str | float | Mapping[str, Any] | None = None,
+    scores: Sequence[float] = (),
 ) -> Design:
     """The design of a study with this die: forced probabilities from its faces, shares from the weights of arms and subsamples."""
-    model = "any" if cheaters is None else cheaters if isinstance(cheaters, str) else {"yes_rate": cheaters}
+    model: Any = {"yes_rate": cheaters} if isinstance(cheaters, int | float) else cheaters
     return Design.of(
         arms=tuple(arms),
         control=control,
         subsamples=die.forced_responses(),
         arm_probabilities=_shares(arms),
         subsample_probabilities=_shares({name: subsamples[name] for name in die.faces}),
-        cheater_model=model,
+        cheater_model="any" if model is None else model,
+        categories=die.categories,
+        scores=scores,
     )
 
 

@@ -49,12 +49,21 @@ class PromisedRecords(TypedDict):
     anatomy: NotRequired[bool]
 
 
+class CategoryQuestion(TypedDict):
+    """A question with two to six answers; its design is its own."""
+
+    name: str
+    column: str
+    design: Mapping[str, object]
+
+
 class ProtocolFile(TypedDict, total=False):
     """protocol.json. Older packages have `family` and `questions_asked` in place of `analysis`."""
 
     study: str
     design: Mapping[str, Mapping[str, object]]
     questions: Sequence[AskedQuestion]
+    category_questions: Sequence[CategoryQuestion]
     allocation: Allocation
     analysis: NamedAnalysis
     family: str
@@ -75,7 +84,13 @@ class NamedTests(TypedDict, total=False):
     planned_tests: Mapping[str, object]
 
 
-class Results(NamedTests):
+class NamedCategories(TypedDict, total=False):
+    """The questions with two to six answers, where there are some."""
+
+    categories: Mapping[str, Mapping[str, object]]
+
+
+class Results(NamedTests, NamedCategories):
     """The part of results.json that follows from data.csv and protocol.json."""
 
     n: int

@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from candor.categories.estimates import estimate_categories
 from candor.clusters.clustered_effects import estimate_assigned_together
 from candor.clusters.people import assigned_together
 from candor.designs.design import Design
@@ -30,7 +31,7 @@ from candor.errors import MethodError
 from candor.estimators.missing_answers import missing_answers
 from candor.estimators.multiplicity import family_tests
 from candor.packages.analytics import ANALYTICS, Analytics, recomputed_analytics
-from candor.packages.documents import NamedTests, ProtocolFile, Published, Results
+from candor.packages.documents import NamedCategories, NamedTests, ProtocolFile, Published, Results
 from candor.packages.protected_records import results_of_records
 from candor.packages.record_promises import CHECK, RECORDS, Check, faults_of_records
 from candor.packages.verification import faults_at
@@ -62,7 +63,7 @@ Difference = tuple[str, object, object]
 
 
 def counts_of(data: Iterable[str], protocol: ProtocolFile) -> dict[str, NDArray[np.int64]]:
-    """Per question the number of rows by arm, subsample and reported answer, shape (arms, subsamples, 2); last axis no, yes."""
+    """Per yes/no question the number of rows by arm, subsample and reported answer, shape (arms, subsamples, 2); last axis no, yes."""
     design = Design.from_document(protocol["design"])
     arms = {name: index for index, name in enumerate(design.arms)}
     subsamples = {name: index for index, name in enumerate(design.subsample_names)}
@@ -72,6 +73,23 @@ def counts_of(data: Iterable[str], protocol: ProtocolFile) -> dict[str, NDArray[
             if answer := row[question["column"]]:
                 counts[question["name"]][arms[row["arm"]], subsamples[row["subsample"]], int(answer)] += 1
     return counts
+
+
+def categories_of(data: Iterable[str], protocol: ProtocolFile, *, level: float) -> NamedCategories:
+    """The estimates of the questions with categories, under `categories`; nothing where there are none. Each has a design of its own."""
+    rows, found = list(csv.DictReader(data)), dict[str, Mapping[str, object]]()
+    for question in protocol.get("category_questions", ()):
+        design = Design.from_document(question["design"])
+        counts = np.zeros((*design.shape, len(design.categories)), dtype=np.int64)
+        for row in rows:
+            if answer := row[question["column"]]:
+                cell = design.arms.index(row["arm"]), design.subsample_names.index(row["subsample"]), design.categories.index(answer)
+                counts[cell] += 1
+        try:
+            found[question["name"]] = asdict(estimate_categories(counts, design=design, level=level))
+        except MethodError as error:
+            found[question["name"]] = {"n": int(counts.sum()), "not_estimated": str(error)}
+    return {"categories": found} if found else {}
 
 
 def estimates_of(
@@ -191,12 +209,13 @@ def recomputed(data: Iterable[str], protocol: ProtocolFile, published: Published
     decided = with_directions(dict(estimates_of(lines, protocol, **published["bootstrap"], level=published["level"])), protocol)
     n = sum(1 for _row in csv.DictReader(lines))
     tests = planned_tests(counts_of(lines, protocol), protocol)
-    return {"n": n, "outcomes": with_missing_answers(decided, lines, protocol), **tests}
+    categories = categories_of(lines, protocol, level=published["level"])
+    return {"n": n, "outcomes": with_missing_answers(decided, lines, protocol), **tests, **categories}
 
 
 def results_of(published: Published) -> Mapping[str, object]:
     """The results in results.json itself, without the inputs of the computation."""
-    return {name: value for name, value in published.items() if name in ("n", "outcomes", "planned_tests")}
+    return {name: value for name, value in published.items() if name in ("n", "outcomes", "planned_tests", "categories")}
 
 
 def pairs(published: object, again: object, path: str = "") -> Iterator[Difference]:
@@ -251,12 +270,13 @@ def methods_of(published: Published) -> str:
 
 
 def alike_in_all_versions(outcome: Mapping[str, object] | None) -> dict[str, object]:
-    """The values of one question that every version of the methods computes alike, by their places; effects by method and arm."""
-    if outcome is None:
-        return {}
-    effects = outcome.get("effects")
-    if not isinstance(effects, Sequence):
-        return {"n": outcome["n"]}
+    """The values of one question that every version of the methods computes alike, by their places; effects by method and arm.
+
+    Of a question with categories these are the number of people and its privacy loss.
+    """
+    effects = None if outcome is None or "categories" in outcome else outcome.get("effects")
+    if outcome is None or not isinstance(effects, Sequence):
+        return {} if outcome is None else {name: outcome[name] for name in ("n", "epsilon") if name in outcome}
     named = {**outcome, "effects": {f"{effect['method']} of {effect['treatment']}": effect for effect in effects}}
     values = {place: value for place, value, _ in pairs(named, named)}
     return {place: value for place, value in values.items() if ALIKE.fullmatch(place)}
@@ -269,7 +289,8 @@ def main(folder: Path) -> int:
     protocol = json.loads((folder / "protocol.json").read_text(encoding="utf-8-sig"))
     with (folder / "data.csv").open(encoding="utf-8-sig", newline="") as data:
         again = recomputed(data, protocol, published)
-    outcomes = {name: (published["outcomes"].get(name), again["outcomes"].get(name)) for name in published["outcomes"] | again["outcomes"]}
+    old, new = ({**one["outcomes"], **one.get("categories", {})} for one in (published, again))
+    outcomes = {name: (old.get(name), new.get(name)) for name in old | new}
     same_methods = methods_of(published) == METHOD_VERSION
     if same_methods and "planned_tests" in published | again:
         outcomes["(planned tests)"] = (published.get("planned_tests"), again.get("planned_tests"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from math import isfinite, log, sqrt
@@ -27,8 +28,10 @@ class CategoryDie:
     unit_honest_proportion_error: float
 
 
-def best_category_dice(design: Design, scenario: CategoryScenario, *, epsilon_cap: float) -> tuple[CategoryDie, ...]:
-    """The best mirrored design for each fair die that people own, best first.
+def best_category_dice(
+    design: Design, scenario: CategoryScenario, *, epsilon_cap: float, dice: Sequence[int] = SIDES
+) -> tuple[CategoryDie, ...]:
+    """The best mirrored design for each fair die, best first.
 
     Parameters
     ----------
@@ -38,6 +41,8 @@ def best_category_dice(design: Design, scenario: CategoryScenario, *, epsilon_ca
         What is expected of the participants.
     epsilon_cap : float
         Largest acceptable privacy loss of one answer, in nats.
+    dice : sequence of int
+        The numbers of sides to try; those that people own by default.
 
     Returns
     -------
@@ -48,7 +53,7 @@ def best_category_dice(design: Design, scenario: CategoryScenario, *, epsilon_ca
     Raises
     ------
     DesignError
-        When no die with up to 20 sides respects the cap; says the smallest ε that one reaches.
+        When no die respects the cap; says the smallest ε that one reaches.
     MethodError
         When an expectation is impossible, or the design is a survey.
 
@@ -75,7 +80,7 @@ def best_category_dice(design: Design, scenario: CategoryScenario, *, epsilon_ca
         raise MethodError("a survey has no effect by which dice could be compared: the search needs two arms or more")
     categories, smallest = len(design.categories), float("inf")
     found: list[CategoryDie] = []
-    for sides in SIDES:
+    for sides in dice:
         best: CategoryDie | None = None
         for least in range(1, sides // categories + 1):
             for more in range(1, sides - categories * least):
@@ -91,7 +96,8 @@ def best_category_dice(design: Design, scenario: CategoryScenario, *, epsilon_ca
             found.append(best)
     if not found:
         reach = f"the smallest is {smallest:.3f}" if isfinite(smallest) else "none covers the categories"
-        raise DesignError(f"no fair die with up to {SIDES[-1]} sides forces {categories} categories with ε ≤ {epsilon_cap:g}: {reach}")
+        which = f"{'up to ' * (len(dice) > 1)}{max(dice)}"
+        raise DesignError(f"no fair die with {which} sides forces {categories} categories with ε ≤ {epsilon_cap:g}: {reach}")
     return tuple(sorted(found, key=lambda one: (round(one.unit_effect_error, 9), one.die.sides)))
 
 

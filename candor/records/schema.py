@@ -23,7 +23,7 @@ class Released(TypedDict, total=False):
 
     arm: str
     subsample: str
-    answers: Mapping[str, int | None]
+    answers: Mapping[str, int | str | None]
 
 
 class Record(TypedDict):

@@ -21,8 +21,10 @@ def _policy(**others: str) -> str:
 
 
 POLICY = _policy()
-# The protocol packet shows pages as students see them: those of the preview, which stores nothing, and no others.
-FRAMING = {"surveys:protocol": _policy(frame_src="'self'"), "surveys:protocol_version": _policy(frame_src="'self'")}
+# The protocol packet and the builder show pages as students see them: those of the preview, which stores nothing, and no others.
+FRAMING = _policy(frame_src="'self'")
+FRAMING_PAGES = ("surveys:protocol", "surveys:protocol_version", "surveys:build")
+BUILDING = ("surveys:build_", "analysis:build_")
 FRAMED = {"surveys:preview": _policy(frame_ancestors="'self'")}
 
 
@@ -35,7 +37,8 @@ class ContentSecurityPolicyMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         response = self.get_response(request)
         page = request.resolver_match.view_name if request.resolver_match else ""
-        response["Content-Security-Policy"] = FRAMING.get(page) or FRAMED.get(page) or POLICY
+        framing = page in FRAMING_PAGES or page.startswith(BUILDING)
+        response["Content-Security-Policy"] = FRAMING if framing else FRAMED.get(page, POLICY)
         if page in FRAMED:
             response["X-Frame-Options"] = "SAMEORIGIN"
         return response

@@ -8,7 +8,7 @@ import hashlib
 import json
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
@@ -74,7 +74,8 @@ def draw_list(
 
 def list_document(assignments: Sequence[Assignment], *, study: str, number: int, nonce: str, stratum: str | None = None) -> str:
     """The text whose SHA-256 is published: canonical JSON of the list with its nonce, and with its stratum where the study has any."""
-    document: dict[str, object] = {"study": study, "list": number, "nonce": nonce, "assignments": [asdict(a) for a in assignments]}
+    lines = [{"subsample": one.subsample, "arm": one.arm} for one in assignments]
+    document: dict[str, object] = {"study": study, "list": number, "nonce": nonce, "assignments": lines}
     document |= {} if stratum is None else {"stratum": stratum}
     return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
 

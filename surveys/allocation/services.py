@@ -1,10 +1,10 @@
 """Drawing the concealed lists, and giving each participant the next free line."""
 
 import secrets
-from collections import Counter
+from collections import Counter, deque
 
 from django.db import connection, transaction
-from django.db.models import Count
+from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -12,10 +12,12 @@ from accounts.models import User
 from audit.services import record
 from surveys import actions
 from surveys.allocation.assignment import Assignment, commitment, draw_list, draw_sequence
+from surveys.allocation.lines import store_lines
 from surveys.allocation.selectors import document_of_list
 from surveys.definition import StudyDefinition
 from surveys.errors import StudyFullError, TransitionError
 from surveys.models import RUNNING, AllocationList, AllocationSlot, ArmState, SlotStatus, Study
+from surveys.protocols import protocol_in_force
 
 SMALLEST_LIST = 64
 
@@ -25,7 +27,7 @@ def draw_first_lists(study: Study, definition: StudyDefinition) -> list[Allocati
     ArmState.objects.bulk_create(ArmState(study=study, arm=arm.name, quota=arm.quota) for arm in definition.arms)
     arms = dict(zip(definition.sections, draw_sequence(definition.arm_weights, len(definition.sections), scheme="complete"), strict=True))
     drawn = [_draw_list(study, definition, stratum=stratum, arm=arms.get(stratum)) for stratum in definition.strata]
-    close_and_open_slots(study)
+    _close_and_open_lines(study)
     return drawn
 
 
@@ -33,7 +35,8 @@ def draw_allocation_list(study: Study, definition: StudyDefinition, *, stratum: 
     """Draw the next list of a stratum and store it; a section keeps its arm. Call it under a lock on the study."""
     arm = study.allocation_slots.filter(stratum=stratum).values_list("arm", flat=True).first() if definition.in_sections else None
     drawn = _draw_list(study, definition, stratum=stratum, arm=arm)
-    close_and_open_slots(study)
+    _wait_for_takers(study)
+    _close_and_open_lines(study)
     return drawn
 
 
@@ -42,7 +45,7 @@ def _draw_list(study: Study, definition: StudyDefinition, *, stratum: str, arm: 
     number = study.allocation_lists.count() + 1
     planned = definition.allocation.planned_participants
     if study.allocation_lists.filter(stratum=stratum).exists():
-        length = max(planned // 4 // len(definition.strata), SMALLEST_LIST)
+        length = _next_length(definition)
     else:
         length = planned if len(definition.strata) == 1 else max(-(-planned // len(definition.strata)), SMALLEST_LIST)
     assignments = draw_list(
@@ -66,31 +69,56 @@ def _draw_list(study: Study, definition: StudyDefinition, *, stratum: str, arm: 
     allocation_list.sha256 = commitment(document_of_list(allocation_list, assignments))
     allocation_list.save(force_insert=True)
     start = study.allocation_slots.count() + 1
-    AllocationSlot.objects.bulk_create(
-        (
-            AllocationSlot(study=study, list=allocation_list, stratum=stratum, position=position, subsample=one.subsample, arm=one.arm)
-            for position, one in enumerate(assignments, start)
-        ),
-        batch_size=1000,
+    store_lines(
+        AllocationSlot(study=study, list=allocation_list, stratum=stratum, position=position, subsample=one.subsample, arm=one.arm)
+        for position, one in enumerate(assignments, start)
     )
     return allocation_list
 
 
-def close_and_open_slots(study: Study) -> None:
-    """Bring the free lines in step with closed arms and quotas. Lines that have already been passed over stay closed."""
-    # Wait for people who are just taking a line, so that their lines count, and keep others from taking one until we are done.
-    list(study.allocation_slots.select_for_update(no_key=True).filter(status=SlotStatus.FREE).values_list("pk"))
+def _next_length(definition: StudyDefinition) -> int:
+    """How many lines a list has that continues the first one of its stratum."""
+    return max(definition.allocation.planned_participants // 4 // len(definition.strata), SMALLEST_LIST)
+
+
+def _wait_for_takers(study: Study) -> None:
+    """Wait for people who are just taking a line, so that their lines count, and keep others from taking one until the transaction ends."""
+    if _limited_arms(study).exists():
+        free = study.allocation_slots.select_for_update(no_key=True).filter(status=SlotStatus.FREE).values_list("pk")
+        deque(free.iterator(chunk_size=10_000), maxlen=0)
+
+
+def _limited_arms(study: Study) -> QuerySet[ArmState]:
+    return study.arm_states.filter(Q(closed=True) | Q(quota__isnull=False))
+
+
+def _close_and_open_lines(study: Study) -> None:
+    """Bring the free lines in step with closed arms and quotas. Lines that have already been passed over stay closed.
+
+    It writes only lines that change. Without a quota or a closed arm there are none, and new lines are free.
+    """
+    if not _limited_arms(study).exists() and not study.allocation_slots.filter(status=SlotStatus.CLOSED).exists():
+        return
     taken = _taken_by_arm(study)
     states = list(study.arm_states.all())
+    room = {state.arm: 0 if state.closed else None if state.quota is None else max(state.quota - taken[state.arm], 0) for state in states}
+    opened: Counter[str] = Counter()
     for stratum in set(study.allocation_lists.values_list("stratum", flat=True)):
         lines = study.allocation_slots.filter(stratum=stratum)
         last = lines.filter(status=SlotStatus.TAKEN).order_by("-position").values_list("position", flat=True).first() or 0
-        for state in states:
-            waiting = lines.filter(arm=state.arm, position__gt=last).exclude(status=SlotStatus.TAKEN).order_by("position")
-            room = 0 if state.closed else None if state.quota is None else max(state.quota - taken[state.arm], 0)
-            opened = list(waiting.values_list("pk", flat=True)[:room]) if room is not None else None
-            lines.filter(arm=state.arm, status=SlotStatus.FREE).update(status=SlotStatus.CLOSED)
-            (waiting if opened is None else waiting.filter(pk__in=opened)).update(status=SlotStatus.FREE)
+        for arm, most in room.items():
+            of_arm = lines.filter(arm=arm).exclude(status=SlotStatus.TAKEN)
+            open_to = Q(position__gt=last)
+            waiting = of_arm.filter(open_to).order_by("position")
+            beyond = None if most is None else waiting.values_list("position", flat=True)[most : most + 1].first()
+            if beyond is not None:
+                open_to &= Q(position__lt=beyond)
+            of_arm.filter(~open_to, status=SlotStatus.FREE).update(status=SlotStatus.CLOSED)
+            of_arm.filter(open_to, status=SlotStatus.CLOSED).update(status=SlotStatus.FREE)
+            opened[arm] += of_arm.filter(open_to).count() if beyond is None else most or 0
+    for state in states:
+        state.lines_missing = max((room[state.arm] or 0) - opened[state.arm], 0)
+    ArmState.objects.bulk_update(states, ["lines_missing"])
 
 
 def take_slot(study: Study, definition: StudyDefinition, *, stratum: str = "") -> Assignment:
@@ -101,14 +129,32 @@ def take_slot(study: Study, definition: StudyDefinition, *, stratum: str = "") -
     while not (assignment := _take_next_free(study, stratum)):
         if not has_room(study, stratum=stratum if definition.in_sections else None):
             raise StudyFullError
-        allocation_list = draw_allocation_list(locked, definition, stratum=stratum)
-        record(
-            actor=None,
-            action=actions.ALLOCATION_EXTENDED,
-            subject=study,
-            details={"list": allocation_list.number, "sha256": allocation_list.sha256},
-        )
+        _extend(locked, definition, stratum=stratum)
     return assignment
+
+
+def _extend(study: Study, definition: StudyDefinition, *, stratum: str) -> None:
+    drawn = draw_allocation_list(study, definition, stratum=stratum)
+    record(actor=None, action=actions.ALLOCATION_EXTENDED, subject=study, details={"list": drawn.number, "sha256": drawn.sha256})
+
+
+@transaction.atomic
+def draw_lists_ahead(study: Study) -> None:
+    """Draw the next lists while lines are left, so that no participant waits for them and no list tells when somebody came."""
+    definition = protocol_in_force(study).definition
+    short = [one for one in definition.strata if _is_short_of_lines(study, definition, stratum=one)]
+    if not short:
+        return
+    locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+    for stratum in short:
+        if locked.status in RUNNING and _is_short_of_lines(locked, definition, stratum=stratum):
+            _extend(locked, definition, stratum=stratum)
+
+
+def _is_short_of_lines(study: Study, definition: StudyDefinition, *, stratum: str) -> bool:
+    enough = max(definition.allocation.planned_participants // 8 // len(definition.strata), 2)
+    free = study.allocation_slots.filter(stratum=stratum, status=SlotStatus.FREE)
+    return free[:enough].count() < enough and _takes_more(study, stratum=stratum if definition.in_sections else None)
 
 
 def _take_next_free(study: Study, stratum: str) -> Assignment | None:
@@ -131,18 +177,20 @@ def _take_next_free(study: Study, stratum: str) -> Assignment | None:
 
 
 def _taken_by_arm(study: Study) -> Counter[str]:
-    """Counted by the database, because everybody who comes to a full study asks for it."""
     return Counter(dict(study.allocation_slots.filter(status=SlotStatus.TAKEN).values_list("arm").annotate(Count("pk"))))
 
 
 def has_room(study: Study, *, stratum: str | None = None) -> bool:
     """Whether an arm still takes participants; with a stratum, one of the arms on its lists."""
     lines = study.allocation_slots.all() if stratum is None else study.allocation_slots.filter(stratum=stratum)
-    if lines.filter(status=SlotStatus.FREE).exists():
-        return True
-    states = study.arm_states.all() if stratum is None else study.arm_states.filter(arm__in=lines.values("arm"))
-    taken = _taken_by_arm(study)
-    return any(not state.closed and (state.quota is None or taken[state.arm] < state.quota) for state in states)
+    return lines.filter(status=SlotStatus.FREE).exists() or _takes_more(study, stratum=stratum)
+
+
+def _takes_more(study: Study, *, stratum: str | None) -> bool:
+    """Whether an arm takes more participants than the lists have lines for."""
+    states = study.arm_states.filter(Q(quota=None) | Q(lines_missing__gt=0), closed=False)
+    of_stratum = study.allocation_slots.filter(stratum=stratum).values("arm")
+    return (states if stratum is None else states.filter(arm__in=of_stratum)).exists()
 
 
 @transaction.atomic
@@ -160,5 +208,6 @@ def change_arm(study: Study, *, arm: str, actor: User, quota: int | None, closed
     state.quota, state.closed = quota, closed
     state.full_clean()
     state.save()
-    close_and_open_slots(locked)
+    _wait_for_takers(locked)
+    _close_and_open_lines(locked)
     record(actor=actor, action=actions.ARM_CHANGED, subject=study, details={"arm": arm, "quota": quota, "closed": closed})

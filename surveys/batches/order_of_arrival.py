@@ -16,15 +16,16 @@ from django.db import OperationalError, connection, models, transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from surveys.models import DirectAnswer, EntryBook, EntryCode, PanelMember, Participant, Response
+from surveys.models import CategoryResponse, DirectAnswer, EntryBook, EntryCode, PanelMember, Participant, Response
 
 PATIENCE = "2s"
 """How long a rewrite waits for a lock at most."""
 ON_THEIR_WAY = timedelta(days=1)
 """How many days ago people consented at most who may still be on their way."""
 AT_ONCE = 5000
-WITH_PEOPLE: Mapping[type[models.Model], str] = {Participant: "id", Response: "participant_id", DirectAnswer: "participant_id"}
-TABLES: tuple[type[models.Model], ...] = (Participant, Response, DirectAnswer, EntryCode, PanelMember)
+ANSWERS: tuple[type[models.Model], ...] = (Response, CategoryResponse, DirectAnswer)
+WITH_PEOPLE: Mapping[type[models.Model], str] = {Participant: "id"} | dict.fromkeys(ANSWERS, "participant_id")
+TABLES: tuple[type[models.Model], ...] = (Participant, *ANSWERS, EntryCode, PanelMember)
 Kept = TypeVar("Kept", bound=models.Model)
 CLEANED: tuple[type[models.Model], ...] = (*TABLES, EntryBook)
 """Tables whose old versions of rows are overwritten, which PostgreSQL lets their owner do."""

@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import Count, Q, QuerySet
 
 from surveys.batches import rules
-from surveys.counts import Alike, ConsentCount, Counts, counts_of, exact_consent_counts, present_people
+from surveys.counts import Alike, ConsentCount, Counts, counts_of, exact_consent_counts, present_people, withdrawals
 from surveys.definition import DIRECT
 from surveys.models import ENDED, RUNNING, BotRun, BotRunStatus, Participant, ShownNumbers, Step, Study
 from surveys.protocols import frozen_protocol, protocol_in_force
@@ -88,6 +88,14 @@ def shown_counts(study: Study, counted: Iterable[Alike] | None = None) -> Counts
     )
 
 
+def version_of_shown_numbers(study: Study) -> tuple[object, ...]:
+    """Another value whenever `shown_counts` or the counted people are others, for the work of a look at a few rows."""
+    shown = ShownNumbers.objects.filter(study=study).values_list("version", "numbers").first()
+    version, numbers = shown or (0, {})
+    withdrew = _withdrew(withdrawals(study), at_the_end=numbers.get("withdrew", 0)) if study.status in ENDED else 0
+    return study.status, study.numbers_withheld, study.forgotten_on, version, withdrew
+
+
 def consent_counts(study: Study) -> list[ConsentCount]:
     """How many people decided about each version of the consent text, as everybody sees it: in steps, as last renewed."""
     before = {version: ConsentCount(version=version, agreed=a, declined=d, withdrew=w) for version, a, d, w in _versions(study)}
@@ -103,7 +111,7 @@ def consent_counts(study: Study) -> list[ConsentCount]:
 def somebody_withdrew_after_the_end(study: Study) -> bool:
     """Whether somebody took their data out since everybody entered the shown numbers at the end."""
     at_the_end: int = _numbers(study).get("withdrew", 0)
-    return sum(one.withdrew for one in exact_consent_counts(study)) > at_the_end
+    return withdrawals(study) > at_the_end
 
 
 def _withdrew(people: int, *, at_the_end: int) -> int:

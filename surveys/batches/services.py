@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 
 from jobs.tasks import send_now
 from surveys.batches import rules
@@ -99,10 +99,12 @@ def hide_withdrawal(study: Study, *, withdrawn: Participant) -> None:
     wanted = rules.held_back_after(len(held))
     if len(counted) + len(held) < wanted + rules.LEAST:
         _count(counted, counted=False)
+        _show_others(study)
         return
     drawn = entropy.sample(counted, min(wanted, len(counted)))
     _count(held)
     _count(drawn, counted=False)
+    _show_others(study)
 
 
 def show_who_is_on_the_way(study: Study) -> bool:
@@ -127,6 +129,12 @@ def keep_shown_numbers(study: Study, *, shown_as: Callable[[int], int] = rules.i
         [one.version, *(shown_as(people) for people in (one.agreed, one.declined, one.withdrew))] for one in exact_consent_counts(study)
     ]
     ShownNumbers.objects.update_or_create(study=study, defaults={"comers": exact.comers, "numbers": numbers, **values})
+    _show_others(study)
+
+
+def _show_others(study: Study) -> None:
+    """Tell pages that are open, without a count of people, that they show something old."""
+    ShownNumbers.objects.filter(study=study).update(version=F("version") + 1)
 
 
 def _held(people: QuerySet[Participant]) -> dict[tuple[object, ...], list[UUID]]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from candor.designs.categories import TRUTH
 from candor.planning.simulation import Behaviour, LatentModel, SimulatedPerson, reported_answer
 from surveys.bots.circles import draw_circle
 from surveys.definition import StudyDefinition
@@ -22,6 +23,7 @@ from surveys.questions.background import (
     Slider,
 )
 from surveys.questions.sections import INTRACLASS_CORRELATION, SECTION
+from surveys.questions.sensitive import SensitiveQuestion
 
 Rng = np.random.Generator
 WORDS = ("biology", "economics", "history", "mechanical engineering", "undecided")
@@ -157,6 +159,48 @@ class Population:
         person = bot.people[question]
         truth = self.model.truth(person, arm=arm, background=bot.standardised)
         return reported_answer(truth, instruction=instruction, behaviour=person.behaviour, rng=rng)
+
+    def chosen(self, bot: Bot, *, question: str, arm: str, instruction: str, rng: Rng) -> str:
+        """The category that the bot gives, after a roll of its own die. Cheaters take the first one for no and the last one for yes."""
+        person, names = bot.people[question], self._categories[question]
+        limit = float(self.model.yes_probability(arm, bot.standardised))
+        place = -1 if person.quantile < limit else int((person.quantile - limit) / (1 - limit) * (len(names) - 1))
+        truth = names[place]
+        match person.behaviour:
+            case Behaviour.ALWAYS_NO:
+                return names[0]
+            case Behaviour.ALWAYS_YES:
+                return names[-1]
+            case Behaviour.RANDOM:
+                return str(rng.choice(names))
+            case Behaviour.OPPOSITE:
+                return str(rng.choice([one for one in names if one != truth]))
+            case Behaviour.REFUSE_FORCED_YES if instruction != TRUTH:
+                return names[0]
+            case Behaviour.REFUSE_FORCED_NO if instruction != TRUTH:
+                return names[-1]
+            case Behaviour.TRUTHFUL:
+                return truth
+            case _:
+                return truth if instruction == TRUTH else instruction
+
+    def planted(self, question: SensitiveQuestion, *, arm: str) -> tuple[float, ...]:
+        """The shares of the true answers of honest bots, in the order of the categories: the last one is as frequent as a true yes, the
+        others are equally frequent.
+        """
+        last, others = self.model.prevalence_in(arm), len(question.categories) - 1
+        return (*((1 - last) / others for _ in range(others)), last)
+
+    def sent(self, bot: Bot, *, question: str, arm: str, instruction: str, rng: Rng) -> str:
+        """The value of the form for the bot's answer."""
+        if question in self._categories:
+            chosen = self.chosen(bot, question=question, arm=arm, instruction=instruction, rng=rng)
+            return str(self._categories[question].index(chosen))
+        return "1" if self.reported(bot, question=question, arm=arm, instruction=instruction, rng=rng) else "0"
+
+    @property
+    def _categories(self) -> dict[str, tuple[str, ...]]:
+        return {question.name: question.answers for question in self.definition.category_questions}
 
     def answered_directly(self, bot: Bot, *, question: str, arm: str) -> bool:
         """The bot's direct answer: the truth, unless it denies a true yes."""

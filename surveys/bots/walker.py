@@ -116,24 +116,23 @@ class Walker:
         wrong = self.bot.misunderstands and form.fields["tried"] != "1"
         clicks = {}
         for number in ("1", "2"):
-            says, truth = form.fields[f"situation-{number}"].split("-")
+            situation = form.fields[f"situation-{number}"]
+            says, truth = situation.split(":" if ":" in situation else "-")
             right = truth if says == "truth" else says
-            clicks[f"check-{number}"] = {"yes": "no", "no": "yes"}[right] if wrong else right
+            others = [value for value in form.inputs[f"check-{number}"].value_options if value != right]
+            clicks[f"check-{number}"] = others[0] if wrong else right
         return clicks
 
     def _fill_questions(self, page: Page, form: Page) -> Values:
-        says = {
-            int(face): row.xpath("string(.//@data-says)")
-            for row in page.xpath("//tr[@data-faces]")
-            for face in row.get("data-faces").split()
-        }
         answers = {}
         for name in form.fields:
             if name.startswith("answer-"):
+                own = page.xpath("//*[@data-question-page][.//input[@name=$name]]//tr[@data-faces]", name=name)
+                table = own or page.xpath("//tr[@data-faces]")
+                says = {int(face): row.xpath("string(.//@data-says)") for row in table for face in row.get("data-faces").split()}
                 rolled = 1 + secrets.randbelow(len(says))
                 question = name.removeprefix("answer-")
-                yes = self.population.reported(self.bot, question=question, arm=self.arm, instruction=says[rolled], rng=self.rng)
-                answers[name] = "1" if yes else "0"
+                answers[name] = self.population.sent(self.bot, question=question, arm=self.arm, instruction=says[rolled], rng=self.rng)
         self.reported = {name.removeprefix("answer-"): said for name, said in answers.items()}
         return answers
 

@@ -13,6 +13,7 @@ from surveys.ways_in import OPEN, WAYS_IN
 class About(DraftPage):
     part = "about"
     template_name = "surveys/builder/about.html"
+    by_hand = ("languages",)
 
     def edit(self) -> Edit:
         return WithLanguages(("title", "summary", "contact", "languages", "entry"))

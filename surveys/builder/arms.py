@@ -86,6 +86,7 @@ class StimulusPage(DraftPage):
 
     part = "arms"
     page_name = ""
+    by_hand = ("shows",)
 
     def _enter(self, request: HttpRequest, /, slug: str, **kwargs: str) -> HttpResponseBase:
         self.name: str = kwargs["arm"]
@@ -108,6 +109,10 @@ class StimulusPage(DraftPage):
         if found is None:
             raise Http404("There is no such page.")
         return found
+
+    def shown_to(self) -> dict[str, str]:
+        pages = [page.name for page in self.arm.pages]
+        return {"arm": self.name, "page": str(pages.index(self.page_name) if self.page_name else 0)}
 
     def choices(self) -> list[tuple[str, str | Promise]]:
         return list(CHOICES)

@@ -17,6 +17,8 @@ from surveys.study_file import document_of, study_from_outside, write_study_file
 class StudyFile(DraftPage):
     part = "file"
     template_name = "surveys/builder/file.html"
+    saves_itself = False
+    """A text that is half typed may be a study, and another one."""
 
     def edit(self) -> Edit:
         return Whole()

@@ -21,11 +21,29 @@ from surveys.drafting.edits import Document, Edit, Keys, Unchecked, differences,
 from surveys.drafting.forms import DraftForm, Typed
 from surveys.drafting.parts import PARTS, Part
 from surveys.errors import ConcurrentEditError, DefinitionError, TransitionError
+from surveys.journey import steps
+from surveys.journey.preview import choices_of, place_of
 from surveys.models import Study, StudyStatus
 from surveys.protocols import definition_for
+from surveys.revisions.selectors import Steps, steps_of
 from surveys.studies.readiness import ToDo, outdated_inputs, to_do
 from surveys.studies.services import FIXED_BY_LAUNCH, may_be_edited
 from surveys.study_file import define, document_of
+
+STEP_OF_PART = {
+    "about": steps.WELCOME,
+    "consent": steps.CONSENT,
+    "arms": steps.VIDEO,
+    "background": steps.BACKGROUND,
+    "quiz": steps.QUIZ,
+    "questions": steps.QUESTIONS,
+    "die": steps.DIE,
+    "direct": steps.DIRECT_CONSENT,
+    "debrief": steps.FINISHED,
+}
+"""The page on which participants see what is built in a part."""
+BY_ITSELF = "X-By-Itself"
+"""The header of a form that a script sends while somebody types."""
 
 
 class BuilderPage(View):
@@ -76,6 +94,20 @@ class BuilderPage(View):
         """The template's context beside the form."""
         return {}
 
+    def shown_to(self) -> Mapping[str, str]:
+        """The people for whom the preview beside this page is, as in its address."""
+        return {}
+
+    def _beside(self) -> dict[str, object] | None:
+        """The preview beside the page, where participants see what is built there."""
+        if self.part not in STEP_OF_PART:
+            return None
+        choices = choices_of(self.definition)
+        wanted = STEP_OF_PART[self.part]
+        step = wanted if wanted in dict(choices["steps"]) else steps.WELCOME
+        place = place_of({"framed": "1", "step": step, **self.shown_to()}, self.definition, self.study.slug, version=None)
+        return choices | {"place": place}
+
     def get(self, request: HttpRequest, **_arguments: object) -> HttpResponseBase:
         return self.page({})
 
@@ -89,6 +121,8 @@ class BuilderPage(View):
             "part": next((part for part in PARTS if part.name == self.part), None),
             "parts": [_listed(part, self.study, left, current=part.name == self.part) for part in self._parts],
             "to_do": left,
+            "beside": self._beside(),
+            "steps": Steps() if self.state == "frozen" else steps_of(self.study, self.person),
         }
         return render(self.request, self.template_name, {**common, **self.context(), **context}, status=status)
 
@@ -97,6 +131,13 @@ class DraftPage(BuilderPage):
     """A page with one form. GET shows the draft; POST stores the form, or shows it again with everything that was typed."""
 
     keys: tuple[str, ...] = ()
+    by_hand: ClassVar[tuple[str, ...]] = ()
+    """Ends of the names of inputs that change what the page is; they wait for its button."""
+
+    @property
+    def saves_itself(self) -> bool:
+        """Whether a script stores the form a moment after somebody has typed. Without it, what was typed is kept in the browser alone."""
+        return not self.frozen
 
     def edit(self) -> Edit:
         """The part of the document that the form edits; by default some of its keys."""
@@ -128,13 +169,17 @@ class DraftPage(BuilderPage):
 
     def post(self, request: HttpRequest, **_arguments: object) -> HttpResponse:
         form = DraftForm(typed_by(request), languages=self.definition.languages)
-        loaded = request.POST.get("loaded", "")
+        loaded = request.POST.get("instead_of") or request.POST.get("loaded", "")
+        by_itself = self.saves_itself and BY_ITSELF in request.headers
+        if by_itself:
+            self._leave_to_hand(form)
         value = self.read(form)
         if form.summary:
             return self._shown(form, loaded=loaded, status=HTTPStatus.UNPROCESSABLE_ENTITY)
         try:
             right = f"{self.own_address(value)}#{request.POST.get('right', '')}"
-            self.study = change_part(self.study, edit=self.edit(), value=value, loaded=loaded, actor=self.person, right=right)
+            page = request.path if by_itself else ""
+            self.study = change_part(self.study, edit=self.edit(), value=value, loaded=loaded, actor=self.person, right=right, page=page)
         except ConcurrentEditError:
             theirs = self.edit().current(self.study.definition)
             conflict = differences(value, theirs)
@@ -143,8 +188,19 @@ class DraftPage(BuilderPage):
             for sentence in error.problems:
                 form.problem(sentence)
             return self._shown(form, loaded=loaded, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+        if by_itself:
+            self.definition = define(self.study.definition)
+            self.document = document_of(self.definition)
+            return self.get(request)
         messages.success(request, _("Saved."))
         return redirect(self.own_address(value) if "right" in request.POST else self.next_address())
+
+    def _leave_to_hand(self, form: DraftForm) -> None:
+        """Refuse changes that wait for the button."""
+        before = DraftForm(self.typed(), languages=form.languages)
+        for name in {*before.typed, *form.typed}:
+            if name.rpartition(".")[2] in self.by_hand and _filled(form, name) != _filled(before, name):
+                form.error(name, _("This is stored when you press Save."))
 
     def _loaded(self) -> str:
         """The fingerprint of the part that the form edits."""
@@ -164,17 +220,27 @@ class DraftPage(BuilderPage):
     def _shown(self, form: DraftForm, *, loaded: str, status: int = HTTPStatus.OK, conflict: object = None) -> HttpResponse:
         form.originals = self._originals()
         context = {"form": form, "fields": form.root, "errors": form.summary, "loaded": loaded, "conflict": conflict}
+        context |= {"saves_itself": self.saves_itself, "refused": bool(form.summary) or conflict is not None}
+        if BY_ITSELF in self.request.headers:
+            status = HTTPStatus.OK  # a script reads the page to see what became of the form
         return self.page({**context, **self.context_of(form)}, status=status)
 
 
 class LookingPage(DraftPage):
     """A page that responds while it is filled in: forms that htmx sends, or whose button `change` was pressed, are not saved."""
 
+    saves_itself = False
+    """Here people try what would be, so only their button stores it."""
+
     def post(self, request: HttpRequest, **arguments: object) -> HttpResponse:
         if "change" not in request.POST and "HX-Request" not in request.headers:
             return super().post(request, **arguments)
         form = DraftForm(typed_by(request), languages=self.definition.languages)
         return self._shown(form, loaded=request.POST.get("loaded", ""))
+
+
+def _filled(form: DraftForm, name: str) -> set[str]:
+    return {value for value in form.several(name) if value}
 
 
 def typed_by(request: HttpRequest) -> dict[str, str | list[str]]:

@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy
 
 from surveys.builder.frame import BuilderPage, DraftPage
 from surveys.builder.services import change_part
+from surveys.drafting.categories import CATEGORIES, FACES, YES_NO, kind_of, typed_faces
 from surveys.drafting.conditions import examples
 from surveys.drafting.edits import Document, Edit, Item, Keys, Order, Unchecked, fingerprint_of
 from surveys.drafting.forms import DraftForm, Typed
@@ -36,6 +37,7 @@ OUTSIDE_GROUPS = (
     ("short_text", gettext_lazy("A few words")),
     ("circle", gettext_lazy("Friends")),
 )
+SENSITIVE_KINDS = ((YES_NO, gettext_lazy("Yes or no")), (CATEGORIES, gettext_lazy("One of two to six answers")))
 PRECISIONS = (("month", gettext_lazy("The month and the year")), ("year", gettext_lazy("The year alone")))
 ROLES = (
     (
@@ -71,8 +73,8 @@ LISTS = {
     ),
     "questions": Questions(
         read=read_sensitive,
-        add={"yes_no": gettext_lazy("Add a question")},
-        about=gettext_lazy("Answered with Yes or No as the die says. Each further question costs privacy: its ε adds to the total."),
+        add={"yes_no": gettext_lazy("Add a question"), "categories": gettext_lazy("Add a question with two to six answers")},
+        about=gettext_lazy("Answered as the die says. Each further question costs privacy: its ε adds to the total."),
         least=1,
     ),
 }
@@ -90,12 +92,14 @@ class ListPage(BuilderPage):
                     "name": item.name,
                     "text": item.text.in_language(language),
                     "kind": dict((*OUTSIDE_GROUPS, ("group", _("A group")))).get(getattr(item, "kind", ""), ""),
-                    "options": [option.text.in_language(language) for option in getattr(item, "options", ())],
+                    "options": [one.text.in_language(language) for one in getattr(item, "options", getattr(item, "categories", ()))],
+                    "epsilon": self.definition.epsilons[item.name] if self.part == "questions" else None,
                     "address": reverse("surveys:build_item", args=[self.study.slug, self.part, item.name]),
                 }
                 for item in items
             ],
             "list": LISTS[self.part],
+            "epsilon_total": self.definition.epsilon_total if self.part == "questions" else None,
             "by_chance": self.part in self.definition.random_order,
             "can_be_by_chance": self.part != "questions" and len(items) > 1,
             "moved": self.request.GET.get("moved", ""),
@@ -139,6 +143,12 @@ class ItemPage(DraftPage):
     """One question, new or existing."""
 
     template_name = "surveys/builder/item.html"
+    by_hand = ("name",)
+
+    @property
+    def saves_itself(self) -> bool:
+        """Not while a name in the data would be made of half a text: for a new question, and for the questions of a group."""
+        return bool(self.name) and self.before.get("kind") != "group" and super().saves_itself
 
     def _enter(self, request: HttpRequest, /, slug: str, **kwargs: str) -> HttpResponseBase:
         self.part = kwargs["part"]
@@ -159,7 +169,10 @@ class ItemPage(DraftPage):
         return found or {"kind": self.request.GET.get("kind", "single_choice"), "text": ""}
 
     def typed(self) -> Typed:
-        return typed_item(self.before, self.definition.languages)
+        typed = typed_item(self.before, self.definition.languages)
+        if self.part == "questions":
+            typed |= {"kind": kind_of(self.before)} | typed_faces(self.before, self.definition.die.subsamples)
+        return typed
 
     def post(self, request: HttpRequest, **arguments: object) -> HttpResponse:
         return self._remove(request) if "remove" in request.POST else super().post(request, **arguments)
@@ -179,7 +192,8 @@ class ItemPage(DraftPage):
 
     def read(self, form: DraftForm) -> object:
         taken = set(Order(self.part).current(self.study.definition)) - {self.name}
-        return LISTS[self.part].read(form, self.before, taken=taken)
+        more = {"die": self.definition.die} if self.part == "questions" else {}
+        return LISTS[self.part].read(form, self.before, taken=taken, **more)
 
     def own_address(self, value: Unchecked) -> str:
         return reverse("surveys:build_item", args=[self.study.slug, self.part, value["name"]])
@@ -198,6 +212,10 @@ class ItemPage(DraftPage):
             "new": not self.name,
             "kind": form.line("kind"),
             "kinds": KINDS,
+            "sensitive_kinds": SENSITIVE_KINDS,
+            "face_fields": [(name, form.root[FACES][name]) for name in self.definition.die.subsamples],
+            "sides": self.definition.die.sides,
+            "epsilon": self.definition.epsilons.get(self.name) if self.part == "questions" else None,
             "kinds_outside_groups": OUTSIDE_GROUPS,
             "roles": ROLES,
             "precisions": PRECISIONS,

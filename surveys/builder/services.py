@@ -12,12 +12,14 @@ from accounts.models import User
 from audit.services import record
 from surveys import actions
 from surveys.drafting.edits import Edit, Whole, fingerprint_of
-from surveys.errors import ConcurrentEditError, TransitionError
+from surveys.drafting.merging import merged
+from surveys.errors import ConcurrentEditError, ConflictingEditError, TransitionError
 from surveys.lifecycle.steps import locked
 from surveys.media.services import MediaError, examine, store_media_file
-from surveys.models import MediaFile, Study, StudyStatus
+from surveys.models import DraftRevision, MediaFile, Study, StudyStatus
 from surveys.questions.parts import LARGEST_COUNT
 from surveys.questions.stimuli import KINDS
+from surveys.revisions.selectors import steps_of
 from surveys.stimuli.edits import (
     Pages,
     WithoutArm,
@@ -37,27 +39,55 @@ from surveys.study_file import define, document_of
 
 
 @transaction.atomic
-def change_part(study: Study, *, edit: Edit, value: object, loaded: str | None, actor: User, right: str = "") -> Study:
+def change_part(study: Study, *, edit: Edit, value: object, loaded: str | None, actor: User, right: str = "", page: str = "") -> Study:
     """Put `value` in its place in the draft. `loaded` is the fingerprint of the value there when the change was begun.
 
-    `right` is the address of an input whose translation is said to be still right, if it is outdated then.
+    `right` is the address of an input whose translation is said to be still right, if it is outdated then. `page` is the address of a page
+    that saves by itself.
 
     Raises ConcurrentEditError if another value is there now. Changes in other places are kept, so several people can build at once.
     """
     study = locked(study)
     document = document_of(define(study.definition))  # as pages read it, also where an older version stored it
     found = edit.current(document)
-    if loaded is not None and fingerprint_of(found) not in (loaded, fingerprint_of(value)):
+    changed = define(edit.merged(document, value))
+    # A page that was left while it saved itself sends the same once more when somebody comes back to it.
+    saved = {fingerprint_of(value), fingerprint_of(edit.current(document_of(changed)))}
+    if loaded is not None and fingerprint_of(found) not in {loaded, *saved}:
         raise ConcurrentEditError(
             _("Expected the part with the fingerprint %(loaded)s, found %(found)s.")
             % {"loaded": loaded[:64], "found": fingerprint_of(found)}
         )
-    changed = define(edit.merged(document, value))
     if not isinstance(edit, Whole):
         _keep_uploads(study, define(document).files() - changed.files())
-    study = change_definition(study, definition=changed, actor=actor)
+    study = change_definition(study, definition=changed, actor=actor, page=page)
     texts = outdated_inputs(study, define(study.definition)).get(right, [])
     return confirm_translations(study, texts=texts, actor=actor) if texts else study
+
+
+@transaction.atomic
+def take_back_change(study: Study, *, number: int, actor: User) -> DraftRevision:
+    """Undo this person’s last change, or do again what they undid last, and leave alone what others changed since; the change itself.
+
+    Raises ConcurrentEditError, whose `differences` say where, if somebody changed the same since, or if there is nothing more to take back.
+    """
+    study = locked(study)
+    steps = steps_of(study, actor)
+    change = next((one for one in (steps.undo, steps.redo) if one and one.number == number), None)
+    before = change and study.revisions.filter(number=change.number - 1).first()
+    if change is None or before is None:
+        raise ConcurrentEditError(_("Expected your last change, found that it was taken back or that you changed more since."))
+    base, mine = ({key: value for key, value in one.definition.items() if key != "translations"} for one in (change, before))
+    merge = merged(base, mine, document_of(define(study.definition)))
+    if merge.conflicts:
+        raise ConflictingEditError(_("Expected what you wrote, found what somebody else wrote there since."), merge.conflicts)
+    change_definition(study, definition=define(merge.document), actor=actor, reverts=number)
+    return change
+
+
+def restore_version(study: Study, *, version: DraftRevision, seen: str, actor: User) -> Study:
+    """Make the draft what it was in a version. `seen` is the fingerprint of the draft that this person saw."""
+    return change_definition(study, definition=define(version.definition), actor=actor, expected_fingerprint=seen)
 
 
 def _keep_uploads(study: Study, names: set[str]) -> None:

@@ -1,22 +1,16 @@
-"""Consent and debrief, one Markdown text in every language with a preview; and what is planned for the data."""
+"""Consent and debrief, one Markdown text in every language; who is asked directly; and what is planned for the data."""
 
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_POST
 
-from accounts.access import require_role
-from accounts.models import Role
 from surveys.builder.frame import DraftPage
 from surveys.definition import Retention
 from surveys.drafting.edits import Edit, Keys
 from surveys.drafting.forms import DraftForm, Typed, typed_text, typed_value
-from surveys.drafting.markdown import sanitised_html
 from surveys.questions.plans import MOST_SUBGROUP_QUESTIONS
 
-LONGEST_PREVIEW = 20_000
+LARGEST_PERCENT = 50
 
 
 class MarkdownPage(DraftPage):
@@ -34,9 +28,7 @@ class MarkdownPage(DraftPage):
         return {self.key: form.text(self.key, missing=str(self.missing))}
 
     def context_of(self, form: DraftForm) -> dict[str, object]:
-        """Every language's text as typed, and as it will be seen."""
-        nodes = [(code, name, node, sanitised_html(node.line)) for code, name, node in form.root[self.key].in_languages]
-        return {"texts": nodes, "key": self.key}
+        return {"text": form.root[self.key], "key": self.key}
 
 
 class Consent(MarkdownPage):
@@ -47,6 +39,29 @@ class Consent(MarkdownPage):
 class Debrief(MarkdownPage):
     part = key = "debrief"
     missing = gettext_lazy("Write what people learn at the end.")
+
+
+class DirectQuestions(DraftPage):
+    """Whether a share of people is asked directly, how large it is, and the text of the consent that everybody is asked for."""
+
+    part = "direct"
+    template_name = "surveys/builder/direct_questions.html"
+    keys = ("direct_group",)
+
+    def typed(self) -> Typed:
+        group = self.document.get("direct_group")
+        if group is None:
+            return {}
+        percent: Typed = {"asked": "on", "percent": str(round(group["share"] * 100))}
+        return percent | dict(typed_text("direct_group.consent", group["consent"], self.definition.languages))
+
+    def read(self, form: DraftForm) -> object:
+        if not form.checked("asked"):
+            return {}
+        missing = _("Write which share of people is asked directly.")
+        percent = form.whole_number("percent", what=_("The share"), minimum=1, maximum=LARGEST_PERCENT, missing=missing)
+        consent = form.text("direct_group.consent", missing=_("Write what people consent to."))
+        return {"direct_group": {"share": (percent or 1) / 100, "consent": consent}}
 
 
 class Subgroups(DraftPage):
@@ -96,11 +111,3 @@ class Plans(DraftPage):
         )
         retention = {"months_after_closing": months} if months != Retention().months_after_closing else None
         return {key: given for key, given in (plans | {"retention": retention}).items() if given}
-
-
-@require_role(*Role)
-@require_POST
-def markdown_preview(request: HttpRequest) -> HttpResponse:
-    """A Markdown text in the making, as participants will see it."""
-    typed = next((str(value) for name, value in request.POST.items() if name.startswith(("consent", "debrief"))), "")
-    return render(request, "surveys/builder/_preview.html", {"html": sanitised_html(typed[:LONGEST_PREVIEW])})

@@ -6,7 +6,10 @@ from itertools import pairwise
 
 from django.utils.translation import gettext as _
 
+from candor.designs.categories import MOST as MOST_CATEGORIES
+from candor.designs.categories import TRUTH
 from candor.written_numbers import typed_number
+from surveys.drafting import categories
 from surveys.drafting.conditions import PLACE, read_conditions, typed_conditions
 from surveys.drafting.edits import Document, Unchecked
 from surveys.drafting.forms import DraftForm, Typed, typed_text, typed_value
@@ -14,13 +17,14 @@ from surveys.drafting.names import kept_names, name_from
 from surveys.drafting.texts import Said, said
 from surveys.questions.background import LARGEST_SCORE, MOST_MATRIX_ROWS, MOST_POSITIONS, MOST_YEARS
 from surveys.questions.background import LONGEST_SHORT_TEXT as MOST_CHARACTERS
+from surveys.questions.sensitive import Die
 
 KINDS = ("single_choice", "multiple_choice", "ordinal_scale", "number", "slider", "date")
 KINDS_OUTSIDE_GROUPS = (*KINDS, "matrix", "short_text", "circle", "group")
 PRECISIONS = ("month", "year")
 ROLES = ("quasi_identifier", "sensitive", "auxiliary")
 MOST_OPTIONS, MOST_FIELDS, MOST_ENTRIES = 100, 10, 20
-PLACES = {"options": "options", "rows": "matrix_rows"}
+PLACES = {"options": "options", "rows": "matrix_rows", "categories": "categories"}
 """Lists of a question, and the inputs in which each element has a line."""
 LARGEST = 1e15
 LONGEST_SHORT_TEXT = 60
@@ -38,10 +42,12 @@ def typed_item(item: Item, languages: Collection[str], place: str = "") -> Typed
         typed.update(typed_text(f"{start}{key}", item.get(key), languages))
     for key in ("kind", "name", "role", "minimum", "maximum", "step", "precision", "earliest", "latest", "at_most", "longest"):
         typed[f"{start}{key}"] = typed_value(item.get(key, DEFAULTS.get(key)))
-    typed[f"{start}scores"] = " ".join(f"{option['score']:.15g}" for option in item.get("options", ()) if "score" in option)
+    options = item.get("options") or item.get("categories") or ()
+    typed[f"{start}scores"] = " ".join(f"{option['score']:.15g}" for option in options if "score" in option)
+    typed[f"{start}ordered"] = typed_value(item.get("ordered"))
     typed[f"{start}whole"] = typed_value(item.get("whole", True))
     typed[f"{start}shuffle"] = typed_value(item.get("shuffle", item.get("kind", "quiz") == "quiz"))
-    expected = [option["text"] for option in item.get("options", ()) if option["name"] == item.get("expected")]
+    expected = [option["text"] for option in options if option["name"] == item.get("expected", item.get("cheaters"))]
     typed[f"{start}expected"] = _first(expected[0], next(iter(languages))) if expected else ""
     if not place:
         typed[PLACE] = typed_conditions(item.get(PLACE, ()))
@@ -91,10 +97,24 @@ def read_quiz_item(form: DraftForm, before: Item, *, taken: Collection[str]) -> 
     return item if form.checked("shuffle") else item | {"shuffle": False}
 
 
-def read_sensitive(form: DraftForm, before: Item, *, taken: Collection[str]) -> dict[str, object]:
-    """A yes-or-no question; its labels are Yes and No unless others are written."""
+def read_sensitive(form: DraftForm, before: Item, *, taken: Collection[str], die: Die) -> dict[str, object]:
+    """A sensitive question: yes or no, whose labels are Yes and No unless others are written, or categories with their faces on the die."""
     question = _read_question(form, before, taken=taken)
-    return question | {key: words for key in ("yes", "no") if (words := form.text(key))}
+    if (form.line("kind") or categories.kind_of(before)) != categories.CATEGORIES:
+        return question | {key: words for key in ("yes", "no") if (words := form.text(key))}
+    options, _right = _read_options(form, before, key="categories", most=MOST_CATEGORIES)
+    options = _with_scores(form, options, "")
+    question["categories"] = options = [one | {"name": _free(one["name"])} for one in options]
+    if form.checked("ordered") or any("score" in one for one in options):
+        question["ordered"] = True
+    if expected := form.line("expected"):
+        question["cheaters"] = _expected(form, "expected", expected, options)
+    return question | ({"faces": categories.read_faces(form, [str(one["name"]) for one in options], die)} if options else {})
+
+
+def _free(name: object) -> str:
+    """The name of a category, which may not say that the truth is asked for or that an answer is missing."""
+    return f"{name}_answer" if name in (TRUTH, "na", "nan") else str(name)
 
 
 def _read_question(form: DraftForm, before: Item, *, taken: Collection[str], start: str = "") -> dict[str, Unchecked]:

@@ -8,26 +8,41 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
+from candor.designs.categories import TRUTH
+from surveys.journey.fields import Pairs
 from surveys.journey.presentation import DieView
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Situation:
-    """The die says yes, no or truth; the true answer is yes or no."""
+    """The die says an answer, or truth; the true answer is one of the same answers. Categories have `labels`, yes and no have none."""
 
     says: str
     truth: str
+    labels: Pairs = ()
 
     @property
     def name(self) -> str:
-        return f"{self.says}-{self.truth}"
+        return f"{self.says}{':' if self.labels else '-'}{self.truth}"
 
     @property
     def right(self) -> str:
-        return self.truth if self.says == "truth" else self.says
+        return self.truth if self.says == TRUTH else self.says
+
+    @property
+    def said(self) -> str:
+        """The words of the category that the die says; nothing where it says truth."""
+        return dict(self.labels).get(self.says, "")
+
+    @property
+    def true_answer(self) -> str:
+        """The words of the category that is true."""
+        return dict(self.labels).get(self.truth, "")
 
     def explained(self) -> str:
         """Why the other answer was wrong."""
+        if self.labels:
+            return self._explained_by_labels()
         match self.name:
             case "yes-no":
                 return _(
@@ -41,6 +56,17 @@ class Situation:
                 return _("Not quite. The die said “answer truthfully”, and your true answer is yes, so you click Yes.")
             case _:
                 return _("Not quite. The die said “answer truthfully”, and your true answer is no, so you click No.")
+
+    def _explained_by_labels(self) -> str:
+        words = {"answer": self.said, "truth": self.true_answer}
+        if self.said:
+            return (
+                _(
+                    "Not quite. The die chose the answer “%(answer)s”, so you click it, although your true answer is “%(truth)s”. That is what protects everybody."  # noqa: E501
+                )
+                % words
+            )
+        return _("Not quite. The die said “answer truthfully”, and your true answer is “%(truth)s”, so you click it.") % words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,8 +111,8 @@ def checked(die: DieView, data: Mapping[str, str]) -> tuple[tuple[Check, ...], b
 
 def _rings(die: DieView) -> tuple[tuple[Situation, ...], ...]:
     """For each place its situations in turn: the die against the truth, beginning with what this die says more often; then the truth."""
-    against = [("yes", "no"), ("no", "yes")]
-    if len(die.no_faces) > len(die.yes_faces):
-        against.reverse()
-    rings = (against, [("truth", "yes"), ("truth", "no")])
-    return tuple(tuple(Situation(says=says, truth=truth) for says, truth in ring) for ring in rings)
+    labels = () if die.is_yes_no else tuple((row.says, row.label) for row in die.forced)
+    often = [row.says for row in sorted(die.forced, key=lambda row: -len(row.faces))][:2]
+    answers = [row.says for row in die.forced]
+    rings = (((often[0], often[1]), (often[1], often[0])), ((TRUTH, answers[0]), (TRUTH, answers[-1])))
+    return tuple(tuple(Situation(says=says, truth=truth, labels=labels) for says, truth in ring) for ring in rings)

@@ -8,7 +8,6 @@ from django.utils import translation
 from django.utils.dates import MONTHS
 from django.utils.translation import gettext
 
-from surveys.definition import QuizItem
 from surveys.questions.background import (
     MOST_FRIENDS,
     BackgroundQuestion,
@@ -19,6 +18,7 @@ from surveys.questions.background import (
     MultipleChoice,
     Number,
     OrdinalScale,
+    QuizItem,
     Scale,
     ShortText,
     SingleChoice,

@@ -61,11 +61,11 @@ def errors_of(fields: Iterable[FieldView]) -> Errors:
     return found
 
 
-def read_responses(questions: Iterable[SensitiveQuestionView], data: QueryDict) -> tuple[dict[str, bool], Errors]:
-    """The reported answers. All are needed, since a missing one would set its participant apart."""
+def read_responses(questions: Iterable[SensitiveQuestionView], data: QueryDict) -> tuple[dict[str, str], Errors]:
+    """The values of the reported answers. All are needed, since a missing one would set its participant apart."""
     values = {question.id: data.get(f"answer-{question.id}", "") for question in questions}
-    missing = [question for question in questions if values[question.id] not in ("0", "1")]
-    return {name: value == "1" for name, value in values.items()}, [
+    missing = [question for question in questions if values[question.id] not in dict(question.options)]
+    return values, [
         {"field": f"answer-{question.id}", "message": _("Choose an answer: %(question)s") % {"question": question.text}}
         for question in missing
     ]

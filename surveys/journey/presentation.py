@@ -1,8 +1,8 @@
 """A study in one language, as the templates show it; for a frozen protocol it is built once per process and language."""
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from django.urls import reverse
@@ -11,6 +11,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import gettext_noop
 
+from candor.designs.categories import TRUTH
 from surveys.definition import StudyDefinition
 from surveys.drafting.markdown import sanitised_html
 from surveys.journey import steps
@@ -23,6 +24,7 @@ from surveys.privacy.budgets import budget_in_words
 from surveys.protocols import frozen_protocol
 from surveys.questions.parts import NO, YES
 from surveys.questions.sections import SECTION
+from surveys.questions.sensitive import SensitiveQuestion
 from surveys.ways_in import WayIn
 
 NAMES: dict[str, str | Promise] = {
@@ -42,8 +44,11 @@ SECTION_HINT = gettext_noop("This question needs an answer: everybody in a secti
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DieRow:
+    """Faces that say the same: yes, no, truth, or the name of a category, which has a `label`."""
+
     faces: tuple[int, ...]
     says: str
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,23 +57,30 @@ class DieView:
 
     sides: int
     table: tuple[DieRow, ...]
-    yes_faces: tuple[int, ...]
-    no_faces: tuple[int, ...]
-    truth_faces: tuple[int, ...]
     epsilon: float
+
+    @property
+    def forced(self) -> tuple[DieRow, ...]:
+        """The rows that say what to answer."""
+        return tuple(row for row in self.table if row.says != TRUTH)
+
+    @property
+    def is_yes_no(self) -> bool:
+        return not any(row.label for row in self.table)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SensitiveQuestionView:
+    """`options` are values of the form, all equally long, with labels. A question with categories has `dice` of its own, by subsample."""
+
     id: str
     text: str
     hint: str
-    yes_label: str
-    no_label: str
-
-    @property
-    def options(self) -> Pairs:
-        return ("1", self.yes_label), ("0", self.no_label)
+    options: Pairs
+    epsilon: float
+    dice: Mapping[str, DieView] = field(default_factory=dict)
+    die: DieView | None = None
+    """The die of the person at hand."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +119,16 @@ class Presentation:
     """The pages of each arm."""
     step_of_stimuli: str
     dice: dict[str, DieView]
+    """By subsample: the die of the yes/no questions, or of the first question where there are none. It is explained and tried out."""
+
+    @property
+    def own_tables(self) -> bool:
+        """Whether what a face means depends on the question."""
+        return any(question.dice for question in self.questions)
+
+    def asked_of(self, subsample: str) -> tuple[SensitiveQuestionView, ...]:
+        """The questions with the die of this subsample."""
+        return tuple(replace(one, die=one.dice.get(subsample, self.dice[subsample])) for one in self.questions)
 
     @property
     def shows_lectures(self) -> bool:
@@ -170,16 +192,7 @@ def present(
         budget=_budget(definition, language),
         has_feedback=definition.privacy_budget is not None and bool(definition.quiz),
         background=(*_section(definition, language), *(field_view(question, language) for question in definition.background)),
-        questions=tuple(
-            SensitiveQuestionView(
-                id=question.name,
-                text=question.text.in_language(language),
-                hint=said_in(question.hint, language),
-                yes_label=_in_words_of_pages("Yes", language) if question.yes == YES else question.yes.in_language(language),
-                no_label=_in_words_of_pages("No", language) if question.no == NO else question.no.in_language(language),
-            )
-            for question in definition.questions
-        ),
+        questions=tuple(_sensitive(question, definition, language) for question in definition.questions),
         steps=steps_of(definition),
         quiz_orders=math.prod(math.factorial(len(item.options)) for item in definition.quiz if item.shuffle)
         * (math.factorial(len(definition.quiz)) if "quiz" in definition.random_order else 1),
@@ -190,7 +203,7 @@ def present(
         completion_url=definition.entry.completion_url or "",
         stimuli={arm.name: views_of(arm.shown, definition, language, Files(media, media_address)) for arm in definition.arms},
         step_of_stimuli=_step_of_stimuli(definition, language),
-        dice={subsample: _die(definition, subsample) for subsample in definition.die.subsamples},
+        dice=_dice(definition, (*definition.yes_no_questions, *definition.category_questions)[0], language),
     )
 
 
@@ -224,18 +237,32 @@ def _step_of_stimuli(definition: StudyDefinition, language: str) -> str:
         return name_of_step(definition.stimuli) if definition.stimuli else ""
 
 
-def _die(definition: StudyDefinition, subsample: str) -> DieView:
-    faces = definition.die.subsamples[subsample]
-    said: dict[int, str] = dict.fromkeys(faces.yes, "yes") | dict.fromkeys(faces.no, "no")
-    by_answer = {
-        says: tuple(face for face in range(1, definition.die.sides + 1) if said.get(face, "truth") == says)
-        for says in ("yes", "no", "truth")
-    }
-    return DieView(
-        sides=definition.die.sides,
-        table=tuple(DieRow(faces=shown, says=says) for says, shown in by_answer.items() if shown),
-        yes_faces=by_answer["yes"],
-        no_faces=by_answer["no"],
-        truth_faces=by_answer["truth"],
-        epsilon=definition.die.design().forced_responses()[subsample].epsilon,
+def _sensitive(question: SensitiveQuestion, definition: StudyDefinition, language: str) -> SensitiveQuestionView:
+    if question.categories:
+        options = tuple((str(place), one.text.in_language(language)) for place, one in enumerate(question.categories))
+    else:
+        yes = _in_words_of_pages("Yes", language) if question.yes == YES else question.yes.in_language(language)
+        no = _in_words_of_pages("No", language) if question.no == NO else question.no.in_language(language)
+        options = (("1", yes), ("0", no))
+    return SensitiveQuestionView(
+        id=question.name,
+        text=question.text.in_language(language),
+        hint=said_in(question.hint, language),
+        options=options,
+        epsilon=definition.epsilons[question.name],
+        dice=_dice(definition, question, language) if question.categories else {},
     )
+
+
+def _dice(definition: StudyDefinition, question: SensitiveQuestion, language: str) -> dict[str, DieView]:
+    """The meaning of the die for this question in each subsample."""
+    rolled = question.die(definition.die.sides) if question.categories else definition.die.design()
+    labels = {one.name: one.text.in_language(language) for one in question.categories}
+    forced = rolled.forced_responses()
+    found = {}
+    for subsample, rule in rolled.faces.items():
+        said = {face: says for says, faces in rule.items() for face in faces}
+        faces_of = {says: [face for face in range(1, rolled.sides + 1) if said.get(face, TRUTH) == says] for says in (*rule, TRUTH)}
+        table = (DieRow(faces=tuple(faces), says=says, label=labels.get(says, "")) for says, faces in faces_of.items() if faces)
+        found[subsample] = DieView(sides=rolled.sides, table=tuple(table), epsilon=forced[subsample].epsilon)
+    return found

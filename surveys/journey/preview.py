@@ -1,7 +1,7 @@
 """The study as participants will see it: the real pages, from the draft, for any arm and subsample. Sent forms are not stored."""
 
 import secrets
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 from uuid import UUID
@@ -86,16 +86,12 @@ def preview(request: HttpRequest, slug: str) -> HttpResponse:
     seat = access_study(user_of(request), slug)
     version = _version(request.GET)
     protocol = protocol_view_for(seat, version=version)
-    place = place_of(request.GET, protocol, slug, version=version)
+    place = place_of(request.GET, protocol.definition, slug, version=version)
     own_steps = steps.steps_of(protocol.definition, asked=steps.DIRECTLY if place.subsample == DIRECT else steps.WITH_DIE)
     if not place.step:
-        directly = (steps.DIRECT_QUESTIONS,) if protocol.definition.direct_group else ()
-        names = [(step, STEP_NAMES[step]) for step in (*own_steps, *directly, DECLINED, PRIVACY)]
-        languages = [(code, LANGUAGE_NAMES.get(code, code)) for code in protocol.definition.languages]
-        arms = [(arm.name, arm.label.in_language(translation.get_language() or "en")) for arm in protocol.definition.arms]
         missing = sorted(protocol.definition.files() - set(protocol.media))
-        context = {"study": seat.study, "place": place, "steps": names, "arms": arms, "languages": languages, "missing": missing}
-        return render(request, "surveys/investigator/preview.html", context | {"subsamples": list(protocol.definition.die.subsamples)})
+        context = {"study": seat.study, "beside": choices_of(protocol.definition) | {"place": place}, "missing": missing}
+        return render(request, "surveys/investigator/preview.html", context)
     if place.step not in (*own_steps, DECLINED, PRIVACY):
         raise Http404("This study has no such page.")
     if request.method == "POST":
@@ -138,14 +134,27 @@ def _version(query: QueryDict) -> int | None:
     return int(named) if named.isascii() and named.isdigit() and len(named) <= MOST_DIGITS else 0
 
 
-def place_of(query: QueryDict, protocol: ProtocolView, slug: str, *, version: int | None) -> Place:
+def choices_of(definition: StudyDefinition) -> dict[str, list[tuple[str, str | Promise]]]:
+    """The pages, arms, subsamples and languages of a preview, each with its words."""
+    directly = (steps.DIRECT_QUESTIONS,) if definition.direct_group else ()
+    shown = (*steps.steps_of(definition, asked=steps.WITH_DIE), *directly, DECLINED, PRIVACY)
+    language = translation.get_language() or "en"
+    return {
+        "steps": [(step, STEP_NAMES[step]) for step in shown],
+        "arms": [(arm.name, arm.label.in_language(language)) for arm in definition.arms],
+        "subsamples": [(name, name) for name in definition.die.subsamples],
+        "languages": [(code, LANGUAGE_NAMES.get(code, code)) for code in definition.languages],
+    }
+
+
+def place_of(query: Mapping[str, str], definition: StudyDefinition, slug: str, *, version: int | None) -> Place:
     """Values that the address lacks, or that no longer exist, become the first of their kind."""
 
     def chosen(name: str, offered: Iterable[str]) -> str:
         names = list(offered)
         return found if (found := query.get(name, "")) in names else names[0]
 
-    definition, step = protocol.definition, query.get("step", "")
+    step = query.get("step", "")
     directly = step == steps.DIRECT_QUESTIONS and definition.direct_group is not None
     groups = [DIRECT] if directly else list(definition.die.subsamples)
     arm = chosen("arm", (arm.name for arm in definition.arms))
@@ -171,6 +180,8 @@ def _onwards(sent: QueryDict, place: Place, own_steps: tuple[str, ...], protocol
         return _see_other(place.at(steps.VIDEO, page=place.page + 1).address)
     declined = place.step == steps.CONSENT and sent.get("choice") == "decline"
     following = DECLINED if declined else _neighbour(own_steps, place.step, +1)
+    if not following and place.framed:
+        following = own_steps[0]
     return _see_other(place.at(following).address if following else reverse("surveys:preview", args=[place.slug]))
 
 
@@ -227,10 +238,10 @@ def _context(shown: Presentation, place: Place, protocol: ProtocolView) -> dict[
         case step if step == DECLINED:
             return {}
         case step if step == PRIVACY:
-            design, die = protocol.definition.design(), shown.dice[place.subsample]
-            epsilons = {"epsilon_per_question": design.epsilon, "epsilon_total": design.composed_epsilon(len(shown.questions))}
-            words = privacy_in_words(design.epsilon, questions=len(shown.questions))
-            return {"die": die, "questions": shown.questions, "privacy": words, **epsilons}
+            one, total = protocol.definition.epsilon, protocol.definition.epsilon_total
+            words = privacy_in_words(one, questions=len(shown.questions), total=total)
+            epsilons = {"epsilon_per_question": one, "epsilon_total": total}
+            return {"die": shown.dice[place.subsample], "questions": shown.questions, "privacy": words, **epsilons}
         case steps.BACKGROUND:
             # All questions at once, also those that wait for an answer.
             fields = arranged([with_answers(field, {}) for field in shown.background], order="", by_chance=shown.random_background)

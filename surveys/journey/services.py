@@ -4,7 +4,7 @@ import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 from django.conf import settings
@@ -28,26 +28,25 @@ from surveys.errors import (
 from surveys.events import answers_changed, counted_people_changed
 from surveys.journey import steps
 from surveys.journey.participant_store import hold_participant, insert, read_participant, read_study, update
-from surveys.journey.withdrawals import remember_withdrawal, remembered_withdrawals
-from surveys.models import ENDED, RUNNING, CounterKind, DirectAnswer, Participant, Response, ShardedCounter, Study, StudyStatus
+from surveys.journey.withdrawals import Receipt, Replayed, remember_withdrawal, remembered_withdrawals
+from surveys.models import (
+    ENDED,
+    RUNNING,
+    CategoryResponse,
+    CounterKind,
+    DirectAnswer,
+    Participant,
+    Response,
+    ShardedCounter,
+    Study,
+    StudyStatus,
+)
 from surveys.protocols import FrozenProtocol, frozen_protocol, protocol_in_force
 from surveys.questions.sections import SECTION
 from surveys.recruitment import services as recruitment
 from surveys.tokens import hash_of_token, hash_of_withdrawal_code, panel_hash, withdrawal_code
 
 COUNTER_SHARDS = 8
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Receipt:
-    """The things that a withdrawal deleted, and how long back-ups may still hold them. It says nothing else, and is not kept."""
-
-    day: date
-    answers: bool
-    background: bool
-    panel_number: bool
-    results: bool
-    backups_until: date
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,15 +59,6 @@ class Visit:
     panel_identifier: str = ""
     section: str = ""
     is_bot: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Replayed:
-    """Withdrawals after a restore: how many were remembered, found and done again, and refused because the data were published since."""
-
-    remembered: int
-    again: int
-    refused: int
 
 
 class AlreadyDoneError(Exception):
@@ -280,16 +270,24 @@ def finish_die(token: str, *, understood_at_once: bool) -> None:
 
 
 @transaction.atomic
-def record_responses(token: str, *, reported: Mapping[str, bool]) -> None:
-    """Store the answers to all sensitive questions at once; from here on they are final."""
+def record_responses(token: str, *, reported: Mapping[str, bool], chosen: Mapping[str, int] | None = None) -> None:
+    """Store the answers to all sensitive questions at once; from here on they are final. `chosen` has the places of categories."""
     participant, protocol = _at(token, steps.QUESTIONS)
-    expected = {question.name for question in protocol.definition.questions}
-    if set(reported) != expected:
+    chosen, definition = chosen or {}, protocol.definition
+    possible = {question.name: range(len(question.categories)) for question in definition.category_questions}
+    expected = {question.name for question in definition.yes_no_questions}
+    if set(reported) != expected or set(chosen) != set(possible):
         raise JourneyError(
             _("Expected answers to %(expected)s, got answers to %(reported)s.")
-            % {"expected": ", ".join(sorted(expected)), "reported": ", ".join(sorted(reported)) or _("none")}
+            % {"expected": ", ".join(sorted({*expected, *possible})), "reported": ", ".join(sorted({*reported, *chosen})) or _("none")}
         )
-    insert([Response(participant=participant, question=name, reported_yes=yes) for name, yes in reported.items()])
+    if outside := [name for name, place in chosen.items() if place not in possible[name]]:
+        values = {"question": outside[0], "last": possible[outside[0]][-1], "found": chosen[outside[0]]}
+        raise JourneyError(_("Expected a category from 0 to %(last)s as the answer to %(question)s, got %(found)s.") % values)
+    if reported:
+        insert([Response(participant=participant, question=name, reported_yes=yes) for name, yes in reported.items()])
+    if chosen:
+        insert([CategoryResponse(participant=participant, question=name, category=place) for name, place in chosen.items()])
     _advance(participant, protocol)
 
 
@@ -351,7 +349,7 @@ def _withdraw(study: Study, *, withdrawal_hash: str, panel_number: str) -> Recei
     today = timezone.localdate()
     receipt = Receipt(
         day=today,
-        answers=participant.responses.exists() or participant.direct_answers.exists(),
+        answers=any(some.exists() for some in (participant.responses, participant.category_responses, participant.direct_answers)),
         background=bool(participant.background),
         panel_number=recruitment.forget_panel_member(study, person=panel_number),
         results=participant.counted,

@@ -203,14 +203,19 @@ LATEST_OPENING = 1.5
 
 def _questions_context(shown: Presentation, subsample: str) -> dict[str, object]:
     latest = math.ceil(shown.minimum_seconds * LATEST_OPENING)
-    return {"die": shown.dice[subsample], "questions": shown.questions, "minimum_seconds": shown.minimum_seconds, "latest_seconds": latest}
+    questions = shown.asked_of(subsample)
+    return {"die": shown.dice[subsample], "questions": questions, "minimum_seconds": shown.minimum_seconds, "latest_seconds": latest}
 
 
 def _take_questions(data: QueryDict, person: Person) -> None:
-    reported, errors = read_responses(person.shown.questions, data)
+    values, errors = read_responses(person.shown.questions, data)
     if errors:
-        raise Invalid(errors=errors, given=[f"answer-{name}={data[f'answer-{name}']}" for name in reported if f"answer-{name}" in data])
-    participation.record_responses(person.token, reported=reported)
+        raise Invalid(errors=errors, given=[f"answer-{name}={value}" for name, value in values.items()])
+    participation.record_responses(
+        person.token,
+        reported={one.id: values[one.id] == "1" for one in person.shown.questions if not one.dice},
+        chosen={one.id: int(values[one.id]) for one in person.shown.questions if one.dice},
+    )
 
 
 def _take_direct_questions(data: QueryDict, person: Person) -> None:

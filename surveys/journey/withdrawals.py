@@ -7,13 +7,35 @@ can hold the person is gone.
 
 import os
 import secrets
-from datetime import datetime, timedelta
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
 from pathlib import Path
 
 from django.conf import settings
 from django.utils import timezone
 
 FOLDER = ".withdrawals"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """The things that a withdrawal deleted, and how long back-ups may still hold them. It says nothing else, and is not kept."""
+
+    day: date
+    answers: bool
+    background: bool
+    panel_number: bool
+    results: bool
+    backups_until: date
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replayed:
+    """Withdrawals after a restore: how many were remembered, found and done again, and refused because the data were published since."""
+
+    remembered: int
+    again: int
+    refused: int
 
 
 def folder_of_withdrawals() -> Path:

@@ -15,6 +15,7 @@ from surveys.models.members import InvitationLink as InvitationLink
 from surveys.models.members import MemberRole as MemberRole
 from surveys.models.members import StudyMember as StudyMember
 from surveys.models.participants import AttritionCount as AttritionCount
+from surveys.models.participants import CategoryResponse as CategoryResponse
 from surveys.models.participants import CounterKind as CounterKind
 from surveys.models.participants import DirectAnswer as DirectAnswer
 from surveys.models.participants import Participant as Participant
@@ -36,6 +37,7 @@ from surveys.models.review import Preregistration as Preregistration
 from surveys.models.review import PrivacyLimit as PrivacyLimit
 from surveys.models.review import SignOff as SignOff
 from surveys.models.review import Verdict as Verdict
+from surveys.models.revisions import DraftRevision as DraftRevision
 from surveys.models.studies import ENDED as ENDED
 from surveys.models.studies import RUNNING as RUNNING
 from surveys.models.studies import Protocol as Protocol

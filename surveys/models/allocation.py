@@ -57,6 +57,9 @@ class ArmState(models.Model):
     arm = models.CharField(max_length=50)
     quota = models.PositiveIntegerField(null=True, blank=True)
     closed = models.BooleanField(default=False)
+    lines_missing = models.PositiveIntegerField(
+        default=1, db_default=1, help_text="How many lines more than its lists have this arm's quota allows; told without counting."
+    )
 
     class Meta:
         constraints = (models.UniqueConstraint(fields=("study", "arm"), name="arm_state_is_unique"),)

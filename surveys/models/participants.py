@@ -88,6 +88,21 @@ class Response(models.Model):
         return f"{self.question}: {'yes' if self.reported_yes else 'no'}"
 
 
+class CategoryResponse(models.Model):
+    """A participant's report on a sensitive question with categories, after a die that only they saw. Final: unique, never changed."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    participant = models.ForeignKey(Participant, on_delete=models.CASCADE, related_name="category_responses")
+    question = models.CharField(max_length=50)
+    category = models.PositiveSmallIntegerField(help_text="Its place among the categories of the question, from 0.")
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=("participant", "question"), name="each_category_answer_is_final"),)
+
+    def __str__(self) -> str:
+        return f"{self.question}: {self.category}"
+
+
 class DirectAnswer(models.Model):
     """A participant's answer to one sensitive question without a die. Nothing protects it, so it leaves the database in counts alone."""
 
@@ -140,6 +155,7 @@ class ShownNumbers(models.Model):
     comers = models.PositiveIntegerField(default=0, help_text="How many had agreed or declined when the numbers were renewed.")
     left_over = models.PositiveIntegerField(default=0, help_text="How many people the last batch left waiting.")
     numbers = models.JSONField(default=dict)
+    version = models.PositiveIntegerField(default=0, db_default=0, help_text="One more whenever other numbers or other people are shown.")
 
     def __str__(self) -> str:
         return f"after {self.comers} people"

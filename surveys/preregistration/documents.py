@@ -63,6 +63,7 @@ def preregistration_document(definition: StudyDefinition, *, version: int, sha25
         "design": design.to_document(),
         "hypotheses": list(_hypotheses(definition, language)),
         "prevalences": list(_prevalences(definition, language)),
+        **({"categories": categories} if (categories := list(_categories(definition, language))) else {}),
         "analysis": {
             "primary_method": HEADLINE,
             "further_methods": _further_methods(definition, with_covariates=bool(covariates)),
@@ -90,9 +91,9 @@ def preregistration_document(definition: StudyDefinition, *, version: int, sha25
 
 
 def _hypotheses(definition: StudyDefinition, language: str) -> Iterator[dict[str, str]]:
-    """Every treatment arm against the control, for every sensitive question."""
+    """Every treatment arm against the control, for every yes/no question."""
     labels = {arm.name: arm.label.in_language(language) for arm in definition.arms}
-    for question in definition.questions:
+    for question in definition.yes_no_questions:
         for treatment in definition.design().treatments:
             yield {
                 "question": question.name,
@@ -105,9 +106,24 @@ def _hypotheses(definition: StudyDefinition, language: str) -> Iterator[dict[str
 
 
 def _prevalences(definition: StudyDefinition, language: str) -> Iterator[dict[str, str]]:
-    """In a survey: how many truly say yes to every sensitive question."""
-    for question in definition.questions if definition.is_survey else ():
+    """In a survey: how many truly say yes to every yes/no question."""
+    for question in definition.yes_no_questions if definition.is_survey else ():
         yield {"question": question.name, "text": question.text.in_language(language), "arm": definition.control}
+
+
+def _categories(definition: StudyDefinition, language: str) -> Iterator[dict[str, object]]:
+    """The questions with more than two answers: their answers in order, and their designs with what they assume."""
+    for question in definition.category_questions:
+        design = definition.category_design(question)
+        yield {
+            "question": question.name,
+            "text": question.text.in_language(language),
+            "answers": [one.text.in_language(language) for one in question.categories],
+            "ordered": question.ordered,
+            "design": design.to_document(),
+            "assumption": design.identification.assumption,
+            "test": "none" if definition.is_survey else "of no effect on any answer, for every treatment against the control",
+        }
 
 
 def _further_methods(definition: StudyDefinition, *, with_covariates: bool) -> list[str]:

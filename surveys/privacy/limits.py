@@ -17,7 +17,7 @@ TOLERANCE = 1e-9
 
 def total_epsilon(definition: StudyDefinition) -> float:
     """The privacy loss of one participant, all questions together."""
-    return definition.design().composed_epsilon(len(definition.questions))
+    return definition.epsilon_total
 
 
 def limit() -> float:

@@ -11,9 +11,11 @@ def certainty(epsilon: float) -> str:
     return f"{number_format(privacy_words.certainty(epsilon))} %"
 
 
-def privacy_in_words(epsilon: float, *, questions: int) -> tuple[str, str]:
-    """The privacy number: for one answer with the loss `epsilon`, and for the answers to all questions together."""
+def privacy_in_words(epsilon: float, *, questions: int, total: float | None = None) -> tuple[str, str]:
+    """The privacy number: for one answer with the loss `epsilon`, and for the answers to all questions together, which lose `total`, or as
+    much each.
+    """
     one = _(privacy_words.AFTER_ONE) % {"sure": certainty(epsilon)}
     if questions == 1:
         return one, _(privacy_words.ONLY_ONE)
-    return one, _(privacy_words.AFTER_ALL) % {"questions": questions, "sure": certainty(questions * epsilon)}
+    return one, _(privacy_words.AFTER_ALL) % {"questions": questions, "sure": certainty(questions * epsilon if total is None else total)}

@@ -95,7 +95,7 @@ def privacy(request: HttpRequest, slug: str) -> HttpResponse:
             "questions": shown.questions,
             "epsilon_per_question": study.epsilon_per_question,
             "epsilon_total": study.epsilon_total,
-            "privacy": privacy_in_words(study.epsilon_per_question, questions=len(shown.questions)),
+            "privacy": privacy_in_words(study.epsilon_per_question, questions=len(shown.questions), total=study.epsilon_total),
         }
         return render(request, "surveys/participant/privacy.html", context)
 

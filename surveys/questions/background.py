@@ -35,6 +35,18 @@ class Question(Part):
     hint: Text | None = None
 
 
+class QuizItem(Question):
+    options: Options
+    answer: Name
+    shuffle: bool = True
+
+    @model_validator(mode="after")
+    def _answer_is_an_option(self) -> Self:
+        if self.answer not in (names := [option.name for option in self.options]):
+            raise ValueError(f"answer must be one of the options {', '.join(names)}, got {self.answer}")
+        return self
+
+
 class Background(Question):
     """A background question. It is shown to people whose earlier answers meet all conditions of `show_if`."""
 

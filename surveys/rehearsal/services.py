@@ -16,11 +16,11 @@ from jobs.tasks import send
 from surveys import actions
 from surveys.allocation.services import draw_first_lists
 from surveys.batches.services import count_everyone
-from surveys.definition import Entry
 from surveys.errors import SurveyError, TransitionError
 from surveys.models import BotRun, BotRunStatus, MediaFacts, Participant, Study, StudyStatus
 from surveys.protocols import ProtocolView, next_protocol
 from surveys.questions.assignment import Allocation
+from surveys.questions.entry import Entry
 from surveys.study_file import document_of
 
 MOST_BOTS = 5000

@@ -34,7 +34,7 @@ SECTION_OF_PART = {
 }
 Path = tuple[str, ...]
 WORDS_AROUND = 12
-NO_TEXTS = {"captions", "die", "files"}
+NO_TEXTS = {"captions", "die", "faces", "files"}
 """Parts of the file in which a name may look like a language without being one of a text."""
 # The file keeps these as words from a list, in which an underscore stands for a space.
 FROM_A_LIST = ("kind", "role", "scheme", "mode", "cheaters", "worse", "attention")
@@ -140,7 +140,7 @@ def _joined(words: list[str]) -> str:
 def _label(path: Path, languages: Mapping[str, str]) -> str:
     """Its place in words; texts and captions with the name of their language."""
     *places, last = path
-    if places and "die" not in places:
+    if places and not {"die", "faces"} & set(places):
         last = languages.get(last, last)
     return " › ".join(part.replace("_", " ") for part in (*places, last))
 
@@ -159,6 +159,8 @@ def _leaves(value: object, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[s
             return
         case dict():
             for name, inner in value.items():
+                if (name, inner) == ("ordered", False):
+                    continue  # every question without categories has it
                 yield from _leaves(inner, (*path, str(name)))
         case list() if value and all(isinstance(inner, dict) and "name" in inner for inner in value):
             yield (*path, "order"), ", ".join(inner["name"] for inner in value)

@@ -7,7 +7,7 @@ from datetime import date
 
 from candor.designs.design import Design
 from surveys.allocation.findable import about_sections
-from surveys.definition import QuizItem, StudyDefinition
+from surveys.definition import StudyDefinition
 from surveys.drafting.consent_prompts import Prompt, consent_prompts
 from surveys.drafting.markdown import sanitised_html
 from surveys.drafting.translations import Outdated, outdated_in, remembering
@@ -21,8 +21,9 @@ from surveys.privacy.budgets import bought_in_words, budget_in_words, rarity
 from surveys.privacy.exact import shown_exactly
 from surveys.privacy.limits import reason_is_needed
 from surveys.privacy.words import privacy_in_words
-from surveys.questions.background import Group, ShortText
+from surveys.questions.background import Group, QuizItem, ShortText
 from surveys.questions.parts import texts_of
+from surveys.questions.sensitive import SensitiveQuestion
 from surveys.questions.stimuli import Stimulus, Video
 from surveys.review.changes import Change, changes_between, section_of
 from surveys.study_file import define
@@ -58,6 +59,19 @@ class SubsampleDie:
     name: str
     share: float
     die: DieView
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CategoryDie:
+    """The die of a question with answers of its own: for each answer the faces that say it, in every subsample; the truth comes last."""
+
+    text: str
+    rows: tuple[tuple[str, tuple[tuple[int, ...], ...]], ...]
+    is_ordered: bool
+    scores: str
+    epsilon: float
+    assumption: str
+    identified: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,6 +123,8 @@ class Packet:
     shown: Presentation
     arms: tuple[ArmView, ...]
     dice: tuple[SubsampleDie, ...]
+    """Of the yes/no questions, if there are any."""
+    category_dice: tuple[CategoryDie, ...]
     background: tuple[BackgroundView, ...]
     quiz: tuple[tuple[FieldView, str], ...]
     files: tuple[StoredFile, ...]
@@ -144,6 +160,7 @@ class Packet:
     privacy: tuple[str, ...]
     needs_reason: str
     assumption: str
+    """Of the yes/no questions, or of the first question where there are none."""
     identified: bool
     is_tested: bool
     """Whether the answers can speak against the assumption by a specification test."""
@@ -196,7 +213,8 @@ def packet_of(
         progress_address=ADDRESS_OF_NOTHING,
         media_address=media_address,
     )
-    design, budget = definition.design(), definition.privacy_budget
+    first, budget = (*definition.yes_no_questions, *definition.category_questions)[0], definition.privacy_budget
+    design = definition.design_of(first)
     questions = {one.name: one.text.in_language(language) for one in definition.questions}
     return Packet(
         version=protocol.version,
@@ -209,6 +227,7 @@ def packet_of(
             SubsampleDie(name=name, share=weight / sum(definition.subsample_weights.values()), die=shown.dice[name])
             for name, weight in definition.subsample_weights.items()
         ),
+        category_dice=tuple(_category_die(question, definition, shown) for question in definition.category_questions),
         background=tuple(_background(definition, language)),
         quiz=tuple((field_view(item, language), _answer(item, language)) for item in definition.quiz),
         files=tuple(
@@ -234,12 +253,12 @@ def packet_of(
         budget_buys=tuple(bought_in_words(definition)),
         budget_rarity=rarity(budget) if budget else "",
         shown_exactly=tuple(shown_exactly(definition)),
-        epsilon=design.epsilon,
-        epsilon_total=design.composed_epsilon(len(definition.questions)),
-        privacy=privacy_in_words(design.epsilon, questions=len(definition.questions)),
+        epsilon=definition.epsilon,
+        epsilon_total=definition.epsilon_total,
+        privacy=privacy_in_words(definition.epsilon, questions=len(definition.questions), total=definition.epsilon_total),
         needs_reason=reason_is_needed(definition),
         assumption=design.identification.assumption,
-        identified=design.identification.prevalence if definition.is_survey else design.identification.effect,
+        identified=_is_identified(design),
         is_tested=_is_tested(design),
     )
 
@@ -294,6 +313,26 @@ def _is_tested(design: Design) -> bool:
     """A survey has as many shares as its model has parameters, unless a third subsample adds one and the cheaters' rate does not."""
     free_rate = design.cheater_model.yes_rate is None and design.identification.arm_specific_cheaters
     return not design.is_survey or (len(design.subsample_names) > 2 and not free_rate)
+
+
+def _is_identified(design: Design) -> bool:
+    """Whether the die tells what the study asks for."""
+    return design.identification.prevalence if design.is_survey else design.identification.effect
+
+
+def _category_die(question: SensitiveQuestion, definition: StudyDefinition, shown: Presentation) -> CategoryDie:
+    dice, design = next(one.dice for one in shown.questions if one.id == question.name), definition.category_design(question)
+    rows = [(row.says, row.label) for row in next(iter(dice.values())).table]
+    faces = [{row.says: row.faces for row in die.table} for die in dice.values()]
+    return CategoryDie(
+        text=question.text.in_language(shown.language),
+        rows=tuple((label, tuple(of_one[says] for of_one in faces)) for says, label in rows),
+        is_ordered=question.ordered,
+        scores=", ".join(f"{float(score):.15g}" for score in design.scores),
+        epsilon=design.epsilon,
+        assumption=design.identification.assumption,
+        identified=_is_identified(design),
+    )
 
 
 def _arms(definition: StudyDefinition, shown: Presentation, media: Media) -> list[ArmView]:

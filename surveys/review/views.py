@@ -72,7 +72,7 @@ def protocol(request: HttpRequest, slug: str, version: int | None = None) -> Htt
     packet = packet_of(found, language=request.GET.get("language", ""), before=reviewed, media_address=media_address)
     signed = signed_in(found)
     view = ProtocolView(definition=packet.definition, media=found.media, version=found.version)
-    place = place_of(request.GET, view, slug, version=frozen)
+    place = place_of(request.GET, view.definition, slug, version=frozen)
     context = {
         "study": study,
         "packet": packet,

@@ -21,6 +21,7 @@ from surveys.lifecycle.notices import Audience, record_and_tell
 from surveys.lifecycle.steps import DAYS_TO_RENEW, amendment_waits, each_held, locked, require_no_obstacle, take_step
 from surveys.models import RUNNING, Protocol, Study, StudyStatus, Verdict
 from surveys.protocols import media_facts, next_protocol, protocol_in_force, with_known_originals
+from surveys.revisions.services import keep_revision
 from surveys.studies.readiness import to_do
 from surveys.study_file import define, document_of
 
@@ -71,8 +72,13 @@ def change_definition(
     owner: User | None = None,
     accepts_bots: bool | None = None,
     expected_fingerprint: str | None = None,
+    page: str = "",
+    reverts: int | None = None,
 ) -> Study:
     """Replace the draft and, if given, its owner and whether bots may walk it.
+
+    Each change makes a version of the draft and an entry of the log. What a `page` saves by itself while one person types there for ten
+    minutes is one change. `reverts`: the number of the change that this one takes back.
 
     An approved study loses its approval and is a draft again. In a running study this prepares an amendment: participants go on with the
     protocol in force, and the parts on which their answers depend cannot be changed any more. A study under review cannot be changed. With
@@ -95,7 +101,7 @@ def change_definition(
         )
     if running and (owner not in (None, study.owner) or accepts_bots not in (None, study.accepts_bots)):
         raise TransitionError(_("The owner of a running study, and whether bots may walk it, cannot be changed."))
-    before = fingerprint(study)
+    before, document = fingerprint(study), study.definition
     _describe(study, _remembering(study, definition))
     if running:
         _require_answers_fit(study, definition)
@@ -106,7 +112,13 @@ def change_definition(
         _back_to_draft(study)
     study.full_clean(exclude=("protocol", "submitted"))
     study.save()
+    if page and fingerprint(study) == before:
+        return study
     details = {"sha256": fingerprint(study)} | ({"approval_lost": True} if approval_lost else {})
+    if fingerprint(study) != before:
+        revision = keep_revision(study, before=document, actor=actor, page=page, reverts=reverts)
+        if revision is None and not approval_lost:
+            return study
     record(actor=actor, action=actions.STUDY_CHANGED, subject=study, details=details)
     return study
 
@@ -325,8 +337,7 @@ def _remembering(study: Study, definition: StudyDefinition) -> StudyDefinition:
 
 def _describe(study: Study, definition: StudyDefinition) -> None:
     """Keep the columns beside the definition in step with it."""
-    design = definition.design()
     study.definition = document_of(definition)
     study.title = definition.title.in_language(definition.languages[0])[:200]
-    study.epsilon_per_question = design.epsilon
-    study.epsilon_total = design.composed_epsilon(len(definition.questions))
+    study.epsilon_per_question = definition.epsilon
+    study.epsilon_total = definition.epsilon_total

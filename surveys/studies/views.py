@@ -73,7 +73,7 @@ def study(request: HttpRequest, slug: str) -> HttpResponse:
         "stopped_by": stopped_by(found),
         "warnings": definition.warnings(),
         "few_people": too_few(definition) if found.status == StudyStatus.DRAFT else "",
-        "privacy": privacy_in_words(definition.design().epsilon, questions=len(definition.questions)),
+        "privacy": privacy_in_words(definition.epsilon, questions=len(definition.questions), total=definition.epsilon_total),
         "missing": missing,
         "may_change": seat.may_change,
         "asks_for_words": seat.may_change and definition.asks_for_words,

@@ -8,9 +8,11 @@ register = template.Library()
 
 
 @register.inclusion_tag("surveys/builder/fields/text.html")
-def text_field(node: Node, *, label: str, hint: str = "", rows: int = 1, markdown: bool = False) -> dict[str, object]:
-    """A text of the study, in every language. `rows` above 1: an area to write in."""
-    return {"node": node, "label": label, "hint": hint, "rows": rows, "markdown": markdown}
+def text_field(node: Node, *, label: str, hint: str = "", rows: int = 1, markdown: bool = False, whole: bool = False) -> dict[str, object]:
+    """A text of the study, in every language. `rows` above 1: an area to write in. `whole`: its lines make names in the data, so a script
+    stores it only when somebody leaves it.
+    """
+    return {"node": node, "label": label, "hint": hint, "rows": rows, "markdown": markdown, "whole": whole}
 
 
 @register.inclusion_tag("surveys/builder/fields/line.html")

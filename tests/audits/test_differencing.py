@@ -34,7 +34,8 @@ from surveys.studies import services as studies
 from surveys.tokens import hash_of_withdrawal_code
 from tests.audits.test_permissions import client_of, own_routes, people, shared
 from tests.audits.who_may_enter import ARGUMENTS, EVERYWHERE, RECRUITING, VISITORS
-from tests.factories import logged_in, recruiting_study, walk
+from tests.categories import with_frequency
+from tests.factories import ANSWERS, logged_in, recruiting_study, walk
 from tests.finished_people import TELLING_DIE, add_finished_people, count_everybody
 from tests.jobs import catch, work_off
 from tests.releases import PEOPLE, built_release, closed_study, published_release, rows_in
@@ -49,8 +50,16 @@ ONES_OWN = ("account", "mfa")
 """Secrets of one's own account, drawn anew each time."""
 LOGS = ("log", "surveys:study_log", "decisions")
 """They tell of what the auditor and its officer do; that participants leave nothing in them is held by the number of entries."""
-FIGURES = ("participants", "enrolment", "balance", "forest-attention", "running-attention", "subgroups-attention-gender")
-TABLES = ("participants", "enrolment", "balance", "estimates", "running", "subgroups")
+FIGURES = (
+    "participants",
+    "enrolment",
+    "balance",
+    "forest-attention",
+    "running-attention",
+    "subgroups-attention-gender",
+    "categories-copying",
+)
+TABLES = ("participants", "enrolment", "balance", "estimates", "running", "subgroups", "categories")
 HEADS = ("subsample,arm", "day,consented")
 """How the tables begin that count people."""
 MAY_MOVE = (
@@ -77,7 +86,8 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def study(people: dict[str, User]) -> Study:
     allocation = {"planned_participants": 480, "block_multiples": [1]}
-    made = recruiting_study(owner=people["owner"], allocation=allocation, die=TELLING_DIE, subgroups=["gender"])
+    questions = [*with_frequency()[:3], with_frequency()[-1]]
+    made = recruiting_study(owner=people["owner"], allocation=allocation, die=TELLING_DIE, subgroups=["gender"], questions=questions)
     return shared(made, people)
 
 
@@ -212,9 +222,10 @@ def misunderstands_and_finishes(study: Study) -> None:
     client = Client()
     walk(client, study, until="die")
     participation.count(study, participation.CounterKind.COMPREHENSION_FAILED, version=1)
-    walk(Client(), study)
+    walk(Client(), study, answers=ALL_ANSWERS)
 
 
+ALL_ANSWERS = {"questions": {**ANSWERS["questions"], "answer-copying": "2"}}
 ONE_PERSON: tuple[Callable[[Study], None], ...] = (declines, leaves_in_the_middle, misunderstands_and_finishes)
 
 

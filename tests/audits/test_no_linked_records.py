@@ -28,6 +28,7 @@ from analysis.models import Chunk, Run
 from surveys.models import (
     ENDED,
     AllocationSlot,
+    CategoryResponse,
     DirectAnswer,
     EntryBook,
     EntryCode,
@@ -46,7 +47,8 @@ from tests.factories import document, everything_stored, participant_of, recruit
 from tests.finished_people import TELLING_DIE, add_finished_people, compute, count_everybody
 
 pytestmark = pytest.mark.django_db
-COLLECTED = (Participant, Response, DirectAnswer, ShardedCounter, AllocationSlot, EntryBook, EntryCode, PanelMember, Run, Chunk)
+PEOPLE = {Participant, Response, CategoryResponse, DirectAnswer}
+COLLECTED = (*PEOPLE, ShardedCounter, AllocationSlot, EntryBook, EntryCode, PanelMember, Run, Chunk)
 GRADE = 86.71828
 POSITION, MONTH = 613.125, "1931-07"
 """In no other place; a mean over a group of people never comes near it by chance."""
@@ -226,7 +228,6 @@ def test_the_admin_shows_nothing_of_a_person(people: dict[str, User], marked: tu
 
 
 IDENTITIES = {model for model in apps.get_models() if model.__module__ == "surveys.models.recruitment"}
-PEOPLE = {Participant, Response, DirectAnswer}
 
 
 def led_to(model: type[models.Model]) -> set[Any]:

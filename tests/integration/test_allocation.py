@@ -15,6 +15,7 @@ from surveys.errors import StudyFullError
 from surveys.journey import services as participation
 from surveys.models import AllocationList, AllocationSlot, Study, StudyStatus
 from surveys.studies import services as studies
+from surveys.tasks import draw_ahead
 from surveys.tokens import withdrawal_code
 from tests.factories import address_of, definition, document, recruiting_study, study_in, token_of, walk
 
@@ -98,6 +99,46 @@ def test_a_used_up_list_is_followed_by_another_with_a_hash_of_its_own(client: Cl
     studies.close(study, actor=study.owner)
     content = client.get(reverse("surveys:allocation_list", args=[study.slug, 2])).content
     assert hashlib.sha256(content).hexdigest() == second.sha256
+
+
+def test_the_next_list_is_drawn_before_anybody_needs_it(study: Study) -> None:
+    take(study, 42)
+    draw_ahead()
+    assert AllocationList.objects.count() == 1  # six lines are an eighth of the plan
+    take(study, 1)
+    draw_ahead()
+    draw_ahead()
+    assert AllocationList.objects.count() == 2
+    assert Entry.objects.get(action="study.allocation_extended").details["list"] == 2
+    take(study, 48)
+
+
+def test_no_list_is_drawn_ahead_for_arms_that_take_nobody(study: Study) -> None:
+    full = recruiting_study(slug="full", arms=with_quotas(slides=1, instructor=1))
+    take(full, 2)
+    take(study, 47)
+    studies.pause(study, actor=study.owner)
+    draw_ahead()
+    assert AllocationList.objects.count() == 2
+
+
+def test_a_full_study_is_told_from_few_rows(django_assert_max_num_queries: Any) -> None:
+    study = recruiting_study(arms=with_quotas(slides=3, instructor=4))
+    take(study, 7)
+    with django_assert_max_num_queries(2) as asked:
+        assert not has_room(study)
+    assert not any("COUNT" in one["sql"] for one in asked.captured_queries)
+
+
+def test_lines_are_stored_as_the_orm_stores_them(study: Study) -> None:
+    drawn = AllocationList.objects.get()
+    rows = list(AllocationSlot.objects.order_by("position").values())
+    AllocationSlot.objects.all().delete()
+    AllocationSlot.objects.bulk_create(
+        AllocationSlot(study=study, list=drawn, position=one["position"], subsample=one["subsample"], arm=one["arm"]) for one in rows
+    )
+    by_orm = list(AllocationSlot.objects.order_by("position").values())
+    assert [{**one, "id": None} for one in by_orm] == [{**one, "id": None} for one in rows]
 
 
 def test_an_arm_with_a_quota_takes_that_many_and_the_other_goes_on() -> None:

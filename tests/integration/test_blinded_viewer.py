@@ -16,6 +16,7 @@ from surveys.models import MemberRole, Study, StudyMember
 from surveys.studies import services as studies
 from tests.audits.test_permissions import own_routes
 from tests.audits.who_may_enter import ARGUMENTS
+from tests.categories import FREQUENCY
 from tests.factories import document, logged_in, page_of, person, recruiting_study
 from tests.finished_people import TELLING_DIE, add_finished_people, compute
 
@@ -42,8 +43,8 @@ PROTOCOL = {
     "surveys:protocol_preregistration_file",
 }
 NAMES = {
-    "figure": ("participants", "enrolment", "balance", "forest-attention", "running-attention", "planned-attention"),
-    "table": ("participants", "enrolment", "balance", "sequences", "estimates", "running"),
+    "figure": ("participants", "enrolment", "balance", "forest-attention", "running-attention", "planned-attention", "categories-copying"),
+    "table": ("participants", "enrolment", "balance", "sequences", "estimates", "running", "categories"),
 }
 
 
@@ -54,7 +55,7 @@ def study() -> Study:
     slides, instructor = sample["arms"]
     study = recruiting_study(
         arms=[slides, {**instructor, "weight": 3}],
-        questions=sample["questions"][:1],
+        questions=[sample["questions"][0], FREQUENCY],
         die=TELLING_DIE,
         allocation={"planned_participants": 360},
     )
@@ -94,6 +95,8 @@ def test_no_answer_about_people_or_results_names_an_arm(study: Study, query: str
         assert "B minus A" in seen[f"analysis:figure {figure}-attention"]
     for table in ("sequences", "estimates"):
         assert "effect,efficient,B,A" in seen[f"analysis:table {table}"]
+    assert "B minus A" in seen["analysis:figure categories-copying"]
+    assert "effect_on_category,often,B,A" in seen["analysis:table categories"]
     named = answers(study, member(study, MemberRole.VIEWER), query)
     assert "Slides with the instructor minus Slides only" in named["analysis:figure forest-attention"]
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from io import BytesIO, StringIO
 from typing import Any
 
@@ -22,9 +23,10 @@ from surveys.bots.sending import arms_by_stimulus
 from surveys.bots.walker import Ending, Walker
 from surveys.counts import exact_counts
 from surveys.journey.visitors import BOT_COOKIE, bot_ticket
-from surveys.models import AllocationSlot, DirectAnswer, Participant, Response, Step, Study
+from surveys.models import AllocationSlot, CategoryResponse, DirectAnswer, Participant, Response, Step, Study
 from surveys.protocols import protocol_in_force
 from surveys.studies import services as studies
+from tests.categories import FREQUENCY, with_frequency
 from tests.factories import QUESTIONS, address_of, answer, definition, participant_of, recruiting_study, study_in, walk
 
 FAITHFUL = Habits(declines=0, drops_out=0, leaves_blank=0, misunderstands=0)
@@ -173,6 +175,15 @@ def test_cheaters_answer_as_they_please(study: Study, browser: httpx.Client, beh
     for seed in range(4):
         send_one(study, crowd, seed=seed, browser=browser)
     assert set(Response.objects.values_list("reported_yes", flat=True)) == reported
+
+
+@pytest.mark.parametrize("questions", [[FREQUENCY], with_frequency()], ids=["alone", "with others"])
+def test_questions_with_categories_are_answered_by_their_own_tables(browser: httpx.Client, questions: list[dict[str, Any]]) -> None:
+    study = recruiting_study(questions=questions, accepts_bots=True)
+    crowd = population(study, behaviour=Behaviour.ALWAYS_YES, cheater_proportion=1.0, habits=replace(FAITHFUL, misunderstands=1.0))
+    assert send_one(study, crowd, seed=1, browser=browser) == Ending.FINISHED
+    assert list(CategoryResponse.objects.values_list("category", flat=True)) == [2]
+    assert Response.objects.filter(reported_yes=True).count() == len(questions) - 1
 
 
 def shares_of_yes(behaviour: Behaviour, *, prevalence: float, instruction: str, cheaters: float = 1.0) -> set[bool]:

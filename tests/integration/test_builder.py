@@ -122,10 +122,18 @@ def test_two_people_never_overwrite_each_other(browser: Client, study: Study) ->
     assert browser.post(address("build_about", study), about).status_code == 302, "another part is not in the way"
 
 
-def test_a_preview_shows_what_participants_will_see(browser: Client) -> None:
-    shown = browser.post(reverse("surveys:build_preview"), {"consent.en": "## Hello\n\n<script>alert(1)</script>"}).content.decode()
-    assert "<h2>Hello</h2>" in shown
-    assert "<script>" not in shown
+def test_the_preview_stands_beside_the_page_that_is_built(browser: Client, study: Study) -> None:
+    shown = browser.get(address("build_arm", study, "instructor"))
+    (frame,) = page_of(shown).xpath("//iframe/@src")
+    assert "step=video" in frame
+    assert "arm=instructor" in frame
+    assert "frame-src 'self'" in shown["Content-Security-Policy"]
+    framed = browser.get(frame)
+    assert (framed.status_code, framed["X-Frame-Options"]) == (200, "SAMEORIGIN")
+    last = framed.wsgi_request.get_full_path().replace("step=video", "step=questions")
+    there = browser.post(last, {})["Location"]
+    assert "framed=1" in browser.post(there, {})["Location"], "after the last page comes the first, not the choice of pages"
+    assert not page_of(browser.get(address("build_plans", study))).xpath("//iframe"), "participants see nothing of it"
 
 
 def test_a_frozen_protocol_can_be_read_only_until_a_new_version_is_made() -> None:

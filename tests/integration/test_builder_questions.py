@@ -6,8 +6,11 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.http import HttpResponse
 from django.test import Client
+from django.urls import reverse
 
 from surveys.models import Study, StudyStatus
+from surveys.study_file import define
+from tests.categories import with_frequency
 from tests.factories import draft_study, logged_in, page_of, study_in
 from tests.integration.test_builder import address, definition_of, errors, inputs
 
@@ -217,3 +220,69 @@ def test_a_file_that_is_no_dictionary_is_refused_with_the_reason(browser: Client
     response = browser.post(address("build_redcap", study), {"file": SimpleUploadedFile("x.csv", content)})
     assert response.status_code == 422
     assert expected in response.content.decode()
+
+
+ASKED = {
+    "kind": "categories",
+    "text.en": "How often?",
+    "text.de": "Wie oft?",
+    "categories.en": "Never\nOnce\nNA",
+    "categories.de": "Nie\nEinmal\nOft",
+    "scores": "0 1 4,5",
+    "expected": "Never",
+}
+
+
+def test_a_question_with_categories_is_added_with_proposed_faces_and_saved_again(browser: Client, study: Study) -> None:
+    before = definition_of(study)
+    assert add(browser, study, "questions", ASKED, kind="categories").status_code == 302
+    question = definition_of(study).category_questions[0]
+    assert [(one.name, one.text.root["de"], one.score) for one in question.categories] == [
+        ("never", "Nie", 0),
+        ("once", "Einmal", 1),
+        ("na_answer", "Oft", 4.5),
+    ]
+    assert (question.ordered, question.cheaters, list(question.faces)) == (True, "never", ["1", "2"])
+    page = address("build_item", study, "questions", "how_often")
+    assert inputs(browser.get(page))["faces.1"].count("\n") == 2
+    saved = definition_of(study)
+    assert browser.post(page, inputs(browser.get(page))).status_code == 302
+    assert definition_of(study) == saved
+    listed = browser.get(address("build_questions", study)).content.decode()
+    assert "Never · Once · NA" in listed
+    assert f"ε = {saved.epsilon_total:.2f}" in listed
+    assert browser.post(page, inputs(browser.get(page)) | {"kind": "yes_no"}).status_code == 302
+    assert [one.name for one in definition_of(study).yes_no_questions] == [*(one.name for one in before.questions), "how_often"]
+
+
+FACES = {"faces.1": "1\n2\n3 4"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "sentence"),
+    [
+        ({"categories.en": "Never\nOnce\nOften\nA\nB\nC\nD"}, "categories.en", "Write from 2 to 6, one on each line."),
+        (FACES | {"faces.2": "1\n2"}, "faces.2", "Write 3 lines, one for each answer; here are 2."),
+        (FACES | {"faces.2": "1\n2\n2"}, "", "every face may be named once, found [1, 2, 2]"),
+        (FACES | {"faces.2": "1\n2\n3 4"}, "", "the subsamples must play different forced responses"),
+        (FACES | {"faces.2": "1 2\n3 4\n5 6"}, "", "subsample '2' never asks for the truth"),
+        ({"scores": "3 2 1"}, "", "scores must be increasing numbers"),
+        ({"expected": "Always"}, "expected", "Write one of the options as it stands above; “Always” is none."),
+    ],
+)
+def test_mistakes_of_categories_are_told(browser: Client, study: Study, changes: dict[str, str], field: str, sentence: str) -> None:
+    response = add(browser, study, "questions", ASKED | changes, kind="categories")
+    assert response.status_code == 422
+    assert sentence.replace("'", "&#x27;") in response.content.decode()
+    assert not field or field in errors(response)
+
+
+def test_another_die_gives_questions_with_categories_other_faces_where_it_must() -> None:
+    study = draft_study(questions=with_frequency())
+    browser = logged_in(study.owner)
+    page = reverse("analysis:build_die", args=[study.slug])
+    twelve = inputs(browser.get(page)) | {"die": "12"}
+    assert browser.post(page, twelve).status_code == 302
+    changed = definition_of(study)
+    assert (changed.die.sides, changed.category_questions[0].faces) == (12, define(study.definition).category_questions[0].faces)
+    assert len(changed.questions) == 5

@@ -17,9 +17,10 @@ from surveys.batches.order_of_arrival import TABLES, forget_order_of_days, forge
 from surveys.batches.services import count_next_batch
 from surveys.journey import services as participation
 from surveys.journey.participant_store import read_participant
-from surveys.models import EntryCode, Participant, Response, Step, Study
+from surveys.models import CategoryResponse, EntryCode, Participant, Response, Step, Study
 from surveys.recruitment.services import add_entry_codes
 from surveys.studies import services as studies
+from tests.categories import with_frequency
 from tests.factories import answer, participant_of, recruiting_study, token_of, walk
 from tests.finished_people import add_finished_people
 from tests.simultaneous import at_once
@@ -57,8 +58,9 @@ def people_one_by_one(study: Study, n: int) -> list[Any]:
     for key in keys:
         with transaction.atomic():
             Participant.objects.filter(pk=key).update(step=Step.FINISHED, finished_on="2026-01-01")
-            for response in Response.objects.filter(participant=key):
-                response.save()
+            for model in (Response, CategoryResponse):
+                for response in model._default_manager.filter(participant=key):
+                    response.save()
     return keys
 
 
@@ -67,13 +69,19 @@ def study() -> Study:
     return recruiting_study(allocation={"planned_participants": PEOPLE})
 
 
-def test_each_hour_those_who_wait_lie_in_no_order_and_have_one_age(study: Study) -> None:
-    keys = people_one_by_one(study, PEOPLE)
+@pytest.fixture
+def mixed() -> Study:
+    """A study with yes/no questions and one with categories."""
+    return recruiting_study(allocation={"planned_participants": PEOPLE}, questions=with_frequency())
+
+
+def test_each_hour_those_who_wait_lie_in_no_order_and_have_one_age(mixed: Study) -> None:
+    keys = people_one_by_one(mixed, PEOPLE)
     if connection.vendor == "postgresql":
         assert in_order_of(keys, as_they_lie(Participant, "pk")) > 0.75, "this test would prove nothing if they were not in order before"
         assert len(set(ages(Participant))) > PEOPLE / 2
     assert forget_recent_order() == []
-    for model, column in ((Participant, "pk"), (Response, "participant_id")):
+    for model, column in ((Participant, "pk"), (Response, "participant_id"), (CategoryResponse, "participant_id")):
         places = list(dict.fromkeys(as_they_lie(model, column)))
         assert sorted(places) == sorted(keys)
         assert 0.3 < in_order_of(keys, places) < 0.7
@@ -82,12 +90,13 @@ def test_each_hour_those_who_wait_lie_in_no_order_and_have_one_age(study: Study)
     assert Response.objects.count() == 4 * PEOPLE
 
 
-def test_a_batch_is_sealed_in_one_transaction_and_in_no_order(postgresql: None, study: Study) -> None:
-    keys = people_one_by_one(study, PEOPLE)
-    assert count_next_batch(study)
+def test_a_batch_is_sealed_in_one_transaction_and_in_no_order(postgresql: None, mixed: Study) -> None:
+    keys = people_one_by_one(mixed, PEOPLE)
+    assert count_next_batch(mixed)
     sealed = set(Participant.objects.filter(counted=True).values_list("pk", flat=True))
     assert len(sealed) >= 100
-    assert len(set(ages(Participant, counted=True)) | set(ages(Response, participant__counted=True))) == 1
+    answers = [age for model in (Response, CategoryResponse) for age in ages(model, participant__counted=True)]
+    assert len({*ages(Participant, counted=True), *answers}) == 1
     places = as_they_lie(Participant, "pk", counted=True)
     assert 0.3 < in_order_of([key for key in keys if key in sealed], places) < 0.7
     assert Response.objects.count() == 4 * PEOPLE

@@ -11,9 +11,11 @@ from pathlib import Path
 import numpy as np
 
 from analysis.packages.archives.labelled_files import labelled_files
+from analysis.packages.package import package_files
 from analysis.packages.without_candor import replicate_numpy
 from candor.packages.archive import signed
 from candor.packages.signing import private_key, public_pem
+from tests.categories import with_frequency
 from tests.estimate_cases import packages
 from tests.package_contents import SECRET, content, files, with_a_changed_byte
 
@@ -87,6 +89,16 @@ def test_a_package_as_it_was_signed_passes_in_base_r(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "results.json: it was changed\n" in done.stdout
     assert "The numbers cannot be computed again: a file is not as it should be: results.json: its end is missing" in done.stdout
+
+
+def test_questions_with_named_answers_are_read_with_their_labels_and_left_to_the_library_aloud(tmp_path: Path) -> None:
+    made = content(people=120, questions=with_frequency()[-1:], released=("copying",))
+    folder = put(tmp_path / "package", package_files(made, private_key(SECRET)))
+    done = r(folder / "replicate.R", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "How often did you copy an answer this term?\n  not computed here, because its answers are named" in done.stdout
+    (folder / "look.R").write_text('source("labels.R", encoding = "UTF-8"); cat(levels(answers$answer_copying), nrow(answers))')
+    assert r("look.R", cwd=folder).stdout == "never once often 120"
 
 
 def test_a_changed_byte_in_any_file_is_told(tmp_path: Path) -> None:

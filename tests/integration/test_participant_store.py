@@ -12,7 +12,7 @@ from django.db.backends.sqlite3.base import DatabaseWrapper as SQLite
 
 from surveys.journey import participant_store
 from surveys.journey.participant_store import PARTICIPANT_FIELDS, STUDY_FIELDS, insert, read_participant, read_study, update
-from surveys.models import DirectAnswer, Participant, Response, Step, Study
+from surveys.models import CategoryResponse, DirectAnswer, Participant, Response, Step, Study
 from tests.factories import recruiting_study
 
 EMBEDDED = "embedded"
@@ -90,6 +90,7 @@ def each_kind_of_row(study: Study) -> Iterator[models.Model]:
     for yes in (True, False):
         yield Response(participant=person, question=f"attention-{yes}", reported_yes=yes)
         yield DirectAnswer(participant=person, question=f"attention-{yes}", yes=yes)
+    yield CategoryResponse(participant=person, question="copying", category=5)
 
 
 def test_a_row_is_inserted_as_the_orm_inserts_it(study: Study, database: str) -> None:

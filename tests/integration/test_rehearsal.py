@@ -24,6 +24,7 @@ from surveys.protocols import protocol_view_for
 from surveys.rehearsal.selectors import rehearsal_of
 from surveys.rehearsal.services import Planted, RehearsalError, delete_rehearsal, rehearse, stop_rehearsal
 from surveys.studies import services as studies
+from tests.categories import with_frequency
 from tests.factories import address_of, draft_study, everything_stored, heading, logged_in, page_of, person, recruiting_study, study_in
 from tests.finished_people import compute
 from tests.jobs import Sent, catch, claimed, fall_silent, is_unfinished, keys, swept, work_on
@@ -285,3 +286,29 @@ def test_a_mistake_in_the_form_is_named_and_nothing_is_made() -> None:
     named = page_of(response).xpath("//*[@role='alert']//a/@href")
     assert named == ["#bots", "#dropout", "#effect"]
     assert not BotRun.objects.exists()
+
+
+def test_bots_answer_with_categories_and_every_answer_is_compared(queued: Sent) -> None:
+    study = draft_study(questions=[with_frequency()[0], with_frequency(cheaters="never")[-1]])
+    crowd = start(study, bots=40, drops_out=0.0, behaviour="always_yes")
+    turns(crowd)
+    found = computed(BotRun.objects.get().study)["categories"]["copying"]
+    view = rehearsal_view(BotRun.objects.get().study, language="en")
+    assert [one.name for one in view.questions] == ["attention", "copying"]
+    assert "cheaters answer otherwise than these bots do" in view.warning
+    compared = {one.what: one for one in view.questions[-1].comparisons}
+    effects = {one["category"]: one for one in found["effects"] if one["measure"] == "category"}
+    for answer, label, planted in (("never", "Never", -0.1), ("once", "Once", -0.1), ("often", "More often", 0.2)):
+        effect = compared[f"Effect on “{label}”: Slides with the instructor minus Slides only"]
+        assert effect.planted == pytest.approx(planted)
+        assert (effect.estimate, effect.low, effect.high) == (
+            effects[answer]["value"],
+            effects[answer]["interval"]["low"],
+            effects[answer]["interval"]["high"],
+        )
+        share = {"Slides only": 0.4, "Slides with the instructor": 0.6}
+        for arm, last in share.items():
+            expected = last if answer == "often" else (1 - last) / 2
+            assert compared[f"True answers “{label}”: {arm}"].planted == pytest.approx(expected)
+    assert compared["Share who did not follow the die"].planted == 0.1
+    assert "Effect on “More often”" in page_text(study)

@@ -28,9 +28,9 @@ def as_before() -> Iterator[None]:
         participation.record_responses.__wrapped__
     )  # without a transaction of its own: its savepoint would have another number
 
-    def record_and_mark(token: str, *, reported: Mapping[str, bool]) -> None:
+    def record_and_mark(token: str, *, reported: Mapping[str, bool], chosen: Mapping[str, int]) -> None:
         with transaction.atomic():
-            record_responses(token, reported=reported)
+            record_responses(token, reported=reported, chosen=chosen)
             PanelMember.objects.filter(panel_hash=panel_hash(withdrawal_code(token))).update(identifier=F("identifier"))
 
     with pytest.MonkeyPatch.context() as patch:

@@ -12,7 +12,7 @@ from django.db import connection
 from tests.linkage.attack import Copy, Row
 
 OF_PEOPLE = {"surveys_entrycode": "code_hash", "surveys_panelmember": "identifier"}
-OF_ANSWERS = ("surveys_participant", "surveys_response")
+OF_ANSWERS = ("surveys_participant", "surveys_response", "surveys_categoryresponse")
 Read = Callable[[str], list[dict[str, Any]]]
 Beside = Callable[[str], Mapping[str, object]]
 
@@ -75,10 +75,11 @@ def _copy(tables: Iterable[str], rows_of: Read, beside: Beside) -> Copy:
     for row in stored["surveys_participant"]:
         key = row["id"] if isinstance(row["id"], str) else row["id"].hex
         answers[key] = {**_named("surveys_participant", row), **beside(key)}
-    for row in stored["surveys_response"]:
-        if row["question"] == "attention":
-            key = row["participant_id"] if isinstance(row["participant_id"], str) else row["participant_id"].hex
-            answers[key] |= _named("surveys_response", row)
+    for table, question in (("surveys_response", "attention"), ("surveys_categoryresponse", "copying")):
+        for row in stored[table]:
+            if row["question"] == question:
+                key = row["participant_id"] if isinstance(row["participant_id"], str) else row["participant_id"].hex
+                answers[key] |= _named(table, row)
     others = {table: rows for table, rows in stored.items() if rows and table not in (*OF_PEOPLE, *OF_ANSWERS)}
     return Copy(people=people, answers=answers, others=others)
 

@@ -11,6 +11,7 @@ from surveys.journey.services import Visit
 from surveys.models import Participant, Study
 from surveys.recruitment.services import add_entry_codes, write_down_entries
 from surveys.tokens import hash_of_entry_code, hash_of_token, new_token, withdrawal_code
+from tests.categories import with_frequency
 from tests.factories import recruiting_study
 
 PEOPLE = 150
@@ -38,7 +39,7 @@ class Walk:
             lambda: participation.finish_stimulus(self.visit.token, page=0),
             lambda: participation.record_quiz(self.visit.token, answers={"groups": "alike", "control": "spare"}),
             lambda: participation.finish_die(self.visit.token, understood_at_once=True),
-            lambda: participation.record_responses(self.visit.token, reported=dict.fromkeys(QUESTIONS, True)),
+            lambda: participation.record_responses(self.visit.token, reported=dict.fromkeys(QUESTIONS, True), chosen={"copying": 2}),
         )
         steps[self.step]()
         self.step += 1
@@ -92,7 +93,8 @@ def in_stages(look: Callable[[str, Mapping[str, Truth]], None], *, seed: int) ->
     """Walk two studies, one with codes and one with a panel, and look at the database at each stage."""
     truths = {}
     for kind in ("codes", "prolific"):
-        study = recruiting_study(slug=f"with-{kind}", entry={"kind": kind}, allocation={"planned_participants": PEOPLE})
+        allocation = {"planned_participants": PEOPLE}
+        study = recruiting_study(slug=f"with-{kind}", entry={"kind": kind}, allocation=allocation, questions=with_frequency())
         truths[kind] = walk_everybody(study, seed=seed, codes=kind == "codes")
     for stage in STAGES:
         pass_time(stage)

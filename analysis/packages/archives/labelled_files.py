@@ -31,14 +31,14 @@ def short_names(columns: list[Column]) -> dict[str, str]:
 
 def _spss(content: Content, columns: list[Column]) -> list[str]:
     names = short_names(columns)
-    kinds = [f"{names[one.name]} {'F1.0' if one.is_answer else f'A{_width(one)}'}" for one in columns]
+    kinds = [f"{names[one.name]} {'F1.0' if one.is_number else f'A{_width(one)}'}" for one in columns]
     lines = [f"* {_plain(content.title)}: data.csv with labels. In SPSS: INSERT FILE='labels.sps' CD=YES."]
     lines += ["GET DATA /TYPE=TXT /FILE='data.csv' /ENCODING='UTF8' /DELIMITERS=',' /QUALIFIER='\"' /ARRANGEMENT=DELIMITED /FIRSTCASE=2"]
     lines += [f"  /VARIABLES={' '.join(kinds)}.", "VARIABLE LABELS"]
     lines += [f"  {names[one.name]} {_quoted(one.label)}" for one in columns] + ["  .", "VALUE LABELS"]
     for number, one in enumerate(columns):
         lines.append(f"  {'/' if number else ''}{names[one.name]}")
-        lines += [f"    {value if one.is_answer else _quoted(value)} {_quoted(label)}" for value, label in one.values.items()]
+        lines += [f"    {value if one.is_number else _quoted(value)} {_quoted(label)}" for value, label in one.values.items()]
     return [*lines, "  .", "EXECUTE.", "SAVE OUTFILE='data.sav'."]
 
 
@@ -49,7 +49,7 @@ def _stata(content: Content, columns: list[Column]) -> list[str]:
     for number, one in enumerate(columns, start=1):
         name = names[one.name]
         lines.append(f"rename v{number} {name}")
-        if one.is_answer:
+        if one.is_number:
             lines.append(f"destring {name}, replace")
             codes = {value: int(value) for value in one.values}
         else:
@@ -68,7 +68,7 @@ def _r(content: Content, columns: list[Column]) -> list[str]:
     for one in columns:
         column = f"answers[[{_r_text(one.name)}]]"
         values, labels = ", ".join(map(_r_text, one.values)), ", ".join(map(_r_text, one.values.values()))
-        if one.is_answer:
+        if one.is_number:
             lines += [f"{column} <- as.integer({column})", f"attr({column}, 'labels') <- c({values_named(one.values)})"]
         else:
             lines += [f"{column} <- factor({column}, levels = c({values}))", f"attr({column}, 'labels') <- c({labels})"]

@@ -7,7 +7,8 @@
 # Computed are effects by both methods, people who do not follow the die, and prevalence, with standard errors, p-values, Holm's
 # adjustment, Fieller's and Wald's intervals, and the test of the model. The formulas are those of Candor's docs/methods.md. Left to
 # replicate.py, which needs Candor's library: intervals by likelihood, the bootstrap, sequences, planned tests, estimates at the edge of what
-# is possible, studies that assigned whole sections, analytics.json and records.json.
+# is possible, studies that assigned whole sections, analytics.json and records.json. So are questions whose answers are named categories;
+# this program names them.
 #
 # THE WRONG ANALYSIS compares the shares of reported "yes". The die dictated some reports, so it estimates x * truth * effect and not the
 # effect: x is the share of people who follow the die, truth = 1 - forced no - forced yes. Right is effect = (the difference) / (x * truth).
@@ -472,6 +473,11 @@ main <- function(folder, key = file.path(folder, KEY)) {
     for (question in protocol$questions) {
       cat(question$text, "\n", sep = "")
       show_outcome(again$outcomes[[question$name]])
+    }
+    for (question in protocol$category_questions) {
+      cat(question$text, "\n", sep = "")
+      cat("  not computed here, because its answers are named: its estimates are in results.json under categories,\n")
+      cat("  and replicate.py, which needs Candor's library, computes them again\n")
     }
     different <- values[!values$same, ]
     cat(sprintf("%s: published %s, computed again %s\n", different$place, different$published, different$again), sep = "")

@@ -8,7 +8,7 @@ in the package, which proves less.
 Computed are effects by both methods, people who do not follow the die, and prevalence, with standard errors, p-values, Holm's adjustment,
 Fieller's and Wald's intervals, and the test of the model. Left to replicate.py, which needs Candor's library: intervals by likelihood,
 the bootstrap, sequences, planned tests, estimates at the edge of what is possible, studies that assigned whole sections, analytics.json
-and records.json.
+and records.json. So are questions whose answers are named categories; this program names them.
 
 THE WRONG ANALYSIS compares the shares of reported "yes". The die dictated some reports, so it estimates x · truth · τ and not the effect τ:
 x is the share of people who follow the die, truth = 1 - forced no - forced yes. Right is τ = (difference of the shares) / (x · truth).
@@ -347,6 +347,10 @@ def main(folder: Path, key: bytes | None = None) -> int:
     for question in protocol["questions"]:
         print(question.get("text", question["name"]))
         show(again["outcomes"][question["name"]])
+    for question in protocol.get("category_questions", ()):
+        print(question.get("text", question["name"]))
+        print("  not computed here, because its answers are named: its estimates are in results.json under categories,")
+        print("  and replicate.py, which needs Candor's library, computes them again")
     for place, found, published in different:
         print(f"{place}: published {published}, computed again {found}")
     print(f"{len(values)} numbers were computed again, {len(different)} differ from those that were published.")

@@ -39,8 +39,9 @@ def read(file: IO[bytes], *, files: Sequence[DeclaredFile]) -> Packed:
     """The number of students, the attributes, and the packed records.
 
     `files` stand one after another in `file`, each behind the one to whose rows its own belong: with `size`, `name`, `kind` (csv, xapi or
-    json), `group` (what its rows are called; empty: a row is a student) and `below` (the group of the rows above; empty: students). CSV has
-    `key`, the `columns`, their `roles`, and `on`, the columns that say to which row above a row belongs.
+    json), `group` (what its rows are called; empty: a row is a student), `below` (the group of the rows above; empty: students) and `on`,
+    the columns that say to which row above a row belongs. CSV has `key`, the `columns` and their `roles`. The last part of the address of
+    its object names a statement, and that of its parent the row above.
     """
     joined = Joined()
     for one in files:
@@ -48,7 +49,7 @@ def read(file: IO[bytes], *, files: Sequence[DeclaredFile]) -> Packed:
         if one["kind"] == "json":
             joined.take_records(part, one)
         else:
-            named_by = next((below["on"] for below in files if one["group"] and below["below"] == one["group"]), ())
+            named_by = next((sorted(below["on"]) for below in files if one["group"] and below["below"] == one["group"]), [])
             rows = _rows(part, one, named_by) if one["kind"] == "csv" else _statements(part, one)
             joined.take(rows, one, named_by=named_by)
         while part.read(1 << 20):  # what a reader left would be the beginning of the next file
@@ -59,7 +60,7 @@ def read(file: IO[bytes], *, files: Sequence[DeclaredFile]) -> Packed:
 def _rows(part: IO[bytes], one: DeclaredFile, named_by: Sequence[str]) -> Iterator[Row]:
     names, rows = opened(part, one["columns"])
     place, kept = names.index(one["key"]), [(at, name) for at, name in enumerate(names) if one["roles"].get(name) in HOME]
-    above, own = ([(names.index(name), name) for name in columns] for columns in (one["on"], named_by))
+    above, own = ([(names.index(name), name) for name in columns] for columns in (sorted(one["on"]), named_by))
     for line, row in rows:
         found = {}
         for at, name in kept:
@@ -76,7 +77,8 @@ def _rows(part: IO[bytes], one: DeclaredFile, named_by: Sequence[str]) -> Iterat
 
 def _statements(part: IO[bytes], one: DeclaredFile) -> Iterator[Row]:
     for number, document in documents(part, one["name"]):
-        found = statement_of(document)
+        found = statement_of(document, has_parent=bool(one["below"]))
         if isinstance(found, Sentence):
             raise UnreadableError(_("statement %(number)s: %(problem)s", number=number, problem=found))
-        yield Row(number, found[0], {name: found[1][name] for name in STATEMENT if one["roles"].get(name) in HOME})
+        told = {name: found.told[name] for name in STATEMENT if one["roles"].get(name) in HOME}
+        yield Row(number, found.key, told, (found.above,), (found.own,))

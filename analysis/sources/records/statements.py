@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import IO
+from typing import IO, NamedTuple
 
 from analysis.sources.records.values import AUXILIARY, CHILDREN, CONTROL, FIELDS, LABELS, VALUES, Home, Vertex, checked
 from candor.errors import DataError
@@ -66,8 +66,17 @@ def roles_in(record: object, told: dict[str, str], *, where: "Sentence | str", d
     return found
 
 
-def statement_of(document: object) -> tuple[str, dict[str, str]] | Sentence:
-    """The key of the actor and the attributes of a statement, or what it lacks."""
+class Statement(NamedTuple):
+    """The key of the actor, the attributes, and the last part of the address of the object; `above`: that of its parent."""
+
+    key: str
+    told: dict[str, str]
+    own: str
+    above: str
+
+
+def statement_of(document: object, *, has_parent: bool = False) -> Statement | Sentence:
+    """A statement, or what it lacks. `has_parent`: whether it must belong to something, such as a quiz to a course."""
     if not isinstance(document, Mapping):
         return _("expected a statement")
     if not (key := _actor(document.get("actor"))):
@@ -94,7 +103,21 @@ def statement_of(document: object) -> tuple[str, dict[str, str]] | Sentence:
         if isinstance(text, Sentence):
             return _("“%(name)s”: %(problem)s", name=attribute, problem=text)
         found[attribute] = text
-    return key, found
+    above = _parent(document.get("context")) if has_parent else ""
+    return above if isinstance(above, Sentence) else Statement(key, found, _last(about["id"]), above)
+
+
+def _parent(context: object) -> str | Sentence:
+    """The last part of the address of the one parent."""
+    activities = context.get("contextActivities") if isinstance(context, Mapping) else None
+    parents = activities.get("parent") if isinstance(activities, Mapping) else None
+    found = parents if isinstance(parents, list) else [parents]  # older versions of xAPI write a single one without a list
+    if len(found) > 1:
+        return _("expected one activity as context.contextActivities.parent, found %(found)s", found=len(found))
+    address = found[0].get("id") if found and isinstance(found[0], Mapping) else None
+    if not isinstance(address, str) or not (name := _last(address.strip())):
+        return _("expected an activity with an id as context.contextActivities.parent: what it belongs to")
+    return name
 
 
 def _actor(actor: object) -> str:

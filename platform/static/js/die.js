@@ -5,7 +5,8 @@
  * sessionStorage (so that a reload cannot roll again; another tab or device does). It goes into no request, address, cookie, form field, log or
  * localStorage; nothing is loaded because of it; and every face takes the same time.
  *
- * Marks in the page: [data-die] one die, [data-die-key] the table of what the faces mean, [data-roll-key] whose rolls these are,
+ * Marks in the page: [data-die] one die, [data-die-key] the table of what the faces mean (a question may have
+ * its own), [data-roll-key] whose rolls these are,
  * [data-forget-rolls] a page after which no roll is needed any more.
  */
 
@@ -96,11 +97,9 @@ if (document.querySelector("[data-forget-rolls]")) forgetRolls();
 const rollKey = document.querySelector("[data-roll-key]")?.dataset.rollKey;
 if (rollKey) forgetRolls({ except: rollKey });
 
-const table = document.querySelector("[data-die-key]");
-if (table) {
-  const meanings = meaningsIn(table);
-  for (const element of document.querySelectorAll("[data-die]")) {
-    const { question } = element.dataset;
-    new Die(element, meanings, question && `${STORED}${rollKey}:${question}`);
-  }
+for (const element of document.querySelectorAll("[data-die]")) {
+  const own = element.closest("[data-question-page]")?.querySelector("[data-die-key]");
+  const table = own ?? document.querySelector("[data-die-key]");
+  const { question } = element.dataset;
+  if (table) new Die(element, meaningsIn(table), question && `${STORED}${rollKey}:${question}`);
 }

@@ -1,16 +1,36 @@
 """Citation, licence, RO-Crate and design of a package, as other programs read them."""
 
+import csv
 import hashlib
 import json
+from collections import Counter
+from dataclasses import asdict
+from functools import cache
+from math import log
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
 
+import numpy as np
+import pytest
 import yaml
+from click.testing import CliRunner
 
 from analysis.packages.archives.citation import citation_file, licence_file
 from analysis.packages.archives.ro_crate import CRATE
+from analysis.packages.content import Content
 from analysis.packages.licences import LICENCES
+from analysis.packages.package import package_files
+from analysis.packages.privacy_statement import privacy_statement, sentences_of
+from analysis.packages.without_candor import replicate_numpy
+from candor.categories.estimates import estimate_categories
+from candor.cli import main as candor_command
 from candor.designs.design import Design
+from candor.packages import replicate
 from candor.packages.archive import PUBLIC_KEY, SIGNATURE, SUMS
-from tests.package_contents import content, files
+from candor.packages.signing import private_key
+from tests.categories import with_frequency
+from tests.package_contents import SECRET, content, files
 
 NOT_HASHED = {CRATE, SUMS, SIGNATURE, PUBLIC_KEY}
 
@@ -62,3 +82,93 @@ def test_the_crate_names_every_file_with_its_hash():
 def test_the_design_alone_is_what_the_command_line_reads():
     found = Design.from_document(json.loads(files()["design.json"]))
     assert found.to_document() == json.loads(files()["protocol.json"])["design"]
+
+
+@cache
+def with_named_answers(*, yes_no: bool) -> Content:
+    """A release of a yes/no question and one with categories, whose column comes first; or of that one alone."""
+    questions = [*with_frequency()[-1:], *with_frequency()[:1]]
+    return content(people=600, questions=questions, released=("attention", "copying") if yes_no else ("copying",))
+
+
+@pytest.mark.parametrize("yes_no", [True, False])
+def test_a_question_with_named_answers_is_in_every_file_and_replicates(yes_no: bool, tmp_path, capsys):
+    made = with_named_answers(yes_no=yes_no)
+    files = package_files(made, private_key(SECRET))
+    rows = list(csv.DictReader(files["data.csv"].decode().splitlines()))
+    said = Counter(row["answer_copying"] for row in rows)
+    assert set(said) == {"never", "once", "often"}
+    (question,) = json.loads(files["protocol.json"])["category_questions"]
+    assert [one["name"] for one in question["categories"]] == ["never", "once", "often"]
+    design = Design.from_document(question["design"])
+    assert json.loads(files["design-copying.json"]) == question["design"] == design.to_document()
+    assert ("design.json" in files) == yes_no
+    counts = np.zeros((2, 2, 3), dtype=int)
+    for row in rows:
+        counts[
+            design.arms.index(row["arm"]), design.subsample_names.index(row["subsample"]), design.categories.index(row["answer_copying"])
+        ] += 1
+    expected = json.loads(json.dumps(asdict(estimate_categories(counts, design=design))))
+    results = json.loads(files["results.json"])
+    assert results["categories"] == {"copying": expected}
+    assert set(results["outcomes"]) == ({"attention"} if yes_no else set())
+    again = json.loads(json.dumps(estimate_file(files, "copying", tmp_path)))
+    assert again == expected
+    for name in ("codebook.md", "datapackage.json", "croissant.json", "ddi-codebook.xml", "labels.R", "labels.do", "labels.sps"):
+        assert "answer_copying" in files[name].decode() or name in ("labels.do", "labels.sps"), name
+        assert "never" in files[name].decode() or name == "croissant.json", name
+    (field,) = [one for one in json.loads(files["datapackage.json"])["resources"][0]["schema"]["fields"] if one["name"] == "answer_copying"]
+    assert (field["type"], field["constraints"]) == ("string", {"enum": ["never", "once", "often"]})
+    categories = ElementTree.fromstring(files["ddi-codebook.xml"]).iterfind(".//{*}catgry")
+    counted = {one.findtext("{*}catValu"): one.findtext("{*}catStat") for one in categories}
+    assert {name: int(counted[name] or 0) for name in said} == said
+    assert "replicate.py" in files["README.md"].decode().split("## Questions with named answers")[1]
+    for name, text in files.items():
+        (tmp_path / name).write_bytes(text)
+    assert replicate.main(tmp_path) == 0
+    told = capsys.readouterr().out
+    assert "copying" in told
+    assert "Every number is the same." in told
+
+
+def estimate_file(files: dict[str, bytes], question: str, folder: Path) -> Any:
+    """The outcome by `candor estimate` with the two files, as a stranger gets it."""
+    for name in ("data.csv", f"design-{question}.json"):
+        (folder / name).write_bytes(files[name])
+    options = ["estimate", str(folder / "data.csv"), "--design", str(folder / f"design-{question}.json"), "--format", "json"]
+    found = CliRunner().invoke(candor_command, [*options, "--outcome", f"answer_{question}"])
+    assert found.exit_code == 0, found.output
+    outcome = json.loads(found.stdout)["outcomes"][f"answer_{question}"]
+    return {name: value for name, value in outcome.items() if name != "missing"}
+
+
+@pytest.mark.parametrize("yes_no", [True, False])
+def test_the_programs_without_candor_say_which_questions_they_leave_out(yes_no: bool, tmp_path, capsys):
+    files = package_files(with_named_answers(yes_no=yes_no), private_key(SECRET))
+    for name, text in files.items():
+        (tmp_path / name).write_bytes(text)
+    assert replicate_numpy.main(tmp_path) == 0
+    said = capsys.readouterr().out.split("How often did you copy an answer this term?")[1]
+    assert "not computed here" in said
+    assert "replicate.py" in said
+    page = files["index.html"].decode()
+    assert "This page computes yes/no questions alone." in page
+    assert "How often did you copy an answer this term? (<code>copying</code>: Never, Once, More often)" in page
+
+
+def test_a_changed_category_is_found_by_the_library(tmp_path, capsys):
+    files = package_files(with_named_answers(yes_no=True), private_key(SECRET))
+    changed = files["data.csv"].replace(b",never", b",often", 1)
+    for name, text in {**files, "data.csv": changed}.items():
+        (tmp_path / name).write_bytes(text)
+    assert replicate.main(tmp_path) == 1
+    assert "copying.effects" in capsys.readouterr().out
+
+
+def test_losses_of_different_questions_add_up():
+    made = with_named_answers(yes_no=True)
+    yes_no, named = made.epsilons
+    assert (yes_no, named) == pytest.approx((log(7), log(17)))  # of 20 faces 1 forces the rarest answer; 6 and 16 ask for the truth
+    said = " ".join(sentences_of(privacy_statement(made)))
+    assert f"1 × {yes_no:.4f} + {named:.4f} = {yes_no + named:.4f}" in said
+    assert f"ε = {max(yes_no, named):.4f} for each answer at most" in said

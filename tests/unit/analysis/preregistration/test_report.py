@@ -7,15 +7,19 @@ from dataclasses import replace
 from datetime import date
 from typing import Any
 
+import numpy as np
 import pytest
 
 from analysis.preregistration.report import Report, report_of
 from analysis.stored_results import NotYet, QuestionBySubgroup, QuestionEstimate, Results, Subgroups
+from candor.categories.estimates import estimate_categories
 from candor.estimators.effects import estimate_outcome
 from candor.sequences.looks import sequential_estimate
 from surveys.preregistration.documents import preregistration_document, text_of
 from surveys.preregistration.selectors import KeptPlan
+from tests.categories import FREQUENCY
 from tests.factories import QUESTIONS, definition
+from tests.surveys import one_arm
 
 COUNTS = [[[130, 70], [110, 90]], [[90, 110], [70, 130]]]
 PLANNED = definition(allocation={"planned_participants": 800}, background=[])
@@ -120,3 +124,22 @@ def test_a_planned_comparison_of_subgroups_is_not_forgotten() -> None:
     compared = replace(results(), subgroups=Subgroups(ended=True, withdrawn=False, outcomes=(one,)))
     assert [one.verdict for one in report(compared, named).analyses][-1] == "as_planned"
     assert len(report(compared, plan()).exploratory) == 1
+
+
+@pytest.mark.parametrize("arms", [1, 2])
+def test_questions_with_categories_are_planned_and_done(arms: int) -> None:
+    compares = {} if arms == 2 else one_arm()
+    study = definition(**{**compares, "questions": [FREQUENCY], "background": []})
+    document = preregistration_document(study, version=1, sha256="0" * 64, registered_on=date(2026, 1, 1))
+    assert (document["hypotheses"], document["prevalences"]) == ([], [])
+    counts = np.full((arms, 2, 3), 40) + np.arange(3)
+    found = estimate_categories(counts, design=study.category_design(study.category_questions[0]))
+    kept = KeptPlan(version=1, sha256="1" * 64, registered_on=date(2026, 1, 1), text=text_of(document))
+    done = Results(n=int(counts.sum()), design={}, outcomes={}, categories={"copying": found})
+    for results_found, verdict in ((done, "as_planned"), (replace(done, categories={"copying": NotYet(n=0, not_yet="")}), "not_done")):
+        made = report_of([kept], results_found)
+        assert made is not None
+        _sample, tested = made.analyses
+        assert tested.verdict == verdict
+        assert "copy an answer" in tested.planned
+    assert "categories" not in plan().document

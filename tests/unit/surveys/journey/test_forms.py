@@ -133,12 +133,13 @@ def test_rows_beyond_the_offered_ones_are_not_read() -> None:
     assert answers == {"g": [{"c": "a"}, {"c": "b"}]}
 
 
-ASKED = tuple(SensitiveQuestionView(id=name, text=f"{name}?", hint="", yes_label="Yes", no_label="No") for name in QUESTIONS)
+YES_NO = (("1", "Yes"), ("0", "No"))
+ASKED = tuple(SensitiveQuestionView(id=name, text=f"{name}?", hint="", options=YES_NO, epsilon=1.0) for name in QUESTIONS)
 
 
 def test_all_sensitive_answers_are_read_together() -> None:
     data = typed(**{f"answer-{name}": "1" if name == "retention" else "0" for name in QUESTIONS})
-    assert read_responses(ASKED, data) == ({"attention": False, "retention": True, "judgement": False, "comprehension": False}, [])
+    assert read_responses(ASKED, data) == ({"attention": "0", "retention": "1", "judgement": "0", "comprehension": "0"}, [])
 
 
 @pytest.mark.parametrize("value", [None, "", "2", "yes", "true", "01", "1 "])

@@ -2,6 +2,7 @@
 
 import base64
 import io
+import json
 from typing import Any
 
 import pytest
@@ -34,6 +35,9 @@ TASKS = BroughtFile(
     on=("course", "quiz"),
 )
 ALL = [STUDENTS, COURSES, QUIZZES, TASKS]
+TOLD = {"activity": "quasi_identifier", "kind": "identifier", "grade": "sensitive"}
+LOG = BroughtFile(name="log.json", kind="xapi", group="quiz", roles=TOLD, below="course", on=("course",))
+CLICKS = BroughtFile(name="clicks.json", kind="xapi", group="item", roles=TOLD, below="quiz", on=("activity",))
 NUMBERED = [line.split(",")[:2] for line in FILES["maths.csv"].splitlines()[1:]]
 TEXTS = {
     **FILES,
@@ -44,7 +48,8 @@ TEXTS = {
 
 def joined(files: list[BroughtFile] = ALL, **changed: str) -> RecordRows:
     order = sorted(files, key=lambda file: len(way_up(file, files)))
-    texts = [(TEXTS | {f"{name}.csv": text for name, text in changed.items()})[file.name].encode() for file in order]
+    written = TEXTS | {name if "." in name else f"{name}.csv": text for name, text in changed.items()}
+    texts = [written[file.name].encode() for file in order]
     told = [
         {"name": one.name, "kind": one.kind, "group": one.group, "key": one.key, "columns": one.columns, "roles": one.roles}
         | {"below": one.below, "on": one.on, "size": len(text)}
@@ -97,6 +102,73 @@ def test_a_row_without_a_place_is_refused_with_its_line(changed: Any, said: str)
     assert "s999" not in str(refused.value)
 
 
+def statement(who: str, what: str, parents: Any) -> dict[str, Any]:
+    """A score in a quiz: the parent has its address, as a learning management system writes it."""
+    return {
+        "actor": {"account": {"name": who}},
+        "object": {"id": f"https://lms.example/quizzes/{what}", "definition": {"name": {"en": f"The {what}"}}},
+        "result": {"score": {"raw": 3}},
+        "context": {"contextActivities": {"parent": parents}},
+    }
+
+
+def at(course: str) -> dict[str, str]:
+    return {"objectType": "Activity", "id": f"https://lms.example/courses/{course}/"}
+
+
+def test_statements_belong_to_the_row_that_their_parent_names() -> None:
+    """A quiz of a course in a CSV file, and an item of a quiz among statements; a parent stands in a list or alone."""
+    files = [STUDENTS, COURSES, LOG, CLICKS]
+    assert [problem for file in files if (problem := problem_of_file(file))] == []
+    assert problem_of_files(files) == ""
+    log = [statement(who, f"{course}-1", [at(course)] if who < "s3" else at(course)) for who, course in NUMBERED]
+    clicks = [statement(who, "i1", [{"id": f"https://lms.example/quizzes/{course}-1"}]) for who, course in NUMBERED]
+    rows = joined([CLICKS, LOG, COURSES, STUDENTS], **{"log.json": json.dumps(log), "clicks.json": json.dumps(clicks)})
+    for record in rows.records():
+        for course in record["children"]:
+            [quiz] = course["children"]
+            assert quiz["quasi_identifiers"]["quiz.activity"] == f"The {course['quasi_identifiers']['course.course']}-1"
+            assert [item["sensitive"] for item in quiz["children"]] == [{"item.grade": "3"}]
+
+
+def test_rows_of_a_file_belong_to_statements() -> None:
+    notes = changed(QUIZZES, name="notes.csv", group="note", columns=("number", "item", "said"), roles={"said": "sensitive"}, on=("item",))
+    files = [STUDENTS, COURSES, LOG, changed(notes, below="quiz")]
+    assert problem_of_files(files) == ""
+    log = json.dumps([statement(who, f"{course}-1", [at(course)]) for who, course in NUMBERED])
+    said = "number,item,said\n" + "".join(f"{who},{course}-1,yes\n" for who, course in NUMBERED)
+    for record in joined(files, **{"log.json": log, "notes": said}).records():
+        assert [note["sensitive"] for course in record["children"] for quiz in course["children"] for note in quiz["children"]] == [
+            {"note.said": "yes"}
+        ] * len(record["children"])
+
+
+@pytest.mark.parametrize(
+    ("parents", "said"),
+    [
+        ([at("LAW1")], "“log.json”, statement 1: this student has no “course” with this “course”"),
+        ([], "statement 1: expected an activity with an id as context.contextActivities.parent: what it belongs to"),
+        (None, "expected an activity with an id"),
+        ({"id": 7}, "expected an activity with an id"),
+        ({"id": " / "}, "expected an activity with an id"),
+        (["https://lms.example/courses/CS201"], "expected an activity with an id"),
+        ([at("CS101"), at("CS201")], "statement 1: expected one activity as context.contextActivities.parent, found 2"),
+    ],
+    ids=str,
+)
+def test_a_statement_without_its_parent_is_refused_with_its_number(parents: Any, said: str) -> None:
+    with pytest.raises(UnreadableError) as refused:
+        joined([STUDENTS, COURSES, LOG], **{"log.json": json.dumps([statement("s1", "q", parents)])})
+    assert said in str(refused.value)
+
+
+@pytest.mark.parametrize("context", [None, [], "x", {"contextActivities": []}, {"contextActivities": {"grouping": [at("CS101")]}}], ids=str)
+def test_a_statement_without_context_has_no_parent(context: Any) -> None:
+    bare = {**statement("s1", "q", []), "context": context}
+    with pytest.raises(UnreadableError, match=r"context\.contextActivities\.parent"):
+        joined([STUDENTS, COURSES, LOG], **{"log.json": json.dumps([bare])})
+
+
 def changed(file: BroughtFile, **more: Any) -> BroughtFile:
     return BroughtFile(**{name: getattr(file, name) for name in BroughtFile.__slots__} | more)
 
@@ -115,6 +187,15 @@ def changed(file: BroughtFile, **more: Any) -> BroughtFile:
         ([STUDENTS, changed(QUIZZES, below="task"), TASKS], "“quiz” would belong to itself."),
         ([STUDENTS, COURSES, QUIZZES, changed(TASKS, group="quiz", below="")], "“tasks.csv”: say what a row is"),
         ([STUDENTS, COURSES, QUIZZES, changed(TASKS, group="quiz", below="", on=())], "“tasks.csv”: “course” has no role."),
+        ([STUDENTS, COURSES, changed(LOG, on=())], "“log.json”: say what a row is, to what it belongs"),
+        ([STUDENTS, COURSES, changed(LOG, on=("title",))], "“maths.csv” has no column “title”, by which the rows of “log.json”"),
+        ([STUDENTS, COURSES, changed(LOG, on=("course", "grade"))], "“log.json”: expected one column, because an address names"),
+        ([STUDENTS, COURSES, QUIZZES, LOG, changed(CLICKS, below="module")], "no file has rows that are called “module”"),
+        ([STUDENTS, COURSES, LOG, changed(TASKS, on=("course", "quiz"))], "“tasks.csv”: expected one column, because an address names"),
+        (
+            [STUDENTS, COURSES, QUIZZES, changed(LOG, group="test", on=("grade",))],
+            "All rows that belong to a “course” find it by the same columns.",
+        ),
         ([STUDENTS, changed(COURSES, group="quiz"), COURSES, QUIZZES], "Rows called “quiz” belong to the same rows in every file"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

@@ -1,0 +1,179 @@
+"""Questions with categories as one reader sees them: once, in the planned analysis, with the words that stand beside the numbers."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+
+from analysis.live.blinding import ArmNames
+from analysis.live.notes import plain_note, plain_reason
+from analysis.live.wording import cheater_sentence, contrast_in_words, down, on_condition, specification_sentence, up
+from analysis.stored_results import NotYet, Results
+from candor.categories.results import AT_LEAST, CATEGORY, CategoryEffect, CategoryOutcome, CategoryPrevalence, NoEffectTest
+from candor.designs.privacy_words import certainty
+from candor.results import SequentialValue
+from surveys.questions.sensitive import SensitiveQuestion
+
+LEVEL = 0.95
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownCategories:
+    """One question with categories on the page. `numbers` is None before its moment, and then a sentence says why."""
+
+    name: str
+    question: str
+    number: int
+    """Its place among all questions of the page."""
+    n: int
+    sentences: tuple[str, ...]
+    numbers: CategoryOutcome | None = None
+    no_effect: tuple[tuple[NoEffectTest, str], ...] = ()
+    """With the name of the contrast."""
+    effects: tuple[tuple[CategoryEffect, str, str], ...] = ()
+    """With the names of contrast and answer."""
+    prevalence: tuple[tuple[CategoryPrevalence, str, str], ...] = ()
+    """With the names of arm and answer."""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def figures(self) -> tuple[str, str]:
+        """The names of its figures: effects, and shares."""
+        return f"categories-{self.name}", f"shares-{self.name}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CategoryWords:
+    """The words for one question: its arms and its answers as they are to be called, and what it rests on."""
+
+    names: ArmNames
+    answers: Mapping[str, str]
+    stated_rate: bool
+    is_survey: bool
+
+    @classmethod
+    def of(cls, question: SensitiveQuestion, *, names: ArmNames, language: str, stated_rate: bool, is_survey: bool) -> "CategoryWords":
+        answers = {one.name: one.text.in_language(language) for one in question.categories}
+        return cls(names=names, answers=answers, stated_rate=stated_rate, is_survey=is_survey)
+
+    def contrast(self, one: CategoryEffect | NoEffectTest) -> str:
+        return contrast_in_words(self.names.shown[one.treatment], self.names.shown[one.control])
+
+    def answer(self, one: CategoryEffect | CategoryPrevalence) -> str:
+        """What is counted: an answer, that one and all above it, or the mean of the scores."""
+        if one.category is None:
+            return _("mean score")
+        text = self.answers.get(one.category, one.category)
+        return _("“%(answer)s” or above") % {"answer": text} if one.measure == AT_LEAST else text
+
+    def sentences(self, found: CategoryOutcome) -> Iterator[str]:
+        """The findings, and how often such sentences are wrong."""
+        yield cheater_sentence(_cheaters(found), stated_rate=self.stated_rate)
+        for test in found.no_effect:
+            yield self._no_effect(test)
+        for effect in found.effects:
+            if effect.measure == CATEGORY:
+                yield from filter(None, [self._effect(effect)])
+        if self.is_survey:
+            yield from filter(None, (self._share(one) for one in found.prevalence if one.measure == CATEGORY))
+        yield from filter(None, [specification_sentence(found.specification_test, survey=self.is_survey)])
+        if self.names.hides_contrasts:
+            yield _("Effects are compared with the control arm, which would tell who is who; they are shown when the study is closed.")
+        yield self._error_rate(found)
+        if found.epsilon is not None:
+            yield _(
+                "Privacy: one answer to this question has a privacy loss of ε = %(epsilon)s. Somebody who held two answers of a student "
+                "for equally likely is at most %(sure)s %% sure of one of them afterwards."
+            ) % {"epsilon": f"{found.epsilon:.3f}", "sure": certainty(found.epsilon)}
+
+    def _no_effect(self, test: NoEffectTest) -> str:
+        p_value = test.p_value if test.adjusted_p_value is None else test.adjusted_p_value
+        names = {"treatment": self.names.shown[test.treatment], "control": self.names.shown[test.control]}
+        if p_value < 1 - LEVEL:
+            finding = _("“%(treatment)s” changes how honest students answer, compared with “%(control)s”") % names
+            return on_condition(finding, stated_rate=False)
+        return _("Chance alone could explain all differences between “%(treatment)s” and “%(control)s”.") % names
+
+    def _effect(self, effect: CategoryEffect) -> str:
+        """The difference an arm made to the share of one answer."""
+        value, interval = effect.value, effect.interval
+        if value is None or interval is None or interval.low is None or interval.high is None:
+            return ""
+        words = {
+            "points": abs(round(value * 100)),
+            "answer": self.answer(effect),
+            "treatment": self.names.shown[effect.treatment],
+            "control": self.names.shown[effect.control],
+            "low": down(interval.low * 100),
+            "high": up(interval.high * 100),
+        }
+        if value >= 0:
+            finding = _(
+                "Of 100 honest students, about %(points)d more would answer “%(answer)s” with “%(treatment)s” than with “%(control)s”"
+            )
+        else:
+            finding = _(
+                "Of 100 honest students, about %(points)d fewer would answer “%(answer)s” with “%(treatment)s” than with “%(control)s”"
+            )
+        is_certain = effect.adjusted_p_value is not None and effect.adjusted_p_value < 1 - LEVEL
+        ends = _(" (between %(low)+d and %(high)+d)") if is_certain else _("; that may be chance (between %(low)+d and %(high)+d)")
+        return on_condition((finding + ends) % words, stated_rate=self.stated_rate)
+
+    def _share(self, one: CategoryPrevalence) -> str:
+        interval = one.interval
+        if interval is None or interval.low is None or interval.high is None:
+            return ""
+        words = {"answer": self.answer(one), "low": down(interval.low * 100), "high": up(interval.high * 100)}
+        if one.value is None:
+            finding = (
+                _("Of 100 honest students, between %(low)d and %(high)d would truly answer “%(answer)s”; the answers tell no more") % words
+            )
+        else:
+            told = words | {"value": round(one.value * 100)}
+            finding = _("Of 100 honest students, about %(value)d would truly answer “%(answer)s” (between %(low)d and %(high)d)") % told
+        return on_condition(finding, stated_rate=self.stated_rate, all_groups=True)
+
+    def _error_rate(self, found: CategoryOutcome) -> str:
+        intervals = _("Each interval leaves out the true number in about 5 of 100 studies.")
+        if not found.effects:
+            return intervals
+        certain = _(
+            "Where no arm changes an answer, at most 5 of 100 studies say that one does; the same holds for the sentences about single "
+            "answers that do not say “may be chance”, all of them together."
+        )
+        return f"{certain} {intervals}"
+
+
+def _cheaters(found: CategoryOutcome) -> SequentialValue | None:
+    """None where the design leaves their share open."""
+    value, interval = found.cheater_proportion.value, found.cheater_proportion.interval
+    is_open = interval is None or (value is None and interval.kind != "empty")
+    return None if interval is None or is_open else SequentialValue(value=value, interval=interval)
+
+
+def shown_categories(
+    question: SensitiveQuestion, *, number: int, results: Results | None, planned: Results | None, words: CategoryWords, language: str
+) -> ShownCategories | None:
+    """The question with the planned analysis, or with the reason why there is none; None before there is anything."""
+    newest = results.categories.get(question.name) if results else None
+    found = planned.categories.get(question.name) if planned else None
+    shown = found or newest
+    if shown is None:
+        return None
+    name, text = question.name, question.text.in_language(language)
+    if isinstance(found, CategoryOutcome):
+        arms = words.names.shown
+        return ShownCategories(
+            name=name,
+            question=text,
+            number=number,
+            n=found.n,
+            sentences=tuple(words.sentences(found)),
+            numbers=found,
+            no_effect=tuple((one, words.contrast(one)) for one in found.no_effect),
+            effects=tuple((one, words.contrast(one), words.answer(one)) for one in found.effects),
+            prevalence=tuple((one, arms[one.arm], words.answer(one)) for one in found.prevalence),
+            notes=tuple(plain_note(note, arms=arms) for note in found.notes),
+        )
+    reason = shown.not_yet if isinstance(shown, NotYet) else _("the planned analysis is being computed")
+    return ShownCategories(name=name, question=text, number=number, n=shown.n, sentences=(plain_reason(reason, arms=words.names.shown),))

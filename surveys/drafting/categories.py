@@ -1,0 +1,119 @@
+"""Sensitive questions with two to six answers: their inputs on the question's page, and faces that are proposed for them."""
+
+import re
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from itertools import accumulate, pairwise
+
+from django.utils.translation import gettext as _
+
+from candor.designs.design import Design
+from candor.errors import MethodError
+from candor.planning.categories import CategoryScenario
+from candor.planning.category_dice import best_category_dice
+from surveys.drafting.edits import Document
+from surveys.drafting.forms import DraftForm, Typed
+from surveys.questions.sensitive import Die, SensitiveQuestion
+
+YES_NO, CATEGORIES = "yes_no", "categories"
+FACES = "faces"
+MOST_SIDES = 20
+"""A larger die is searched as one of its divisors: all of its own faces would take too long."""
+Faces = dict[str, dict[str, list[int]]]
+
+
+def kind_of(item: Document) -> str:
+    """The kind of answer of a sensitive question, which its document does not name."""
+    return CATEGORIES if item.get("categories") or item.get("kind") == CATEGORIES else YES_NO
+
+
+def typed_faces(item: Document, subsamples: Iterable[str]) -> Typed:
+    """The inputs of the faces: a line for each category, in their order."""
+    names, faces = [one["name"] for one in item.get("categories", ())], item.get("faces", {})
+    return {
+        f"{FACES}.{subsample}": "\n".join(" ".join(map(str, faces.get(subsample, {}).get(name, ()))) for name in names).strip("\n")
+        for subsample in subsamples
+    }
+
+
+def read_faces(form: DraftForm, names: Sequence[str], die: Die) -> Faces:
+    """The typed faces of every category by subsample; proposed ones where nothing is typed."""
+    if not any(form.line(f"{FACES}.{subsample}") for subsample in die.subsamples):
+        try:
+            return proposed_faces(names, die)
+        except MethodError as error:
+            form.error(f"{FACES}.{next(iter(die.subsamples))}", _no_proposal(error))
+            return {}
+    return {subsample: _read_lines(form, f"{FACES}.{subsample}", names, sides=die.sides) for subsample in die.subsamples}
+
+
+def _no_proposal(error: MethodError) -> str:
+    reason = str(error)
+    return _("No faces can be proposed: %(reason)s. Give fewer answers, choose another die, or write the faces.") % {"reason": reason}
+
+
+def _read_lines(form: DraftForm, place: str, names: Sequence[str], *, sides: int) -> dict[str, list[int]]:
+    lines = [line for line in form.line(place).split("\n") if line.strip()]
+    if len(lines) != len(names):
+        form.error(place, _("Write %(count)s lines, one for each answer; here are %(found)s.") % {"count": len(names), "found": len(lines)})
+    found: dict[str, list[int]] = {}
+    for name, line in zip(names, lines, strict=False):
+        written = [one for one in re.split(r"[\s,;]+", line) if one]
+        if wrong := [one for one in written if not (one.isascii() and one.isdecimal() and len(one) < 4 and 1 <= int(one) <= sides)]:
+            form.error(
+                place,
+                _("Write faces from 1 to %(sides)s with a space between; “%(found)s” is none.") % {"sides": sides, "found": wrong[0][:20]},
+            )
+            return {}
+        found[name] = [int(one) for one in written]
+    return found
+
+
+def proposed_faces(names: Sequence[str], die: Die) -> Faces:
+    """The faces of this die that find the most and lose no more privacy than its yes/no questions.
+
+    Raises
+    ------
+    MethodError
+        When its faces are too few for so many answers, or it has three subsamples and only two answers.
+    """
+    subsamples, even = list(die.subsamples), (1 / len(names),) * len(names)
+    share = Fraction(1, len(names) + 2)  # of a design that stands for all: only its arms and categories count
+    favoured = {number: {name: share * (1 + (name == one)) for name in names} for number, one in (("1", names[-1]), ("2", names[0]))}
+    design = Design.of(arms=("a", "b"), control="a", categories=names, subsamples=favoured)
+    cap = max(forced.epsilon for forced in die.design().forced_responses().values())
+    searched = max(sides for sides in range(1, MOST_SIDES + 1) if die.sides % sides == 0)
+    scenario = CategoryScenario.of(design, prevalence={"a": even, "b": even})
+    best = best_category_dice(design, scenario, epsilon_cap=cap, dice=(searched,))[0].die
+    counts = {number: {name: len(list(best.faces[number][name])) * die.sides // searched for name in names} for number in best.faces}
+    least, most = min(counts["1"].values()), max(counts["1"].values())
+    more = [next(name for name in names if counts[number][name] == most) for number in counts]
+    if len(subsamples) > len(more):
+        more += [name for name in names if name not in more][:1]
+    if len(subsamples) > len(more):
+        raise MethodError("three subsamples need three answers or more, of which each can be favoured once")
+    return {subsample: _faces(names, least, most, favoured=one) for subsample, one in zip(subsamples, more, strict=True)}
+
+
+def _faces(names: Sequence[str], least: int, most: int, *, favoured: str) -> dict[str, list[int]]:
+    """The first faces for the first answer, the next ones for the next."""
+    ends = list(accumulate((most if name == favoured else least for name in names), initial=1))
+    return {name: list(range(start, end)) for name, (start, end) in zip(names, pairwise(ends), strict=True)}
+
+
+def fitted(questions: Sequence[SensitiveQuestion], die: Die) -> tuple[SensitiveQuestion, ...]:
+    """The questions with faces for this die: proposed anew where it has other subsamples or fewer sides than theirs.
+
+    Raises
+    ------
+    MethodError
+        When it has no faces for one of them.
+    """
+    return tuple(_fitted(question, die) if question.categories else question for question in questions)
+
+
+def _fitted(question: SensitiveQuestion, die: Die) -> SensitiveQuestion:
+    largest = max(face for rule in question.faces.values() for faces in rule.values() for face in faces)
+    if set(question.faces) == set(die.subsamples) and largest <= die.sides:
+        return question
+    return question.model_copy(update={"faces": proposed_faces(question.answers, die)})

@@ -1,0 +1,73 @@
+"""Two changes of one document brought together: each is kept where the other left the document alone."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from surveys.drafting.edits import Difference, differences
+
+ABSENT: Any = object()
+"""In place of a value that a version lacks."""
+
+
+@dataclass(slots=True)
+class Merge:
+    """The merged document, and the places where both changes wanted something else. There the document has `theirs`."""
+
+    document: Any = None
+    conflicts: list[Difference] = field(default_factory=list)
+
+
+def merged(base: object, mine: object, theirs: object) -> Merge:
+    """What becomes of `base` when one person makes `mine` of it, another `theirs`.
+
+    Dictionaries are merged key by key, lists of things with a name by these names. Any other list is one value.
+    """
+    merge = Merge()
+    merge.document = _merge(merge, base, mine, theirs, "")
+    return merge
+
+
+def _merge(merge: Merge, base: Any, mine: Any, theirs: Any, place: str) -> Any:
+    if mine in (base, theirs):
+        return theirs
+    if theirs == base:
+        return mine
+    if all(isinstance(one, Mapping) for one in (base, mine, theirs)):
+        return _merge_keys(merge, base, mine, theirs, place)
+    if all(_has_names(one) for one in (base, mine, theirs)):
+        named = [{item["name"]: item for item in one} for one in (base, mine, theirs)]
+        found = _merge_keys(merge, named[0], named[1], named[2], place)
+        return [found[name] for name in _order(list(named[0]), list(named[1]), list(named[2]), list(found))]
+    shown = [None if one is ABSENT else one for one in (mine, theirs)]
+    where = [Difference(place=_joined(place, one.place), mine=one.mine, theirs=one.theirs) for one in differences(*shown)]
+    merge.conflicts.extend(where or [Difference(place=place, mine="", theirs="")])
+    return theirs
+
+
+def _merge_keys(merge: Merge, base: Mapping[str, Any], mine: Mapping[str, Any], theirs: Mapping[str, Any], place: str) -> dict[str, Any]:
+    found = {
+        key: _merge(merge, base.get(key, ABSENT), mine.get(key, ABSENT), theirs.get(key, ABSENT), _joined(place, key))
+        for key in dict.fromkeys([*theirs, *mine])
+    }
+    return {key: value for key, value in found.items() if value is not ABSENT}
+
+
+def _has_names(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(item, Mapping) and "name" in item for item in value)
+
+
+def _order(base: list[str], mine: list[str], theirs: list[str], names: list[str]) -> list[str]:
+    """The names in the order of the side that moved some, mine if both did; what it does not know comes after its neighbour elsewhere."""
+    both = [name for name in mine if name in theirs]
+    leading, other = (theirs, mine) if both == [name for name in base if name in both] else (mine, theirs)
+    order = [name for name in leading if name in names]
+    for name in (name for name in other if name in names and name not in order):
+        before = other[: other.index(name)]
+        place = max((order.index(one) + 1 for one in before[-1:] if one in order), default=len(order) if before else 0)
+        order.insert(place, name)
+    return order
+
+
+def _joined(place: str, key: str) -> str:
+    return ", ".join(part for part in (place, key) if part)

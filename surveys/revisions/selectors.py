@@ -1,0 +1,42 @@
+"""The versions of a draft, and the changes that one person can take back or make again."""
+
+from dataclasses import dataclass
+
+from django.db.models import QuerySet
+
+from accounts.models import User
+from surveys.models import DraftRevision, Study
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Steps:
+    """A person's last change that can be taken back, and the last one that they took back and can make again."""
+
+    undo: DraftRevision | None = None
+    redo: DraftRevision | None = None
+
+
+def versions_of(study: Study) -> QuerySet[DraftRevision]:
+    """All that are kept, the newest first, without their documents."""
+    return study.revisions.select_related("actor").defer("definition").order_by("-number")
+
+
+def steps_of(study: Study, person: User) -> Steps:
+    """What this person can take back and make again. A new change forgets what could be made again."""
+    done: list[DraftRevision] = []
+    undone: list[DraftRevision] = []
+    first = None
+    for revision in versions_of(study).reverse():
+        if first is None:
+            first = revision.number  # nothing is known of what was before it
+        elif revision.actor_id == person.pk:
+            if revision.reverts is not None and undone and undone[-1].number == revision.reverts:
+                undone.pop()
+                done.append(revision)
+            elif revision.reverts is not None and done and done[-1].number == revision.reverts:
+                done.pop()
+                undone.append(revision)
+            else:
+                done.append(revision)
+                undone.clear()
+    return Steps(undo=done[-1] if done else None, redo=undone[-1] if undone else None)

@@ -1,0 +1,108 @@
+"""The builder saves itself: nothing that somebody typed is lost, and everything can be taken back."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from accounts.models import Role, User
+from surveys.models import Study
+from surveys.studies.services import create_study
+from surveys.study_file import define
+from tests.browser.conftest import Complaints
+from tests.browser.test_builder import log_in
+from tests.factories import document
+
+Check = Callable[[Page], None]
+
+
+@pytest.fixture
+def study(transactional_db: None) -> Study:
+    owner = User.objects.create_user("investigator", password="correct horse", role=Role.INVESTIGATOR)
+    return create_study(definition=define(document()), owner=owner)
+
+
+@pytest.fixture
+def build(study: Study, complaints: Complaints) -> str:
+    complaints.expected.append("404")  # videos of which there is only a name
+    return f"/studies/{study.slug}/build/"
+
+
+def stored(study: Study) -> Any:
+    study.refresh_from_db()
+    return study.definition
+
+
+def saved(page: Page) -> Locator:
+    return page.locator("[data-saved]")
+
+
+def test_what_is_typed_is_stored_shown_and_taken_back(page: Page, study: Study, build: str) -> None:
+    before = stored(study)["consent"]
+    log_in(page, f"{build}consent/")
+    preview = page.frame_locator("iframe[name=preview-frame]")
+    preview.get_by_text("Preview – nothing is stored").wait_for()
+    page.get_by_label("English").fill("Stop when it rains.")
+    expect(preview.get_by_text("Stop when it rains.")).to_be_visible()
+    expect(saved(page)).to_have_text("All changes are saved")
+    assert stored(study)["consent"]["en"] == "Stop when it rains."
+    page.get_by_label("Deutsch").fill("Hör auf, wenn es regnet.")
+    expect(preview.get_by_text("Hör auf, wenn es regnet.")).to_be_visible()
+    page.get_by_label("English").fill("Stop when it snows.")
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_text("Taken back: Consent.")).to_be_visible()
+    assert stored(study)["consent"] == before, "with what had just been typed"
+    page.get_by_role("button", name="Redo").click()
+    expect(page.get_by_label("English")).to_have_value("Stop when it snows.")
+
+
+def test_text_that_cannot_be_stored_yet_waits_where_it_was_typed(page: Page, study: Study, build: str) -> None:
+    log_in(page, f"{build}plans/")
+    page.get_by_label("Months from closing").fill("twelve")
+    expect(page.locator("#months-error")).to_contain_text("whole number")
+    expect(page.locator("[data-problem]")).to_contain_text("whole number")
+    page.get_by_role("navigation", name="Parts of the study").get_by_role("link", name="Consent").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Consent")
+    page.go_back()
+    expect(page.get_by_label("Months from closing")).to_have_value("twelve")
+    page.get_by_label("Months from closing").fill("24")
+    expect(saved(page)).to_have_text("All changes are saved")
+    expect(page.locator("#months-error")).to_have_count(0)
+    assert stored(study)["retention"] == {"months_after_closing": 24}
+
+
+def test_a_click_elsewhere_right_after_typing_loses_nothing(page: Page, study: Study, build: str) -> None:
+    log_in(page, f"{build}about/")
+    page.get_by_label("English").first.fill("Faces or slides")
+    page.get_by_role("navigation", name="Parts of the study").get_by_role("link", name="Consent").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Consent")
+    page.goto(f"{build}about/")
+    expect(page.get_by_label("English").first).to_have_value("Faces or slides")
+    expect(saved(page)).to_have_text("All changes are saved")
+    assert stored(study)["title"]["en"] == "Faces or slides"
+    page.goto(f"{build}questions/add/?kind=yes_no")
+    page.get_by_label("English").first.fill("Did you ever")
+    page.get_by_role("link", name="Back to: Sensitive questions").click()
+    page.get_by_role("link", name="Add a question").click()
+    expect(page.get_by_label("English").first).to_have_value("Did you ever")
+    page.get_by_label("English").first.fill("Did you ever copy?")
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.get_by_role("link", name="Add a question").click()
+    expect(page.get_by_label("English").first).to_have_value("")
+
+
+def test_two_pages_that_write_one_field_both_keep_their_words(new_page: Callable[..., Page], study: Study, build: str) -> None:
+    one, other = new_page(), new_page()
+    for page in (one, other):
+        log_in(page, f"{build}debrief/")
+    other.get_by_label("English").fill("Their thanks.")
+    expect(saved(other)).to_have_text("All changes are saved")
+    one.get_by_label("English").fill("My thanks.")
+    expect(one.get_by_role("heading", name="Somebody else changed this in the meantime")).to_be_visible()
+    expect(one.locator("#builder-conflict")).to_contain_text("Their thanks.")
+    expect(one.get_by_label("English")).to_have_value("My thanks.")
+    assert stored(study)["debrief"]["en"] == "Their thanks."
+    one.get_by_role("button", name="Take mine").click()
+    expect(one.get_by_text("Saved.", exact=True)).to_be_visible()
+    assert stored(study)["debrief"]["en"] == "My thanks."
