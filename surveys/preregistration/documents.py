@@ -46,6 +46,7 @@ class Plan(TypedDict):
     design: Mapping[str, object]
     hypotheses: list[dict[str, str]]
     prevalences: NotRequired[list[dict[str, str]]]
+    categories: NotRequired[list[dict[str, str]]]
     analysis: PlannedAnalyses
     sample: PlannedSample
 
