@@ -17,7 +17,7 @@ WORKERS ?= auto
 SHARED := --dist loadfile --no-loadscope-reorder
 COMPILE := $(BIN)/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --group build --group platform
 
-.PHONY: demo test check lint format words bench lock help
+.PHONY: demo test prove check lint format words bench lock help
 
 help:  ## list what make can do
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1 — \2/p' Makefile
@@ -46,6 +46,10 @@ format: $(VENV)/development.installed  ## put the code in the house style
 
 words: $(VENV)/development.installed  ## bring the catalogues of participants' pages up to date, and list what is to be translated
 	$(BIN)/python -m tests.audits.participants_words
+
+prove: $(VENV)/development.installed  ## try to break every promise, and write a signed report for the page Evidence (ARGS=--quick)
+	$(BIN)/python -m tests.installing
+	$(BIN)/python -m tests.services $(BIN)/python -m tests.prove $(ARGS)
 
 bench: $(VENV)/development.installed  ## journeys per second against the production server set-up
 	$(BIN)/python -m benchmarks.journeys $(ARGS)

@@ -9,6 +9,7 @@ from analysis.data_sets import views as data_sets
 from analysis.data_sets.api import DataSets, OneDataSet
 from analysis.diagnosis.api import Diagnoses, StopDiagnosis
 from analysis.diagnosis.views import diagnosis
+from analysis.evidence import views as evidence
 from analysis.inbox.api import Decisions, ReviewQueue
 from analysis.inbox.views import decisions, inbox
 from analysis.learning import views as learning
@@ -62,6 +63,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("data-sets/<slug:data_set>/questions/", questions, name="data_set_questions"),
     path("data-sets/<slug:data_set>/topics/", topics, name="data_set_topics"),
     path("data-sets/<slug:data_set>/ledger/", ledger, name="data_set_ledger"),
+    path("evidence/", evidence.evidence, name="evidence"),
+    path("evidence/evidence.zip", evidence.evidence_package, name="evidence_package"),
     path("methods/", methods_page.methods_page, name="methods_page"),
     path("review/", inbox, name="inbox"),
     path("review/decisions/", decisions, name="decisions"),

@@ -15,6 +15,7 @@ from pydantic import AfterValidator, Field, StringConstraints, model_validator
 from candor.designs.design import Design
 from candor.designs.study_documents import design_with_die
 from candor.errors import MethodError
+from surveys.languages.offered import OWN
 from surveys.questions.assignment import MOST_STRATA, Allocation, DirectGroup
 from surveys.questions.background import (
     Answered,
@@ -52,6 +53,7 @@ MOST_GROUPS = 8
 """As many groups as `candor.subgroups.disclosure` compares."""
 
 Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{1,49}$")]
+WordsName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,94}\.po$")]
 Translated = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{8}-[0-9a-f]{8}$")]
 """The hash of an original and that of its translation, by `surveys.drafting.translations`."""
 
@@ -68,6 +70,8 @@ class StudyDefinition(Part):
     summary: Text
     contact: NonEmpty | Text
     languages: Annotated[tuple[Language, ...], Field(min_length=1, max_length=MOST_LANGUAGES)] = ("en",)
+    words: dict[Language, WordsName] = Field(default_factory=dict)
+    """The files with the pages' own sentences in languages that Candor does not have."""
     entry: Entry = Entry()
     consent: Text
     arms: Annotated[tuple[Arm, ...], Field(min_length=1, max_length=20), AfterValidator(unique_names)]
@@ -116,6 +120,8 @@ class StudyDefinition(Part):
         if self.control not in arms:
             raise ValueError(f"control must be one of the arms {', '.join(arms)}, got {self.control}")
         self._require_what_the_arms_need()
+        if unfit := [code for code in self.words if code in OWN or code not in self.languages]:
+            raise ValueError(f"words: expected languages of the study that Candor itself does not have, got {some(unfit)}")
         if unknown := set(self.die.weights) - set(self.die.subsamples):
             raise ValueError(f"die.weights names subsamples that are not there: {some(sorted(unknown))}")
         if absent := self.analysis.questions - {question.name for question in self.questions}:
@@ -379,5 +385,5 @@ class StudyDefinition(Part):
         return next(arm for arm in self.arms if arm.name == name)
 
     def files(self) -> set[str]:
-        """Names of all media that the study needs."""
-        return {name for arm in self.arms for name in arm.files()}
+        """Names of all files that the study needs."""
+        return {name for arm in self.arms for name in arm.files()} | {*self.words.values()}

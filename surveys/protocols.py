@@ -49,6 +49,16 @@ def protocol_at_launch(study: Study) -> FrozenProtocol:
     return protocol_in_force(study) if study.launched_protocol_id is None else frozen_protocol(study.launched_protocol_id)
 
 
+def media_of(study: Study, definition: StudyDefinition) -> dict[str, MediaFacts]:
+    """The files of a protocol of this study: those that it names, and what was kept of the server's languages when one was frozen."""
+    return media_facts(study, definition.files() | {file_of_server(code) for code in definition.languages if code not in definition.words})
+
+
+def file_of_server(code: str) -> str:
+    """The name under which a protocol keeps the file of this server. No file of a study has a slash in its name."""
+    return f"server/{code}.po"
+
+
 def media_facts(study: Study, names: Collection[str]) -> dict[str, MediaFacts]:
     """A protocol's record of the current files with these names: name → id, media type, SHA-256, duration."""
     return {file.name: facts_of(file) for file in MediaFile.objects.filter(study=study, name__in=names, current=True)}
@@ -132,5 +142,5 @@ def _protocol_at_hand(seat: Seat, *, draft: bool) -> Protocol:
     frozen = study.submitted or study.protocol
     if frozen is None or (seat.may_change and (draft or study.status == StudyStatus.DRAFT)):
         definition = define(study.definition)
-        return next_protocol(study, definition, media=media_facts(study, definition.files()))
+        return next_protocol(study, definition, media=media_of(study, definition))
     return frozen

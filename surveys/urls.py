@@ -4,14 +4,14 @@ from django.urls import URLPattern, URLResolver, path
 
 from surveys.allocation import api as arms
 from surveys.builder import api as definitions
-from surveys.builder.about import About
+from surveys.builder.about import About, Languages, ListOfSentences
 from surveys.builder.allocation import AllocationPage
 from surveys.builder.arms import ArmPage, Arms, PageOfArm
 from surveys.builder.beginnings import duplicate, import_page, new_study
 from surveys.builder.file import Archive, StudyFile
 from surveys.builder.history import History
-from surveys.builder.lists import ItemPage, ListPage
-from surveys.builder.overview import Overview
+from surveys.builder.lists import ItemPage, ListPage, PastePage
+from surveys.builder.overview import Company, Overview
 from surveys.builder.planned_tests import PlannedTestsPage
 from surveys.builder.redcap import RedcapDictionary, RedcapPage
 from surveys.builder.texts import Consent, Debrief, DirectQuestions, Plans, Subgroups
@@ -58,8 +58,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/", investigator.studies, name="studies"),
     path("studies/<slug:slug>/", investigator.study, name="study"),
     path("studies/<slug:slug>/build/", Overview.as_view(), name="build"),
+    path("studies/<slug:slug>/build/company/", Company.as_view(), name="build_company"),
     path("studies/<slug:slug>/build/history/", History.as_view(), name="build_history"),
     path("studies/<slug:slug>/build/about/", About.as_view(), name="build_about"),
+    path("studies/<slug:slug>/build/languages/", Languages.as_view(), name="build_languages"),
+    path("studies/<slug:slug>/build/languages/words.po", ListOfSentences.as_view(), name="build_words"),
     path("studies/<slug:slug>/build/consent/", Consent.as_view(), name="build_consent"),
     path("studies/<slug:slug>/build/allocation/", AllocationPage.as_view(), name="build_allocation"),
     path("studies/<slug:slug>/build/subgroups/", Subgroups.as_view(), name="build_subgroups"),
@@ -73,6 +76,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/build/quiz/", ListPage.as_view(part="quiz"), name="build_quiz"),
     path("studies/<slug:slug>/build/questions/", ListPage.as_view(part="questions"), name="build_questions"),
     path("studies/<slug:slug>/build/<slug:part>/add/", ItemPage.as_view(), name="build_add"),
+    path("studies/<slug:slug>/build/<slug:part>/paste/", PastePage.as_view(), name="build_paste"),
     path("studies/<slug:slug>/build/<slug:part>/edit/<slug:name>/", ItemPage.as_view(), name="build_item"),
     path("studies/<slug:slug>/build/debrief/", Debrief.as_view(), name="build_debrief"),
     path("studies/<slug:slug>/build/tests/", PlannedTestsPage.as_view(), name="build_tests"),

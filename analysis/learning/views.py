@@ -128,7 +128,7 @@ def feedback(request: HttpRequest, slug: str) -> HttpResponse:
 
     content = feedback_of(study, protocol.definition, shown.language)
     template = "surveys/participant/feedback_later.html" if content is None else "surveys/participant/feedback.html"
-    with translation.override(shown.language):
+    with translation.override(shown.spoken):
         return render(request, template, {"study": shown, "language": shown.language, **(content or {})})
 
 
@@ -143,6 +143,6 @@ def outlook(request: HttpRequest, slug: str) -> HttpResponse:
         raise Http404("This study has no privacy budget.")
     from analysis.learning.outlook import tables_of
 
-    with translation.override(shown.language):
+    with translation.override(shown.spoken):
         context = {"study": shown, "language": shown.language, "tables": tables_of(study, shown.language)}
         return render(request, "surveys/participant/outlook.html", context)

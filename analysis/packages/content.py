@@ -13,6 +13,8 @@ from candor.packages.documents import CategoryQuestion
 from candor.packages.preregistrations import plan_file
 from candor.records.schema import Record
 from surveys.preregistration.selectors import KeptPlan
+from surveys.reading.words import Sentence
+from surveys.reading.words import sentence as _
 
 SIMULATED_DATA = "simulated data"
 LONGEST_TITLE = 200
@@ -198,20 +200,30 @@ class Content:
         return "bot" if self.simulated else "person"
 
     @property
-    def description(self) -> str:
+    def abstract(self) -> Sentence:
         """One paragraph for catalogues."""
-        kind = "Simulated answers of bots, not of people," if self.simulated else "Answers"
-        asked = "survey" if self.is_survey else f"randomised experiment with {len(self.protocol['design']['arms'])} arms"
-        questions = " and ".join(
-            f"{len(found)} sensitive {noun}{'' if len(found) == 1 else 's'}{more}"
-            for found, noun, more in ((self.questions, "yes/no question", ""), (self.category_questions, "question", " with named answers"))
-            if found
+        arms, n, named = len(self.protocol["design"]["arms"]), len(self.questions), len(self.category_questions)
+        asked = [_("1 sensitive yes/no question") if n == 1 else _("%(n)s sensitive yes/no questions", n=n)] if n else []
+        if named:
+            one = named == 1
+            asked.append(
+                _("1 sensitive question with named answers") if one else _("%(n)s sensitive questions with named answers", n=named)
+            )
+        questions = _("%(some)s and %(others)s", some=asked[0], others=asked[1]) if len(asked) > 1 else asked[0]
+        return _(
+            "%(answers)s in a %(design)s. Each answer was given after a private die that sometimes says what to answer, so no row tells "
+            "what is true of its person; the probabilities are in protocol.json. %(rows)s rows, one for each %(unit)s.",
+            answers=_("Simulated answers of bots, not of people, to %(questions)s", questions=questions)
+            if self.simulated
+            else _("Answers to %(questions)s", questions=questions),
+            design=_("survey") if self.is_survey else _("randomised experiment with %(arms)s arms", arms=arms),
+            rows=len(self.rows),
+            unit=_(self.unit),
         )
-        return (
-            f"{kind} to {questions} in a {asked}. Each answer was "
-            "given after a private die that sometimes says what to answer, so no row tells what is true of its person; the "
-            f"probabilities are in protocol.json. {len(self.rows)} rows, one for each {self.unit}."
-        )
+
+    @property
+    def description(self) -> str:
+        return str(self.abstract)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from lxml import etree
 from analysis.packages.background_counts import NOT_ANSWERED
 from analysis.packages.codebook import MEANING
 from analysis.packages.content import Column, Content, columns_of
-from analysis.packages.privacy_statement import privacy_statement, sentences_of
+from analysis.packages.privacy_statement import privacy_statement
 
 NAMESPACE = "ddi:codebook:2_5"
 SCHEMA = "http://www.ddialliance.org/Specification/DDI-Codebook/2.5/XMLSchema/codebook.xsd"
@@ -93,7 +93,7 @@ def _study_description(root: etree._Element, content: Content) -> None:
     use = _add(access, "useStmt")
     _add(use, "citReq", content.citation)
     _add(use, "conditions", f"{content.terms}, {content.licence.address}")
-    for sentence in sentences_of(privacy_statement(content)):
+    for sentence in map(str, privacy_statement(content)):
         _add(access, "notes", sentence, type="privacy")
 
 

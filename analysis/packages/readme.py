@@ -1,7 +1,7 @@
 """README.md: how strangers use, cite and check the data."""
 
 from analysis.packages.content import Content, Described
-from analysis.packages.privacy_statement import privacy_statement, sentences_of
+from analysis.packages.privacy_statement import privacy_statement
 
 SIMULATED = (
     "> **Simulated data.** Every row was made by a bot that walked through the study to rehearse it. Nobody's answers are in this package."
@@ -32,7 +32,7 @@ def readme(content: Content) -> bytes:
     if content.bots_left_out:
         parts += [f"{content.bots_left_out} simulated participants (bots) had walked through the study too; they are left out.", ""]
     parts += citation(content)
-    parts += ["## Privacy", "", *(f"* {sentence}" for sentence in sentences_of(privacy_statement(content))), ""]
+    parts += ["## Privacy", "", *(f"* {sentence}" for sentence in privacy_statement(content)), ""]
     parts += ["## Files", "", "`codebook.md` explains every file and every column.", ""]
     parts += ["`index.html` opens in a browser, from a disk: it checks the files, and computes the estimates again.", ""]
     parts += WRONG_ANALYSIS

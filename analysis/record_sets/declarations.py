@@ -76,7 +76,7 @@ def _problem_above(file: BroughtFile, files: Sequence[BroughtFile]) -> str:
     if any(set(one.on) != set(file.on) for one in files if one.below == file.below):
         return _("All rows that belong to a “%(below)s” find it by the same columns.") % told
     if XAPI in {one.kind for one in (file, *above)} and len(file.on) > 1:
-        told = {"file": file.name, "found": len(file.on)}
+        told = {"file": file.name, "found": str(len(file.on))}
         return _("“%(file)s”: expected one column, because an address names an activity; found %(found)s.") % told
     for one in above:
         if one.kind == CSV and (missing := sorted(set(file.on) - set(one.columns))):

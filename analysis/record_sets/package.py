@@ -18,6 +18,8 @@ from analysis.packages.risk import alone_by_auxiliary
 from candor.packages.archive import PUBLIC_KEY, SIGNATURE, SUMS, signed, zip_of
 from candor.packages.record_promises import CHECK, HIERARCHIES, RECORDS
 from candor.records.schema import Record
+from surveys.reading.words import Sentence
+from surveys.reading.words import sentence as _
 
 if TYPE_CHECKING:  # the web starts without it
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -93,12 +95,19 @@ class RecordSet:
         return f"{'; '.join(self.authors)} ({self.year}). {self.title} [Data set]. {self.address}"
 
     @property
-    def description(self) -> str:
+    def abstract(self) -> Sentence:
         """One paragraph for catalogues."""
-        return (
-            f"Records of {len(self.records)} students. Each record is shared by at least {self.promised['k']} of them: labels that could "
-            f"identify somebody were made coarser. {self.promised['suppressed']} students were left out."
+        return _(
+            "Records of %(n)s students. Each record is shared by at least %(k)s of them: labels that could identify somebody were made "
+            "coarser. %(suppressed)s students were left out.",
+            n=len(self.records),
+            k=self.promised["k"],
+            suppressed=self.promised["suppressed"],
         )
+
+    @property
+    def description(self) -> str:
+        return str(self.abstract)
 
     @property
     def summary(self) -> dict[str, object]:

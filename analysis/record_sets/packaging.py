@@ -41,6 +41,7 @@ def build(package: RecordPackage) -> None:
             "records": content.summary,
             "citation": content.citation,
             "description": content.description,
+            "abstract": content.abstract.document(),
             "shown": [list(lines_of(record)) for record in content.records[:SHOWN]],
             "alone_if_confirmed": content.alone_if_confirmed,
         },

@@ -25,7 +25,7 @@ from analysis.packages.background_counts import Cell, background_cells
 from analysis.packages.content import AllocationList, Content, ProtectedRecords
 from analysis.packages.errors import ReleaseError
 from analysis.packages.licences import LICENCES
-from analysis.packages.privacy_statement import privacy_statement, sentences_of
+from analysis.packages.privacy_statement import privacy_statement
 from analysis.packages.protocol_document import protocol_document
 from analysis.packages.risk import risk_summary, summary_of_records
 from analysis.packages.rows import groups_of, require_large_groups, rows_of, shuffled_csv, with_random_clusters
@@ -284,10 +284,12 @@ def _store(release: Release, content: Content, package: bytes, *, check: dict[st
             "bots_left_out": content.bots_left_out,
             "without_estimates": any("not_estimated" in one for one in content.estimates.values()),
             "risk": asdict(risk_summary(content)),
-            "privacy": asdict(privacy_statement(content)),
-            "privacy_sentences": sentences_of(privacy_statement(content)),
+            "privacy": {"epsilon_per_question": max(content.epsilons), "epsilon_total": content.epsilon_total},
+            "privacy_sentences": list(map(str, privacy_statement(content))),
+            "promises": [one.document() for one in privacy_statement(content)],
             "citation": content.citation,
             "description": content.description,
+            "abstract": content.abstract.document(),
             "check": check,
             "records": summary_of_records(content),
             "alone_if_confirmed": drawn.get("alone_if_confirmed"),

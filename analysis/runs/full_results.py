@@ -35,6 +35,7 @@ from candor.resampling.bootstrap import (
 from candor.resampling.resampled_counts import ResampledCounts
 from candor.resampling.resampled_people import ResampledPeople
 from candor.resampling.seeds import seed_of
+from candor.results import OutcomeEstimate
 from candor.sequences.looks import NO_FITS, sequential_estimate
 from candor.studies.answers import Answers, resampled_people
 from surveys.definition import StudyDefinition
@@ -95,10 +96,15 @@ class QuestionAnalysis:
         return Answers(design=self.design, counts=self.counts, adjusted=self.adjusted, people=there)
 
     @cached_property
+    def outcome(self) -> OutcomeEstimate:
+        """The estimates without a bootstrap; raises MethodError where there are too few answers."""
+        return self.answers.estimate()
+
+    @cached_property
     def can_be_estimated(self) -> bool:
         """Whether there are enough answers."""
         try:
-            self.answers.estimate()
+            self.outcome  # noqa: B018  # kept for `results`
         except MethodError:
             return False
         return True
@@ -117,13 +123,12 @@ class QuestionAnalysis:
 
     def results(self, resampled: Iterable[Resampled] = ()) -> QuestionEstimate:
         """The estimates as JSON values, with the bootstraps that are given."""
-        outcome = self.answers.estimate()
-        effects = outcome.effects
+        effects = self.outcome.effects
         adjusted = {EFFICIENT_WITH_COVARIATES: adjusted_cells(self.adjusted).fit} if self.has_covariates else NO_FITS
         for study, replicates, question in resampled:
             effects = with_bootstrap(effects, replicates, study=study, question=question)
         return QuestionEstimate.of(
-            outcome,
+            self.outcome,
             effects=effects,
             private_methods=USES_COVARIATES,
             sequence=sequential_estimate(

@@ -18,8 +18,9 @@ FEW, TRIES, OF_ALL, NEAR, OF = 1000, 60, 20_000, 4, 8
 what loses less is kept. This is done 60 times, and at most twice for each class and 20,000 times over the number of records."""
 EXCHANGES, LEAST_GAIN = 3, 1e-3
 """How often every record of few looks for one of another class to change places with, and what both classes must gain."""
-CANDIDATES, CLASH = 24, 0.35
-"""With ℓ the next member is the best of so many, and each value that would be too frequent costs so much for each record of the class."""
+CANDIDATES, CLASH, LOOKS = 24, 1.2, 6
+"""With ℓ the next member is the best of so many, and each value that would be too frequent costs so much for each record of the class; of
+so many records one is chosen to change places with."""
 Rows = npt.NDArray[np.intp]
 Floats = npt.NDArray[np.float32]
 Codes = npt.NDArray[np.int32]
@@ -71,10 +72,10 @@ def cluster(
         rows = rng.permutation(part)  # ties are broken by this order
         grown = _Block.of(embedding, rows)
         members, left = grown.grow(size, diversity, grown.vectors.mean(axis=0))
-        if diversity == 1:
-            members, loss = _Exchange(grown, members).run(rng, times=EXCHANGES if n < FEW else 1)
-            if n < FEW:
-                members = _improve(grown, members, loss, times=min(TRIES, OF_ALL // n, 2 * len(members)), rng=rng)
+        exchange = _Exchange(grown, members, most=size // diversity if diversity > 1 else 0)
+        members, loss = exchange.run(rng, times=EXCHANGES if n < FEW or diversity > 1 else 1)
+        if diversity == 1 and n < FEW:
+            members = _improve(grown, members, loss, times=min(TRIES, OF_ALL // n, 2 * len(members)), rng=rng)
         join = _Joining(embedding, rows, members)
         for row in left:
             if not join.add(row, or_suppress=len(found.suppressed) < may_suppress * (done + len(rows)) // n):
@@ -184,9 +185,12 @@ def _improve(block: _Block, classes: list[list[int]], least: float, *, times: in
 
 
 class _Exchange:
-    """Two records of different classes change places while both classes together lose less."""
+    """Two records of different classes change places while both classes together lose less.
 
-    def __init__(self, block: _Block, members: list[list[int]]) -> None:
+    `most`: how often a sensitive value may occur at a place of a class before it costs; 0: nothing is demanded of them.
+    """
+
+    def __init__(self, block: _Block, members: list[list[int]], *, most: int = 0) -> None:
         n = len(block.vectors)
         self.vectors, self.totals = block.vectors, block.totals
         self.turned = block.turned
@@ -199,8 +203,30 @@ class _Exchange:
         self.with_other = np.empty((n, n), dtype=np.float32)
         """The loss of a record's class, had another record its place."""
         self.with_other[self.class_of < 0] = 0.0
+        self.codes, self.most = block.codes, most
+        self.clashes = np.zeros(len(members) + 1)
         for number in range(len(members)):
             self._measure(number)
+
+    def _clashes(self, rows: Rows) -> float:
+        """The cost of values that are too frequent at the places that all of these have."""
+        codes = self.codes[rows]
+        codes = codes[:, codes.all(axis=0)]
+        counts = (codes[:, None] == codes[None]).sum(axis=1)
+        return CLASH * len(rows) * float(np.maximum(0.0, 1 - self.most / counts).sum())
+
+    def _best(self, row: int, gains: Floats) -> int:
+        """The record with which to change places; the record itself if nothing gains."""
+        best, least = row, LEAST_GAIN
+        first = self.members[own := self.class_of[row]]
+        for other in np.argsort(-gains)[:LOOKS] if self.most else [np.argmax(gains)]:
+            second = self.members[number := self.class_of[other]]
+            gain = gains[other] + self.clashes[own] + self.clashes[number]
+            if gain > least and self.most:
+                gain -= self._clashes(np.where(first == row, other, first)) + self._clashes(np.where(second == other, row, second))
+            if gain > least:
+                best, least = int(other), gain
+        return best
 
     def _measure(self, number: int) -> None:
         """The losses of a class as it is, and with each record in the place of each member."""
@@ -216,6 +242,8 @@ class _Exchange:
             there = self.turned[at]
             more = np.minimum(there, second[at, None]).sum(axis=0) - np.minimum(there, lowest[at, None]).sum(axis=0)
             self.with_other[row] = totals.sum() - total + self.totals - len(rows) * (shared + more)
+        if self.most:
+            self.clashes[number] = self._clashes(rows)
 
     def run(self, rng: np.random.Generator, *, times: int) -> tuple[list[list[int]], float]:
         """The classes after all exchanges that gain, and their loss."""
@@ -225,9 +253,9 @@ class _Exchange:
             for row in rng.permutation(rows):
                 own = self.class_of[row]
                 gains = self.losses[own] + self.losses[self.class_of] - self.with_other[row] - self.with_other[:, row]
-                gains[self.members[own]] = 0.0
-                other = int(np.argmax(gains))
-                if gains[other] > LEAST_GAIN:
+                gains[self.members[own]] = -np.inf
+                other = self._best(row, gains)
+                if other != row:
                     done += 1
                     for number, before, after in ((own, row, other), (self.class_of[other], other, row)):
                         self.members[number][self.members[number] == before] = after

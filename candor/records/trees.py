@@ -77,8 +77,6 @@ class Forest:
         """The parent of each node, or itself."""
         self.nodes: list[tuple[int, tuple[int, ...]]] = []
         """The kind of each node, and a node of the hierarchy of each attribute."""
-        self.losses: list[float] = []
-        """The sum of the NCP of the labels of each node; known after `settle`."""
         self.values: list[tuple[dict[str, object], dict[str, object]]] = []
         """The sensitive values that occur together in a vertex, and its confirmed auxiliary attributes."""
         self._kinds: dict[tuple[int, tuple[str, ...]], int] = {}
@@ -108,10 +106,6 @@ class Forest:
         """End the reading: the losses of all labels are known."""
         for hierarchy in self.hierarchies.values():
             hierarchy.settle()
-        kinds = [[self.hierarchies[name] for name in kind.names] for kind in self.kinds]
-        self.losses = [
-            sum(hierarchy.losses[node] for hierarchy, node in zip(kinds[kind], nodes, strict=True)) for kind, nodes in self.nodes
-        ]
         self._labels_seen, self._values_seen = {}, {}
 
     def labels_of(self, kind: int, nodes: Iterable[int]) -> dict[str, object]:

@@ -1,12 +1,22 @@
-"""The builder's page about a study's title, contact, languages and way in."""
+"""The builder's pages about a study's title, contact and way in, its languages, and where the pages' own words in them come from."""
 
+from http import HTTPStatus
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 
-from surveys.builder.frame import DraftPage
-from surveys.drafting.edits import Edit, WithLanguages
+from surveys.builder.frame import BuilderPage, DraftPage
+from surveys.builder.services import change_part, put_words
+from surveys.drafting.edits import Edit, Keys, WithLanguages
 from surveys.drafting.forms import DraftForm, Typed, typed_text
 from surveys.drafting.texts import Said, gaps_in, said
-from surveys.languages.offered import LANGUAGE_NAMES
+from surveys.errors import SurveyError
+from surveys.languages.names import language_name
+from surveys.languages.offered import LANGUAGE_NAMES, OWN
+from surveys.media.language_files import brought_words, list_of_sentences
+from surveys.protocols import media_of
 from surveys.ways_in import OPEN, WAYS_IN
 
 
@@ -60,7 +70,62 @@ class About(DraftPage):
         return said({code: filled[0] if gaps_in(text) else text for code, text in written.items()})
 
     def _offered(self) -> dict[str, str]:
-        return LANGUAGE_NAMES | {code: LANGUAGE_NAMES.get(code, code) for code in self.definition.languages}
+        return LANGUAGE_NAMES | {code: language_name(code) for code in self.definition.languages}
 
     def context(self) -> dict[str, object]:
         return {"languages": list(self._offered().items()), "entries": [(way.name, way.label) for way in WAYS_IN.values()]}
+
+
+class Languages(BuilderPage):
+    part = "languages"
+    template_name = "surveys/builder/languages.html"
+
+    def context(self) -> dict[str, object]:
+        brought = {words.code: words for words in brought_words(self.definition, media_of(self.study, self.definition))}
+        languages = [
+            {
+                "code": code,
+                "name": brought[code].name if code in brought else language_name(code),
+                "is_own": code in OWN,
+                "words": brought.get(code),
+                "file": self.definition.words.get(code, ""),
+            }
+            for code in self.definition.languages
+        ]
+        return {"languages": languages}
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        """Take a file of words, or take one away."""
+        try:
+            if "remove" in request.POST:
+                words = {code: name for code, name in self.definition.words.items() if code != request.POST["remove"]}
+                change_part(self.study, edit=Keys(("words",)), value={"words": words or None}, loaded=None, actor=self.person)
+                messages.success(request, _("The file was taken away."))
+                return redirect(request.path)
+            upload = request.FILES.get("file")
+            if upload is None:
+                return self._refused([_("Choose the file with your translations.")])
+            code = put_words(self.study, content=upload, actor=self.person)
+        except SurveyError as error:
+            return self._refused(getattr(error, "problems", [str(error)]))
+        messages.success(
+            request, _("The file was checked and is there: participants can read the pages in %(name)s.") % {"name": language_name(code)}
+        )
+        return redirect(request.path)
+
+    def _refused(self, problems: list[str]) -> HttpResponse:
+        errors = [{"field": "file", "message": problem} for problem in problems]
+        return self.page({"errors": errors}, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+
+
+class ListOfSentences(BuilderPage):
+    """The sentences of participants' pages to be translated: an empty list, or what a language of the study has so far."""
+
+    def get(self, request: HttpRequest, **_arguments: object) -> HttpResponse:
+        code = request.GET.get("language", "")
+        brought = {words.code: words for words in brought_words(self.definition, media_of(self.study, self.definition))}
+        if code and code not in brought:
+            raise Http404("No file brings this language.")
+        response = HttpResponse(list_of_sentences(brought.get(code)), content_type="text/x-gettext-translation; charset=utf-8")
+        response["Content-Disposition"] = f'attachment; filename="words{f"-{code}" if code else ""}.po"'
+        return response

@@ -30,7 +30,7 @@ from surveys.drafting.names import name_from
 from surveys.drafting.watching import WATCHING, read_watching, typed_watching
 from surveys.errors import DefinitionError
 from surveys.journey.stimuli import Files, views_of
-from surveys.languages.offered import LANGUAGE_NAMES
+from surveys.languages.names import language_name
 from surveys.media.services import MediaError
 from surveys.models import MediaFile, Study
 from surveys.protocols import facts_of
@@ -230,7 +230,7 @@ class ArmPage(StimulusPage):
     def _move_page(self) -> str:
         way, _colon, page = self.request.POST.get("move", "").partition(":")
         move_page(self.study, arm=self.arm.name, page=page, by=-1 if way == "up" else 1, actor=self.person)
-        return f"{self.request.path}#pages"
+        return f"{self.request.path}?moved={page}&way={way}#pages"
 
     def _remove(self) -> str:
         remove_arm(self.study, arm=self.name, actor=self.person)
@@ -240,7 +240,8 @@ class ArmPage(StimulusPage):
         return reverse("surveys:build_arms", args=[self.study.slug])
 
     def context_of(self, form: DraftForm) -> dict[str, object]:
-        return super().context_of(form) | {"removable": not self.definition.is_survey}
+        moved = {"moved": self.request.GET.get("moved", ""), "way": self.request.GET.get("way", "")}
+        return super().context_of(form) | moved | {"removable": not self.definition.is_survey}
 
 
 class PageOfArm(StimulusPage):
@@ -307,7 +308,7 @@ def _shown_view(holder: Shows, definition: StudyDefinition, there: dict[str, Med
         "name": getattr(holder, "name", ""),
         "label": dict(CHOICES).get(view.kind, ""),
         "words": Truncator(strip_tags(view.html)).words(30),
-        "uncaptioned": [LANGUAGE_NAMES.get(code, code) for code in definition.languages if video.captions.get(code) not in there],
+        "uncaptioned": [language_name(code) for code in definition.languages if video.captions.get(code) not in there],
         "address": address,
     }
 

@@ -10,6 +10,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views import View
 
 from accounts.access import require_role, user_of
@@ -25,6 +26,7 @@ from surveys.journey import steps
 from surveys.journey.preview import choices_of, place_of
 from surveys.models import Study, StudyStatus
 from surveys.protocols import definition_for
+from surveys.revisions.presence import others_at
 from surveys.revisions.selectors import Steps, steps_of
 from surveys.studies.readiness import ToDo, outdated_inputs, to_do
 from surveys.studies.services import FIXED_BY_LAUNCH, may_be_edited
@@ -94,6 +96,22 @@ class BuilderPage(View):
         """The template's context beside the form."""
         return {}
 
+    def company(self, page: str) -> str:
+        """The others who edit the draft now, in a sentence for somebody on this page."""
+        if self.state == "frozen":
+            return ""
+        others = others_at(self.study, self.person, page=page)
+        here, elsewhere = ([name for name, is_here in others if is_here is wanted] for wanted in (True, False))
+        said = []
+        if here:
+            said.append(ngettext("%(names)s edits this page too.", "%(names)s edit this page too.", len(here)))
+        if elsewhere:
+            said.append(
+                ngettext("%(names)s edits another page of this study.", "%(names)s edit other pages of this study.", len(elsewhere))
+            )
+        listed = [names for names in (here, elsewhere) if names]
+        return " ".join(sentence % {"names": _(" and ").join(names)} for sentence, names in zip(said, listed, strict=True))
+
     def shown_to(self) -> Mapping[str, str]:
         """The people for whom the preview beside this page is, as in its address."""
         return {}
@@ -122,6 +140,7 @@ class BuilderPage(View):
             "parts": [_listed(part, self.study, left, current=part.name == self.part) for part in self._parts],
             "to_do": left,
             "beside": self._beside(),
+            "company": self.company(self.request.path),
             "steps": Steps() if self.state == "frozen" else steps_of(self.study, self.person),
         }
         return render(self.request, self.template_name, {**common, **self.context(), **context}, status=status)

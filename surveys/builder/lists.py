@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from itertools import takewhile
 
 from django.contrib import messages
@@ -11,7 +12,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
 from surveys.builder.frame import BuilderPage, DraftPage
 from surveys.builder.services import change_part
@@ -19,6 +20,8 @@ from surveys.drafting.categories import CATEGORIES, FACES, YES_NO, kind_of, type
 from surveys.drafting.conditions import examples
 from surveys.drafting.edits import Document, Edit, Item, Keys, Order, Unchecked, fingerprint_of
 from surveys.drafting.forms import DraftForm, Typed
+from surveys.drafting.names import name_from
+from surveys.drafting.pasting import items_of, read_pasted
 from surveys.drafting.questions import read_background, read_quiz_item, read_sensitive, typed_item
 from surveys.errors import ConcurrentEditError, DefinitionError
 from surveys.questions.background import BackgroundQuestion
@@ -107,26 +110,53 @@ class ListPage(BuilderPage):
         }
 
     def post(self, request: HttpRequest) -> HttpResponse:
-        """Another order: one question up or down, or all names in their new order."""
+        """Another order: one question up or down, or all names in their new order; or a copy of a question."""
         if "attention" in request.POST:
             return self._keep({"attention": "exclude" if request.POST["attention"] == "exclude" else None})
         if "chance" in request.POST:
             return self._give_to_chance(chosen=request.POST["chance"] == "on")
+        if "duplicate" in request.POST:
+            return self._duplicate(request.POST["duplicate"])
         edit = Order(self.part)
         before = edit.current(self.study.definition)
         way, _colon, name = request.POST.get("move", "").partition(":")
         after = _moved(before, name, -1 if way == "up" else 1) if name else request.POST.get("order", "").split()
         if sorted(after) != sorted(before):
-            errors = [{"field": "", "message": _("Somebody else changed this list in the meantime. Look at it and move again.")}]
-            return self.page({"errors": errors}, status=ConcurrentEditError.http_status)
+            return self._somebody_else_was_here()
+        return self._changed(edit, before, after, name=name, way=way, said=_("Now number %(place)s of %(count)s."), names=after)
+
+    def _duplicate(self, name: str) -> HttpResponse:
+        """A copy right after the question, with a name of its own."""
+        edit = Keys((self.part,))
+        before = edit.current(self.document)
+        items = list(before.get(self.part, ()))
+        names = [item["name"] for item in items]
+        if name not in names:
+            return self._somebody_else_was_here()
+        place, copy = names.index(name) + 1, name_from(name, taken=names)
+        items.insert(place, {**items[place - 1], "name": copy})
+        names.insert(place, copy)
+        said = _("Copied: the copy is number %(place)s of %(count)s.")
+        return self._changed(edit, before, {self.part: items}, name=copy, way="copy", said=said, names=names)
+
+    def _changed(
+        self, edit: Edit, before: Unchecked, after: Unchecked, *, name: str, way: str, said: str, names: list[str]
+    ) -> HttpResponse:
+        """Store the list, and come back with the focus where it was."""
         try:
             change_part(self.study, edit=edit, value=after, loaded=fingerprint_of(before), actor=self.person)
+        except ConcurrentEditError:
+            return self._somebody_else_was_here()
         except DefinitionError as error:  # a condition would look forward
             return self.page({"errors": [{"field": "", "message": problem} for problem in error.problems]}, status=error.http_status)
-        if name not in after:
-            return redirect(request.path)
-        messages.success(request, _("Now number %(place)s of %(count)s.") % {"place": after.index(name) + 1, "count": len(after)})
-        return redirect(f"{request.path}?moved={name}&way={way}")
+        if name not in names:
+            return redirect(self.request.path)
+        messages.success(self.request, said % {"place": names.index(name) + 1, "count": len(names)})
+        return redirect(f"{self.request.path}?moved={name}&way={way}")
+
+    def _somebody_else_was_here(self) -> HttpResponse:
+        errors = [{"field": "", "message": _("Somebody else changed this list in the meantime. Look at it and try again.")}]
+        return self.page({"errors": errors}, status=ConcurrentEditError.http_status)
 
     def _give_to_chance(self, *, chosen: bool) -> HttpResponse:
         """Whether everybody sees the questions in an order of their own."""
@@ -151,10 +181,8 @@ class ItemPage(DraftPage):
         return bool(self.name) and self.before.get("kind") != "group" and super().saves_itself
 
     def _enter(self, request: HttpRequest, /, slug: str, **kwargs: str) -> HttpResponseBase:
-        self.part = kwargs["part"]
+        self.part = _part_in(kwargs)
         self.name: str = kwargs.get("name", "")
-        if self.part not in LISTS:
-            raise Http404("There is no such list.")
         return super()._enter(request, slug=slug, **kwargs)
 
     def edit(self) -> Edit:
@@ -224,6 +252,52 @@ class ItemPage(DraftPage):
             "removable": bool(self.name) and len(getattr(self.definition, self.part)) > LISTS[self.part].least,
             "list_address": self.next_address(),
         }
+
+
+class PastePage(BuilderPage):
+    """Questions from a pasted list: shown first as they will be, and then added."""
+
+    template_name = "surveys/builder/paste.html"
+
+    def _enter(self, request: HttpRequest, /, slug: str, **kwargs: str) -> HttpResponseBase:
+        self.part = _part_in(kwargs)
+        return super()._enter(request, slug=slug, **kwargs)
+
+    def context(self) -> dict[str, object]:
+        return {"list_address": reverse(f"surveys:build_{self.part}", args=[self.study.slug])}
+
+    def post(self, request: HttpRequest, **_arguments: object) -> HttpResponse:
+        typed = request.POST.get("pasted", "")
+        pasted = read_pasted(typed, self.part)
+        if pasted.problems:
+            return self._shown(typed, problems=pasted.problems)
+        seen = fingerprint_of([[one.text, one.options, one.right] for one in pasted.questions])
+        if request.POST.get("add") != seen:
+            return self.page({"typed": typed, "questions": pasted.questions, "seen": seen})
+        edit = Keys((self.part,))
+        before = edit.current(self.document)
+        there = list(before.get(self.part, ()))
+        items = items_of(pasted.questions, self.part, languages=self.definition.languages, taken={item["name"] for item in there})
+        try:
+            change_part(self.study, edit=edit, value={self.part: [*there, *items]}, loaded=fingerprint_of(before), actor=self.person)
+        except ConcurrentEditError:
+            return self._shown(typed, problems=[_("Somebody else changed this list in the meantime. Try again.")])
+        except DefinitionError as error:
+            return self._shown(typed, problems=error.problems)
+        said = ngettext("%(count)s question was added.", "%(count)s questions were added.", len(items))
+        messages.success(request, said % {"count": len(items)})
+        return redirect(f"surveys:build_{self.part}", self.study.slug)
+
+    def _shown(self, typed: str, *, problems: list[str]) -> HttpResponse:
+        errors = [{"field": "pasted", "message": problem} for problem in problems]
+        return self.page({"typed": typed, "errors": errors}, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+
+
+def _part_in(kwargs: Mapping[str, str]) -> str:
+    """The list that the address names; Http404 if there is none."""
+    if kwargs["part"] not in LISTS:
+        raise Http404("There is no such list.")
+    return kwargs["part"]
 
 
 def _moved(names: list[str], name: str, by: int) -> list[str]:

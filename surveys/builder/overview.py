@@ -1,4 +1,4 @@
-"""The builder's first page: the parts, the tasks left, and the way back to a draft once the protocol is frozen."""
+"""The builder's first page: the parts, the tasks left, and the way back to a draft once the protocol is frozen; and who else is there."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -9,6 +9,15 @@ from surveys.allocation.findable import too_few
 from surveys.builder.frame import BuilderPage
 from surveys.models import StudyStatus
 from surveys.studies.services import take_back
+
+
+class Company(BuilderPage):
+    """An open page says that somebody is there, and learns who else is. Nothing of it is stored."""
+
+    http_method_names = ("post",)
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        return HttpResponse(self.company(request.POST.get("page", "")[:200]), content_type="text/plain; charset=utf-8")
 
 
 class Overview(BuilderPage):

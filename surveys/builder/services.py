@@ -11,11 +11,11 @@ from django.utils.translation import gettext as _
 from accounts.models import User
 from audit.services import record
 from surveys import actions
-from surveys.drafting.edits import Edit, Whole, fingerprint_of
+from surveys.drafting.edits import Edit, Whole, WithLanguages, fingerprint_of
 from surveys.drafting.merging import merged
 from surveys.errors import ConcurrentEditError, ConflictingEditError, TransitionError
 from surveys.lifecycle.steps import locked
-from surveys.media.services import MediaError, examine, store_media_file
+from surveys.media.services import MediaError, examine, examine_words, store_media_file
 from surveys.models import DraftRevision, MediaFile, Study, StudyStatus
 from surveys.questions.parts import LARGEST_COUNT
 from surveys.questions.stimuli import KINDS
@@ -58,9 +58,12 @@ def change_part(study: Study, *, edit: Edit, value: object, loaded: str | None, 
             _("Expected the part with the fingerprint %(loaded)s, found %(found)s.")
             % {"loaded": loaded[:64], "found": fingerprint_of(found)}
         )
+    before = define(document)
+    words = {*before.words.values()} - {*changed.words.values()}
     if not isinstance(edit, Whole):
-        _keep_uploads(study, define(document).files() - changed.files())
+        _keep_uploads(study, before.files() - changed.files() - words)
     study = change_definition(study, definition=changed, actor=actor, page=page)
+    _retire(study, words, actor=actor)
     texts = outdated_inputs(study, define(study.definition)).get(right, [])
     return confirm_translations(study, texts=texts, actor=actor) if texts else study
 
@@ -145,6 +148,22 @@ def _require_slot(study: Study, arm: str, page: str, slot: Slot) -> None:
             _("%(arm)s: expected something that shows %(expected)s, got %(found)s. Somebody may have changed it in the meantime.")
             % {"arm": page or arm, "expected": slot.of, "found": shows}
         )
+
+
+def put_words(study: Study, *, content: File, actor: User) -> str:  # type: ignore[type-arg]
+    """Check and store the pages' own sentences in a language that Candor does not have, in place of what was there; the language's code.
+
+    A draft speaks that language from then on. A running study keeps its languages.
+    """
+    code, media = examine_words(content)
+    with transaction.atomic():
+        study = locked(study)
+        document = document_of(define(study.definition))
+        languages = list(dict.fromkeys([*define(document).languages, code]))
+        changed = WithLanguages(("languages",)).merged(document, {"languages": languages})
+        change_definition(study, definition=define({**changed, "words": {**changed.get("words", {}), code: media.name}}), actor=actor)
+        store_media_file(study, media, content=content, actor=actor)
+    return code
 
 
 @transaction.atomic

@@ -45,7 +45,8 @@ class WithLanguages(Keys):
         changed = define(Keys(self.keys).merged(document, {**value, **spoken}))
         languages = tuple(value.get("languages") or ("en",))
         if languages != changed.languages:
-            changed = in_languages(changed.model_copy(update={"languages": languages}), languages)
+            words = {code: name for code, name in changed.words.items() if code in languages}
+            changed = in_languages(changed.model_copy(update={"languages": languages, "words": words}), languages)
         return document_of(changed)
 
 

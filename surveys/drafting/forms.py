@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from candor.written_numbers import typed_number
 from surveys.drafting.texts import Said, said
-from surveys.languages.offered import LANGUAGE_NAMES
+from surveys.languages.names import language_name
 
 LONGEST_TEXT = 20_000
 _UNSEEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
@@ -147,7 +147,7 @@ class Node:
     @property
     def in_languages(self) -> list[tuple[str, str, "Node"]]:
         """Code, name and node of this text in every language of the study."""
-        return [(code, LANGUAGE_NAMES.get(code, code), self[code]) for code in self.form.languages]
+        return [(code, language_name(code), self[code]) for code in self.form.languages]
 
 
 def typed_text(name: str, text: Said | None, languages: Collection[str]) -> Iterator[tuple[str, str]]:

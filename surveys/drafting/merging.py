@@ -18,7 +18,7 @@ class Merge:
 
 
 def merged(base: object, mine: object, theirs: object) -> Merge:
-    """What becomes of `base` when one person makes `mine` of it, another `theirs`.
+    """Both changes of `base`: one person made `mine` of it, another `theirs`.
 
     Dictionaries are merged key by key, lists of things with a name by these names. Any other list is one value.
     """

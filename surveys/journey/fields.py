@@ -101,8 +101,8 @@ class FieldView:
         return replace(self, rows=tuple(rows), options=tuple(options))
 
 
-def field_view(question: BackgroundQuestion | QuizItem, language: str, *, name: str = "") -> FieldView:
-    """One question as a field called `name`."""
+def field_view(question: BackgroundQuestion | QuizItem, language: str, *, name: str = "", spoken: str = "") -> FieldView:
+    """One question as a field called `name`. `spoken`: the code of the pages' own words, if it is not the language's."""
     view = FieldView(
         name=name or question.name,
         key=question.name,
@@ -120,14 +120,16 @@ def field_view(question: BackgroundQuestion | QuizItem, language: str, *, name: 
             view = replace(view, minimum=question.minimum, maximum=question.maximum, whole=question.whole, unit=unit)
             return _with_line(view, question, language) if isinstance(question, Slider) else view
         case Date():
-            return replace(view, low=question.earliest, high=question.latest, rows=(tuple(_parts_of_date(question, view, language)),))
+            return replace(
+                view, low=question.earliest, high=question.latest, rows=(tuple(_parts_of_date(question, view, spoken or language)),)
+            )
         case Matrix():
             pairs = zip(question.scales, question.rows, strict=True)
             scales = [replace(field_view(scale, language), text=row.text.in_language(language)) for scale, row in pairs]
             return replace(view, rows=tuple((scale,) for scale in scales), scores=_scores(question))
         case Group():
             rows = tuple(
-                tuple(field_view(field, language, name=f"{question.name}-{row}-{field.name}") for field in question.fields)
+                tuple(field_view(field, language, name=f"{question.name}-{row}-{field.name}", spoken=spoken) for field in question.fields)
                 for row in range(question.at_most)
             )
             return replace(view, at_most=question.at_most, rows=rows)
@@ -164,9 +166,9 @@ def _with_line(view: FieldView, question: Slider, language: str) -> FieldView:
     return replace(view, step=question.step, low=said_in(question.low, language), high=said_in(question.high, language))
 
 
-def _parts_of_date(question: Date, view: FieldView, language: str) -> Iterator[FieldView]:
+def _parts_of_date(question: Date, view: FieldView, spoken: str) -> Iterator[FieldView]:
     """A month and a year, or a year, to choose from; the newest year first."""
-    with translation.override(language):
+    with translation.override(spoken):
         month, year = gettext("Month"), gettext("Year")
         names = tuple((f"{number:02}", str(name)) for number, name in MONTHS.items())
     if question.precision == "month":

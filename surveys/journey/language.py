@@ -39,7 +39,8 @@ def keeps_language(view: Callable[..., HttpResponse]) -> Callable[..., HttpRespo
     @wraps(view)
     def kept(request: HttpRequest, slug: str, *args: object, **kwargs: object) -> HttpResponse:
         response = view(request, slug, *args, **kwargs)
-        if chosen := matching(request.GET.get(PARAMETER, ""), LANGUAGE_NAMES):
+        asked = request.GET.get(PARAMETER, "")
+        if chosen := matching(asked, LANGUAGE_NAMES) or (asked and matching(asked, _codes_of_study(slug))):
             where = reverse("surveys:journey", args=[slug])
             response.set_cookie(COOKIE, chosen, path=where, secure=settings.SESSION_COOKIE_SECURE, httponly=True, samesite="Lax")
         return response
@@ -52,6 +53,11 @@ def rest_of_address(request: HttpRequest) -> str:
     asked = request.GET.copy()
     asked.pop(PARAMETER, None)
     return asked.urlencode()
+
+
+def _codes_of_study(slug: str) -> list[str]:
+    protocol_id = Study.objects.filter(slug=slug).values_list("protocol_id", flat=True).first()
+    return _codes(protocol_id) if protocol_id else []
 
 
 def _codes(protocol_id: int) -> list[str]:

@@ -18,7 +18,7 @@ from surveys.journey import steps
 from surveys.journey.fields import FieldView, Pairs, field_view, said_in
 from surveys.journey.steps import DIRECT_QUESTIONS, QUESTIONS, steps_of
 from surveys.journey.stimuli import Files, StimulusView, name_of_step, views_of
-from surveys.languages.offered import LANGUAGE_NAMES
+from surveys.media.language_files import code_to_speak, names_of_languages
 from surveys.models import Media
 from surveys.privacy.budgets import budget_in_words
 from surveys.protocols import frozen_protocol
@@ -94,6 +94,8 @@ class Presentation:
     summary_html: str
     contact: str
     language: str
+    spoken: str
+    """The code under which gettext has the pages' own words: mostly the language's."""
     languages: Pairs
     version: int
     way_in: WayIn
@@ -174,6 +176,7 @@ def present(
     media_address: Callable[[str], str],
 ) -> Presentation:
     """A definition with its media, frozen or not. `media_address` gives the URL of a file by its id."""
+    spoken = code_to_speak(definition, media, language)
     return Presentation(
         slug=definition.slug,
         address=address,
@@ -182,17 +185,18 @@ def present(
         summary_html=sanitised_html(definition.summary.in_language(language)),
         contact=definition.contact if isinstance(definition.contact, str) else definition.contact.in_language(language),
         language=language,
-        languages=tuple((code, LANGUAGE_NAMES.get(code, code)) for code in definition.languages),
+        spoken=spoken,
+        languages=names_of_languages(definition, media),
         version=version,
         way_in=definition.entry.way,
         consent_html=sanitised_html(definition.consent.in_language(language)),
         debrief_html=sanitised_html(definition.debrief.in_language(language)),
         direct_consent_html=sanitised_html(said_in(definition.direct_group.consent, language)) if definition.direct_group else "",
         direct_share=float(definition.direct_share),
-        budget=_budget(definition, language),
+        budget=_budget(definition, spoken),
         has_feedback=definition.privacy_budget is not None and bool(definition.quiz),
-        background=(*_section(definition, language), *(field_view(question, language) for question in definition.background)),
-        questions=tuple(_sensitive(question, definition, language) for question in definition.questions),
+        background=(*_section(definition, spoken), *(field_view(question, language, spoken=spoken) for question in definition.background)),
+        questions=tuple(_sensitive(question, definition, language, spoken) for question in definition.questions),
         steps=steps_of(definition),
         quiz_orders=math.prod(math.factorial(len(item.options)) for item in definition.quiz if item.shuffle)
         * (math.factorial(len(definition.quiz)) if "quiz" in definition.random_order else 1),
@@ -202,47 +206,47 @@ def present(
         minimum_seconds=definition.minimum_seconds,
         completion_url=definition.entry.completion_url or "",
         stimuli={arm.name: views_of(arm.shown, definition, language, Files(media, media_address)) for arm in definition.arms},
-        step_of_stimuli=_step_of_stimuli(definition, language),
+        step_of_stimuli=_step_of_stimuli(definition, spoken),
         dice=_dice(definition, (*definition.yes_no_questions, *definition.category_questions)[0], language),
     )
 
 
-def _in_words_of_pages(words: str, language: str) -> str:
-    with translation.override(language):
+def _in_words_of_pages(words: str, spoken: str) -> str:
+    with translation.override(spoken):
         return translation.gettext(words)
 
 
-def _section(definition: StudyDefinition, language: str) -> Iterator[FieldView]:
+def _section(definition: StudyDefinition, spoken: str) -> Iterator[FieldView]:
     """The question for one's section, where sections are assigned as a whole."""
     if definition.in_sections:
         yield FieldView(
             name=SECTION,
             key=SECTION,
             kind="single_choice",
-            text=_in_words_of_pages(SECTION_QUESTION, language),
-            hint=_in_words_of_pages(SECTION_HINT, language),
+            text=_in_words_of_pages(SECTION_QUESTION, spoken),
+            hint=_in_words_of_pages(SECTION_HINT, spoken),
             options=tuple(definition.sections.items()),
             required=True,
         )
 
 
-def _budget(definition: StudyDefinition, language: str) -> tuple[str, ...]:
+def _budget(definition: StudyDefinition, spoken: str) -> tuple[str, ...]:
     """The meaning of the privacy budget, if there is one."""
-    with translation.override(language):
+    with translation.override(spoken):
         return budget_in_words(definition.privacy_budget) if definition.privacy_budget else ()
 
 
-def _step_of_stimuli(definition: StudyDefinition, language: str) -> str:
-    with translation.override(language):
+def _step_of_stimuli(definition: StudyDefinition, spoken: str) -> str:
+    with translation.override(spoken):
         return name_of_step(definition.stimuli) if definition.stimuli else ""
 
 
-def _sensitive(question: SensitiveQuestion, definition: StudyDefinition, language: str) -> SensitiveQuestionView:
+def _sensitive(question: SensitiveQuestion, definition: StudyDefinition, language: str, spoken: str) -> SensitiveQuestionView:
     if question.categories:
         options = tuple((str(place), one.text.in_language(language)) for place, one in enumerate(question.categories))
     else:
-        yes = _in_words_of_pages("Yes", language) if question.yes == YES else question.yes.in_language(language)
-        no = _in_words_of_pages("No", language) if question.no == NO else question.no.in_language(language)
+        yes = _in_words_of_pages("Yes", spoken) if question.yes == YES else question.yes.in_language(language)
+        no = _in_words_of_pages("No", spoken) if question.no == NO else question.no.in_language(language)
         options = (("1", yes), ("0", no))
     return SensitiveQuestionView(
         id=question.name,

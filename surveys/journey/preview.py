@@ -27,7 +27,8 @@ from surveys.journey.forms import with_answers
 from surveys.journey.pages import own_page
 from surveys.journey.presentation import Presentation, present
 from surveys.journey.step_views import STEP_PAGES, quiz_fields
-from surveys.languages.offered import LANGUAGE_NAMES
+from surveys.languages.names import language_name
+from surveys.media.language_files import code_to_speak
 from surveys.media.views import media_response
 from surveys.privacy.words import privacy_in_words
 from surveys.protocols import ProtocolView, protocol_view_for
@@ -96,7 +97,7 @@ def preview(request: HttpRequest, slug: str) -> HttpResponse:
         raise Http404("This study has no such page.")
     if request.method == "POST":
         return _onwards(request.POST, place, own_steps, protocol)
-    with translation.override(place.language):
+    with translation.override(code_to_speak(protocol.definition, protocol.media, place.language)):
         return _page(request, place, own_steps, protocol)
 
 
@@ -143,7 +144,7 @@ def choices_of(definition: StudyDefinition) -> dict[str, list[tuple[str, str | P
         "steps": [(step, STEP_NAMES[step]) for step in shown],
         "arms": [(arm.name, arm.label.in_language(language)) for arm in definition.arms],
         "subsamples": [(name, name) for name in definition.die.subsamples],
-        "languages": [(code, LANGUAGE_NAMES.get(code, code)) for code in definition.languages],
+        "languages": [(code, language_name(code)) for code in definition.languages],
     }
 
 

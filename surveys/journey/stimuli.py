@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy
 from surveys.definition import StudyDefinition
 from surveys.drafting.markdown import html_with_pictures, sanitised_html
 from surveys.journey.fields import Pairs
-from surveys.languages.offered import LANGUAGE_NAMES
+from surveys.languages.names import language_name
 from surveys.models import Media, MediaFacts
 from surveys.questions.parts import Text
 from surveys.questions.stimuli import Audio, Image, Reading, Stimulus, Task, Video, Watching
@@ -118,7 +118,7 @@ def _video(video: Video, definition: StudyDefinition, language: str, files: File
     captions = video.captions_in_order([language, *definition.languages])  # a browser shows the first
     return {
         **files.played(video.sources),
-        "captions": tuple((files.address_of(name), code, LANGUAGE_NAMES.get(code, code)) for code, name in captions if name in files.media),
+        "captions": tuple((files.address_of(name), code, language_name(code)) for code, name in captions if name in files.media),
         "poster_url": files.address_of(video.poster),
         "transcript_html": _prose(video.transcript, language),
     }

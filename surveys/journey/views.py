@@ -44,7 +44,7 @@ def participant_page(view: View) -> View:
             study = get_object_or_404(Study.objects.defer("definition"), slug=slug)
             _token, participant = visitors.participant_of(request, slug)
             shown = _shown(study, request, participant)
-            with translation.override(shown.language if shown else None):
+            with translation.override(shown.spoken if shown else None):
                 response = render(
                     request,
                     "surveys/participant/not_open.html",
@@ -67,7 +67,7 @@ def journey(request: HttpRequest, slug: str) -> HttpResponse:
             raise Http404("There is no such study.")
         return _newcomer(request, study)
     shown = presentation(participant.protocol_id, language_of(request, participant.study, participant))
-    with translation.override(shown.language):
+    with translation.override(shown.spoken):
         person = Person(
             token=token,
             participant=participant,
@@ -144,7 +144,7 @@ def _newcomer(request: HttpRequest, study: Study) -> HttpResponse:
     protocol = participation.require_open(study, is_bot=visitors.is_bot(request, study))
     visit = visitors.visit_of(request, study)
     shown = presentation(protocol.id, language_of(request, study, None))
-    with translation.override(shown.language):
+    with translation.override(shown.spoken):
         if request.method != "POST":
             return _show_newcomer(request, protocol, shown, visit)
         if request.POST.get("step") == WELCOME:
@@ -167,7 +167,7 @@ def _newcomer(request: HttpRequest, study: Study) -> HttpResponse:
 
 def _show_farewell(request: HttpRequest, study: Study, farewell: Farewell) -> HttpResponse:
     shown = presentation(protocol_in_force(study).id, language_of(request, study, None))
-    with translation.override(shown.language):
+    with translation.override(shown.spoken):
         context = {"study": shown, "language": shown.language, "farewell": farewell, "query": rest_of_address(request)}
         return render(request, "surveys/participant/taken_part.html", context)
 
@@ -183,7 +183,7 @@ def begin_anew(request: HttpRequest, slug: str) -> HttpResponse:
         visitors.forget(response, slug)
         return response
     shown = _shown(study, request, participant)
-    with translation.override(shown.language if shown else None):
+    with translation.override(shown.spoken if shown else None):
         return render(request, "surveys/participant/begin_anew.html", {"study": shown or study, "query": rest_of_address(request)})
 
 
@@ -297,7 +297,7 @@ def resume(request: HttpRequest, slug: str, token: str) -> HttpResponse:
     if participant is None:
         raise LinkUnknownError
     shown = presentation(participant.protocol_id, language_of(request, participant.study, participant))
-    with translation.override(shown.language):
+    with translation.override(shown.spoken):
         if request.method != "POST":
             return render(request, "surveys/participant/resume.html", {"study": shown, "language": shown.language})
     response = _to_journey(slug)
@@ -319,7 +319,7 @@ def come_back(request: HttpRequest, slug: str, ticket: str) -> HttpResponse:
         raise ReturnUnknownError
     if participant.step != VIDEO or participant.page != left:
         return _to_journey(slug)  # used before: the person is further on
-    with translation.override(shown.language):
+    with translation.override(shown.spoken):
         if request.method != "POST":
             return render(request, "surveys/participant/come_back.html", {"study": shown, "language": shown.language})
         with suppress(AlreadyDoneError):
@@ -338,7 +338,7 @@ def withdraw(request: HttpRequest, slug: str) -> HttpResponse:
     stage = "published" if study.data_published else "forgotten" if study.forgotten_on else "enter"
     receipt = None
     errors, code = [], request.POST.get("code", own_code).strip()[:64]
-    with translation.override(shown.language if shown else None):
+    with translation.override(shown.spoken if shown else None):
         if request.method == "POST" and stage == "enter":
             if not participation.withdrawal_code_is_known(study, code=code):
                 errors = [{"field": "code", "message": _about_unknown_code(code)}]

@@ -123,7 +123,8 @@ def plural_forms(catalogue: Catalogue) -> int:
 
 def compiled(catalogue: Catalogue) -> bytes:
     """The catalogue as gettext reads it, a `.mo` file: the same bytes for the same words."""
-    header = "".join(f"{name}: {value}\n" for name, value in catalogue.header.items())
+    said_in = {**catalogue.header, "Content-Type": "text/plain; charset=UTF-8"}  # without it gettext reads ASCII
+    header = "".join(f"{name}: {value}\n" for name, value in said_in.items())
     pairs = {"": header} | {
         (f"{entry.one}\0{entry.many}" if entry.many else entry.one): "\0".join(entry.said)
         for entry in catalogue.entries.values()

@@ -30,13 +30,12 @@ FROM_FILES: dict[str, "AddedLanguage"] = {}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddedLanguage:
-    """A language that a file of this server brings. `sha256` is that of the file."""
+    """A language that a file of this server brings. `sha256` is that of the file, whose bytes are the `content`."""
 
     code: str
     name: str
     sha256: str
-    pairs: tuple[tuple[str, str], ...]
-    """Each English sentence with its translation."""
+    content: bytes
 
 
 def participants_words() -> Catalogue:
@@ -51,10 +50,15 @@ def place_of(code: str, folder: Path) -> Path:
     return folder / (f"{language}_{script_or_region}" if part else language) / "LC_MESSAGES"
 
 
-def checked_file(path: Path, template: Catalogue) -> tuple[Catalogue, str]:
-    """The catalogue in a file and the file's SHA-256; `CatalogueError` names all that is wrong with it."""
+def checked_file(path: Path, template: Catalogue) -> tuple[Catalogue, bytes]:
+    """The catalogue in a file, and the file's bytes; `CatalogueError` names all that is wrong with it."""
     with path.open("rb") as file:
         content = file.read(LARGEST_CATALOGUE + 1)
+    return checked(content, template), content
+
+
+def checked(content: bytes, template: Catalogue) -> Catalogue:
+    """The catalogue in a file of these bytes; `CatalogueError` names all that is wrong with it."""
     if len(content) > LARGEST_CATALOGUE:
         raise CatalogueError([f"expected at most {LARGEST_CATALOGUE:,} bytes, found more"])
     try:
@@ -66,16 +70,16 @@ def checked_file(path: Path, template: Catalogue) -> tuple[Catalogue, str]:
         problems.append(f"header: {catalogue.language} is one of Candor’s own languages; a file can only add others")
     if problems:
         raise CatalogueError(problems)
-    return catalogue, hashlib.sha256(content).hexdigest()
+    return catalogue
 
 
 def install(path: Path, template: Catalogue, folder: Path) -> Catalogue:
     """Put a checked file and what is compiled from it into the folder of this server; nothing is written if anything is wrong."""
-    catalogue, _hash = checked_file(path, template)
+    catalogue, content = checked_file(path, template)
     place = place_of(catalogue.language, folder)
     place.mkdir(parents=True, exist_ok=True)
     _replace(place / "django.mo", compiled(catalogue))
-    _replace(place / "django.po", path.read_bytes())
+    _replace(place / "django.po", content)
     return catalogue
 
 
@@ -83,13 +87,13 @@ def offer_from(folder: Path, template: Catalogue) -> Iterator[str]:
     """Offer the languages of this server's folder; a file that no longer fits the pages is left out, and told."""
     for path in sorted(folder.glob("*/LC_MESSAGES/django.po")):
         try:
-            catalogue, sha256 = checked_file(path, template)
+            catalogue, content = checked_file(path, template)
         except CatalogueError as error:
             yield f"{path}: {error.problems[0]} ({len(error.problems)} problems)"
             continue
-        pairs = tuple((entry.one, " / ".join(entry.said)) for entry in catalogue.entries.values())
         LANGUAGE_NAMES[catalogue.language] = catalogue.name
-        FROM_FILES[catalogue.language] = AddedLanguage(code=catalogue.language, name=catalogue.name, sha256=sha256, pairs=pairs)
+        sha256 = hashlib.sha256(content).hexdigest()
+        FROM_FILES[catalogue.language] = AddedLanguage(code=catalogue.language, name=catalogue.name, sha256=sha256, content=content)
 
 
 def _replace(path: Path, content: bytes) -> None:

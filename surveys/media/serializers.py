@@ -14,6 +14,7 @@ class MediaFileSerializer(serializers.ModelSerializer[MediaFile]):
 
 class MediaUploadSerializer(serializers.Serializer[object]):
     file = serializers.FileField(
-        help_text="A video (.mp4, .webm), a recording (.mp3, .m4a, .ogg), captions (.vtt) or a picture (.png, .jpg, .webp)."
+        help_text="A video (.mp4, .webm), a recording (.mp3, .m4a, .ogg), captions (.vtt), a picture (.png, .jpg, .webp) "
+        "or the words of a language (.po)."
     )
     name = serializers.CharField(required=False, max_length=100, help_text="As in the study file; by default the name of the file.")

@@ -12,13 +12,17 @@ from django.utils.translation import gettext_lazy
 from accounts.models import User
 from audit.services import record
 from surveys import actions
+from surveys.definition import StudyDefinition
 from surveys.errors import SurveyError, TransitionError
+from surveys.languages.offered import FROM_FILES
 from surveys.lifecycle.steps import locked
 from surveys.media.audio_files import AudioFacts
+from surveys.media.language_files import MEDIA_TYPE
 from surveys.media.video_files import CaptionFacts, VideoFacts
 from surveys.models import RUNNING, MediaFile, Study, StudyStatus
+from surveys.protocols import file_of_server
 from surveys.reading.apart import NotReadError, read_apart
-from surveys.reading.readers import AUDIO, CAPTIONS, VIDEO
+from surveys.reading.readers import AUDIO, CAPTIONS, VIDEO, WORDS
 
 MAXIMUM_VIDEO_BYTES = 500 * 1024 * 1024
 MAXIMUM_AUDIO_BYTES = 100 * 1024 * 1024
@@ -62,12 +66,34 @@ def store_media_file(study: Study, media: MediaFile, *, content: File, actor: Us
     return media
 
 
+def keep_words_of_server(study: Study, definition: StudyDefinition, *, actor: User) -> bool:
+    """Keep this server's files of the study's languages as they are now, for the protocol that is frozen next; whether any was kept anew.
+
+    Its operator may change them at any time; participants go on reading what the officers approved.
+    """
+    kept = False
+    for file in [FROM_FILES[code] for code in definition.languages if code in FROM_FILES and code not in definition.words]:
+        name = file_of_server(file.code)
+        if not MediaFile.objects.filter(study=study, name=name, current=True, sha256=file.sha256).exists():
+            words = MediaFile(name=name, media_type=MEDIA_TYPE, size=len(file.content), sha256=file.sha256)
+            store_media_file(study, words, content=ContentFile(file.content), actor=actor)
+            kept = True
+    return kept
+
+
 def examine(name: str, content: File) -> MediaFile:  # type: ignore[type-arg]
     """Probe the file and return an unsaved MediaFile; MediaError if a study cannot use it."""
     try:
         return _facts(name, content)
     except NotReadError as error:
         raise MediaError(f"{name}: {error}") from error
+
+
+def examine_words(content: File) -> tuple[str, MediaFile]:  # type: ignore[type-arg]
+    """The language of a file of words, and an unsaved MediaFile; a NotReadError names every sentence with a problem."""
+    found = read_apart(content, reader=WORDS)
+    name = f"words-{found['language']}.po"
+    return found["language"], MediaFile(name=name, media_type=MEDIA_TYPE, size=found["size"], sha256=found["sha256"])
 
 
 def _facts(name: str, content: File) -> MediaFile:  # type: ignore[type-arg]
@@ -86,13 +112,19 @@ def _facts(name: str, content: File) -> MediaFile:  # type: ignore[type-arg]
         case ".vtt":
             captions = CaptionFacts(**read_apart(content, reader=CAPTIONS))
             return MediaFile(name=name, media_type="text/vtt", size=captions.size_bytes, sha256=captions.sha256)
+        case ".po":
+            if "/" in name:  # so are only the files called that are kept of this server
+                raise MediaError(_("%(name)s: expected a name without a slash") % {"name": name})
+            _language, words = examine_words(content)
+            words.name = name
+            return words
         case ".png" | ".jpg" | ".jpeg" | ".webp":
             return _picture(name, content)
         case other:
             raise MediaError(
                 _(
-                    "%(name)s: expected a video (.mp4, .webm), a recording (.mp3, .m4a, .ogg), captions (.vtt) or a picture "
-                    "(.png, .jpg, .webp), got %(found)s"
+                    "%(name)s: expected a video (.mp4, .webm), a recording (.mp3, .m4a, .ogg), captions (.vtt), a picture "
+                    "(.png, .jpg, .webp) or the words of a language (.po), got %(found)s"
                 )
                 % {"name": name, "found": other or _("no suffix")}
             )

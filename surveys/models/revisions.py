@@ -7,7 +7,7 @@ from surveys.models.studies import Study
 
 
 class DraftRevision(models.Model):
-    """A study’s draft as one accepted change left it. What one person types on one page in ten minutes is one change."""
+    """A study’s draft as one accepted change left it. Typing of one person on one page within ten minutes is one change."""
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="revisions")
     number = models.PositiveIntegerField(help_text="1 is the draft before the first change that was kept.")

@@ -74,7 +74,7 @@ def consent_copy(request: HttpRequest, slug: str) -> HttpResponse:
     study = study_in_public(slug)
     _token, participant = visitors.participant_of(request, slug)
     shown = presentation(participant.protocol_id if participant else protocol_in_force(study).id, language_of(request, study, participant))
-    with translation.override(shown.language):
+    with translation.override(shown.spoken):
         context = {"study": shown, "language": shown.language, "consent_html": shown.consent_html, "consent_version": shown.version}
         return render(request, "surveys/participant/consent_copy.html", context)
 
@@ -87,7 +87,7 @@ def privacy(request: HttpRequest, slug: str) -> HttpResponse:
     study = study_in_public(slug)
     _token, participant = visitors.participant_of(request, slug)
     shown = presentation(protocol_in_force(study).id, language_of(request, study, participant))
-    with translation.override(shown.language):
+    with translation.override(shown.spoken):
         context = {
             "study": shown,
             "language": shown.language,
@@ -124,7 +124,7 @@ def allocation(request: HttpRequest, slug: str) -> HttpResponse:
         "lists": lists,
         "list_published": study.status in ENDED,
     }
-    with translation.override(shown.language):
+    with translation.override(shown.spoken):
         return render(request, "surveys/participant/allocation.html", context)
 
 
@@ -207,5 +207,5 @@ def about_study(request: HttpRequest, slug: str) -> HttpResponse:
         "published_data_url": reverse("analysis:public_study_releases", args=[slug]) if study.data_published else "",
         "release_plan": definition.release_plan.in_language(shown.language) if definition.release_plan else "",
     }
-    with translation.override(shown.language):
+    with translation.override(shown.spoken):
         return render(request, "surveys/participant/about_study.html", context)

@@ -29,10 +29,11 @@ DICTIONARY = Reader(function="surveys.drafting.redcap.reading:read", cpu_seconds
 VIDEO = Reader(function="surveys.media.video_files:read_video", cpu_seconds=60, seconds=90, megabytes=1536)
 AUDIO = Reader(function="surveys.media.audio_files:read_audio", cpu_seconds=60, seconds=90, megabytes=1536)
 CAPTIONS = Reader(function="surveys.media.video_files:read_captions", cpu_seconds=10, seconds=20, megabytes=512)
+WORDS = Reader(function="surveys.reading.language_files:read", cpu_seconds=10, seconds=20, megabytes=512)
 # A million students with ten columns need TODO seconds and MB.
 TABLE = Reader(function="analysis.sources.table_files:read", cpu_seconds=45, seconds=55, megabytes=1024)
 # Thirty thousand students with 25 courses each need 18 seconds and 550 MB.
 RECORDS = Reader(function="analysis.sources.records.files:read", cpu_seconds=50, seconds=58, megabytes=2048)
 TEXTS = Reader(function="analysis.sources.text_files:read", cpu_seconds=45, seconds=55, megabytes=1536)
 
-ALL = (STUDY_FILE, ARCHIVE, ARCHIVED_FILES, CODES, DICTIONARY, VIDEO, AUDIO, CAPTIONS, TABLE, TEXTS, RECORDS)
+ALL = (STUDY_FILE, ARCHIVE, ARCHIVED_FILES, CODES, DICTIONARY, VIDEO, AUDIO, CAPTIONS, WORDS, TABLE, TEXTS, RECORDS)

@@ -20,7 +20,8 @@ class Sentence:
     values: Mapping[str, "str | int | Sentence"]
 
     def __str__(self) -> str:
-        return self.words % {name: str(value) for name, value in self.values.items()} if self.values else self.words
+        values = {name: str(value) if isinstance(value, Sentence) else value for name, value in self.values.items()}
+        return self.words % values if values else self.words
 
     def document(self) -> SentenceDocument:
         """The sentence as JSON."""

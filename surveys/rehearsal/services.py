@@ -83,7 +83,7 @@ def rehearse(study: Study, *, protocol: ProtocolView, planted: Planted, actor: U
     )
     sandbox.full_clean(exclude=("protocol",))
     sandbox.save(force_insert=True)
-    media = {name: protocol.media.get(name) or _unknown() for name in definition.files()}
+    media = {name: _unknown() for name in definition.files()} | dict(protocol.media)
     sandbox.protocol = next_protocol(sandbox, definition, media=media)
     sandbox.protocol.save(force_insert=True)
     # No officer has to approve it: nobody but bots of this installation can come in.

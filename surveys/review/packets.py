@@ -14,7 +14,9 @@ from surveys.drafting.translations import Outdated, outdated_in, remembering
 from surveys.journey.fields import FieldView, field_view
 from surveys.journey.presentation import DieView, Presentation, present
 from surveys.journey.stimuli import StimulusView
-from surveys.languages.offered import FROM_FILES, LANGUAGE_NAMES, AddedLanguage
+from surveys.languages.names import language_name
+from surveys.languages.offered import LANGUAGE_NAMES, OWN
+from surveys.media.language_files import OwnWords, brought_words, names_of_languages
 from surveys.models import Media, PacketSection, Protocol
 from surveys.preregistration.planned_tests import planned_tests_in_words
 from surveys.privacy.budgets import bought_in_words, budget_in_words, rarity
@@ -129,8 +131,8 @@ class Packet:
     quiz: tuple[tuple[FieldView, str], ...]
     files: tuple[StoredFile, ...]
     languages: tuple[tuple[str, str], ...]
-    added_languages: tuple[AddedLanguage, ...]
-    """Those whose sentences of the pages themselves come from a file of this server."""
+    added_languages: tuple[OwnWords, ...]
+    """Those whose sentences of the pages themselves come from a file."""
     without_words: tuple[str, ...]
     """Those in which the pages themselves have no words, so that they are English around the study's texts."""
     translations: tuple[Translation, ...]
@@ -168,7 +170,7 @@ class Packet:
     @property
     def outdated_places(self) -> list[tuple[str, str]]:
         """The outdated translations as their place on the page, and their language."""
-        return [(_place(one.place), LANGUAGE_NAMES.get(one.language, one.language)) for one in self.outdated]
+        return [(_place(one.place), language_name(one.language)) for one in self.outdated]
 
     @property
     def shows(self) -> str:
@@ -234,9 +236,9 @@ def packet_of(
             StoredFile(name=name, media_type=facts["media_type"], seconds=facts["duration_seconds"], sha256=facts["sha256"])
             for name, facts in sorted(protocol.media.items())
         ),
-        languages=tuple((code, LANGUAGE_NAMES.get(code, code)) for code in definition.languages),
-        added_languages=tuple(FROM_FILES[code] for code in definition.languages if code in FROM_FILES),
-        without_words=tuple(code for code in definition.languages if code not in LANGUAGE_NAMES),
+        languages=names_of_languages(definition, protocol.media),
+        added_languages=(added := tuple(brought_words(definition, protocol.media))),
+        without_words=tuple(code for code in definition.languages if code not in (*OWN, *(one.code for one in added))),
         translations=tuple(_translations(definition, besides=language)),
         consent_prompts=tuple(prompt for prompt in consent_prompts(definition) if prompt.language == language),
         outdated=tuple(outdated_in(remembering(definition, before=remembering(define(before.definition)) if before else None))),
@@ -289,7 +291,7 @@ def _translations(definition: StudyDefinition, *, besides: str) -> Iterator[Tran
                 texts.setdefault(section_of(re.split(r"\W", path)[0]), []).append(TranslatedText(place=_place(path), text=said, html=html))
         for section, found in texts.items():
             in_order = tuple(sorted(found, key=lambda one: _words_and_numbers(one.place)))
-            yield Translation(section=section, language=code, name=LANGUAGE_NAMES.get(code, code), texts=in_order)
+            yield Translation(section=section, language=code, name=language_name(code), texts=in_order)
 
 
 def _place(path: str) -> str:
@@ -358,7 +360,7 @@ def _arms(definition: StudyDefinition, shown: Presentation, media: Media) -> lis
 def _captions(stimulus: Stimulus, languages: Sequence[str]) -> str:
     """The languages of a video's captions."""
     found = stimulus.captions_in_order(languages) if isinstance(stimulus, Video) else []
-    return ", ".join(LANGUAGE_NAMES.get(code, code) for code, _name in found)
+    return ", ".join(language_name(code) for code, _name in found)
 
 
 def _background(definition: StudyDefinition, language: str) -> list[BackgroundView]:

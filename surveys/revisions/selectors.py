@@ -22,7 +22,7 @@ def versions_of(study: Study) -> QuerySet[DraftRevision]:
 
 
 def steps_of(study: Study, person: User) -> Steps:
-    """What this person can take back and make again. A new change forgets what could be made again."""
+    """The changes that this person can take back and make again. A new change forgets what could be made again."""
     done: list[DraftRevision] = []
     undone: list[DraftRevision] = []
     first = None

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy
 from surveys.definition import StudyDefinition
 from surveys.drafting.edits import Document
 from surveys.drafting.forms import DraftForm, Typed, typed_text, typed_value
-from surveys.languages.offered import LANGUAGE_NAMES
+from surveys.languages.names import language_name
 from surveys.models import MediaFile
 from surveys.questions.stimuli import KINDS, LONGEST_READING, Shows, Stimulus
 from surveys.stimuli.uploads import SLOTS
@@ -56,7 +56,7 @@ class Inputs:
 def _video_places(definition: StudyDefinition) -> Iterator[Place]:
     yield "video", "", _("Video")
     for code in definition.languages:
-        yield "captions", code, _("Captions, %(language)s") % {"language": LANGUAGE_NAMES.get(code, code)}
+        yield "captions", code, _("Captions, %(language)s") % {"language": language_name(code)}
     yield "poster", "", _("Poster, shown before the video plays")
 
 

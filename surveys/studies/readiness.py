@@ -12,10 +12,11 @@ from surveys.drafting.consent_prompts import consent_prompts
 from surveys.drafting.parts import PARTS, Part
 from surveys.drafting.texts import gaps_in
 from surveys.drafting.translations import Outdated, outdated_in
-from surveys.languages.offered import LANGUAGE_NAMES
+from surveys.languages.names import language_name
+from surveys.media.language_files import own_words
 from surveys.models import MediaFile, Study
 from surveys.privacy.limits import reason_is_needed, refusal
-from surveys.protocols import with_known_originals
+from surveys.protocols import media_facts, with_known_originals
 from surveys.questions.parts import Text, texts_of
 from surveys.questions.stimuli import Arm, Shows
 from surveys.study_file import define
@@ -35,9 +36,23 @@ def to_do(study: Study, definition: StudyDefinition | None = None) -> list[ToDo]
     """All tasks left, in the order of the parts."""
     definition = definition or define(study.definition)
     there = set(MediaFile.objects.filter(study=study, current=True).values_list("name", flat=True))
-    found = [*_gaps(definition), *_outdated(study, definition), *_unsaid(definition), *_files(definition, there), *_privacy(definition)]
+    found = [*_words(study, definition, there), *_gaps(definition), *_outdated(study, definition)]
+    found += [*_unsaid(definition), *_files(definition, there), *_privacy(definition)]
     order = [part.name for part in PARTS]
     return sorted(found, key=lambda one: order.index(one.part))
+
+
+def _words(study: Study, definition: StudyDefinition, there: set[str]) -> Iterator[ToDo]:
+    """Files with the pages' own sentences that are not there, or lack some."""
+    address = reverse("surveys:build_languages", args=[definition.slug])
+    media = media_facts(study, set(definition.words.values())) if definition.words else {}
+    for code, name in definition.words.items():
+        if name not in there:
+            yield ToDo(sentence=_("The file %(name)s has not been uploaded.") % {"name": name}, part="languages", address=address)
+        elif missing := (words.missing if (words := own_words(definition, media, code)) else 0):
+            said = _("%(count)s sentences of the pages have no words in %(language)s: download the list, add them, and upload it again.")
+            values = {"count": missing, "language": language_name(code)}
+            yield ToDo(sentence=said % values, part="languages", address=address)
 
 
 def _gaps(definition: StudyDefinition) -> Iterator[ToDo]:
@@ -48,7 +63,7 @@ def _gaps(definition: StudyDefinition) -> Iterator[ToDo]:
         for code, words in by_language:
             for gap in gaps_in(words):
                 shown = gap if len(gap) <= 80 else f"{gap[:77]}…"
-                label = f"{part.label} ({LANGUAGE_NAMES.get(code, code)})" if len(definition.languages) > 1 else str(part.label)
+                label = f"{part.label} ({language_name(code)})" if len(definition.languages) > 1 else str(part.label)
                 yield ToDo(
                     sentence=_("%(part)s: fill in “%(gap)s”.") % {"part": label, "gap": shown},
                     part=part.name,
@@ -68,7 +83,7 @@ def _outdated(study: Study, definition: StudyDefinition) -> Iterator[ToDo]:
     said = _("%(part)s (%(language)s): the original was changed after it was translated. Translate it anew, or say that it is still right.")
     for address, (one, *_others) in outdated_inputs(study, definition).items():
         part = part_of(one.place)
-        words = {"part": part.label, "language": LANGUAGE_NAMES.get(one.language, one.language)}
+        words = {"part": part.label, "language": language_name(one.language)}
         yield ToDo(sentence=said % words, part=part.name, address=address)
 
 
@@ -77,7 +92,7 @@ def _unsaid(definition: StudyDefinition) -> Iterator[ToDo]:
     said = _("The consent (%(language)s) seems to say nothing about %(subject)s. %(question)s")
     for prompt in consent_prompts(definition):
         if prompt.is_said is False:
-            subject, language = prompt.subject, LANGUAGE_NAMES.get(prompt.language, prompt.language)
+            subject, language = prompt.subject, language_name(prompt.language)
             words = {"language": language, "subject": subject.label, "question": subject.question}
             address = address_of(definition, "consent", prompt.language)
             yield ToDo(sentence=said % words, part="consent", address=address, needed=False)
@@ -95,7 +110,7 @@ def _files(definition: StudyDefinition, there: set[str]) -> Iterator[ToDo]:
             if holder.video.sources and code not in holder.video.captions:
                 sentence = _("Arm “%(arm)s” has no captions in %(language)s. Some students cannot follow without.") % {
                     "arm": arm.label.in_language(definition.languages[0]),
-                    "language": LANGUAGE_NAMES.get(code, code),
+                    "language": language_name(code),
                 }
                 yield ToDo(sentence=sentence, part="arms", address=_files_address(definition, arm, page), needed=False)
         if holder.task and not holder.task.address:

@@ -19,8 +19,9 @@ from surveys.errors import ConcurrentEditError, DefinitionError, TransitionError
 from surveys.events import study_closed
 from surveys.lifecycle.notices import Audience, record_and_tell
 from surveys.lifecycle.steps import DAYS_TO_RENEW, amendment_waits, each_held, locked, require_no_obstacle, take_step
+from surveys.media.services import keep_words_of_server
 from surveys.models import RUNNING, Protocol, Study, StudyStatus, Verdict
-from surveys.protocols import media_facts, next_protocol, protocol_in_force, with_known_originals
+from surveys.protocols import media_of, next_protocol, protocol_in_force, with_known_originals
 from surveys.revisions.services import keep_revision
 from surveys.studies.readiness import to_do
 from surveys.study_file import define, document_of
@@ -77,8 +78,8 @@ def change_definition(
 ) -> Study:
     """Replace the draft and, if given, its owner and whether bots may walk it.
 
-    Each change makes a version of the draft and an entry of the log. What a `page` saves by itself while one person types there for ten
-    minutes is one change. `reverts`: the number of the change that this one takes back.
+    Each change makes a version of the draft and an entry of the log. Typing of one person on a `page` that saves by itself is one
+    change for ten minutes. `reverts`: the number of the change that this one takes back.
 
     An approved study loses its approval and is a draft again. In a running study this prepares an amendment: participants go on with the
     protocol in force, and the parts on which their answers depend cannot be changed any more. A study under review cannot be changed. With
@@ -153,7 +154,7 @@ def submit_for_review(study: Study, *, actor: User) -> Study:
         take_step(study, StudyStatus.IN_REVIEW)
     if missing := missing_before_review(study):
         raise TransitionError(_("Before review: %(missing)s") % {"missing": " ".join(missing)})
-    study.submitted, study.submitted_on = _frozen_draft(study), timezone.localdate()
+    study.submitted, study.submitted_on = _frozen_draft(study, actor=actor), timezone.localdate()
     details = {"version": study.submitted.version, "sha256": study.submitted.sha256}
     if study.status == StudyStatus.IN_REVIEW:
         study.protocol = study.submitted
@@ -280,7 +281,7 @@ def _move(study: Study, status: StudyStatus, *, actor: User | None, action: str,
     return study
 
 
-def _frozen_draft(study: Study) -> Protocol:
+def _frozen_draft(study: Study, *, actor: User) -> Protocol:
     """The draft as a new protocol version; the version in force if a running study has changed nothing."""
     definition = define(study.definition)
     protocol, in_force = _next(study, definition), study.protocol
@@ -294,12 +295,14 @@ def _frozen_draft(study: Study) -> Protocol:
             if protocol.media[name]["sha256"] != in_force.media[name]["sha256"]:
                 said = _("The video %(name)s is not the one that participants have seen.") % {"name": name}
                 raise TransitionError(f"{said} {_duplicate()}")
+    if keep_words_of_server(study, definition, actor=actor):
+        protocol = _next(study, definition)
     protocol.save(force_insert=True)
     return protocol
 
 
 def _next(study: Study, definition: StudyDefinition) -> Protocol:
-    return next_protocol(study, definition, media=media_facts(study, definition.files()))
+    return next_protocol(study, definition, media=media_of(study, definition))
 
 
 def _require_answers_fit(study: Study, definition: StudyDefinition) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from candor.designs import privacy_words
 from surveys.languages.catalogues import Catalogue, Entry, compiled, read_catalogue, written
+from surveys.languages.promises import privacy_sentences
 
 ROOT = Path(__file__).parents[2]
 TEMPLATES = ROOT / "templates"
@@ -31,13 +32,6 @@ MODULES = {
 }
 ERRORS = ("SurveyError", "JourneyError")
 GETTEXT = {"_", "gettext", "gettext_lazy", "gettext_noop", "ngettext"}
-ABOUT_PRIVACY = re.compile(
-    r"\b(answers?|die|dice|codes?|stored?|sent|sends?|deleted|removed?|withdraw\w*|taken? (?:your|my|their)? ?(?:data )?out|data|private|"
-    r"privacy|protect\w*|nobody|never|published?|name|fingerprint|noise|keep|kept|cookies?|consent|agree\w*|rolls?|gives? away|"
-    r"tells? (?:a little )?more|passes through|one person|shoulder|bad luck|course credit|day on which|forgets|computed on your|"
-    r"could tell who|take part twice|fastest computer)\b",
-    re.IGNORECASE,
-)
 EXTENDS = re.compile(r"""\{%\s*(?:extends|include)\s+["']([^"']+)["']""")
 TRANSLATE = re.compile(r"""\{%\s*translate\s+(?:"([^"]+)"|'([^']+)')""")
 IN_A_FILTER = re.compile(r"""\b_\("([^"]+)"\)""")
@@ -102,11 +96,6 @@ def words_of_errors() -> Iterator[tuple[str, str]]:
             for call in ast.walk(node):
                 if isinstance(call, ast.Call) and ast.unparse(call.func) == "_" and isinstance(call.args[0], ast.Constant):
                     yield str(call.args[0].value), ""
-
-
-def privacy_sentences(words: Iterable[str]) -> list[str]:
-    """Promises to participants: all that speaks of answers, the die, codes, or of what is stored, sent, seen and published."""
-    return [one for one in words if len(one.split()) > 4 and ABOUT_PRIVACY.search(one)]
 
 
 def reviews_of(words: Iterable[str]) -> dict[str, str]:

@@ -24,6 +24,7 @@ NOT_FOR_PEOPLE = {
     "UnsatisfiableRangeError",
     "RefusedAddressError",
     "CatalogueError",
+    "EvidenceError",
 }
 TRANSLATE = re.compile(r"""\{%\s*translate\s+(?:"([^"]+)"|'([^']+)')""")
 CALL = re.compile(r"""\b(?:_|gettext)\(\s*"([^"]+)"\s*[,)]""")
@@ -31,7 +32,7 @@ LAZY_CALL = re.compile(r"""\b(?:_|gettext|gettext_lazy|gettext_noop)\(\s*"([^"]+
 # Pages of views with `in_own_language`, and what they show.
 STAFF_PAGES = ("analysis/learning/**/*", "analysis/data_sets/*", "analysis/inbox", "analysis/decisions", "accounts/account", "base_staff")
 STAFF_PAGES += ("analysis/record_sets/*", "analysis/releases/*")
-STAFF_PAGES += ("base_study", "surveys/builder/base", "surveys/builder/form", "surveys/builder/fields/*")
+STAFF_PAGES += ("base_study", "surveys/builder/base", "surveys/builder/form", "surveys/builder/_[bc]*", "surveys/builder/fields/*")
 STAFF_PAGES += ("surveys/_study_navigation", "surveys/investigator/invitation", "surveys/investigator/new_account")
 STAFF_PAGES += ("analysis/records/*", "analysis/planning/_figure")
 STAFF_MODULES = ("analysis/learning/**/*", "analysis/data_sets/*", "analysis/ledger/*", "analysis/sources/**/*", "analysis/inbox/*")
@@ -40,6 +41,8 @@ STAFF_MODULES += ("analysis/figures/difficulties", "platform/accounts/views", "s
 STAFF_MODULES += ("surveys/builder/frame", "surveys/drafting/parts", "surveys/drafting/forms")
 STAFF_MODULES += ("analysis/records/*", "analysis/live/matrix", "analysis/figures/intervals", "analysis/models/results")
 STAFF_MODULES += ("surveys/privacy/exact", "surveys/privacy/words", "surveys/reading/apart")
+# Packages say these in English, and pages in the reader's language.
+SENTENCES = ("analysis/packages/privacy_statement", "analysis/packages/content", "analysis/record_sets/package")
 SAME = {"%(label)s, %(bounds)s", "%(where)s: %(problem)s", "25 %", "75 %", "Budget", "Budget ε", "Codes", "Plan", "Tokens", "Webhooks"}
 BLOCK = re.compile(r"\{%\s*blocktranslate\b([^%]*)%\}(.*?)\{%\s*endblocktranslate\s*%\}", re.DOTALL)
 
@@ -53,7 +56,11 @@ def words_of_strangers() -> Iterator[str]:
 
 def words_of_staff() -> Iterator[str]:
     pages = [path for name in STAFF_PAGES for path in TEMPLATES.glob(f"{name}.html")]
-    return words_in(pages, [path for name in STAFF_MODULES for path in ROOT.glob(f"{name}.py")], call=LAZY_CALL)
+    yield from words_in(pages, [path for name in STAFF_MODULES for path in ROOT.glob(f"{name}.py")], call=LAZY_CALL)
+    for name in SENTENCES:
+        for node in ast.walk(ast.parse((ROOT / f"{name}.py").read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "_" and isinstance(node.args[0], ast.Constant):
+                yield str(node.args[0].value)
 
 
 def words_in(pages: Iterable[Path], modules: Iterable[Path], *, call: re.Pattern[str] = CALL) -> Iterator[str]:

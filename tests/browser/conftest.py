@@ -1,18 +1,19 @@
 """A real Chromium on a live site. Every page is strict: a console error, a CSP violation or a request to elsewhere fails the test."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, ViewportSize, expect, sync_playwright
 
 from tests.installing import chromium
 
 DESKTOP = {"width": 1280, "height": 900}
 PHONE = {"width": 320, "height": 640}
+SCREENS = ((DESKTOP, "light"), (PHONE, "dark"))
 TIMEOUT_MILLISECONDS = 15_000
 expect.set_options(timeout=TIMEOUT_MILLISECONDS)
 WCAG_AND_BEST_PRACTICE = {
@@ -128,5 +129,22 @@ def assert_fits() -> Callable[[Page], None]:
     def check(page: Page) -> None:
         overflow = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert overflow <= 0, f"{page.url} is {overflow} pixels wider than the screen"
+
+    return check
+
+
+@pytest.fixture(scope="session")
+def assert_readable(assert_accessible: Callable[[Page], None], assert_fits: Callable[[Page], None]) -> Callable[..., None]:
+    """`assert_readable(page)`: axe finds nothing and nothing scrolls sideways, wide and light, then narrow and dark.
+
+    The page is loaded once: another screen changes nothing but its style (test_complaints.py). It stays narrow and dark.
+    """
+
+    def check(page: Page, *, screens: Sequence[tuple[ViewportSize, str]] = SCREENS) -> None:
+        for size, scheme in screens:
+            page.set_viewport_size(size)
+            page.emulate_media(color_scheme=scheme)
+            assert_accessible(page)
+            assert_fits(page)
 
     return check

@@ -1,9 +1,12 @@
 """The strictness of the browser tests, tried on pages that deserve a complaint and on one that does not."""
 
+import re
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page
+
+from tests.audits.tree import ROOT
 
 CSP = "default-src 'none'; script-src 'self'"
 
@@ -56,3 +59,11 @@ def test_the_home_page_is_good(page: Page, phone: Page, assert_accessible: Any, 
         screen.goto("/")
         assert_accessible(screen)
         assert_fits(screen)
+
+
+def test_no_script_asks_how_wide_or_how_dark_the_screen_is() -> None:
+    """Else each page would have to be loaded on every screen, where `assert_readable` only changes its screen."""
+    asks = re.compile(r"(inner|outer|client|offset)(Width|Height)|screen\.(w|h)|ResizeObserver|matchMedia\((?!.\(prefers-reduced-motion)")
+    scripts = list((ROOT / "platform" / "static" / "js").glob("*.js"))
+    assert len(scripts) > 20
+    assert [script.name for script in scripts if asks.search(script.read_text())] == []

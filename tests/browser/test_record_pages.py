@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect
 from accounts.models import Role
 from analysis.models import RecordSweep, Release
 from surveys.models import Participant, Study
+from tests.browser.conftest import PHONE
 from tests.browser.test_release_pages import log_in
 from tests.factories import person
 from tests.fresh_environment import built_wheel, fresh_python, run
@@ -73,23 +74,14 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return fresh_python(folder / "venv", wheel=built_wheel(folder / "wheels"))
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (320, "dark")])
 def test_records_are_prepared_chosen_read_by_the_officer_and_checked_by_anybody(
     new_page: Callable[..., Page],
     study: Study,
-    assert_accessible: Check,
-    assert_fits: Check,
-    width: int,
-    scheme: str,
+    assert_readable: Check,
     python: Path,
     tmp_path: Path,
 ) -> None:
-    def look(page: Page) -> None:
-        assert_accessible(page)
-        assert_fits(page)
-
-    view = {"viewport": {"width": width, "height": 800}, "color_scheme": scheme}
-    owner, officer, stranger = (new_page(**view) for _ in range(3))
+    owner, officer, stranger = (new_page(viewport=PHONE, color_scheme="dark") for _ in range(3))
     log_in(owner, study.owner.get_username())
     owner.goto(f"/studies/{study.slug}/releases/")
     owner.get_by_role("link", name="Prepare protected records").press("Enter")
@@ -102,20 +94,20 @@ def test_records_are_prepared_chosen_read_by_the_officer_and_checked_by_anybody(
     expect(owner.get_by_text("The hierarchy was kept.")).to_be_visible()
     owner.get_by_role("button", name="Try every class size").press("Enter")
     expect(owner.get_by_text("are tried.")).to_be_visible()
-    look(owner)
+    assert_readable(owner)
     sweep = RecordSweep.objects.get()
     RecordSweep.objects.update(plan=[sweep.plan[1], sweep.plan[2], *sweep.plan[-6:]])
     work_off(sweep)
     expect(owner.get_by_text("Every class size was tried.")).to_be_visible()
     owner.get_by_text("Numbers: Loss").press("Enter")
     owner.get_by_text("Twenty invented people").press("Enter")
-    look(owner)
+    assert_readable(owner)
 
     owner.get_by_role("link", name="Anonymise or query?").press("Enter")
     expect(owner.get_by_role("heading", name="Which answers better?")).to_be_visible()
     for numbers in ("Numbers: Anonymise", "Numbers: Query"):
         owner.get_by_text(numbers).press("Enter")
-    look(owner)
+    assert_readable(owner)
     owner.get_by_role("link", name="Prepare protected records").last.press("Enter")
     owner.get_by_role("link", name="Go to the release").press("Enter")
     owner.get_by_label("As protected records, joined").check()
@@ -124,17 +116,17 @@ def test_records_are_prepared_chosen_read_by_the_officer_and_checked_by_anybody(
     owner.get_by_label("Authors, for the citation").fill("\n".join(CHOICES.authors))
     owner.get_by_label("Title of the data").fill(CHOICES.title)
     owner.get_by_label("In which room?").press("Space")
-    look(owner)
+    assert_readable(owner)
     owner.get_by_role("button", name="Build the package").press("Enter")
     expect(owner.get_by_text("A worker will begin in a moment.")).to_be_visible()
     work_on(Release.objects.get())
     expect(owner.get_by_text("The checker accepts them.")).to_be_visible()
-    look(owner)
+    assert_readable(owner)
     owner.get_by_role("button", name="Ask the IRB officer to approve").click()
     log_in(officer, person(Role.IRB_OFFICER).get_username())
     officer.goto(f"/studies/{study.slug}/releases/{Release.objects.get().pk}/")
     expect(officer.get_by_role("heading", name="What no parameter protects")).to_be_visible()
-    look(officer)
+    assert_readable(officer)
     officer.get_by_label("room: In which room?").press("Space")
     officer.get_by_role("button", name="Confirm these and build again").press("Enter")
     expect(officer.get_by_text("A worker will begin in a moment.")).to_be_visible()
@@ -144,13 +136,13 @@ def test_records_are_prepared_chosen_read_by_the_officer_and_checked_by_anybody(
     owner.get_by_role("button", name="Ask the IRB officer to approve").press("Enter")
     expect(owner.get_by_text("An IRB officer who has no part in the study decides.")).to_be_visible()
     officer.reload()
-    look(officer)
+    assert_readable(officer)
     officer.get_by_role("button", name="Approve and publish").click()
     expect(officer.get_by_text("Public since")).to_be_visible()
 
     stranger.goto(f"/data/{study.slug}/1/")
     expect(stranger.get_by_text("The checker accepts them.")).to_be_visible()
-    look(stranger)
+    assert_readable(stranger)
     with stranger.expect_download() as download:
         stranger.get_by_role("link", name="Download the data package").click()
     with zipfile.ZipFile(download.value.path()) as archive:

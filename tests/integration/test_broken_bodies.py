@@ -22,9 +22,11 @@ from drf_spectacular.generators import SchemaGenerator
 from rest_framework.views import APIView
 
 from accounts.models import Role, User
+from config.body_sizes import SMALL
 from surveys.studies.services import fingerprint
 from surveys.study_file import dump
 from tests.api_requests import API
+from tests.data_sets import approved
 from tests.factories import LECTURES, SAMPLE, document, draft_study, logged_in, person, recruiting_study
 from webhooks.models import Event
 from webhooks.services import add_webhook
@@ -126,6 +128,7 @@ def hostile_bodies(kinds: list[str], names: list[str]) -> Iterator[tuple[str, by
 def test_no_body_breaks_the_api(role: Role | None) -> None:
     owner = person(Role.INVESTIGATOR)
     running, draft = recruiting_study(owner=owner, slug="running"), draft_study(owner=owner, slug="draft")
+    marks = approved(owner).data_set
     hook = add_webhook(
         running, address="https://lab.example.org/", events=list(Event.values), site="https://candor.example.org", actor=owner
     )
@@ -138,9 +141,17 @@ def test_no_body_breaks_the_api(role: Role | None) -> None:
     for method, path, kinds, names in every:
         for slug in ("draft", "running") if "{slug}" in path and role == Role.INVESTIGATOR else ("draft",):
             study = {"draft": draft, "running": running}[slug]
-            place = path.replace("{slug}", slug).replace("{webhook_id}", str(hook.pk)).replace("{arm}", "slides")
+            place = (
+                path.replace("{slug}", slug)
+                .replace("{data_set}", marks.slug)
+                .replace("{webhook_id}", str(hook.pk))
+                .replace("{arm}", "slides")
+            )
             place = place.replace("{action}", "submit" if slug == "draft" else "pause").replace("{delivery_id}", "1")
+            unread = set[str]()
             for kind, body in hostile_bodies(kinds, names):
+                if kind in unread and body != BROKEN["too large"]:
+                    continue  # a short one was refused unread: so is this, whatever is in it
                 started = time.process_time()
                 with transaction.atomic():
                     response = client.generic(
@@ -148,6 +159,8 @@ def test_no_body_breaks_the_api(role: Role | None) -> None:
                     )
                     transaction.set_rollback(True)
                 answers[response.status_code] += 1
+                if body and not response.request["wsgi.input"].read_started and len(body) <= SMALL:
+                    unread.add(kind)
                 if response.status_code >= 500 or time.process_time() - started > 2:
                     wrong.append((method, place, kind, body[:80], response.status_code, time.process_time() - started))
     assert wrong == []

@@ -14,7 +14,7 @@ from surveys.questions.parts import Text
 from surveys.revisions import services as revisions
 from surveys.studies.services import change_definition
 from surveys.study_file import define
-from tests.factories import draft_study, logged_in, page_of, person, study_in
+from tests.factories import draft_study, everything_stored, logged_in, page_of, person, study_in
 from tests.integration.test_builder import address, definition_of, errors, inputs
 
 pytestmark = pytest.mark.django_db
@@ -38,7 +38,7 @@ def colleague(study: Study) -> User:
 
 
 def by_itself(browser: Client, page: str, sent: dict[str, Any]) -> HttpResponse:
-    """What the script sends while somebody types."""
+    """The script sends this while somebody types."""
     return browser.post(page, sent, headers={"X-By-Itself": "1"})
 
 
@@ -259,3 +259,24 @@ def test_a_change_of_a_running_study_can_be_undone_but_not_what_answers_depend_o
     answer = browser.post(history, {"restore": str(newest.number), "seen": seen})
     assert answer.status_code == 400
     assert "cannot be changed" in page_of(answer).text_content()
+
+
+def test_two_editors_see_each_other_and_nothing_of_it_is_stored(browser: Client, study: Study, colleague: User) -> None:
+    before, other = everything_stored(), logged_in(colleague)
+    consent, debrief, company = (address(page, study) for page in ("build_consent", "build_debrief", "build_company"))
+
+    def told(page: str) -> str:
+        return browser.post(company, {"page": page}).content.decode()
+
+    assert told(consent) == "", "nobody sees themselves"
+    other.get(consent)
+    assert told(consent) == f"{colleague.username} edits this page too."
+    assert page_of(browser.get(consent)).xpath("string(//*[@data-company])") == told(consent)
+    other.post(company, {"page": debrief})
+    assert told(consent) == f"{colleague.username} edits another page of this study."
+    StudyMember.objects.filter(user=colleague).update(role=MemberRole.VIEWER)
+    assert told(consent) == "", "only people who may change the study are named"
+    assert not told("x" * 10_000)
+    after = everything_stored()
+    assert {name for name in after if after[name] != before[name]} <= {"sessions.Session", "accounts.User", "surveys.StudyMember"}
+    assert other.post(company, {"page": consent}).status_code == 404

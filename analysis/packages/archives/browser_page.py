@@ -12,7 +12,7 @@ from django.template.loader import render_to_string
 
 from analysis.packages.codebook import meaning_of
 from analysis.packages.content import Content
-from analysis.packages.privacy_statement import privacy_statement, sentences_of
+from analysis.packages.privacy_statement import privacy_statement
 
 PAGE = "index.html"
 COPIED = ("data.csv", "protocol.json", "results.json")
@@ -35,7 +35,7 @@ def browser_page(content: Content, copied: Mapping[str, bytes], *, names: Sequen
             "content": content,
             "level": 100 * content.results["level"],
             "truth": _shares_of_truth(content),
-            "promises": sentences_of(privacy_statement(content)),
+            "promises": list(map(str, privacy_statement(content))),
             "files": [(name, meaning_of(name).replace("`", "")) for name in sorted(names)],
             "brought": _as_script_data(brought),
             "style": style,

@@ -83,6 +83,7 @@ LANGUAGE_CODE = "en"
 LANGUAGES = [("en", _("English")), ("de", _("German"))]
 # Further languages of participants' pages, put there by `manage.py check_language --install`.
 LANGUAGES_FOLDER = Path(os.environ.get("LANGUAGES_FOLDER", VAR_DIR / "languages"))
+LANGUAGES_BIDI = ["ar", "ckb", "dv", "fa", "he", "ps", "sd", "syr", "ug", "ur", "yi"]  # a file may bring any of them
 LOCALE_PATHS = [BASE_DIR / "templates" / "locale", LANGUAGES_FOLDER]
 USE_I18N = True
 USE_TZ = True

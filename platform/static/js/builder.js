@@ -1,5 +1,5 @@
 /**
- * The builder saves itself: a moment after somebody has typed, and when they leave. What the server cannot store yet stays in this tab.
+ * The builder saves itself: a moment after somebody has typed, and when they leave. Text that cannot be stored yet stays in this tab.
  * Without a script every page has its button, and does the same.
  */
 
@@ -9,6 +9,7 @@ import { refreshPreview } from "./beside.js";
 
 const PAUSE_MILLISECONDS = 1200;
 const LONGEST_RETRY_MILLISECONDS = 60_000;
+const COMPANY_MILLISECONDS = 20_000;
 const PARTS = ["#builder-parts", "#builder-steps", "#builder-conflict"];
 
 const bar = document.querySelector("[data-saved]");
@@ -190,3 +191,18 @@ document.getElementById("builder-steps")?.addEventListener("submit", async (even
   const button = document.getElementById(pressed);
   if (!saving.kept.isChanged && !button.disabled) button.click();
 });
+
+// Two people on one page see each other. Nothing is asked while nobody looks.
+const company = document.querySelector("[data-company]");
+
+async function lookAround() {
+  const token = document.querySelector("#builder-steps [name=csrfmiddlewaretoken]");
+  if (document.visibilityState !== "visible" || !token) return;
+  const body = new URLSearchParams({ csrfmiddlewaretoken: token.value, page: location.pathname });
+  const response = await fetch(company.dataset.company, { method: "POST", body });
+  if (!response.ok || response.redirected) return;
+  const words = await response.text();
+  if (company.textContent !== words) company.textContent = words;
+}
+
+if (company) setInterval(() => lookAround().catch(() => {}), COMPANY_MILLISECONDS);

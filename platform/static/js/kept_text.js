@@ -1,5 +1,5 @@
 /**
- * What somebody typed into a form and the server does not have yet. This tab alone keeps it, until the form is stored or put aside.
+ * Typed text that the server does not have yet. This tab alone keeps it, until the form is stored or put aside.
  */
 
 const OWN = new Set(["csrfmiddlewaretoken", "loaded", "action"]);

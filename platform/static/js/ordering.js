@@ -1,40 +1,74 @@
-/** A list that can be put in order by dragging. Its buttons "up" and "down" do the same without a script. */
+/**
+ * A list that is put in order by buttons or by dragging. The page stays: the focus stays on what moved, and a sentence says where it is now.
+ * Without a script the buttons do the same.
+ */
 
+import { refreshPreview } from "./beside.js";
 import { need } from "./need.js";
 
+const names = (form) => [...need(form, "ol").children].map((item) => item.dataset.name).join(" ");
+
+function makeDraggable(form) {
+  const items = form.elements.order ? [...need(form, "ol").children] : [];
+  if (items.length > 1) for (const item of items) item.draggable = true;
+}
+
+async function send(form, submitter) {
+  const body = new URLSearchParams(new FormData(form));
+  if (submitter) body.append(submitter.name, submitter.value);
+  const response = await fetch(location.pathname, { method: "POST", body });
+  const answer = new DOMParser().parseFromString(await response.text(), "text/html");
+  const fresh = answer.querySelector("[data-ordering]");
+  if (!fresh) {
+    location.reload();
+    return;
+  }
+  form.replaceChildren(...fresh.childNodes);
+  makeDraggable(form);
+  form.querySelector("[autofocus]")?.focus();
+  const [said, told] = [document.querySelector("[data-moved]"), answer.querySelector("main > .notice[role=status], .error-summary li")];
+  document.querySelector("main > .notice[role=status]")?.remove();
+  if (said) said.textContent = told?.textContent.trim() ?? "";
+  document.getElementById("builder-steps")?.replaceChildren(...(answer.getElementById("builder-steps")?.childNodes ?? []));
+  refreshPreview();
+}
+
 for (const form of document.querySelectorAll("[data-ordering]")) {
-  const list = need(form, "ol");
-  const names = () => [...list.children].map((item) => item.dataset.name).join(" ");
-  const before = names();
   let dragged = null;
+  let before = "";
+  makeDraggable(form);
 
-  if (list.children.length > 1) for (const item of list.children) item.draggable = true;
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    send(form, event.submitter).catch(() => location.reload());
+  });
 
-  list.addEventListener("dragstart", (event) => {
+  form.addEventListener("dragstart", (event) => {
     dragged = event.target.closest("[data-name]");
     if (!dragged) return;
+    before = names(form);
     event.dataTransfer.effectAllowed = "move";
     event.dataTransfer.setData("text/plain", dragged.dataset.name);
     dragged.classList.add("is-dragged");
   });
 
-  list.addEventListener("dragover", (event) => {
+  form.addEventListener("dragover", (event) => {
     const over = event.target.closest("[data-name]");
     if (!dragged || !over) return;
     event.preventDefault();
     const middle = over.getBoundingClientRect();
     const after = event.clientY > middle.top + middle.height / 2;
-    list.insertBefore(dragged, after ? over.nextElementSibling : over);
+    need(form, "ol").insertBefore(dragged, after ? over.nextElementSibling : over);
   });
 
-  list.addEventListener("drop", (event) => event.preventDefault());
+  form.addEventListener("drop", (event) => event.preventDefault());
 
-  list.addEventListener("dragend", () => {
+  form.addEventListener("dragend", () => {
     if (!dragged) return;
     dragged.classList.remove("is-dragged");
     dragged = null;
-    if (names() === before) return;
-    form.elements.order.value = names();
-    form.submit();
+    if (names(form) === before) return;
+    form.elements.order.value = names(form);
+    form.requestSubmit();
   });
 }

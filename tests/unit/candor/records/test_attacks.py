@@ -11,10 +11,11 @@ import pytest
 
 from candor.records import shuffling
 from candor.records.anonymising import anonymize, read_records
+from candor.records.checking import violations
 from candor.records.diversity import Repair
 from candor.records.hierarchies import read_hierarchies
 from candor.records.releases.intersection import alone_in_both, intersection
-from candor.records.risk import form_of, risks
+from candor.records.risk import form_of, linked, risks
 from candor.records.tables.minimality import beliefs, rows_given_away
 from tests.unit.candor.records.students import HIERARCHIES, students, vertex
 from tests.unit.candor.records.test_risk_and_answers import candor
@@ -123,3 +124,13 @@ def test_minimal_coarsening_gives_rows_away_and_coarsening_for_k_does_not(tmp_pa
     done = candor("risk", "out.csv", *shared, "--k", "2", "--l", "ill=2")
     assert "given away by the algorithm\n  ill: 2 rows\n" in done.stdout
     assert "expected --original and --hierarchies" in candor("risk", "out.csv", "--roles", "roles.json", "--l", "ill=2").output
+
+
+def test_a_wide_table_singles_out_those_whose_trees_look_alike() -> None:
+    """Trees have no first course; a table has a column for it, and the order of courses tells two students apart."""
+    courses = [["CS11", "CS12"], ["CS12", "CS11"]]
+    trees = [vertex({"gender": "F"}, {}, [vertex({"course": course}) for course in taken]) for taken in courses]
+    wide = [vertex({"gender": "F", **{f"course {at}": course for at, course in enumerate(taken, 1)}}) for taken in courses]
+    assert (linked(trees)["labels of the root"], list(violations(trees, k=2))) == (0, [])
+    assert linked(wide)["labels of the root"] == 2
+    assert {one.rule for one in violations(wide, k=2)} == {"k"}

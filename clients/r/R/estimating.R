@@ -1,0 +1,112 @@
+# Estimates as data frames: one row for each effect, each prevalence, and each question.
+
+candor_estimate <- function(data, design = NULL, outcomes = NULL, level = 0.95) {
+  if (!is.numeric(level) || length(level) != 1 || is.na(level) || level <= 0 || level >= 1) stop("expected a level between 0 and 1", call. = FALSE)
+  if (inherits(data, "candor_package")) {
+    if (!is.null(design)) stop("a data package brings its own design", call. = FALSE)
+    return(estimate_of_package(data, outcomes, if (missing(level)) data$results$level else level))
+  }
+  if (!is.data.frame(data)) stop("expected a data frame, or a data package that candor_read() read", call. = FALSE)
+  if (is.null(design)) stop("expected a design: a list, or the path of a protocol.json or a design.json", call. = FALSE)
+  document <- candor_design(design)
+  if (is.null(outcomes)) outcomes <- setdiff(names(data), c("arm", "subsample"))
+  rows <- checked_rows(data, document, outcomes)
+  questions <- lapply(outcomes, function(name) list(name = name, column = name))
+  estimated(rows, list(design = document, questions = questions), list(level = level))
+}
+
+estimate_of_package <- function(package, outcomes, level) {
+  protocol <- package$protocol
+  names <- vapply(protocol$questions, `[[`, "", "name")
+  if (!length(names)) stop("the questions of this package have named answers: Candor's own library estimates them (replicate.py)", call. = FALSE)
+  if (is.null(outcomes)) outcomes <- names
+  if (length(unknown <- setdiff(outcomes, names))) {
+    stop(sprintf("the package has the questions %s; %s is none of them", paste(names, collapse = ", "), unknown[1]), call. = FALSE)
+  }
+  if (identical(protocol$allocation$unit, "cluster")) {
+    stop("this study assigned whole sections: its intervals need Candor's own library (replicate.py in the package)", call. = FALSE)
+  }
+  protocol$questions <- protocol$questions[match(outcomes, names)]
+  columns <- vapply(protocol$questions, `[[`, "", "column")
+  checked_rows(package$data, protocol$design, columns)
+  results <- package$results
+  if (!is.null(level)) results$level <- level
+  estimated(package$data, protocol, results)
+}
+
+# Arms, subsamples and answers as text, as replicate.R reads them; whatever is not understood is refused by column and row.
+checked_rows <- function(data, document, outcomes) {
+  if (missing <- sum(!c("arm", "subsample", outcomes) %in% names(data))) {
+    absent <- setdiff(c("arm", "subsample", outcomes), names(data))
+    stop(sprintf("expected the columns arm, subsample and one for each question; %s is missing", paste(absent, collapse = ", ")), call. = FALSE)
+  }
+  if (!length(outcomes)) stop("expected at least one column of answers beside arm and subsample", call. = FALSE)
+  known <- list(arm = unlist(document$arms), subsample = names(document$subsamples))
+  for (name in names(known)) {
+    data[[name]] <- as.character(data[[name]])
+    wrong <- which(!data[[name]] %in% known[[name]])
+    if (length(wrong)) {
+      stop(sprintf("%s, row %d: expected one of %s, found %s", name, wrong[1], paste(known[[name]], collapse = ", "), data[[name]][wrong[1]]), call. = FALSE)
+    }
+  }
+  for (name in outcomes) {
+    given <- data[[name]]
+    text <- if (is.logical(given)) as.character(as.integer(given)) else trimws(as.character(given))
+    text[is.na(text)] <- ""
+    wrong <- which(!text %in% c("0", "1", ""))
+    if (length(wrong)) stop(sprintf("%s, row %d: expected 0, 1 or nothing, found %s", name, wrong[1], text[wrong[1]]), call. = FALSE)
+    data[[name]] <- text
+  }
+  data
+}
+
+estimated <- function(rows, protocol, results) {
+  outcomes <- recomputed(rows, protocol, results)$outcomes
+  number <- function(value) if (is.null(value)) NA_real_ else as.numeric(value)
+  text <- function(value) if (is.null(value)) NA_character_ else value
+  # A data frame with the columns of `row`, also where there is nothing to put into it.
+  table <- function(of, row) {
+    found <- Map(function(question, outcome) do.call(rbind, lapply(of(outcome), row, question = question)), names(outcomes), outcomes)
+    found <- do.call(rbind, c(list(row(list(), question = "")[0, ]), found))
+    rownames(found) <- NULL
+    found
+  }
+  effects <- table(function(outcome) outcome$effects, function(one, question) data.frame(
+    question = question, treatment = text(one$treatment), control = text(one$control), method = text(one$method),
+    estimate = number(one$value), std_error = number(one$standard_error), wald_low = number(one$wald$low), wald_high = number(one$wald$high),
+    fieller = text(one$fieller$kind), fieller_low = number(one$fieller$low), fieller_high = number(one$fieller$high),
+    p_value = number(one$p_value), adjusted_p_value = number(one$adjusted_p_value)
+  ))
+  prevalence <- table(function(outcome) outcome$prevalence, function(one, question) data.frame(
+    question = question, arm = text(one$arm), estimate = number(one$value), std_error = number(one$standard_error)
+  ))
+  questions <- table(list, function(one, question) data.frame(
+    question = question, n = number(one$n), cheaters = number(one$cheater_proportion$value), cheaters_raw = number(one$cheater_proportion$raw),
+    cheaters_std_error = number(one$cheater_proportion$standard_error), test_statistic = number(one$specification_test$statistic),
+    test_df = number(one$specification_test$df), test_p_value = number(one$specification_test$p_value)
+  ))
+  # Of raw data nobody has tested by likelihood whether they contradict the design: candor_read() brings that test along.
+  tested <- all(vapply(protocol$questions, function(one) !is.null(results$outcomes[[one$name]]), NA))
+  level <- if (is.null(results$level)) 0.95 else results$level
+  found <- list(effects = effects, prevalence = prevalence, questions = questions, tested = tested, level = level, design = protocol$design)
+  structure(found, class = "candor_estimate")
+}
+
+as.data.frame.candor_estimate <- function(x, row.names = NULL, optional = FALSE, ...) x$effects
+
+print.candor_estimate <- function(x, digits = 3, ...) {
+  if (nrow(x$effects)) {
+    cat(sprintf("Effects among people who follow the die, with intervals of %g %%\n", 100 * x$level))
+    shown <- x$effects[c("question", "treatment", "control", "method", "estimate", "std_error", "fieller_low", "fieller_high", "p_value")]
+    print(shown, digits = digits, row.names = FALSE)
+  }
+  if (nrow(x$prevalence)) {
+    cat("\nYes among them, by arm\n")
+    print(x$prevalence, digits = digits, row.names = FALSE)
+  }
+  cat("\nPeople who do not follow the die\n")
+  print(x$questions[c("question", "n", "cheaters", "cheaters_std_error", "test_p_value")], digits = digits, row.names = FALSE)
+  cat("\nNA: not told by the design, or at the edge of what is possible; Candor's own library gives the likelihood region there.\n")
+  if (!x$tested) cat("Whether the answers contradict the design was not tested by likelihood: `candor estimate` does that.\n")
+  invisible(x)
+}

@@ -1,0 +1,89 @@
+# Reads data packages and designs. The checks and the estimates are those of replicate.R, the program that travels with each package.
+
+.onLoad <- function(libname, pkgname) {
+  assign("OPENSSL", unname(Sys.which("openssl")), envir = topenv())  # of this computer, not of the one that built the package
+}
+
+candor_read <- function(path, key = NULL, check = TRUE) {
+  if (!is.character(path) || length(path) != 1) stop("expected the path of a data package: a folder or a ZIP file", call. = FALSE)
+  if (!file.exists(path)) stop(sprintf("expected a data package, a folder or a ZIP file; there is nothing at %s", path), call. = FALSE)
+  folder <- if (dir.exists(path)) path else unpacked(path)
+  for (name in c("protocol.json", "results.json", "data.csv")) {
+    if (!file.exists(file.path(folder, name))) stop(sprintf("%s is no data package: it has no %s", path, name), call. = FALSE)
+  }
+  if (!is.null(key) && !file.exists(key)) stop(sprintf("expected a PEM file with the key of the server; there is nothing at %s", key), call. = FALSE)
+  faults <- if (check) faults_in(folder, if (is.null(key)) file.path(folder, KEY) else key) else character()
+  if (length(faults)) stop(paste(c(sprintf("%s is not as it was signed:", path), faults), collapse = "\n"), call. = FALSE)
+  structure(
+    list(
+      path = path, protocol = read_json(file.path(folder, "protocol.json")), results = read_json(file.path(folder, "results.json")),
+      data = read_rows(file.path(folder, "data.csv")), checked = check, signature = check && OPENSSL != "", own_key = is.null(key)
+    ),
+    class = "candor_package"
+  )
+}
+
+unpacked <- function(path) {
+  folder <- tempfile("candor-")
+  inside <- tryCatch(utils::unzip(path, list = TRUE), error = function(error) NULL)
+  if (is.null(inside)) stop(sprintf("%s is neither a folder nor a ZIP file", path), call. = FALSE)
+  if (any(grepl("[/\\\\]", inside$Name)) || anyDuplicated(inside$Name)) {
+    stop(sprintf("%s is no data package: its files lie in folders, or two have one name", path), call. = FALSE)
+  }
+  utils::unzip(path, exdir = folder)
+  folder
+}
+
+candor_design <- function(design) {
+  if (inherits(design, "candor_package")) design <- design$protocol
+  if (is.character(design)) {
+    if (length(design) != 1 || !file.exists(design)) stop(sprintf("expected the path of a protocol.json or a design.json; there is nothing at %s", design[1]), call. = FALSE)
+    design <- read_json(design)
+  }
+  if (!is.list(design)) stop("expected a design: a list, or the path of a protocol.json or a design.json", call. = FALSE)
+  if (!is.null(design$design)) design <- design$design
+  for (name in c("arms", "control", "subsamples")) {
+    if (is.null(design[[name]])) stop(sprintf("a design has arms, control and subsamples; this one has no %s", name), call. = FALSE)
+  }
+  if (is.null(design$cheater_model)) design$cheater_model <- "any"
+  if (!design$control %in% unlist(design$arms)) {
+    stop(sprintf("the control is one of the arms %s; it is %s", paste(unlist(design$arms), collapse = ", "), design$control), call. = FALSE)
+  }
+  if (identical(design$cheater_model, "unknown")) design$cheater_model <- "any"
+  for (name in names(design$subsamples)) {
+    rule <- design$subsamples[[name]]
+    chance <- vapply(c("forced_no", "forced_yes"), function(one) {
+      if (is.null(rule[[one]])) stop(sprintf("subsample %s: expected forced_no and forced_yes; %s is missing", name, one), call. = FALSE)
+      parts <- suppressWarnings(fraction(rule[[one]]))
+      parts[1] / parts[2]
+    }, 1)
+    if (anyNA(chance) || any(chance < 0) || sum(chance) >= 1) {
+      stop(sprintf("subsample %s: expected chances of forced answers from 0 to 1 with a sum below 1, found %s and %s", name, rule$forced_no, rule$forced_yes), call. = FALSE)
+    }
+  }
+  design
+}
+
+print.candor_package <- function(x, ...) {
+  asked <- vapply(x$protocol$questions, `[[`, "", "name")
+  cat(sprintf("Data package %s: %d people, %s\n", basename(x$path), nrow(x$data), paste(asked, collapse = ", ")))
+  named <- vapply(x$protocol$category_questions, `[[`, "", "name")
+  if (length(named)) cat(sprintf("Left to Candor's own library, because their answers are named: %s\n", paste(named, collapse = ", ")))
+  cat(if (!x$checked) {
+    "Its files were not checked.\n"
+  } else if (!x$signature) {
+    "Every file has its published hash; the signature was not checked, because this computer has no openssl.\n"
+  } else if (x$own_key) {
+    "Every file is as it was signed with the key in the package; give `key`, the server's own, to be sure whose it is.\n"
+  } else {
+    "Every file is as it was signed with the key that you gave.\n"
+  })
+  invisible(x)
+}
+
+# Our own numbers beside the published ones.
+candor_compare <- function(package) {
+  if (!inherits(package, "candor_package")) stop("expected a data package that candor_read() read", call. = FALSE)
+  values <- compared(recomputed(package$data, package$protocol, package$results), package$results)
+  data.frame(values, stringsAsFactors = FALSE)
+}

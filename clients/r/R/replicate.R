@@ -1,0 +1,1 @@
+../../../analysis/packages/without_candor/replicate.R

@@ -1,0 +1,36 @@
+"""The cases with which the R package tests itself: `python -m tests.r_package` writes clients/r/tests/cases.json anew."""
+
+import csv
+import io
+import json
+from collections import Counter
+from typing import Any
+
+from tests.audits.tree import ROOT
+from tests.estimate_cases import packages
+
+FILE = ROOT / "clients/r/tests/cases.json"
+CHOSEN = (0, 4, 8, 10, 17, 23, 30, 38, 44)
+COMPARED = ("n", "cheater_proportion", "effects", "prevalence", "specification_test", "model_test")
+
+
+def cases() -> list[dict[str, Any]]:
+    """Each die, each assumption about cheaters, one to three arms: with the library's numbers, and equal rows as one with their number."""
+    every = packages(seed=20260301)
+    return [_short(every[number]) for number in CHOSEN]
+
+
+def _short(package: dict[str, Any]) -> dict[str, Any]:
+    rows = Counter(tuple(row) for row in list(csv.reader(io.StringIO(package["csv"])))[1:])
+    outcomes = json.loads(json.dumps(package["results"]["outcomes"]))
+    kept = {name: {part: one.get(part) for part in COMPARED} for name, one in outcomes.items()}
+    return {
+        "protocol": package["protocol"],
+        "results": {"n": package["results"]["n"], "level": package["results"]["level"], "outcomes": kept},
+        "columns": package["csv"].splitlines()[0].split(","),
+        "rows": [[*row, number] for row, number in sorted(rows.items())],
+    }
+
+
+if __name__ == "__main__":
+    FILE.write_text(json.dumps(cases(), ensure_ascii=True, separators=(",", ":")) + "\n", encoding="utf-8")

@@ -1,0 +1,34 @@
+"""Hierarchies and roles of which nothing is guessed: two leaves that are alike, and a column without a role."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.unit.candor.records.students import students
+from tests.unit.candor.records.test_risk_and_answers import refused
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_two_leaves_that_are_alike_are_refused() -> None:
+    Path("R.json").write_text(json.dumps(students(20)))
+    Path("H.json").write_text('{"gender": {"F": ["F", "*"], "F": ["F", "female", "*"]}}')
+    Path("H").mkdir()
+    Path("H/gender.csv").write_text("F;*\nM;*\nF;*\n")
+    for hierarchies, said in (
+        ("H.json", "'F' stands twice in one object"),
+        ("H", "hierarchy 'gender', line 3: the value 'F' stands twice"),
+    ):
+        assert said in refused("anonymize", "R.json", "--hierarchies", hierarchies, "--k", "2", "-o", "out.json")
+
+
+def test_a_column_without_a_role_is_named() -> None:
+    Path("T.csv").write_text("gender,grade\n" + "F,A\nM,B\n" * 10)
+    Path("H.json").write_text('{"gender": {"F": ["F", "*"], "M": ["M", "*"]}}')
+    Path("roles.json").write_text('{"gender": "quasi_identifier"}')
+    said = refused("anonymize", "T.csv", "--hierarchies", "H.json", "--roles", "roles.json", "--k", "2", "-o", "out.csv")
+    assert "T.csv: the table: 'grade' has no role; expected one of" in said

@@ -1,0 +1,38 @@
+"""Sentences that were stored with their values are said in the reader's language, numbers too."""
+
+from django.utils import translation
+
+from analysis.packages.privacy_statement import privacy_statement
+from candor.designs import privacy_words
+from surveys.reading.words import Sentence
+from surveys.templatetags.catalogue_words import as_sentence
+from tests.package_contents import content
+
+SURE = Sentence(privacy_words.AFTER_ALL, {"questions": 4, "sure": "99.6 %"})
+
+
+def test_numbers_are_written_as_the_language_writes_them() -> None:
+    with translation.override("de"):
+        assert as_sentence(SURE.document()).startswith("Nach den Antworten auf alle 4 Fragen")
+        assert "99,6 %" in as_sentence(SURE.document())
+    with translation.override("en"):
+        assert as_sentence(SURE.document()) == str(SURE)
+
+
+def test_parts_are_translated_one_by_one_and_older_texts_stay() -> None:
+    both = Sentence("%(part0)s %(part1)s", {"part0": SURE, "part1": Sentence("100 % of a text that no catalogue has", {})})
+    with translation.override("de"):
+        said = as_sentence(both.document())
+        assert as_sentence("Said before sentences were stored.") == "Said before sentences were stored."
+    assert said.startswith("Nach den Antworten")
+    assert said.endswith(" 100 % of a text that no catalogue has")
+
+
+def test_the_promises_of_a_package_are_the_same_in_english_and_all_others_in_german() -> None:
+    told = privacy_statement(content())
+    with translation.override("en"):
+        assert [as_sentence(one.document()) for one in told] == [str(one) for one in told]
+    with translation.override("de"):
+        german = [as_sentence(one.document()) for one in told]
+    assert not set(german) & {str(one) for one in told}
+    assert all("%(" not in one for one in german)
