@@ -1,5 +1,7 @@
 """Studies as the API shows them."""
 
+from typing import Any
+
 from rest_framework import serializers
 
 from surveys.lifecycle.steps import obstacles_to_recruiting
@@ -60,7 +62,7 @@ class StudyDetailSerializer(StudySerializer):
         fields = (*StudySerializer.Meta.fields, "definition", "actions", "missing", "obstacles", "warnings")
         read_only_fields = fields
 
-    def get_definition(self, study: Study) -> dict[str, object]:
+    def get_definition(self, study: Study) -> dict[str, Any]:
         return document_of(self.context["definition"])
 
     def get_actions(self, study: Study) -> list[str]:
