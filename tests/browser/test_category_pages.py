@@ -1,87 +1,48 @@
-"""Questions with several answers on a phone: each with its own table, in every language of its study; and the page that makes one."""
+"""Questions with named answers in a browser: the results page and the public page of a release, wide and narrow."""
 
 from collections.abc import Callable
 
-import pytest
 from playwright.sync_api import Page, expect
 
-from accounts.models import User
-from surveys.models import CategoryResponse, Response, Study
+from accounts.models import Role
+from analysis.releases import services
+from surveys.models import Study
 from surveys.studies import services as studies
-from surveys.study_file import define
-from tests.browser.people import JOURNEY, TWO_QUESTIONS, become, recruiting_study, token_at_questions
-from tests.browser.test_builder import investigator, log_in
-from tests.browser.turning import button, roll
+from tests.browser.people import SLUG, TWO_QUESTIONS, recruiting_study
+from tests.browser.test_staff_pages import log_in
 from tests.categories import FREQUENCY
-from tests.factories import definition
+from tests.factories import person
+from tests.finished_people import TELLING_DIE, add_finished_people, compute
+from tests.releases import built_release
 
-fixtures = (investigator,)
 Check = Callable[[Page], None]
-NARROW = {"viewport": {"width": 390, "height": 844}, "reduced_motion": "reduce"}
 
 
-def show_face(page: Page, face: int) -> None:
-    page.add_init_script(f"crypto.getRandomValues = (bytes) => bytes.fill({face - 1})")
-
-
-SAYS = {"en": (3, ["Answer no", "Answer “More often”"]), "de": (2, ["Antworte mit Nein", "Antworte mit „Einmal“"])}
-
-
-@pytest.mark.parametrize("language", SAYS)
-def test_each_die_says_what_the_table_of_its_question_says(
-    new_page: Callable[..., Page],
-    site: str,
-    transactional_db: None,
-    assert_accessible: Check,
-    assert_fits: Check,
-    language: str,
+def test_every_answer_fits_every_screen_and_serves_screen_readers(
+    transactional_db: None, new_page: Callable[..., Page], assert_accessible: Check, assert_fits: Check
 ) -> None:
-    face, words = SAYS[language]
-    study = recruiting_study(questions=[TWO_QUESTIONS[0], FREQUENCY])
-    token = token_at_questions(study, subsample="1", language=language)
-    page = new_page(**NARROW)
-    become(page.context, site, token)
-    show_face(page, face)
-    page.goto(JOURNEY)
-    names = {"en": ("Roll the die", "Next", "Submit answers"), "de": ("Würfeln", "Weiter", "Antworten abschicken")}[language]
-    for index, said in enumerate(words):
-        assert roll(page, button_name=names[0]) == said
-        own = page.locator("[data-question-page]").nth(index)
-        expect(own.locator(f"tr[data-faces~='{face}'] td")).to_have_text(said)
-        expect(page.locator("[data-die-key]:visible")).to_have_count(1)
-        assert_accessible(page)
-<<<<<<< HEAD
+    allocation = {"planned_participants": 300, "block_multiples": [1]}
+    study = recruiting_study(questions=[TWO_QUESTIONS[0], {**FREQUENCY, "cheaters": "never"}], allocation=allocation, die=TELLING_DIE)
+    add_finished_people(study, 300, cheaters=0.25, prevalence=0.2, effect=0.5)
+    studies.close(Study.objects.get(pk=study.pk), actor=study.owner)
+    study.refresh_from_db()
+    compute(study)
+    release = built_release(study, questions=("attention", "copying"))
+    services.request_approval(release, actor=study.owner)
+    release.refresh_from_db()
+    assert services.approve(release, actor=person(Role.IRB_OFFICER))
+    page = new_page()
+    log_in(page)
+    page.goto(f"/studies/{SLUG}/results/")
+    matrix = page.get_by_role("region", name="All results, as a table")
+    expect(matrix.get_by_text("the answers differ")).to_be_visible()
+    matrix.get_by_role("link", name="in “How often did you copy an answer this term?”: exact numbers").click()
+    numbers = page.get_by_role("region", name="Exact numbers of the planned analysis of question 2")
+    expect(numbers.get_by_role("row")).to_have_count(1 + 1 + 1 + 6 + 6 + 12 + 1)  # head, λ, χ², effects, Δ, shares, J
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 900})
         assert_fits(page)
-        own.get_by_role("radio").last.check()
-        button(page, names[1]).click()
-    assert page.locator("[data-answer-to]").all_inner_texts() == [["No", "More often"], ["Nein", "Öfter"]][language == "de"]
-    button(page, names[2]).click()
-    expect(page.locator("#completion-code")).to_be_visible()
-    assert list(Response.objects.values_list("reported_yes", flat=True)) == [False]
-    assert list(CategoryResponse.objects.values_list("category", flat=True)) == [2]
-
-
-def test_the_builders_page_asks_for_answers_and_faces_only_where_there_are_several(
-    new_page: Callable[..., Page], investigator: User, assert_accessible: Check, assert_fits: Check
-) -> None:
-    study = studies.create_study(definition=definition(), owner=investigator)
-    page = new_page(**NARROW)
-    log_in(page, f"/studies/{study.slug}/build/questions/")
-    page.get_by_role("link", name="Add a question with two to six answers").click()
-    expect(page.get_by_label("Word for Yes (optional)")).to_have_count(0)
-    page.get_by_role("radio", name="Yes or no").check()
-    expect(page.get_by_label("Faces in subsample 1")).to_be_hidden()
-    page.get_by_role("radio", name="One of two to six answers").check()
-    assert_accessible(page)
-    assert_fits(page)
-    for name, lines in (("text", "How often?"), ("categories", "Never\nOnce\nOften")):
-        for code in ("en", "de"):
-            page.locator(f"[name='{name}.{code}']").fill(lines)
-    page.get_by_role("button", name="Save").first.click()
-    expect(page.get_by_text("Never · Once · Often")).to_be_visible()
-    (question,) = define(Study.objects.get().definition).category_questions
-    assert set(question.faces) == {"1", "2"}
-=======
+        assert_accessible(page)
     page.goto(f"/data/{SLUG}/1/")
     findings = page.locator("[data-findings]")
     expect(findings.get_by_text("Your browser computed")).to_be_visible()
@@ -93,4 +54,3 @@ def test_the_builders_page_asks_for_answers_and_faces_only_where_there_are_sever
         page.set_viewport_size({"width": width, "height": 900})
         assert_fits(page)
         assert_accessible(page)
->>>>>>> 101a9bdc (plan: the power of the test of questions with named answers; guides and API say where their results are)
