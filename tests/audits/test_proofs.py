@@ -4,6 +4,7 @@ import getpass
 import json
 import platform
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from analysis.evidence.report import Check, Proof, read_report
 from tests.audits.test_security_document import missing_in
 from tests.audits.tree import ROOT
 from tests.prove import __main__ as command
+from tests.prove import measured
 from tests.prove.machine import commit, this_machine
 from tests.prove.proofs import PROMISES
 from tests.prove.trying import Found, Promise, Size, checks_of, proof_of
@@ -89,6 +91,13 @@ def test_examples_of_a_test_and_tests_of_a_folder_belong_to_its_name() -> None:
     assert all(one.held for one in checks)
 
 
+def test_a_name_with_data_in_it_is_cut() -> None:
+    (check,) = checks_of([FILE], [FILE], {f"{FILE}::test_a[{'1' * 5000}]": "passed"})
+    assert check.control
+    assert check.what.startswith(f"{FILE}::test_a[1")
+    assert len(check.what) < 400
+
+
 def test_a_control_that_was_not_run_fails_although_its_file_was() -> None:
     (missed,) = [one for one in checks_of([FILE], [f"{FILE}::test_gone"], {f"{FILE}::test_the_promise": "passed"}) if not one.held]
     assert missed.control
@@ -115,6 +124,23 @@ def test_the_command_writes_installs_and_ends_with_one_if_anything_failed(tmp_pa
         report = read_report(output.read_bytes())
         assert (report.held, report.size, installed[-1]) == (caught, "quick", output)
         assert report.left_out == [name for name in command.NAMES if name != "log"]
+
+
+@pytest.mark.parametrize("status", [0, 1])
+def test_the_drill_is_reported_with_its_table_and_fails_with_its_status(status: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = "| Fault | Seconds |\n|---|---|\n| `kill -9` of web | 9 |\n\nAnswers lost: 0, doubled: 0.\nPeople: 300.\n"
+    monkeypatch.setattr(measured.subprocess, "run", lambda *_arguments, **_options: SimpleNamespace(stdout=said, returncode=status))
+    found = measured.faults()
+    assert [(one.held, one.said) for one in found.checks] == [(status == 0, "Answers lost: 0, doubled: 0. People: 300.")]
+    assert (found.tables[0].columns, found.tables[0].rows) == (["Fault", "Seconds"], [["kill -9 of web", "9"]])
+    monkeypatch.setattr(measured.subprocess, "run", lambda *_arguments, **_options: SimpleNamespace(stdout="", returncode=1))
+    assert measured.faults().checks[0].said == "It did not come to its end."
+
+
+def test_the_table_of_security_names_tests_that_exist() -> None:
+    names = measured.tests_of_security()
+    assert len(names) > 50
+    assert missing_in(" ".join(f"`{name}`" for name in names)) == []
 
 
 def test_the_report_tells_no_name_of_a_machine_a_person_or_a_folder() -> None:

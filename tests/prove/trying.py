@@ -14,6 +14,9 @@ from analysis.evidence.report import Check, Proof, Table
 from tests.audits.tree import ROOT
 from tests.prove.recording import FILE, PASSED
 
+LONGEST = 300
+"""Letters of a test's name that the report shows: some have their data in it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Size:
@@ -96,7 +99,12 @@ def checks_of(selected: Sequence[str], controls: Sequence[str], found: Mapping[s
     due = [one for one in controls if any(_is_in(one, place) for place in selected)]
     for test, outcome in found.items():
         held = outcome == PASSED
-        yield Check(what=test, control=any(_is_in(test, one) for one in due), held=held, said="" if held else outcome)
+        yield Check(
+            what=test if len(test) <= LONGEST else f"{test[:LONGEST]}…",
+            control=any(_is_in(test, one) for one in due),
+            held=held,
+            said="" if held else outcome,
+        )
     for name in dict.fromkeys((*selected, *due)):
         if not any(_is_in(test, name) for test in found):
             yield Check(what=name, control=name in due, held=False, said="no such test was run")
