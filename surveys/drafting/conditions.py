@@ -8,12 +8,13 @@ from django.utils.translation import gettext as _
 from candor.written_numbers import typed_number
 from surveys.drafting.edits import Document, Unchecked
 from surveys.drafting.forms import DraftForm
-from surveys.questions.background import BackgroundQuestion, MultipleChoice, Number, OrdinalScale, SingleChoice, Slider, taken_apart
+from surveys.questions.background import BackgroundQuestion, Date, MultipleChoice, Number, OrdinalScale, SingleChoice, Slider, taken_apart
 from surveys.questions.conditions import MOST_CONDITIONS, Condition
 
 PLACE = "show_if"
+MONTH = re.compile(r"[0-9]{4}-[0-9]{2}")
 LINE = re.compile(r"(?P<question>[a-z0-9][a-z0-9_.-]*)\s*:\s*(?P<answers>.+)")
-NUMBER = r"[-−]?[0-9][0-9.,]*"
+NUMBER = r"[0-9]{4}-[0-9]{2}|[-−]?[0-9][0-9.,]*"
 RANGE = re.compile(rf"(?P<low>{NUMBER})\s+(?:to|bis)\s+(?P<high>{NUMBER})|>=?\s*(?P<least>{NUMBER})|<=?\s*(?P<most>{NUMBER})")
 
 
@@ -36,6 +37,8 @@ def examples(earlier: Sequence[BackgroundQuestion], language: str) -> list[tuple
         text = one.text.in_language(language)
         if isinstance(one, SingleChoice | MultipleChoice | OrdinalScale):
             found.append((f"{one.name}: {', '.join(option.name for option in one.options)}", text))
+        elif isinstance(one, Date):
+            found.append((f"{one.name}: {one.earliest} to {one.latest}", text))
         elif isinstance(one, Number | Slider):
             found.append((f"{one.name}: {one.minimum:.15g} to {one.maximum:.15g}", text))
     return found
@@ -51,7 +54,10 @@ def _condition(form: DraftForm, line: str) -> dict[str, Unchecked] | None:
     if within is None:
         return {"question": whole["question"], "any_of": [one.strip() for one in whole["answers"].split(",") if one.strip()]}
     ends = {"at_least": within["low"] or within["least"], "at_most": within["high"] or within["most"]}
-    numbers = {key: typed_number(end) for key, end in ends.items() if end}
+    numbers = {key: end if MONTH.fullmatch(end) else typed_number(end) for key, end in ends.items() if end}
     if None in numbers.values():
         form.error(PLACE, _("“%(found)s” has a number that cannot be read.") % {"found": line[:60]})
-    return {"question": whole["question"], **{key: float(number) for key, number in numbers.items() if number is not None}}
+    return {
+        "question": whole["question"],
+        **{key: number if isinstance(number, str) else float(number) for key, number in numbers.items() if number is not None},
+    }

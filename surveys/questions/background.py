@@ -6,9 +6,9 @@ from itertools import pairwise
 from math import ceil
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
-from surveys.questions.conditions import Conditions, piped_in, require_possible
+from surveys.questions.conditions import Conditions, Month, in_years, piped_in, require_possible
 from surveys.questions.parts import Name, Part, Text, joined, some, unique_names
 
 LARGEST_SCORE = 10**9
@@ -200,9 +200,6 @@ class Matrix(Scale):
         )
 
 
-Month = Annotated[str, StringConstraints(pattern=r"^(1[89]|20|21)[0-9]{2}(-(0[1-9]|1[0-2]))?$")]
-
-
 class Date(Background):
     """A month or a year, never a day. Answers are written 2004-09, or 2004."""
 
@@ -242,8 +239,7 @@ class Date(Background):
     @staticmethod
     def number(answer: str) -> float:
         """The answer in years: a month is its beginning, 2004-07 is 2004.5."""
-        year, _, month = answer.partition("-")
-        return int(year) + (int(month) - 1) / 12 if month else float(year)
+        return in_years(answer)
 
 
 class ShortText(Background):
@@ -317,6 +313,8 @@ class Possible:
     def has_number(self, least: float, most: float) -> bool:
         """Whether an answer lies between these ends."""
         one = self.question
+        if isinstance(one, Date):
+            return any(least <= in_years(answer) <= most for answer in one.answers)
         if not isinstance(one, Numeric):
             return False
         low, high = max(least, one.minimum), min(most, one.maximum)
@@ -329,7 +327,7 @@ class Possible:
 def require_fitting(questions: Sequence[BackgroundQuestion]) -> None:
     """Raises ValueError for a condition that can never hold, and for a text that names what it must not name."""
     rows_of = {question.name: [row.name for row in taken_apart([question])] for question in questions}
-    possible = {one.name: Possible(one) for one in taken_apart(questions) if isinstance(one, WithOptions | Numeric)}
+    possible = {one.name: Possible(one) for one in taken_apart(questions) if isinstance(one, WithOptions | Numeric | Date)}
     require_possible([(question.name, question.show_if) for question in questions], possible, rows_of=rows_of)
     earlier: dict[str, BackgroundQuestion] = {}
     for question in questions:

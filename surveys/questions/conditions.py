@@ -19,11 +19,13 @@ PIPE = re.compile(r"\{([a-z0-9][a-z0-9_-]*)\|([^{}|]+)\}")
 LIKE_A_PIPE = re.compile(r"\{[a-z0-9_.-]+\|[^{}]*\}")
 RowName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,49}(\.[a-z0-9][a-z0-9_-]{0,49})?$")]
 """A question, or a row of a matrix: `support.books`."""
-Bound = Annotated[float, Field(ge=-LARGEST_COUNT, le=LARGEST_COUNT)]
+Month = Annotated[str, StringConstraints(pattern=r"^(1[89]|20|21)[0-9]{2}(-(0[1-9]|1[0-2]))?$")]
+Bound = Annotated[float, Field(ge=-LARGEST_COUNT, le=LARGEST_COUNT)] | Month
+"""A number, or a month such as 2004-09."""
 
 
 class Condition(Part):
-    """Holds for people who gave one of these answers (several choices: at least one of them), or a number within these ends."""
+    """Holds for people who gave one of these answers (several choices: at least one of them), or a number or date within these ends."""
 
     question: RowName
     any_of: Annotated[tuple[Name, ...], Field(max_length=100), AfterValidator(different)] = ()
@@ -39,29 +41,43 @@ class Condition(Part):
 
     def holds(self, answers: Mapping[str, object]) -> bool:
         given = answers.get(self.question)
+        if isinstance(given, str) and not self.any_of:
+            given = in_years(given)
         if isinstance(given, int | float):
             return not self.any_of and self.least <= given <= self.most
         return bool(set(self.any_of) & set(given if isinstance(given, list) else [given]))
 
     @property
     def line(self) -> str:
-        """As the builder, the packet and the package write it: `year: first, second`, `age: 18 to 30`, `age: >= 18`."""
+        """As the builder, the packet and the package write it: `year: first, second`, `age: >= 18`, `moved: <= 2020-03`."""
         low, high = self.at_least, self.at_most
         if self.any_of:
             said = ", ".join(self.any_of)
         elif low is not None and high is not None:
-            said = f"{low:.15g} to {high:.15g}"
+            said = f"{_written(low)} to {_written(high)}"
         else:
-            said = f">= {low:.15g}" if low is not None else f"<= {high:.15g}"
+            said = f">= {_written(low)}" if low is not None else f"<= {_written(high)}"
         return f"{self.question}: {said}"
 
     @property
     def least(self) -> float:
-        return -inf if self.at_least is None else self.at_least
+        return -inf if self.at_least is None else in_years(self.at_least)
 
     @property
     def most(self) -> float:
-        return inf if self.at_most is None else self.at_most
+        return inf if self.at_most is None else in_years(self.at_most)
+
+
+def in_years(end: float | str) -> float:
+    """A date in years: a month is its beginning, 2004-07 is 2004.5. A number is what it is."""
+    if not isinstance(end, str):
+        return end
+    year, _, month = end.partition("-")
+    return int(year) + (int(month) - 1) / 12 if month else float(year)
+
+
+def _written(end: float | str | None) -> str:
+    return end if isinstance(end, str) else f"{end:.15g}"
 
 
 Conditions = Annotated[tuple[Condition, ...], Field(max_length=MOST_CONDITIONS)]
@@ -109,10 +125,12 @@ def _require_known(name: str, condition: Condition, earlier: set[str], offered: 
             "never looks forward, nor at the arm, the subsample, the die or the quiz"
         )
     if of not in offered:
-        raise ValueError(f"background: {name} is shown only if {of} …: expected a question with options or a number, got another kind")
+        raise ValueError(
+            f"background: {name} is shown only if {of} …: expected a question with options, a number or a date, got another kind"
+        )
     names = offered[of].names
     if (names is None) == bool(condition.any_of):
-        wanted = "at_least or at_most, because the answer is a number" if names is None else f"any_of: {some(names)}"
+        wanted = "at_least or at_most, because the answer is a number or a date" if names is None else f"any_of: {some(names)}"
         raise ValueError(f"background: {name} is shown only if {of} …: expected {wanted}")
     if names is not None and (unknown := [one for one in condition.any_of if one not in names]):
         raise ValueError(f"background: {name} is shown only if {of} …: expected options among {some(names)}, got {some(unknown)}")

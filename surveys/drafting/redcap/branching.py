@@ -65,7 +65,12 @@ def _in_brackets(condition: "Condition", codes: Mapping[str, Mapping[str, str]],
         parts = [f"[{field}({code})] = '1'" if condition.question in several else f"[{field}] = '{code}'" for code in own]
         return f"({' or '.join(parts)})" if len(parts) > 1 else parts[0]
     ends = ((">=", condition.at_least), ("<=", condition.at_most))
-    return " and ".join(f"[{field}] {sign} {end:.15g}" for sign, end in ends if end is not None)
+    return " and ".join(f"[{field}] {sign} {_end(end, sign)}" for sign, end in ends if end is not None)
+
+
+def _end(end: float | str, sign: str) -> str:
+    """A number; or the first or last day of a month, since REDCap compares days."""
+    return f"'{end}-{'01' if sign == '>=' else '31'}'" if isinstance(end, str) else f"{end:.15g}"
 
 
 def field_name(name: str) -> str:

@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 
 from surveys.definition import StudyDefinition
+from surveys.drafting.conditions import read_conditions
+from surveys.drafting.forms import DraftForm
 from surveys.errors import DefinitionError
 from surveys.journey.fields import arranged, field_view
 from surveys.journey.forms import read_fields
@@ -19,6 +21,8 @@ SEVERAL = {"kind": "multiple_choice", "name": "several", "options": OPTIONS, **C
 AGE = {"kind": "number", "name": "age", "minimum": 18, "maximum": 99, **COMMON}
 STEPS = {"kind": "slider", "name": "steps", "minimum": 0, "maximum": 100, "step": 10, **COMMON}
 MATRIX = {"kind": "matrix", "name": "rows", "options": OPTIONS, "rows": [{"name": "r", "text": "R"}], **COMMON}
+MOVED = {"kind": "date", "name": "moved", "earliest": "2010-01", "latest": "2020-12", **COMMON}
+BORN = {"kind": "date", "name": "born", "precision": "year", "earliest": "1980", "latest": "2010", **COMMON}
 WORDS = {"kind": "short_text", "name": "words", "text": "Which?"}
 SECRET = {**AGE, "name": "secret", "role": "sensitive"}
 
@@ -42,7 +46,7 @@ REFUSED: dict[str, tuple[list[dict[str, Any]], str]] = {
     "the arm": ([ONE, asking({"question": "arm", "any_of": ["a"]})], "nor at the arm, the subsample, the die or the quiz"),
     "the quiz": ([ONE, asking({"question": "quiz.fair", "any_of": ["a"]})], "possible here: one"),
     "a matrix as a whole": ([MATRIX, asking({"question": "rows", "any_of": ["a"]})], "possible here: rows.r"),
-    "words": ([WORDS, asking({"question": "words", "any_of": ["a"]})], "a question with options or a number, got another kind"),
+    "words": ([WORDS, asking({"question": "words", "any_of": ["a"]})], "a question with options, a number or a date, got another kind"),
     "an unknown option": ([ONE, asking(is_one("a", "x"))], "expected options among a, b, c, d, e, got x"),
     "ends of a choice": ([ONE, asking({"question": "one", "at_least": 1})], "expected any_of: a, b, c, d, e"),
     "options of a number": ([AGE, asking({"question": "age", "any_of": ["a"]})], "expected at_least or at_most"),
@@ -51,6 +55,10 @@ REFUSED: dict[str, tuple[list[dict[str, Any]], str]] = {
     "a number beyond its ends": ([AGE, asking({"question": "age", "at_most": 17})], f"{NEVER} age"),
     "a number between two": ([AGE, asking({"question": "age", "at_least": 18.2, "at_most": 18.8})], f"{NEVER} age"),
     "between two positions of a slider": ([STEPS, asking({"question": "steps", "at_least": 11, "at_most": 19})], f"{NEVER} steps"),
+    "a month before the first": ([MOVED, asking({"question": "moved", "at_most": "2009-12"})], f"{NEVER} moved"),
+    "months that cross": ([MOVED, asking({"question": "moved", "at_least": "2015-02", "at_most": "2015-01"})], f"{NEVER} moved"),
+    "no month": ([MOVED, asking({"question": "moved", "at_most": "2015-13"})], "at_most"),
+    "options of a date": ([MOVED, asking({"question": "moved", "any_of": ["2015-01"]})], "expected at_least or at_most"),
     "ends that cross": ([AGE, asking({"question": "age", "at_least": 40, "at_most": 30})], f"{NEVER} age"),
     "through another question": (
         [ONE, asking(is_one("a"), name="between"), asking(is_one("b"), {"question": "between", "any_of": ["a"]})],
@@ -129,3 +137,24 @@ def test_an_order_by_chance_is_a_persons_own_and_stays() -> None:
     }
     assert len({field.options for order in orders.values() for field in order if field.key == "one"}) > 60
     assert [field.key for field in arranged(fields, order="1", by_chance=False)] == ["one", "several", "age", "steps"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "condition", "line", "met", "unmet"),
+    [
+        (MOVED, {"at_most": "2015-06"}, "moved: <= 2015-06", ("2010-01", "2015-06"), ("2015-07", "2020-12", None)),
+        (MOVED, {"at_least": "2015-06"}, "moved: >= 2015-06", ("2015-06", "2016-01"), ("2015-05", None)),
+        (MOVED, {"at_least": "2015-06", "at_most": "2016-01"}, "moved: 2015-06 to 2016-01", ("2015-06", "2016-01"), ("2015-05", "2016-02")),
+        (BORN, {"at_most": 1999}, "born: <= 1999", ("1980", "1999"), ("2000", None)),
+    ],
+)
+def test_a_date_is_before_or_after_a_month(
+    asked: dict[str, Any], condition: dict[str, Any], line: str, met: tuple[str, ...], unmet: tuple[str | None, ...]
+) -> None:
+    found = study(asked, asking({"question": asked["name"], **condition})).background[1].show_if[0]
+    assert found.line == line
+    assert [found.holds({asked["name"]: answer}) for answer in met] == [True] * len(met)
+    assert [found.holds({asked["name"]: answer}) for answer in unmet] == [False] * len(unmet)
+    form = DraftForm({"show_if": line}, languages=("en",))
+    assert read_conditions(form) == [found.model_dump(exclude_defaults=True)]
+    assert not form.summary
