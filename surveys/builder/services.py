@@ -12,13 +12,13 @@ from accounts.models import User
 from audit.services import record
 from surveys import actions
 from surveys.drafting.edits import Edit, Whole, WithLanguages, fingerprint_of
-from surveys.drafting.merging import merged
 from surveys.errors import ConcurrentEditError, ConflictingEditError, TransitionError
 from surveys.lifecycle.steps import locked
 from surveys.media.services import MediaError, examine, examine_words, store_media_file
 from surveys.models import DraftRevision, MediaFile, Study, StudyStatus
 from surveys.questions.parts import LARGEST_COUNT
 from surveys.questions.stimuli import KINDS
+from surveys.revisions.merging import merged
 from surveys.revisions.selectors import steps_of
 from surveys.stimuli.edits import (
     Pages,

@@ -22,6 +22,7 @@ HELP: dict[str, Promise] = {
     "months": _("From 0 to 120. Answers to the sensitive questions stay, because nobody’s can be told from them."),
     "no": _("Leave it empty for No."),
     "options": _("Write at least two. They are shown in this order; on a scale it is also the order of the scores."),
+    "ordered": _("Then their mean score and each step between them are compared, too."),
     "quota": _("The arm takes no more people than this. Leave it empty for no limit."),
     "remove": _("It goes when you press Save."),
     "scheme": _("Chance decides in each of these ways. Blocks suit most studies."),

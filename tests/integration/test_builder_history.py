@@ -262,7 +262,8 @@ def test_a_change_of_a_running_study_can_be_undone_but_not_what_answers_depend_o
 
 
 def test_two_editors_see_each_other_and_nothing_of_it_is_stored(browser: Client, study: Study, colleague: User) -> None:
-    before, other = everything_stored(), logged_in(colleague)
+    other = logged_in(colleague)
+    before = everything_stored()
     consent, debrief, company = (address(page, study) for page in ("build_consent", "build_debrief", "build_company"))
 
     def told(page: str) -> str:

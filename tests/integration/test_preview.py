@@ -166,7 +166,7 @@ def test_the_practice_die_rolls_afresh_and_no_page_tells_whose_it_is() -> None:
 def test_the_pages_of_people_who_are_asked_directly_can_be_seen_too() -> None:
     study = draft_study(direct_group={"share": 0.2, "consent": "May we?"})
     client = logged_in(study.owner)
-    choice = page_of(client.get(address(study))).xpath("//select[@id='step']/option/@value")
+    choice = page_of(client.get(address(study))).xpath("//select[@name='step']/option/@value")
     assert {"direct_consent", "direct_questions"} < set(choice)
     before = everything_stored()
     for step, title in (("direct_consent", "May we ask you directly?"), ("direct_questions", "Asked directly")):

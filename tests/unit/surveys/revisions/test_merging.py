@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surveys.drafting.merging import merged
+from surveys.revisions.merging import merged
 
 NAMED = [{"name": "a", "text": "A"}, {"name": "b", "text": "B"}, {"name": "c", "text": "C"}]
 documents = st.dictionaries(
