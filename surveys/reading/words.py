@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from candor.sentences import Sentence, sentence
+from candor.sentences import Sentence, SentenceDocument, sentence
 
-__all__ = ["MOST_PROBLEMS", "Sentence", "UnreadableError", "limited", "sentence"]
+__all__ = ["MOST_PROBLEMS", "Sentence", "SentenceDocument", "UnreadableError", "limited", "sentence"]
 
 
 class UnreadableError(ValueError):

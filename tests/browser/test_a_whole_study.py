@@ -97,7 +97,7 @@ def sends_bots_and_finds_what_was_planted(page: Page, home: str) -> None:
     """A 95 % interval may miss what was planted; five of them in a row do so once in three million times."""
     for _attempt in range(5):
         page.goto(f"{home}rehearsal/")
-        for label, value in (("Bots", "500"), ("Prevalence", "30"), ("Effect", "40"), ("Cheaters", "10")):
+        for label, value in (("Bots", "250"), ("Prevalence", "30"), ("Effect", "40"), ("Cheaters", "10")):
             page.get_by_label(label, exact=True).fill(value)
         page.get_by_role("button", name="Send the bots").click()
         effect = page.get_by_role("row").filter(has_text=re.compile("effect", re.IGNORECASE)).first

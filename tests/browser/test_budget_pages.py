@@ -15,7 +15,6 @@ from tests.jobs import catch, work_on
 from tests.ledgers import make_snapshot, study_with_budget
 
 Check = Callable[[Page], None]
-WIDTHS = (1280, 320)
 
 
 @pytest.fixture
@@ -39,44 +38,34 @@ def log_in(page: Page, name: str, address: str) -> None:
     page.get_by_role("button", name="Log in").click()
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-def test_typing_a_budget_says_at_once_what_it_buys(
-    new_page: Callable[..., Page], transactional_db: None, assert_accessible: Check, assert_fits: Check, width: int
-) -> None:
+def test_typing_a_budget_says_at_once_what_it_buys(page: Page, transactional_db: None, assert_readable: Check) -> None:
     investigator = create_user(username="investigator", password="correct horse", role=Role.INVESTIGATOR, may_be_reserved=True)
     study = draft_study(owner=investigator, allocation={"planned_participants": 912})
-    page = new_page(viewport={"width": width, "height": 900})
     log_in(page, "investigator", f"/studies/{study.slug}/build/budget/")
     expect(page.get_by_text("Without a budget nothing that is computed from the quiz can leave the study")).to_be_visible()
     page.get_by_label("This study has a privacy budget").check()
     expect(page.get_by_text("About 40 counts, each to ± 57 of 912 people")).to_be_visible()
     page.get_by_label("Budget ε").fill("3")
     expect(page.get_by_text("About 40 counts, each to ± 21 of 912 people")).to_be_visible()
-    assert_accessible(page)
-    assert_fits(page)
+    assert_readable(page)
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("Saved.")).to_be_visible()
     study.refresh_from_db()
     assert study.definition["privacy_budget"] == {"epsilon": 3.0, "delta": 1e-6}
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-def test_difficulties_are_bought_with_open_eyes(
-    new_page: Callable[..., Page], study: Study, complaints: Complaints, assert_accessible: Check, assert_fits: Check, width: int
-) -> None:
+def test_difficulties_are_bought_with_open_eyes(page: Page, study: Study, complaints: Complaints, assert_readable: Check) -> None:
     complaints.expected.append("422")
     member(study, MemberRole.EDITOR)
-    page = new_page(viewport={"width": width, "height": 900})
     log_in(page, "editor", f"/studies/{study.slug}/analytics/")
     page.get_by_role("link", name="Difficulties").click()
     expect(page.get_by_text("The standard error of a difficulty will be about")).to_be_visible()
     page.get_by_label("How much of the budget").fill("0,1")
     expect(page.get_by_role("heading", name="This would be noise")).to_be_visible()
-    assert_accessible(page)
-    assert_fits(page)
+    assert_readable(page)
     page.get_by_role("button", name="Spend and release").click()
     expect(page.get_by_text("Write why it is to be released although it would be noise.").first).to_be_visible()
-    assert_accessible(page)
+    assert_readable(page)
     page.get_by_label("How much of the budget").fill("50")
     expect(page.get_by_role("heading", name="This would be noise")).to_have_count(0)
     page.get_by_role("button", name="Spend and release").click()
@@ -84,8 +73,7 @@ def test_difficulties_are_bought_with_open_eyes(
     work_on(Asking.objects.get())
     expect(page.get_by_role("heading", name="Released", exact=True)).to_be_visible()
     expect(page.locator("figure svg:visible")).to_have_count(1)
-    assert_accessible(page)
-    assert_fits(page)
+    assert_readable(page)
 
 
 def test_what_is_typed_before_the_scripts_came_is_asked_about(new_page: Callable[..., Page], study: Study) -> None:
@@ -102,20 +90,15 @@ def test_what_is_typed_before_the_scripts_came_is_asked_about(new_page: Callable
     expect(page.get_by_role("heading", name="This would be noise")).to_be_visible()
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-def test_an_analyst_lands_on_the_page_of_the_budget(
-    new_page: Callable[..., Page], study: Study, assert_accessible: Check, assert_fits: Check, width: int
-) -> None:
+def test_an_analyst_lands_on_the_page_of_the_budget(page: Page, study: Study, assert_readable: Check) -> None:
     member(study, MemberRole.ANALYST)
-    page = new_page(viewport={"width": width, "height": 900})
     log_in(page, "analyst", "/studies/")
     expect(page.get_by_text("You may ask about everybody who took part")).to_be_visible()
-    assert_accessible(page)
+    assert_readable(page)
     page.get_by_role("link", name=study.title).click()
     expect(page.get_by_role("heading", name="What the budget guarantees")).to_be_visible()
     for closed in ("Overview", "Results", "Release", "Protocol", "Difficulties"):
         expect(page.get_by_role("link", name=closed, exact=True)).to_have_count(0)
-    assert_accessible(page)
-    assert_fits(page)
+    assert_readable(page)
     page.get_by_role("button", name="Leave the study").click()
     expect(page.get_by_text("You left the study")).to_be_visible()

@@ -30,37 +30,28 @@ def open_diagnosis(page: Page, study: Study) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text("Diagnosis")
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (320, "dark")])
 def test_a_diagnosis_is_asked_for_by_keyboard_watched_and_read(
-    new_page: Callable[..., Page],
-    study: Study,
-    assert_accessible: Check,
-    assert_fits: Check,
-    complaints: Complaints,
-    width: int,
-    scheme: str,
+    page: Page, study: Study, assert_readable: Check, complaints: Complaints
 ) -> None:
     complaints.expected.append("422")
-    page = new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
     open_diagnosis(page, study)
-    assert_accessible(page)
+    assert_readable(page)
     page.get_by_label("Simulated studies").fill("100")
     page.keyboard.press("Enter")
     diagnosed = page.locator("#diagnosed")
     expect(diagnosed).to_contain_text("of 28 parts are simulated.")
-    assert_accessible(page)
+    assert_readable(page)
     while is_unfinished(Diagnosis.objects.get()):
         work_on(Diagnosis.objects.get())
     expect(diagnosed).to_contain_text("All studies are simulated.")
     expect(diagnosed).to_contain_text("If nobody cheats and nobody leaves")
     expect(diagnosed.get_by_role("row")).to_have_count(29)
-    assert_accessible(page)
-    assert_fits(page)
+    assert_readable(page)
     page.get_by_label("Effect").fill("90")
     page.get_by_role("button", name="Simulate").click()
     expect(page.get_by_role("alert")).to_contain_text("Prevalence and effect together must lie between 0 and 100, found 130.")
     expect(page.get_by_label("Effect")).to_have_value("90")
-    assert_accessible(page)
+    assert_readable(page)
 
 
 def test_without_a_script_it_is_stopped_and_deleted(new_page: Callable[..., Page], study: Study) -> None:

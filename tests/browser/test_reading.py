@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from accounts.models import Role
@@ -20,52 +19,41 @@ ARMS = [
 ]
 
 
-@pytest.mark.parametrize("width", [320, 1280])
-def test_a_text_is_read_and_left_too_early(
-    new_page: Callable[..., Page], transactional_db: None, complaints: object, assert_accessible: Check, assert_fits: Check, width: int
-) -> None:
+def test_a_text_is_read_and_left_too_early(page: Page, transactional_db: None, complaints: object, assert_readable: Check) -> None:
     complaints.expected.append("422")
     arms = [arm | {"reading": arm["reading"] | {"seconds": 1800}} for arm in ARMS]
     study = recruiting_study(arms=arms, control="facts", background=[], quiz=[])
-    page = new_page(viewport={"width": width, "height": 900})
     page.goto(address_of(study))
     page.get_by_role("button", name="Start").click()
     page.get_by_role("button", name="I agree").click()
     expect(page.get_by_role("heading", name="Read the text")).to_be_visible()
     expect(page.get_by_text("You can go on 1800 seconds after this page opened.")).to_be_visible()
-    assert_accessible(page)
-    assert_fits(page)
+    assert_readable(page)
     page.get_by_role("button", name="Continue").press("Enter")
     problem = page.get_by_role("link", name="Please read a little longer")
     expect(problem).to_be_visible()
-    assert_accessible(page)
+    assert_readable(page)
     problem.press("Enter")
     expect(page).to_have_url(f"{page.url.partition('#')[0]}#stimulus")
 
 
-@pytest.mark.parametrize("width", [320, 1280])
-def test_an_arm_is_given_a_text(
-    new_page: Callable[..., Page], transactional_db: None, assert_accessible: Check, assert_fits: Check, width: int
-) -> None:
+def test_an_arm_is_given_a_text(page: Page, transactional_db: None, assert_readable: Check) -> None:
     owner = person(Role.INVESTIGATOR)
     study = draft_study(owner=owner, arms=ARMS, control="facts", languages=["en"])
-    page = new_page(viewport={"width": width, "height": 900})
     page.goto(f"/accounts/login/?next=/studies/{study.slug}/build/arms/")
     page.get_by_label("User name").fill(owner.username)
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Log in").click()
     expect(page.get_by_text("A vaccine protects others, too.").first).to_be_visible()
-    assert_accessible(page)
-    assert_fits(page)
+    assert_readable(page)
     page.get_by_role("link", name="facts").click()
     expect(page.get_by_role("textbox", name="Text to read")).to_have_value(ARMS[0]["reading"]["text"])
     expect(page.get_by_role("textbox", name="Transcript (optional)")).to_be_hidden()
-    assert_accessible(page)
-    assert_fits(page)
+    assert_readable(page)
     page.get_by_label("A video").check()
     expect(page.get_by_role("textbox", name="Transcript (optional)")).to_be_visible()
     expect(page.get_by_role("textbox", name="Text to read")).to_be_hidden()
     page.get_by_label("Nothing: people go straight on").check()
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("Nothing is shown")).to_be_visible()
-    assert_accessible(page)
+    assert_readable(page)
