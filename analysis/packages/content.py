@@ -12,9 +12,9 @@ from candor.designs.design import Design
 from candor.packages.documents import CategoryQuestion
 from candor.packages.preregistrations import plan_file
 from candor.records.schema import Record
+from candor.sentences import Sentence
+from candor.sentences import sentence as _
 from surveys.preregistration.selectors import KeptPlan
-from surveys.reading.words import Sentence
-from surveys.reading.words import sentence as _
 
 SIMULATED_DATA = "simulated data"
 LONGEST_TITLE = 200

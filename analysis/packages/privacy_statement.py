@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from analysis.packages.content import Content
 from candor.designs import privacy_words
 from candor.packages.documents import PromisedRecords
-from surveys.reading.words import Sentence
-from surveys.reading.words import sentence as _
+from candor.sentences import Sentence
+from candor.sentences import sentence as _
 
 
 def privacy_statement(content: Content) -> list[Sentence]:

@@ -18,8 +18,8 @@ from analysis.packages.risk import alone_by_auxiliary
 from candor.packages.archive import PUBLIC_KEY, SIGNATURE, SUMS, signed, zip_of
 from candor.packages.record_promises import CHECK, HIERARCHIES, RECORDS
 from candor.records.schema import Record
-from surveys.reading.words import Sentence
-from surveys.reading.words import sentence as _
+from candor.sentences import Sentence
+from candor.sentences import sentence as _
 
 if TYPE_CHECKING:  # the web starts without it
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey

@@ -79,7 +79,7 @@ class _Features:
 
 
 def _costs(hierarchy: Hierarchy) -> list[float]:
-    """What publishing each label costs."""
+    """The price of publishing each label."""
     return [loss + BIT * math.log2(max(1, leaves)) for loss, leaves in zip(hierarchy.losses, hierarchy.below, strict=True)]
 
 

@@ -1,37 +1,10 @@
 """The words of a reader: sentences that the web process translates, because a reader does without Django."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import TypedDict
+from collections.abc import Iterable
 
+from candor.sentences import Sentence, SentenceDocument, sentence
 
-class SentenceDocument(TypedDict):
-    """A sentence as JSON."""
-
-    words: str
-    values: "Mapping[str, str | int | SentenceDocument]"
-
-
-@dataclass(frozen=True, slots=True)
-class Sentence:
-    """An English sentence of the catalogue, with the values for its places; a value may be such a sentence itself."""
-
-    words: str
-    values: Mapping[str, "str | int | Sentence"]
-
-    def __str__(self) -> str:
-        values = {name: str(value) if isinstance(value, Sentence) else value for name, value in self.values.items()}
-        return self.words % values if values else self.words
-
-    def document(self) -> SentenceDocument:
-        """The sentence as JSON."""
-        values = {name: value.document() if isinstance(value, Sentence) else value for name, value in self.values.items()}
-        return {"words": self.words, "values": values}
-
-
-def sentence(words: str, /, **values: "str | int | Sentence") -> Sentence:
-    """Import it as `_`, so that the catalogue of translations finds the words."""
-    return Sentence(words, values)
+__all__ = ["MOST_PROBLEMS", "Sentence", "SentenceDocument", "UnreadableError", "limited", "sentence"]
 
 
 class UnreadableError(ValueError):

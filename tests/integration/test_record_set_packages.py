@@ -47,6 +47,7 @@ from tests.record_sets import (
 )
 
 pytestmark = pytest.mark.django_db
+MARK_OF_ROLES = "string(//form[.//select[@name='role']]//input[@name='seen']/@value)"
 
 
 def test_from_files_to_a_public_package_that_anybody_can_check(tmp_path: Path) -> None:
@@ -273,21 +274,16 @@ def test_a_second_tab_does_not_undo_the_roles_of_the_first_unseen() -> None:
     made = record_set()
     owner = logged_in(made.owner)
     names = list(schema_of_records(made).roles)
-    [seen] = marks(owner.get(page(made)))
+    seen = page_of(owner.get(page(made))).xpath(MARK_OF_ROLES)
     first, second = ["sensitive", "auxiliary", *["quasi_identifier"] * 2], ["auxiliary", "auxiliary", "sensitive", "sensitive"]
     assert step(owner, made, "roles", attribute=names, role=first, seen=seen).status_code == 302
     refused = step(owner, made, "roles", attribute=names, role=second, seen=seen)
     assert (refused.status_code, "The roles were changed meanwhile" in words(refused)) == (422, True)
     assert schema_of_records(made).roles == dict(zip(names, first, strict=True))
     assert page_of(refused).xpath("//select[@name='role']/option[@selected]/@value") == second, "what was entered stands there"
-    [now] = marks(refused)
+    now = page_of(refused).xpath(MARK_OF_ROLES)
     assert step(owner, made, "roles", attribute=names, role=second, seen=now).status_code == 302
     assert schema_of_records(made).roles == dict(zip(names, second, strict=True))
-
-
-def marks(response: Any) -> list[str]:
-    """The mark of the roles that a page shows."""
-    return page_of(response).xpath("//form[.//select[@name='role']]//input[@name='seen']/@value")
 
 
 def as_text(vertex: dict[str, Any]) -> str:

@@ -63,7 +63,7 @@ def must_be_german(owner: User, pages: list[str], content: str) -> None:
 
 
 def without_sentences(summary: dict[str, Any]) -> dict[str, Any]:
-    """What a package says in English, and pages in German, is no content that is the same in both."""
+    """Pages say in German what a package says in English, so it is no content that is the same in both."""
     return {name: one for name, one in summary.items() if name not in ("privacy_sentences", "promises", "description", "abstract")}
 
 

@@ -4,7 +4,7 @@ from django.utils import translation
 
 from analysis.packages.privacy_statement import privacy_statement
 from candor.designs import privacy_words
-from surveys.reading.words import Sentence
+from candor.sentences import Sentence
 from surveys.templatetags.catalogue_words import as_sentence
 from tests.package_contents import content
 
