@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from itertools import product
 from math import fsum, prod
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
@@ -99,7 +99,7 @@ class StudyDefinition(Part):
 
     @model_validator(mode="before")
     @classmethod
-    def _read_older_family(cls, document: Any) -> Any:
+    def _read_older_family(cls, document: object) -> object:
         """Older documents have `family: study` where all questions are one family, and `family: question` where none is named."""
         if not isinstance(document, dict) or "family" not in document:
             return document

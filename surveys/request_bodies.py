@@ -29,7 +29,7 @@ class LimitedBytes(BaseParser):
     what: str
     most: int
 
-    def parse(self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, object] | None = None) -> Any:
+    def parse(self, stream: IO[bytes], media_type: str | None = None, parser_context: Mapping[str, object] | None = None) -> Any:
         return bytes_of(stream, what=self.what, most=self.most)
 
 
@@ -55,14 +55,14 @@ class BoundedJson(JSONParser):
 
     most = LARGEST_JSON
 
-    def parse(self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, object] | None = None) -> Any:
+    def parse(self, stream: IO[bytes], media_type: str | None = None, parser_context: Mapping[str, object] | None = None) -> Any:
         return plain_json(bytes_of(stream, what="JSON", most=self.most))
 
 
 class BoundedForm(FormParser):
     """A form; the number of its fields is a setting of Django."""
 
-    def parse(self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, object] | None = None) -> Any:
+    def parse(self, stream: IO[bytes], media_type: str | None = None, parser_context: Mapping[str, object] | None = None) -> Any:
         content = bytes_of(stream, what=_("a form"), most=LARGEST_FORM)
         return super().parse(BytesIO(content), media_type, parser_context)
 
@@ -72,14 +72,14 @@ def body_of(request: Request) -> bytes:
     return request.data if isinstance(request.data, bytes) else b""
 
 
-def bytes_of(stream: IO[Any], *, what: str, most: int) -> bytes:
-    content: bytes = stream.read(most + 1)
+def bytes_of(stream: IO[bytes], *, what: str, most: int) -> bytes:
+    content = stream.read(most + 1)
     if len(content) > most:
         raise ParseError(_("Expected %(what)s of at most %(most)s bytes.") % {"what": what, "most": f"{most:,}"})
     return content
 
 
-def plain_json(content: bytes) -> Any:
+def plain_json(content: bytes) -> object:
     """The value of a JSON document; a ParseError names what is wrong with it."""
     try:
         text = str(content, "utf-8-sig")
@@ -95,7 +95,7 @@ def plain_json(content: bytes) -> Any:
     return value
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """Programs read a name that stands twice in different ways."""
     found = dict(pairs)
     if len(found) < len(pairs):

@@ -69,7 +69,7 @@ def read_study_file(text: str, *, source: str = "study file") -> StudyDefinition
     return define(read["document"], source=source, lines=read["lines"])
 
 
-def define(document: dict[str, object], *, source: str = "study", lines: Any = None) -> StudyDefinition:
+def define(document: object, *, source: str = "study", lines: object = None) -> StudyDefinition:
     """The definition that `document` describes, or a DefinitionError of at most `MOST_PROBLEMS` sentences, with lines if they are known."""
     try:
         return StudyDefinition.model_validate(document)
@@ -99,7 +99,7 @@ def document_of(definition: StudyDefinition) -> dict[str, object]:
     return definition.model_dump(mode="json", exclude_defaults=True)
 
 
-def _sentence(problem: ErrorDetails, *, source: str, lines: Any) -> str:
+def _sentence(problem: ErrorDetails, *, source: str, lines: object) -> str:
     line, path = _place(problem["loc"], lines, missing=problem["type"] == "missing")
     came = "" if problem["type"] == "missing" or isinstance(problem["input"], dict | list) else f", got {_shortened(problem['input'])}"
     message = (
@@ -114,12 +114,13 @@ def _shortened(value: object) -> str:
     return text if len(text) <= 80 else f"{text[:60]}… ({len(text):,} characters)"
 
 
-def _place(location: tuple[int | str, ...], lines: Any, *, missing: bool) -> tuple[int | None, str]:
+def _place(location: tuple[int | str, ...], lines: object, *, missing: bool) -> tuple[int | None, str]:
     """Line and readable path of a pydantic location; its parts that name a type of a union have no line and are left out.
 
     The last part of a missing value's path has no line either.
     """
-    here, path = lines, ""
+    here: Any = lines
+    path = ""
     for part in location:
         inside = here[1] if isinstance(here, list) else None
         there = None

@@ -27,6 +27,7 @@ def visit() -> dict[str, Any]:
         "asked": {name: values[0] for name, values in asked.items()},
         "status": back.status_code,
         "location": back.headers.get("Location", ""),
+        "new_study": client.get("/new-study/").status_code,
         "logged_in": "_auth_user_id" in client.session,
         "accounts": list(User.objects.values_list("username", "email", "role")),
         "log": list(Entry.objects.values_list("action", flat=True)),

@@ -2,9 +2,8 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
-from analysis.answers.study_records import as_published, named, roles_of, suggested_hierarchies, values_of, words_of
+from analysis.answers.study_records import Chains, as_published, named, roles_of, suggested_hierarchies, values_of, words_of
 from surveys.definition import StudyDefinition
 
 SENSITIVE = "sensitive"
@@ -19,15 +18,15 @@ class RecordSchema:
 
     roles: Mapping[str, str]
     words: Mapping[str, str]
-    hierarchies: Mapping[str, Any]
+    hierarchies: Mapping[str, Chains]
     nested: frozenset[str]
     values: Mapping[str, list[str]]
     labels: Mapping[str, str] = field(default_factory=dict)
     auxiliary: Mapping[str, str] = field(default_factory=dict)
-    if_labels: Mapping[str, Any] = field(default_factory=dict)
+    if_labels: Mapping[str, Chains] = field(default_factory=dict)
 
     @property
-    def editable(self) -> dict[str, Any]:
+    def editable(self) -> dict[str, Chains]:
         """Every suggested hierarchy that somebody may edit."""
         return {**self.hierarchies, **self.if_labels}
 

@@ -169,11 +169,11 @@ def _record(questions: Sequence[Answered], given: Mapping[str, Any]) -> Record:
     return record
 
 
-def _put(vertex: Record, name: str, question: Simple, answer: Any) -> None:
+def _put(vertex: Record, name: str, question: Simple, answer: object) -> None:
     if not isinstance(question, MultipleChoice):
         _tell(vertex, name, question.role, _leaf(question, answer))
         return
-    for chosen in answer or ():
+    for chosen in answer if isinstance(answer, list) else ():
         child = _vertex()
         _tell(child, name, question.role, chosen)
         if question.role != "quasi_identifier":  # a child needs a label, or it would be one with the children of other questions

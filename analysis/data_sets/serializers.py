@@ -100,7 +100,7 @@ class DeclaredColumnSerializer(serializers.Serializer[object]):
     maximum = serializers.FloatField(required=False)
     several = serializers.BooleanField(default=False, help_text="Whether a student has a value in each of several rows.")
 
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+    def validate(self, attrs: Any) -> object:
         bounds = [attrs[end] for end in ("minimum", "maximum") if end in attrs]
         if attrs["role"] == ColumnRole.CATEGORY:
             _refuse(values=problem_of_values(attrs["name"], attrs.get("values", ())))
@@ -125,7 +125,7 @@ class DeclaredTableSerializer(serializers.Serializer[object]):
         default=1, min_value=1, max_value=MOST_ENTRIES, help_text="Rows of one student that count, where columns have several."
     )
 
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+    def validate(self, attrs: Any) -> dict[str, object]:
         columns = [
             BroughtColumn(**{**one, "role": ColumnRole(one["role"]), "values": tuple(one.get("values", ()))}) for one in attrs["columns"]
         ]
@@ -146,7 +146,7 @@ class DeclaredTextsSerializer(serializers.Serializer[object]):
     cap = serializers.IntegerField(min_value=1, max_value=MOST_WEEKS, help_text="Topics of one student in one week, at most.")
     language = serializers.CharField(help_text="en: affect is read by an English lexicon.")
 
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+    def validate(self, attrs: Any) -> dict[str, object]:
         names, roles, topics = attrs["names"], dict(attrs["roles"]), attrs["topics"]
         unknown = sorted({name for name in roles.values() if name not in names})
         twice = "" if len(set(roles.values())) == len(roles) else _("Each role needs a column of its own.")
@@ -176,7 +176,7 @@ class DeclarationSerializer(AboutSerializer):
     table = DeclaredTableSerializer(required=False)
     texts = DeclaredTextsSerializer(required=False)
 
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+    def validate(self, attrs: Any) -> dict[str, object]:
         declared = [attrs.pop(kind) for kind in ("table", "texts") if kind in attrs]
         if len(declared) != 1:
             raise serializers.ValidationError(_("Expected either a table or texts."))

@@ -1,7 +1,6 @@
 """The pages of data sets: the list, bringing one, and one data set with its budget, its analysts and the officer's decision."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
@@ -75,7 +74,7 @@ def data_set(request: HttpRequest, data_set: str) -> HttpResponse:
     seat = access_data_set(user_of(request), data_set)
     if seat.data_set.holds == Holds.RECORDS:
         return redirect("analysis:data_set_records", data_set)
-    errors: dict[str, str] = {}
+    errors: Mapping[str, object] = {}
     offered = None
     if request.method == "POST":
         act, needs = ACTIONS.get(request.POST.get("action", ""), (None, ""))
@@ -118,7 +117,7 @@ def new_account(request: HttpRequest, token: str) -> HttpResponse:
     return account_for(request, open_invitation(DataSetInvitation, token), back=reverse("analysis:data_set_invitation", args=[token]))
 
 
-def _context(request: HttpRequest, seat: DataSetSeat, errors: dict[str, str]) -> dict[str, object]:
+def _context(request: HttpRequest, seat: DataSetSeat, errors: Mapping[str, object]) -> dict[str, object]:
     found = access_data_set(seat.user, seat.data_set.slug).data_set
     place = Place(DataSetSeat(seat.user, found))
     snapshot = newest_snapshot(found.source)
@@ -226,7 +225,7 @@ def _keys(request: HttpRequest, name: str) -> list[int]:
     return [int(key) for key in request.POST.getlist(name) if key.isascii() and key.isdecimal() and len(key) < 10]
 
 
-Act = Callable[[HttpRequest, DataSetSeat], dict[str, Any]]
+Act = Callable[[HttpRequest, DataSetSeat], Mapping[str, object]]
 ACTIONS: dict[str, tuple[Act, str]] = {
     "submit": (_submit, "may_change"),
     "approve": (_approve, "may_review"),

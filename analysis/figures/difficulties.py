@@ -1,7 +1,6 @@
 """Released difficulties as a figure and as rows of a table."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
@@ -9,20 +8,21 @@ from django.utils.translation import gettext as _
 from analysis.figures.shown import ShownFigure, shown_figure
 from candor.figures.drawing import Drawing
 from candor.figures.forest import ForestRow, forest_drawing
+from candor.packages.analytics import PublishedDifficulties, PublishedItem
 
 LONGEST_LABEL = 38
 
 
-def hardest_first(found: Mapping[str, Any], language: str) -> list[dict[str, Any]]:
+def hardest_first(found: PublishedDifficulties, language: str) -> list[PublishedItem]:
     """The items of a release, with the texts of the questions in the reader's language."""
-    named = [{**item, "text": _text(item["text"], language)} for item in found["items"]]
+    named: list[PublishedItem] = [{**item, "text": _text(item["text"], language)} for item in found["items"]]
     return sorted(named, key=lambda item: -item["difficulty"])
 
 
-def difficulties_figure(found: Mapping[str, Any], language: str) -> ShownFigure | None:
+def difficulties_figure(found: PublishedDifficulties, language: str) -> ShownFigure | None:
     """Every difficulty with its interval."""
     rows = [
-        ForestRow(label=_short(item["text"]), value=item["difficulty"], low=item["low"], high=item["high"])
+        ForestRow(label=_short(str(item["text"])), value=item["difficulty"], low=item["low"], high=item["high"])
         for item in hardest_first(found, language)
     ]
 

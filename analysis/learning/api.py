@@ -1,6 +1,7 @@
 """Difficulties for programs: preview, spend, read."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TypedDict
 
 from analysis.learning.difficulties_page import Offer, Released, best_offer
 from analysis.learning.serializers import (
@@ -11,9 +12,14 @@ from analysis.learning.serializers import (
     release_document,
 )
 from analysis.ledger.api import Answers, Desk, Preview
-from analysis.ledger.questions import Json
 from analysis.ledger.selectors import Asked
 from analysis.models import Source
+
+
+class Choices(TypedDict):
+    share: float
+    omitted: str
+    reason: str
 
 
 class DifficultiesDesk(Desk):
@@ -21,10 +27,10 @@ class DifficultiesDesk(Desk):
     choices, offers, answers = DifficultiesChoicesSerializer, DifficultiesPreviewSerializer, DifficultiesSerializer
     reading, spending = "may_see_study", "may_change"
 
-    def offer(self, source: Source, chosen: dict[str, Any]) -> dict[str, object]:
+    def offer(self, source: Source, chosen: Choices) -> dict[str, object]:
         return preview_document(_best(source, chosen))
 
-    def question(self, source: Source, chosen: dict[str, Any]) -> Json:
+    def question(self, source: Source, chosen: Choices) -> Mapping[str, object]:
         return _best(source, chosen).question.document
 
     def answer(self, source: Source, asked: Asked) -> dict[str, object]:
@@ -34,7 +40,7 @@ class DifficultiesDesk(Desk):
         return [one for one in super().asked(source) if one.spends]
 
 
-def _best(source: Source, chosen: dict[str, Any]) -> Offer:
+def _best(source: Source, chosen: Choices) -> Offer:
     reason = " ".join(chosen["reason"].split())
     return best_offer(source, share=chosen["share"] / 100, omitted=chosen["omitted"], reason=reason)
 

@@ -4,17 +4,21 @@ The methods are those of `candor.rasch`, imported where they are needed: web pro
 """
 
 from dataclasses import asdict
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 import numpy as np
 from django.utils.translation import gettext as _
 from pydantic import Field, StringConstraints, model_validator
 
 from analysis.ledger.errors import QuestionError
-from analysis.ledger.questions import Json, Question, question_kind
+from analysis.ledger.questions import Question, question_kind
 from analysis.sources.tables import MISSING, Column, Role, Schema, Table
 from candor.privacy.losses import Loss
 from candor.software import METHOD_VERSION
+
+if TYPE_CHECKING:
+    from candor.rasch.answers import QuizAnswers
+    from candor.rasch.noise_aware import NoisyCounts
 
 FEWEST_PEOPLE, FEWEST_ITEMS, MOST_ITEMS = 20, 2, 200
 LONGEST_REASON = 1000
@@ -74,7 +78,7 @@ class Difficulties(Question):
             raise QuestionError(_("This would be noise. Spend more of the budget, or write why it is to be released all the same."))
         return self.loss
 
-    def exact(self, table: Table) -> Any:
+    def exact(self, table: Table) -> "QuizAnswers":
         """Right, wrong and omitted answers of everybody; the mechanism counts them."""
         from candor.rasch.answers import Omitted, QuizAnswers
 
@@ -83,21 +87,20 @@ class Difficulties(Question):
         right[right == MISSING] = np.nan
         return QuizAnswers.of(right, omitted=Omitted(self.omitted), items=names)
 
-    def release(self, exact: Any) -> tuple[Json, Loss]:
+    def release(self, exact: "QuizAnswers") -> tuple[dict[str, object], Loss]:
         from candor.rasch.releases import release_difficulties
 
         loss = Loss.pure(self.loss.pure_epsilon * WITHIN) if self.loss.pure_epsilon is not None else Loss.zcdp(self.loss.rho * WITHIN)
         found = release_difficulties(exact, loss=loss, mechanism=self.mechanism, although_noise=True)
         return asdict(found.statistics), found.loss
 
-    def explain(self, released: Json, schema: Schema, n: int) -> Json:
+    def explain(self, released: "NoisyCounts", schema: Schema, n: int) -> dict[str, object]:
         """`difficulties.json`: the noisy counts, and all that follows from them, rounded; `replicate.py` computes it again."""
         from candor.rasch.noise_aware import NoisyStatistics
         from candor.rasch.releases import LEVEL, estimate_released
 
         columns = quiz_of(schema)
-        counts: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in released.items()}
-        items, abilities = estimate_released(NoisyStatistics(**counts), items=tuple(column.name for column in columns))
+        items, abilities = estimate_released(NoisyStatistics.from_document(released), items=tuple(column.name for column in columns))
         return {
             "n": n,
             "mechanism": self.mechanism,
@@ -108,7 +111,11 @@ class Difficulties(Question):
             "methods": METHOD_VERSION,
             "decimals": DECIMALS,
             "items": [
-                {**rounded(asdict(item)), "item": column.name.partition(".")[2], "text": column.label.root}
+                {
+                    **{name: rounded(value) for name, value in asdict(item).items()},
+                    "item": column.name.partition(".")[2],
+                    "text": column.label.root,
+                }
                 for item, column in zip(items, columns, strict=True)
             ],
             "abilities": None if abilities is None else rounded(asdict(abilities)),
@@ -119,7 +126,7 @@ class Difficulties(Question):
         return _("How difficult each of the %(items)s quiz questions is") % {"items": len(quiz_of(schema))}
 
 
-def rounded(found: Any) -> Any:
+def rounded(found: object) -> object:
     """Plain values with numbers to `DECIMALS`: two processors differ by less, so anybody finds the released numbers again."""
     if isinstance(found, dict):
         return {name: rounded(value) for name, value in found.items()}

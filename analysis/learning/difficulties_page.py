@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from django.http import QueryDict
 from django.utils.formats import number_format
@@ -19,6 +18,7 @@ from analysis.ledger.page import cost_in_words
 from analysis.ledger.selectors import Asked, budget_of, newest_first, refusal, same_question, table_now
 from analysis.ledger.units import UNITS, Units
 from analysis.models import Budget, Source
+from candor.packages.analytics import PublishedDifficulties
 from candor.privacy.conversion import epsilon_of_rho
 from candor.written_numbers import typed_number
 from surveys.errors import SurveyError
@@ -141,8 +141,8 @@ class Released:
         return min(by_rho, 1.0 if price.epsilon is None else price.epsilon / budget.epsilon_units)
 
     @property
-    def found(self) -> Mapping[str, Any] | None:
-        answer: Mapping[str, Any] | None = self.asked.answer
+    def found(self) -> PublishedDifficulties | None:
+        answer: PublishedDifficulties | None = self.asked.answer
         return answer
 
     @property
@@ -170,7 +170,7 @@ def releases_of(source: Source) -> list[Released]:
     return [Released(asked=one) for one in newest_first(source, "difficulties") if one.spends]
 
 
-def newest_difficulties(source: Source | None) -> Mapping[str, Any] | None:
+def newest_difficulties(source: Source | None) -> PublishedDifficulties | None:
     """The newest released difficulties of a source; None where there are none."""
     if source is None or not Budget.objects.filter(source=source).exists():
         return None

@@ -1,10 +1,11 @@
 """The content of the page on which students learn from released difficulties how they did: the same for everybody."""
 
 import json
-from typing import Any
+from collections.abc import Sequence
 
 from analysis.learning.difficulties_page import newest_difficulties
 from analysis.sources.selectors import source_of
+from candor.packages.analytics import PublishedItem
 from surveys.definition import StudyDefinition
 from surveys.models import Study
 from surveys.questions.background import QuizItem
@@ -12,14 +13,14 @@ from surveys.questions.background import QuizItem
 DIGITS = 4
 
 
-def feedback_of(study: Study, definition: StudyDefinition, language: str) -> dict[str, Any] | None:
+def feedback_of(study: Study, definition: StudyDefinition, language: str) -> dict[str, object] | None:
     """The newest released difficulties, as the page's script takes them; None where there are none yet."""
     found = newest_difficulties(source_of(study))
     if found is None:
         return None
     abilities = found["abilities"]
     items = [_item(item, definition, language) for item in found["items"]]
-    content: dict[str, Any] = {
+    content: dict[str, object] = {
         "n": found["n"],
         "omitted": found["omitted"],
         "although_noise": found["although_noise"],
@@ -33,7 +34,7 @@ def feedback_of(study: Study, definition: StudyDefinition, language: str) -> dic
     return content
 
 
-def _item(released: dict[str, Any], definition: StudyDefinition, language: str) -> dict[str, object]:
+def _item(released: PublishedItem, definition: StudyDefinition, language: str) -> dict[str, object]:
     item: QuizItem = next(one for one in definition.quiz if one.name == released["item"])
     options = [(option.name, option.text.in_language(language)) for option in item.options]
     return {
@@ -52,5 +53,5 @@ def _written(number: float) -> str:
     return f"{number:.{DIGITS}f}"
 
 
-def _rounded(numbers: list[float]) -> list[float]:
+def _rounded(numbers: Sequence[float]) -> list[float]:
     return [round(number, DIGITS) for number in numbers]

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import TypedDict
 
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
@@ -23,12 +23,12 @@ MOST_BYTES = 36_000
 """The tables together, the newest first, have at most so many: the page stays below 60 kB."""
 
 
-def tables_of(study: Study, language: str) -> list[dict[str, Any]]:
+def tables_of(study: Study, language: str) -> list[dict[str, object]]:
     """The released recommendations and classifiers, the newest first, as the page and its script take them."""
     source = source_of(study)
     if source is None:
         return []
-    found: list[dict[str, Any]] = []
+    found: list[dict[str, object]] = []
     room = MOST_BYTES
     for asked in reversed(asked_before(budget_of(source))):
         question = read_question(asked.charge.document)
@@ -43,10 +43,16 @@ def tables_of(study: Study, language: str) -> list[dict[str, Any]]:
     return found
 
 
+class ReadableCut(TypedDict):
+    label: str
+    values: list[str]
+    place: int | None
+
+
 class _Readable(Words):
     """A table as students read it about themselves."""
 
-    def content(self, question: object, asked: Asked) -> dict[str, Any]:
+    def content(self, question: object, asked: Asked) -> dict[str, object]:
         assert isinstance(question, Recommendation | NaiveBayes)
         answer = asked.answer
         common = {
@@ -75,7 +81,7 @@ class _Readable(Words):
             "multiplier": spending.multiplier(sensitivity),
         }
 
-    def cut(self, cut: Cut, place: int | None = None) -> dict[str, Any]:
+    def cut(self, cut: Cut, place: int | None = None) -> ReadableCut:
         """The name of a column and its values, in the released order. A choice has a place, and "not said" as its last value."""
         if cut.edges is None:
             values = [self.value(cut.column, value) for value in cut.labels(self.columns)[:-1]]

@@ -1,6 +1,7 @@
 """The ledger for programs, and the views of everything that spends from it: preview, spend, read."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from django.http import Http404
@@ -13,7 +14,6 @@ from rest_framework.views import APIView
 from accounts.models import ANALYTICS_READING, ANALYTICS_SPENDING, Role
 from accounts.tokens.api_access import person_of
 from analysis.ledger.page import ledger_of
-from analysis.ledger.questions import Json
 from analysis.ledger.selectors import Asked, newest_first
 from analysis.ledger.serializers import FrozenSerializer, LedgerSerializer, ledger_document
 from analysis.ledger.services import ask, freeze, unfreeze
@@ -78,11 +78,11 @@ class Desk(ABC):
     spending: ClassVar[str] = "may_ask"
 
     @abstractmethod
-    def offer(self, source: Source, chosen: dict[str, Any]) -> dict[str, object]:
+    def offer(self, source: Source, chosen: Any) -> dict[str, object]:
         """The cost of these choices, as `offers` describes it."""
 
     @abstractmethod
-    def question(self, source: Source, chosen: dict[str, Any]) -> Json:
+    def question(self, source: Source, chosen: Any) -> Mapping[str, object]:
         """The document that the ledger is asked."""
 
     @abstractmethod
@@ -107,11 +107,10 @@ class DeskView(APIView):
             raise Http404("Nothing can be asked here.")
         return source
 
-    def chosen(self) -> dict[str, Any]:
+    def chosen(self) -> Any:
         sent = self.desk.choices(data=self.request.data)
         sent.is_valid(raise_exception=True)
-        chosen: dict[str, Any] = sent.validated_data
-        return chosen
+        return sent.validated_data
 
 
 class Preview(DeskView):

@@ -9,14 +9,12 @@ from typing import Any, TypeVar
 
 from django.utils.translation import gettext as _
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
 from analysis.ledger.errors import LibraryError, QuestionError
 from analysis.sources.tables import Schema, Table
 from candor.privacy.losses import Loss
 from surveys.questions.parts import Part, some
-
-Json = Any
-"""Plain values that JSON can hold: no NaN, no NumPy."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,14 +55,14 @@ class Question(Part):
         """The loss to reserve. `NO_LOSS` for a question about what the die protects or chance made."""
 
     @abstractmethod
-    def exact(self, table: Table) -> Any:
+    def exact(self, table: Table) -> object:
         """The exact statistic. It may be anything, and leaves the worker's memory only through `release`."""
 
     @abstractmethod
-    def release(self, exact: Any) -> tuple[Json, Loss]:
-        """The statistic with noise, and its loss by OpenDP, which is at most the price."""
+    def release(self, exact: Any) -> tuple[object, Loss]:
+        """The statistic with noise, as plain values (no NaN, no NumPy), and its loss by OpenDP, which is at most the price."""
 
-    def explain(self, released: Json, schema: Schema, n: int) -> Json:
+    def explain(self, released: Any, schema: Schema, n: int) -> object:
         """The answer, from what was released and what is public."""
         return released
 
@@ -72,12 +70,12 @@ class Question(Part):
         """The question in words, for the ledger."""
         return self.kind.replace("_", " ")
 
-    def table(self, answer: Json, schema: Schema) -> AnswerTable:
+    def table(self, answer: Any, schema: Schema) -> AnswerTable:
         """The answer for people; empty for a kind that has a page of its own."""
         return AnswerTable()
 
     @property
-    def document(self) -> dict[str, Json]:
+    def document(self) -> dict[str, object]:
         """All fields, also those left at their defaults: one question has one document."""
         return self.model_dump(mode="json")
 
@@ -100,7 +98,7 @@ def question_kind(kind: type[Q]) -> type[Q]:
     return kind
 
 
-def read_question(document: Mapping[str, Json]) -> Question:
+def read_question(document: Mapping[str, object]) -> Question:
     """The question that a document asks. Raises QuestionError, naming what was expected and what came."""
     name = document.get("kind")
     if not isinstance(name, str) or name not in KINDS:
@@ -114,6 +112,6 @@ def read_question(document: Mapping[str, Json]) -> Question:
         raise LibraryError("; ".join(_in_words(one) for one in error.errors())) from None
 
 
-def _in_words(error: Mapping[str, Any]) -> str:
+def _in_words(error: ErrorDetails) -> str:
     where = ".".join(str(part) for part in error["loc"])
     return f"{where}: {error['msg']}" if where else str(error["msg"])

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from django.db.models import Prefetch, QuerySet
 from django.utils.formats import number_format
@@ -9,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from analysis.ledger.accounts import Account, account_of
 from analysis.ledger.errors import LedgerError
-from analysis.ledger.questions import Json, Question, read_question
+from analysis.ledger.questions import Question, read_question
 from analysis.ledger.units import Units
 from analysis.models import Budget, Charge, ChargeStep, Reached, Source
 from analysis.sources.selectors import newest_snapshot, obstacle, schema_of_snapshot
@@ -27,7 +28,7 @@ class Asked:
 
     charge: Charge
     state: str
-    answer: Json
+    answer: Any
     reason: str
     """Why it was returned, or why there is no answer."""
     waits: bool
@@ -66,7 +67,7 @@ def budget_of(source: Source) -> Budget:
     return budget
 
 
-def preview(source: Source, document: Mapping[str, Json]) -> Preview:
+def preview(source: Source, document: Mapping[str, object]) -> Preview:
     """The price of the question, and the rest of the budget. Raises QuestionError, and LedgerError where there is no table."""
     budget, question = budget_of(source), read_question(document)
     earlier, account = same_question(budget, question), account_of(budget)

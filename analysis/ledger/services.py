@@ -11,7 +11,7 @@ from accounts.models import User
 from analysis import actions
 from analysis.ledger.accounts import account_of
 from analysis.ledger.errors import LedgerError
-from analysis.ledger.questions import Json, read_question
+from analysis.ledger.questions import read_question
 from analysis.ledger.selectors import Asked, asked_with, can_be_finished, refusal, same_question, table_now
 from analysis.ledger.units import Units, rounded_down
 from analysis.models import Asking, Budget, Charge, Source
@@ -31,7 +31,7 @@ def open_budget(source: Source, *, epsilon: float, delta: float) -> Budget:
 
 
 @transaction.atomic
-def ask(source: Source, document: Mapping[str, Json], *, actor: User) -> Asked:
+def ask(source: Source, document: Mapping[str, object], *, actor: User) -> Asked:
     """Reserve the price of a question and have a worker answer it. The same question again gives the earlier charge and costs nothing.
 
     Callers have checked that this person may ask. Raises QuestionError and LedgerError; nothing is spent then.

@@ -139,6 +139,15 @@ class Matrix:
     planned: bool
     is_survey: bool
 
+    @property
+    def has_yes_no(self) -> bool:
+        return not all(one.row.has_categories for one in self.rows)
+
+    @property
+    def has_categories(self) -> bool:
+        """Whether a question has named answers, whose cells hold a test."""
+        return any(one.row.has_categories for one in self.rows)
+
 
 def matrix_rows(live: LiveView) -> Iterator[MatrixRow]:
     """Every question of which something is stored, with the study file's names of arms."""

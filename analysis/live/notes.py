@@ -19,6 +19,9 @@ WAITS = re.compile(
     r"too early: (\d+) said (yes|no) in arm '(.+)', subsample '(.+)', and at least (\d+) have to say yes and \d+ no everywhere"
 )
 ROUGH = re.compile(r"(\d+) said (yes|no) in arm (.+), subsample (.+): intervals and p-values, which rest on many answers, are rough\.")
+ROUGH_ANSWER = re.compile(
+    r"(\d+) said “(.+)” in arm (.+), subsample (.+): intervals and p-values, which rest on many answers, are rough\."
+)
 QUOTED = re.compile(r"\b(arm|subsample) '([^']*)'")
 IDENTIFIER = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")
 
@@ -70,6 +73,13 @@ def plain_note(note: str, *, arms: Labels) -> str:
             )
         )
         return said % numbers
+    if found := ROUGH_ANSWER.fullmatch(note):
+        people = int(found[1])
+        return ngettext(
+            "Only %(found)d person said “%(answer)s” in “%(arm)s”, subsample %(subsample)s: intervals and p-values are rough.",
+            "Only %(found)d people said “%(answer)s” in “%(arm)s”, subsample %(subsample)s: intervals and p-values are rough.",
+            people,
+        ) % {"found": people, "answer": found[2], "arm": arms.get(found[3], found[3]), "subsample": found[4]}
     for method in METHODS:
         for arm, label in arms.items():
             if note.startswith(start := f"{method}, {arm}: "):

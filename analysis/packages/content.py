@@ -9,6 +9,7 @@ from analysis.packages.background_counts import Cell
 from analysis.packages.licences import Licence
 from analysis.packages.rows import CLUSTER, Row, column_of
 from candor.designs.design import Design
+from candor.packages.documents import CategoryQuestion
 from candor.packages.preregistrations import plan_file
 from candor.records.schema import Record
 from surveys.preregistration.selectors import KeptPlan
@@ -42,8 +43,8 @@ class ProtectedRecords:
 
     records: Sequence[Record]
     suppressed: int
-    loss: Mapping[str, Any]
-    hierarchies: Mapping[str, Any]
+    loss: Mapping[str, object]
+    hierarchies: Mapping[str, Mapping[str, Sequence[str]]]
 
 
 class Described(Protocol):
@@ -167,13 +168,13 @@ class Content:
         return found
 
     @property
-    def category_questions(self) -> Sequence[Mapping[str, Any]]:
+    def category_questions(self) -> Sequence[CategoryQuestion]:
         """The questions whose answers are named categories."""
-        found: Sequence[Mapping[str, Any]] = self.protocol.get("category_questions", ())
+        found: Sequence[CategoryQuestion] = self.protocol.get("category_questions", ())
         return found
 
     @property
-    def estimates(self) -> Mapping[str, Any]:
+    def estimates(self) -> Mapping[str, Mapping[str, object]]:
         """What results.json says of every question."""
         return {**self.results["outcomes"], **self.results.get("categories", {})}
 
@@ -189,7 +190,7 @@ class Content:
         return fsum(self.epsilons)
 
     @property
-    def design_files(self) -> dict[str, Mapping[str, Any]]:
+    def design_files(self) -> dict[str, Mapping[str, object]]:
         """The design of each question with categories, as the command line reads it, by the name of its file."""
         return {f"design-{one['name']}.json": one["design"] for one in self.category_questions}
 

@@ -1,10 +1,10 @@
 """A release's promises to the people whose answers are in it, and their limits, in plain words with the numbers."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from analysis.packages.content import Content
 from candor.designs import privacy_words
+from candor.packages.documents import PromisedRecords
 from surveys.reading.words import Sentence
 from surveys.reading.words import sentence as _
 
@@ -117,7 +117,7 @@ def _not_covered(content: Content) -> Iterator[Sentence]:
         )
 
 
-def _of_records(promised: Mapping[str, Any]) -> Iterator[Sentence]:
+def _of_records(promised: PromisedRecords) -> Iterator[Sentence]:
     """The rules that protected records keep, and the choices that change what they tell."""
     shared = _(
         "Answers keep their ε; background is protected syntactically only. Background answers are published as records: at least %(k)s "

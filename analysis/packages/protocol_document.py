@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from analysis.packages.rows import column_of
 from surveys.definition import StudyDefinition
@@ -21,7 +20,7 @@ def protocol_document(
     consents: Sequence[tuple[int, StudyDefinition]],
     plans: Sequence[KeptPlan] = (),
     exactly: Sequence[str] = (),
-    records: Mapping[str, Any] | None = None,
+    records: Mapping[str, object] | None = None,
 ) -> dict[str, object]:
     """`questions` are those whose answers are released; `consents` the versions to which people in the release agreed; `plans` the
     preregistration and its amendments; `exactly` what a privacy budget does not cover; `records` how protected records were made.

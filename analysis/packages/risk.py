@@ -7,6 +7,7 @@ from typing import Any
 
 from analysis.packages.content import Content
 from analysis.packages.rows import Group, groups_of
+from candor.records.schema import Record
 from candor.results import EFFICIENT
 
 EFFICIENT_WITH_COVARIATES = "efficient_with_covariates"  # its module loads SciPy, which web processes can do without
@@ -41,7 +42,7 @@ def risk_summary(content: Content) -> RiskSummary:
     )
 
 
-def summary_of_records(content: Content) -> dict[str, Any] | None:
+def summary_of_records(content: Content) -> dict[str, object] | None:
     """The numbers about protected records that the officer and everybody read; None where there are none.
 
     `alone_by_arm` is the share of records that nobody shares once somebody's arm and subsample are known besides all labels, and
@@ -62,9 +63,9 @@ def summary_of_records(content: Content) -> dict[str, Any] | None:
     }
 
 
-def alone_by_auxiliary(records: Iterable[Mapping[str, Any]]) -> float:
+def alone_by_auxiliary(records: Iterable[Record]) -> float:
     """The share of records that nobody shares once the attributes are known that are published as they are."""
-    return _alone(_form(record, "auxiliary") for record in records)
+    return _alone(_form(record, auxiliary=True) for record in records)
 
 
 def _alone(known: Iterable[str]) -> float:
@@ -73,12 +74,12 @@ def _alone(known: Iterable[str]) -> float:
     return sum(one == 1 for one in times.values()) / times.total()
 
 
-def _form(vertex: Mapping[str, Any], *also: str) -> str:
-    told = {name: label for part in ("quasi_identifiers", *also) for name, label in vertex.get(part, {}).items()}
-    return f"{sorted(told.items())} {sorted(_form(child, *also) for child in vertex['children'])}"
+def _form(vertex: Record, *, auxiliary: bool = False) -> str:
+    told = vertex["quasi_identifiers"] | (vertex.get("auxiliary", {}) if auxiliary else {})
+    return f"{sorted(told.items())} {sorted(_form(child, auxiliary=auxiliary) for child in vertex['children'])}"
 
 
-def _precision(results: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _precision(results: Mapping[str, Any]) -> list[dict[str, object]]:
     """Standard errors of the efficient estimates of each effect, without background answers and with their generalised values."""
     found = []
     for question, outcome in results["records"].get("outcomes", {}).items():

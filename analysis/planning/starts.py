@@ -105,7 +105,7 @@ def start_of(definition: StudyDefinition) -> Start:
             "n": str(definition.planned_with_die),
             **_of_sections(definition),
             **({} if margin is None else {"margin": f"{margin.points:g}"}),
-            "questions": str(len(definition.questions)),
+            "questions": str(max(len(definition.yes_no_questions), 1)),
             "cap": f"{ceil(design.epsilon * 100) / 100:.2f}",
         },
         worse="either" if margin is None or margin.worse is None else margin.worse,

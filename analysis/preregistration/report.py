@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from django.utils.translation import gettext as _
 
 from analysis.stored_results import MarkedEffect, QuestionEstimate, Results
 from candor.categories.results import CategoryOutcome
 from candor.results import Prevalence
-from surveys.preregistration.documents import planned_tests_of
+from surveys.preregistration.documents import Plan, planned_tests_of
 from surveys.preregistration.method_names import method_name
 from surveys.preregistration.planned_tests import planned_tests_in_words
 from surveys.preregistration.selectors import KeptPlan
@@ -61,7 +61,7 @@ def report_of(plans: Sequence[KeptPlan], results: Results | None) -> Report | No
     )
 
 
-def _sample(document: Mapping[str, Any], results: Results | None) -> PlannedAnalysis:
+def _sample(document: Plan, results: Results | None) -> PlannedAnalysis:
     planned, counted = document["sample"]["planned_with_die"], 0 if results is None else results.n
     said = _("Answers with the die from %(planned)d people") % {"planned": planned}
     if strata := document["sample"].get("strata"):
@@ -76,7 +76,7 @@ def _sample(document: Mapping[str, Any], results: Results | None) -> PlannedAnal
     return PlannedAnalysis(planned=said, verdict="otherwise" if differences else "as_planned", differences=tuple(differences))
 
 
-def _hypothesis(hypothesis: Mapping[str, str], document: Mapping[str, Any], results: Results | None) -> PlannedAnalysis:
+def _hypothesis(hypothesis: Mapping[str, str], document: Plan, results: Results | None) -> PlannedAnalysis:
     said = _("“%(question)s”: %(treatment)s against %(control)s") % {
         "question": hypothesis["text"],
         "treatment": hypothesis["treatment_label"],
@@ -91,7 +91,7 @@ def _hypothesis(hypothesis: Mapping[str, str], document: Mapping[str, Any], resu
     return PlannedAnalysis(planned=said, verdict="otherwise" if differences else "as_planned", differences=differences, effect=primary)
 
 
-def _planned_tests(document: Mapping[str, Any], results: Results | None) -> Iterator[PlannedAnalysis]:
+def _planned_tests(document: Plan, results: Results | None) -> Iterator[PlannedAnalysis]:
     """Every margin and every family: whether the test was made, and against this margin or over these questions."""
     planned, texts = planned_tests_of(document), {one["question"]: one["text"] for one in document["hypotheses"]}
     margins = {name: (tests[0].margin, tests[0].worse) for name, tests in results.margins.items() if tests} if results else {}
@@ -108,7 +108,7 @@ def _planned_tests(document: Mapping[str, Any], results: Results | None) -> Iter
         yield PlannedAnalysis(planned=f"{term}: {words}", verdict=verdict, differences=differences)
 
 
-def _prevalences(document: Mapping[str, Any], results: Results | None) -> Iterator[PlannedAnalysis]:
+def _prevalences(document: Plan, results: Results | None) -> Iterator[PlannedAnalysis]:
     """Each question of a survey; plans that were kept before there were any name none."""
     for one in document.get("prevalences", ()):
         estimate = None if results is None else results.estimate(one["question"])
@@ -117,7 +117,7 @@ def _prevalences(document: Mapping[str, Any], results: Results | None) -> Iterat
         yield PlannedAnalysis(planned=said, verdict="not_done" if found is None else "as_planned", differences=(), effect=found)
 
 
-def _categories(document: Mapping[str, Any], results: Results | None) -> Iterator[PlannedAnalysis]:
+def _categories(document: Plan, results: Results | None) -> Iterator[PlannedAnalysis]:
     """Each question with several answers."""
     for one in document.get("categories", ()):
         found = None if results is None else results.categories.get(one["question"])
@@ -125,7 +125,7 @@ def _categories(document: Mapping[str, Any], results: Results | None) -> Iterato
         yield PlannedAnalysis(planned=said, verdict="as_planned" if isinstance(found, CategoryOutcome) else "not_done", differences=())
 
 
-def _subgroups(document: Mapping[str, Any], results: Results | None) -> Iterator[PlannedAnalysis]:
+def _subgroups(document: Plan, results: Results | None) -> Iterator[PlannedAnalysis]:
     """Each background question by which the effects were to be compared."""
     done = _compared_subgroups(results)
     for name in document["analysis"]["subgroups"]:
@@ -143,7 +143,7 @@ def _by_method(estimate: QuestionEstimate, hypothesis: Mapping[str, str]) -> dic
     return {one.method: one for one in estimate.effects if (one.treatment, one.control) == wanted}
 
 
-def _differences(primary: MarkedEffect | None, effects: Mapping[str, MarkedEffect], document: Mapping[str, Any]) -> Iterator[str]:
+def _differences(primary: MarkedEffect | None, effects: Mapping[str, MarkedEffect], document: Plan) -> Iterator[str]:
     planned = document["analysis"]
     if primary is None:
         yield _("The primary method, %(method)s, was not used.") % {"method": method_name(planned["primary_method"])}
@@ -157,7 +157,7 @@ def _differences(primary: MarkedEffect | None, effects: Mapping[str, MarkedEffec
         }
 
 
-def _exploratory(document: Mapping[str, Any], results: Results | None) -> Iterator[str]:
+def _exploratory(document: Plan, results: Results | None) -> Iterator[str]:
     """Every estimate whose question, contrast or method nobody planned."""
     methods = {document["analysis"]["primary_method"], *document["analysis"]["further_methods"]}
     planned = {(one["question"], one["treatment"], one["control"], method) for one in document["hypotheses"] for method in methods}

@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 from analysis.packages.archives.citation import CITATION, LICENCE, citation_file, licence_file
 from analysis.packages.codebook import MEANING
@@ -32,6 +32,19 @@ OWN_MEANING = {
 }
 
 
+class Promised(TypedDict):
+    """The rules by which the records are protected."""
+
+    k: int
+    class_size: int
+    l: Mapping[str, int]  # noqa: E741  # as it stands in the file
+    suppress: float
+    anatomy: bool
+    auxiliary: list[str]
+    suppressed: int
+    roles: Mapping[str, str]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordSet:
     """`promised`: k, class size, ℓ, share and number left out, roles. `loss` only the owner of the originals can compute."""
@@ -44,13 +57,13 @@ class RecordSet:
     licence: Licence
     site: str
     records: Sequence[Record]
-    hierarchies: Mapping[str, Any]
-    promised: Mapping[str, Any]
-    loss: Mapping[str, Any]
-    risks: Mapping[str, Any]
+    hierarchies: Mapping[str, object]
+    promised: Promised
+    loss: Mapping[str, object]
+    risks: Mapping[str, object]
     alone_if_confirmed: int | None
     """How many students would share their record with nobody, if all that is asked were published as it is; None: nothing is asked."""
-    software: Mapping[str, Any]
+    software: Mapping[str, object]
 
     @property
     def version(self) -> int:
@@ -97,7 +110,7 @@ class RecordSet:
         return str(self.abstract)
 
     @property
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> dict[str, object]:
         """The numbers that officers and everybody read, as those of a study; nobody has an arm here."""
         told = {"promised": self.promised, "suppressed": self.promised["suppressed"], "loss": self.loss, "risks": self.risks}
         return {**told, "precision": [], "alone_by_arm": None, "alone_by_auxiliary": alone_by_auxiliary(self.records)}
@@ -140,7 +153,7 @@ def _readme(content: RecordSet) -> bytes:
     return ("\n".join(parts) + "\n").encode()
 
 
-def check_command(promised: Mapping[str, Any]) -> str:
+def check_command(promised: Promised) -> str:
     """The command with which anybody checks the promise, in the folder of the files."""
     demanded = ",".join(f"{name}={level}" for name, level in promised["l"].items())
     as_they_are = [f" --auxiliary {shlex.quote(name)}" for name in promised["auxiliary"]]

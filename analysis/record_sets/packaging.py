@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from analysis.answers.study_records import lines_of
 from analysis.models import RecordPackage
@@ -67,9 +66,6 @@ def _content(package: RecordPackage) -> RecordSet:
         anatomy=protection["anatomy"],
         tell=lambda share: package.write(done=int(SHARE_OF_CLASSES * share)),
     )
-    chosen: Mapping[str, Any] = {
-        name: value for name, value in protection.items() if name in ("k", "class_size", "l", "suppress", "anatomy", "auxiliary")
-    }
     places = [int(record.pop("released")["arm"]) for record in release.records if asked]
     roles = {
         name: "quasi_identifier" if role == "auxiliary" and name not in confirmed else role
@@ -85,7 +81,16 @@ def _content(package: RecordPackage) -> RecordSet:
         site=package.site,
         records=release.records,
         hierarchies=protection["hierarchies"],
-        promised={**chosen, "suppressed": release.suppressed, "roles": roles},
+        promised={
+            "k": protection["k"],
+            "class_size": protection["class_size"],
+            "l": protection["l"],
+            "suppress": protection["suppress"],
+            "anatomy": protection["anatomy"],
+            "auxiliary": protection["auxiliary"],
+            "suppressed": release.suppressed,
+            "roles": roles,
+        },
         loss=losses(release).to_dict(),
         risks=risks(release.records).to_dict(),
         alone_if_confirmed=_alone_if_confirmed(rows, dict(zip(places, release.records, strict=True)), [*confirmed, *asked])

@@ -58,7 +58,7 @@ class DeclaredFileSerializer(serializers.Serializer[object]):
         "xAPI: the column of those rows that holds the last part of the address of context.contextActivities.parent.",
     )
 
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+    def validate(self, attrs: Any) -> dict[str, object]:
         file = BroughtFile(**{**attrs, "columns": tuple(attrs["columns"]), "on": tuple(attrs["on"]), "roles": dict(attrs["roles"])})
         if problem := problem_of_file(file):
             raise serializers.ValidationError(problem)
@@ -70,7 +70,7 @@ class RecordsDeclarationSerializer(AboutSerializer):
 
     files = DeclaredFileSerializer(many=True)
 
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+    def validate(self, attrs: Any) -> dict[str, object]:
         files = [one["file"] for one in attrs.pop("files")]
         if problem := problem_of_files(files):
             raise serializers.ValidationError({"files": [problem]})
@@ -119,7 +119,7 @@ class RecordSetBuildSerializer(serializers.Serializer[object]):
         help_text="Auxiliary attributes that an officer is asked to publish as they are.",
     )
 
-    def choices(self) -> dict[str, Any]:
+    def choices(self) -> dict[str, object]:
         given = self.validated_data
         told = {name: given[name] for name in ("k", "suppress", "anatomy", "asked")}
         return {**told, "class_size": given.get("class_size", given["k"]), "l": given["diversity"]}

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from datetime import date
 from functools import partial
-from typing import Any
 
 from django.db import transaction
 from django.db.models import F
@@ -63,7 +62,7 @@ def change_roles(data_set: DataSet, *, roles: Mapping[str, str], actor: User, se
 
 @transaction.atomic
 def start_package(
-    data_set: DataSet, *, chosen: Mapping[str, Any], authors: Sequence[str], licence: str, site: str, actor: User
+    data_set: DataSet, *, chosen: Mapping[str, object], authors: Sequence[str], licence: str, site: str, actor: User
 ) -> RecordPackage:
     """Fix the choices and have the package built, in place of one that is not public. `site` is the address of this server."""
     data_set = data_sets.locked(data_set, DataSetStatus.DRAFT)

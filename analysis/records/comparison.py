@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import NotRequired, TypedDict
 
 from django.utils.formats import number_format
 from django.utils.safestring import SafeString, mark_safe
@@ -43,9 +43,22 @@ class Comparison:
     desk: list[tuple[float, float]]
 
 
+class Tried(TypedDict):
+    """What a sweep found of one class size, or of one ε of the desk."""
+
+    size: int
+    level: NotRequired[int]
+    error: NotRequired[float]
+    with_totals: float
+    epsilon: float
+    desk: NotRequired[float]
+    queries: int
+    left_out: int
+
+
 def comparison_of(sweep: RecordSweep | None) -> Comparison | None:
     """None before both were asked."""
-    found: Sequence[Mapping[str, Any]] = sweep.found if sweep else []
+    found: Sequence[Tried] = sweep.found if sweep else []
     asked = [one for one in found if one.get("desk") is not None]
     desk = [(one["epsilon"], one["desk"]) for one in asked]
     records = [

@@ -2,7 +2,6 @@
 
 import random
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from analysis.answers.study_records import Chains, Lines, as_published, lines_of, records_of
 from candor.errors import MethodError
@@ -13,12 +12,12 @@ INVENTED, SHOWN = 120, 20
 LEFT_OPEN = 0.1
 
 
-def invented_people(questions: Sequence[Answered], rng: random.Random) -> list[dict[str, Any]]:
+def invented_people(questions: Sequence[Answered], rng: random.Random) -> list[dict[str, object]]:
     """Answers drawn at random, each option as likely as any other."""
     return [{question.name: _answer(question, rng) for question in questions if rng.random() >= LEFT_OPEN} for _person in range(INVENTED)]
 
 
-def _answer(question: Answered, rng: random.Random) -> Any:
+def _answer(question: Answered, rng: random.Random) -> object:
     match question:
         case Group():
             return [{field.name: _answer(field, rng) for field in question.fields} for _entry in range(rng.randint(0, question.at_most))]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypedDict
 
 from django.utils.formats import number_format
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
 from analysis.answers.record_schemas import RecordSchema
-from analysis.answers.study_records import NOT_ANSWERED
+from analysis.answers.study_records import NOT_ANSWERED, Chains
 from analysis.models import RecordSweep, SweepStatus
 from analysis.planning.figures import Figure
 from analysis.records.indented import to_list
@@ -59,7 +59,7 @@ class SweepView:
         return len(self.sweep.plan)
 
 
-def attributes_of(schema: RecordSchema, now: Mapping[str, Any]) -> list[Attribute]:
+def attributes_of(schema: RecordSchema, now: Mapping[str, Chains]) -> list[Attribute]:
     """`now`: the hierarchies as they stand."""
     roles = {
         "quasi_identifier": _("Quasi-identifier"),
@@ -90,33 +90,49 @@ def sweep_view(sweep: RecordSweep) -> SweepView:
     )
 
 
-def _loss(found: Sequence[Mapping[str, Any]]) -> Figure | None:
+class Tried(TypedDict):
+    """A class size and an ℓ that were tried, and what came out."""
+
+    size: int
+    level: int
+    loss: float
+    error: float | None
+    insider: float
+
+
+def _loss(found: Sequence[Tried]) -> Figure | None:
     return _figure(
-        found, "loss", _("Loss"), _("The share of what was told that the records no longer tell: 0 % is everything, 100 % nothing.")
+        found,
+        "loss",
+        lambda one: one["loss"],
+        _("Loss"),
+        _("The share of what was told that the records no longer tell: 0 % is everything, 100 % nothing."),
     )
 
 
-def _error(found: Sequence[Mapping[str, Any]]) -> Figure | None:
+def _error(found: Sequence[Tried]) -> Figure | None:
     return _figure(
         found,
         "error",
+        lambda one: one["error"],
         _("Error of counts"),
         _("Counts of people with two answers, from the records: the mean share by which they are wrong."),
     )
 
 
-def _insider(found: Sequence[Mapping[str, Any]]) -> Figure | None:
+def _insider(found: Sequence[Tried]) -> Figure | None:
     return _figure(
         found,
         "insider",
+        lambda one: one["insider"],
         _("Insider risk"),
         _("Somebody knows all labels of a person and one sensitive value. The share of values after which one record is left."),
     )
 
 
-def _figure(found: Sequence[Mapping[str, Any]], name: str, title: str, sentence: str) -> Figure | None:
+def _figure(found: Sequence[Tried], name: str, of: Callable[[Tried], float | None], title: str, sentence: str) -> Figure | None:
     lines = {
-        level: [(float(one["size"]), float(one[name])) for one in found if one["level"] == level and one[name] is not None]
+        level: [(float(one["size"]), float(value)) for one in found if one["level"] == level and (value := of(one)) is not None]
         for level in sorted({one["level"] for one in found})
     }
     lines = {level: points for level, points in lines.items() if points}

@@ -4,7 +4,6 @@ import hashlib
 import json
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
@@ -34,7 +33,7 @@ def schema_of(whole: Study | DataSet) -> RecordSchema:
     return schema_of_records(whole) if isinstance(whole, DataSet) else schema_of_study(protocol_in_force(whole).definition)
 
 
-def mark_of(document: Mapping[str, Any]) -> str:
+def mark_of(document: Mapping[str, object]) -> str:
     """Tells a hierarchy, or the roles of all attributes, from every other one."""
     return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()[:16]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from analysis.answers.record_schemas import RecordSchema, schema_of_study
 from analysis.answers.study_records import Chains, Lines, as_published, records_of
@@ -18,6 +18,9 @@ from candor.errors import MethodError
 from candor.records.schema import Record
 from jobs.registry import HEAVY, job
 from surveys.protocols import protocol_in_force
+
+if TYPE_CHECKING:
+    from candor.records.reconstruction import Query
 
 SIZES, LEVELS = (2, 3, 5, 8, 12, 20), (0, 2, 3)
 EXAMPLE_SIZE = 5
@@ -70,7 +73,7 @@ def _example(sweep: RecordSweep, records: Sequence[Record]) -> list[dict[str, Li
 
 def looked_at(
     records: Sequence[Record], hierarchies: Mapping[str, Chains], schema: RecordSchema, *, size: int, level: int
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Loss, error of counts, and risks; or why there are none. ℓ is demanded of every question that allows it."""
     import numpy as np
 
@@ -105,7 +108,7 @@ def looked_at(
     }
 
 
-def asked_at(records: Sequence[Record], hierarchies: Mapping[str, Chains], schema: RecordSchema, *, epsilon: float) -> dict[str, Any]:
+def asked_at(records: Sequence[Record], hierarchies: Mapping[str, Chains], schema: RecordSchema, *, epsilon: float) -> dict[str, object]:
     """The error of the same counts with noise, for one ε in all."""
     import numpy as np
 
@@ -130,7 +133,7 @@ def totals_of(records: Sequence[Record]) -> dict[str, dict[str, float]]:
     return {name: {label: float(times) for label, times in counts.items()} for name, counts in found.items()}
 
 
-def queries(schema: RecordSchema, rng: random.Random) -> list[Any]:
+def queries(schema: RecordSchema, rng: random.Random) -> list[Query]:
     """Counts after Gursoy et al., §6.1: people of a major, say, and either a course with success in it, or another label of theirs.
 
     Success is one of the upper half of the values of a sensitive question. Studies without one have counts of two labels.
@@ -144,10 +147,11 @@ def queries(schema: RecordSchema, rng: random.Random) -> list[Any]:
     found = []
     for number in range(QUERIES if plain else 0):
         name, leaf = rng.choice(plain)
-        document: dict[str, Any] = {"labels": {name: [leaf]}}
+        wanted = {name: [leaf]}
+        document: dict[str, object] = {"labels": wanted}
         if values and number % 2:
             told = rng.choice(sorted(values))
-            success: dict[str, Any] = {"values": {told: values[told][len(values[told]) // 2 :]}}
+            success: dict[str, object] = {"values": {told: values[told][len(values[told]) // 2 :]}}
             group = told.rpartition(".")[0]
             if beside := [one for one in nested if group and told in schema.nested and one[0].startswith(f"{group}.")]:
                 field, value = rng.choice(beside)
@@ -156,6 +160,6 @@ def queries(schema: RecordSchema, rng: random.Random) -> list[Any]:
         elif (other := rng.choice(nested or plain))[0] in schema.nested:
             document["child"] = {"labels": {other[0]: [other[1]]}}
         else:
-            document["labels"].setdefault(other[0], [other[1]])
+            wanted.setdefault(other[0], [other[1]])
         found.append(read_query(document))
     return found

@@ -1,10 +1,8 @@
 """Rehearsals as the API shows them, and what it is told to plant: proportions, not percentages, within the limits of the page."""
 
-from typing import Any
-
 from rest_framework import serializers
 
-from analysis.rehearsal.forms import BEHAVIOURS, PlantedForm
+from analysis.rehearsal.forms import BEHAVIOURS, PlantedForm, TypedNumber
 from analysis.serializers import BatchSerializer, CountsSerializer, NumberField, WholeField
 from surveys.models import BotRunStatus
 from surveys.rehearsal.services import MOST_BOTS, Planted
@@ -12,7 +10,8 @@ from surveys.rehearsal.services import MOST_BOTS, Planted
 
 def _proportion(name: str, help_text: str) -> NumberField:
     """With the limits and the default of the page's field."""
-    field: Any = PlantedForm.base_fields[name]
+    field = PlantedForm.base_fields[name]
+    assert isinstance(field, TypedNumber)
     return NumberField(low=field.min_value / 100, high=field.max_value / 100, default=field.initial / 100, help_text=help_text)
 
 

@@ -31,7 +31,7 @@ from analysis.packages.risk import risk_summary, summary_of_records
 from analysis.packages.rows import groups_of, require_large_groups, rows_of, shuffled_csv, with_random_clusters
 from analysis.releases.keys import signing_key
 from analysis.releases.people import people_sha256, selection_of
-from analysis.releases.protecting import Person, Protected, alone_if_confirmed, protect, protect_again, sealed
+from analysis.releases.protecting import Person, Protected, Protection, alone_if_confirmed, protect, protect_again, sealed
 from analysis.releases.selectors import manifest_of, published_records, reasons_for_exact_counts
 from analysis.seeds import SEED_KEY
 from analysis.sources.selectors import source_of
@@ -106,7 +106,7 @@ def _draw_rows(release: Release) -> None:
         require_large_groups(groups_of(selection.rows, arms=arms, subsamples=list(definition.die.subsamples)))
         if (with_background or joined) and study.forgotten_on is not None:
             raise ReleaseError(FORGOTTEN)
-        drawn = {
+        drawn: dict[str, object] = {
             "csv": shuffled_csv(with_random_clusters(selection.rows), questions=release.questions),
             "background": [
                 asdict(cell)
@@ -125,13 +125,14 @@ def _draw_rows(release: Release) -> None:
     release.write(data=json.dumps(drawn).encode(), people_sha256=selection.people_sha256)
 
 
-def _drawn_records(release: Release, people: Sequence[Person], definition: StudyDefinition) -> dict[str, Any]:
+def _drawn_records(release: Release, people: Sequence[Person], definition: StudyDefinition) -> dict[str, object]:
     """The records and their loss, and the sealed manifest. Records that are public already are published again as they are.
 
     `alone_if_confirmed` is for the officer who is asked to publish auxiliary answers as they are.
     """
     people, questions = with_yes_no_answers(people, release.questions, definition)
-    before, protection = published_records(release.study, simulated=release.simulated), release.protection or {}
+    before = published_records(release.study, simulated=release.simulated)
+    protection: Protection = release.protection or Protection()
     asked = protection.get("asked", ()) if before is None else ()
     if before is not None:
         protected = protect_again(people, manifest_of(before), questions=questions)
@@ -233,7 +234,7 @@ def _content_of(release: Release) -> Content:
     )
 
 
-def _promised(release: Release, drawn: Mapping[str, Any] | None, definition: StudyDefinition) -> dict[str, Any] | None:
+def _promised(release: Release, drawn: Mapping[str, object] | None, definition: StudyDefinition) -> dict[str, object] | None:
     """How background answers are protected, for protocol.json and for the checker."""
     if drawn is None:
         return None
@@ -242,7 +243,7 @@ def _promised(release: Release, drawn: Mapping[str, Any] | None, definition: Stu
     return {**chosen, "auxiliary": auxiliary_of(questions), "suppressed": drawn["suppressed"], "roles": roles_of(questions)}
 
 
-def _analytics(study: Study) -> dict[str, Any]:
+def _analytics(study: Study) -> dict[str, object]:
     """The ledger and all answers, as they stand now. All have their noise already, and nothing tells which member of staff asked."""
     from analysis.ledger.serializers import ledger_document  # late: else every worker and command loads the framework of the API
 

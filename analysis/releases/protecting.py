@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from django.conf import settings
 from django.utils.translation import gettext as _
@@ -35,15 +35,38 @@ from surveys.models import Study
 if TYPE_CHECKING:
     from cryptography.fernet import Fernet
 
+    from candor.records.anonymising import Release as AnonymisedRecords
+
 NOTHING = "[{}, []]"
 """A vertex that says nothing auxiliary."""
 LARGEST_CLASS = 1000
 LARGEST_LEVEL = 20
 MOST_LEFT_OUT = 0.1
-USUAL: dict[str, Any] = {"k": 5, "class_size": 5, "l": {}, "suppress": 0.02, "as_labels": [], "anatomy": False, "asked": []}
-"""The choices of somebody who has made none. `as_labels`: sensitive questions treated as quasi-identifiers; `asked`: auxiliary questions
-that an officer is asked to publish as they are.
-"""
+
+
+class Choices(TypedDict, total=False):
+    """The parameters of protected records. `as_labels`: sensitive questions treated as quasi-identifiers; `asked`: auxiliary questions
+    that an officer is asked to publish as they are.
+    """
+
+    k: int
+    class_size: int
+    l: dict[str, int]  # noqa: E741  # as it is stored
+    suppress: float
+    as_labels: list[str]
+    anatomy: bool
+    asked: list[str]
+
+
+class Protection(Choices, total=False):
+    """With the auxiliary questions that an officer confirmed, and the labels."""
+
+    auxiliary: list[str]
+    hierarchies: dict[str, Chains]
+
+
+USUAL: Choices = {"k": 5, "class_size": 5, "l": {}, "suppress": 0.02, "as_labels": [], "anatomy": False, "asked": []}
+"""The choices of somebody who has made none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +75,7 @@ class Person:
 
     key: str
     row: Row
-    background: Mapping[str, Any]
+    background: Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,17 +84,32 @@ class Protected:
 
     records: list[Record]
     suppressed: int
-    loss: Mapping[str, Any]
+    loss: Mapping[str, object]
     trees: Mapping[str, Record | None]
 
 
-def checked_choices(chosen: Mapping[str, Any], schema: RecordSchema) -> dict[str, Any]:
+class Manifest(TypedDict):
+    """What was published for whom."""
+
+    trees: Mapping[str, Record | None]
+    loss: Mapping[str, object]
+
+
+def checked_choices(chosen: Mapping[str, object], schema: RecordSchema) -> Choices:
     """The parameters of protected records, if they are possible for some answers; ReleaseError with all that is wrong."""
-    found = {name: chosen.get(name, usual) for name, usual in USUAL.items()}
+    found: Any = {name: chosen.get(name, usual) for name, usual in USUAL.items()}
     if faults := faults_of_choices(found, schema):
         raise ReleaseError(" ".join(faults.values()))
     levels = {name: level for name, level in sorted(found["l"].items()) if level}
-    return {**found, "l": levels, "as_labels": sorted(found["as_labels"]), "asked": sorted(found["asked"])}
+    return {
+        "k": found["k"],
+        "class_size": found["class_size"],
+        "l": levels,
+        "suppress": found["suppress"],
+        "as_labels": sorted(found["as_labels"]),
+        "anatomy": found["anatomy"],
+        "asked": sorted(found["asked"]),
+    }
 
 
 def faults_of_choices(chosen: Mapping[str, Any], schema: RecordSchema) -> dict[str, str]:
@@ -122,7 +160,7 @@ def _is_whole(value: object, least: int, most: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
 
 
-def protect(people: Sequence[Person], definition: StudyDefinition, protection: Mapping[str, Any], *, questions: Sequence[str]) -> Protected:
+def protect(people: Sequence[Person], definition: StudyDefinition, protection: Protection, *, questions: Sequence[str]) -> Protected:
     """Records of which k look alike. Nothing but background answers takes part in it.
 
     Either nobody or at least `LEAST` people are left out: data.csv has the answers of all, so that fewer would stand out there.
@@ -142,12 +180,12 @@ def protect(people: Sequence[Person], definition: StudyDefinition, protection: M
     return _with_answers(people, trees, questions=questions, loss=losses(release).to_dict())
 
 
-def still_asked(protection: Mapping[str, Any]) -> list[str]:
+def still_asked(protection: Protection) -> list[str]:
     """The auxiliary attributes that an officer is asked to publish as they are, and has not confirmed."""
     return [name for name in protection.get("asked", ()) if name not in protection["auxiliary"]]
 
 
-def confirmed(protection: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+def confirmed(protection: Protection, names: Sequence[str]) -> Protection:
     """The parameters with auxiliary attributes that an officer confirms, each by its name. Each must be asked for."""
     asked = still_asked(protection)
     if not names or set(names) - set(asked):
@@ -174,7 +212,7 @@ def _auxiliary_in(vertex: Record) -> str:
     return json.dumps([vertex.get("auxiliary", {}), [one for one in below if one != NOTHING]], sort_keys=True)
 
 
-def _anonymised(records: list[Record], protection: Mapping[str, Any], *, auxiliary: Sequence[str], share: float) -> Any:
+def _anonymised(records: list[Record], protection: Protection, *, auxiliary: Sequence[str], share: float) -> "AnonymisedRecords":
     from candor.records.anonymising import anonymize
 
     return anonymize(
@@ -198,7 +236,7 @@ def protect_again(people: Sequence[Person], manifest: bytes, *, questions: Seque
 
 
 def _with_answers(
-    people: Sequence[Person], trees: Mapping[str, Record | None], *, questions: Sequence[str], loss: Mapping[str, Any]
+    people: Sequence[Person], trees: Mapping[str, Record | None], *, questions: Sequence[str], loss: Mapping[str, object]
 ) -> Protected:
     """The records with arm, subsample and answers, in an order drawn anew; so are siblings, whose order would join two versions."""
     from candor.records.shuffling import shuffled
@@ -218,7 +256,7 @@ def _released(row: Row, questions: Sequence[str]) -> Released:
     return {"arm": row.arm, "subsample": row.subsample, "answers": dict(zip(questions, row.answers, strict=True))}
 
 
-def hierarchies_for(study: Study, definition: StudyDefinition, protection: Mapping[str, Any] | None = None) -> dict[str, Chains]:
+def hierarchies_for(study: Study, definition: StudyDefinition, protection: Choices | None = None) -> dict[str, Chains]:
     """The suggested hierarchies, with those that somebody edited in their place."""
     return hierarchies_of(study, suggested_hierarchies(as_published(definition.asked, protection or {})))
 
@@ -231,16 +269,16 @@ def hierarchies_of(whole: Study | DataSet, suggested: Mapping[str, Chains]) -> d
 
 def sealed(protected: Protected) -> bytes:
     """The manifest, which nobody can read without the secret of this installation."""
-    document = {"trees": protected.trees, "loss": protected.loss}
+    document: Manifest = {"trees": protected.trees, "loss": protected.loss}
     return _cipher().encrypt(zlib.compress(json.dumps(document).encode()))
 
 
-def opened(manifest: bytes) -> dict[str, Any]:
+def opened(manifest: bytes) -> Manifest:
     """The content of a manifest; ReleaseError where it was sealed with another secret."""
     from cryptography.fernet import InvalidToken
 
     try:
-        document: dict[str, Any] = json.loads(zlib.decompress(_cipher().decrypt(bytes(manifest))))
+        document: Manifest = json.loads(zlib.decompress(_cipher().decrypt(bytes(manifest))))
     except InvalidToken:
         raise ReleaseError(_("The manifest of the version before cannot be read: this server has another secret now.")) from None
     return document

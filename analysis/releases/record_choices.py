@@ -7,7 +7,7 @@ from typing import Any
 from django.http import QueryDict
 
 from analysis.answers.record_schemas import RecordSchema
-from analysis.releases.protecting import USUAL, faults_of_choices
+from analysis.releases.protecting import USUAL, Choices, faults_of_choices
 from candor.written_numbers import typed_number
 
 PER_CENT = 100
@@ -22,26 +22,26 @@ class RecordChoices:
 
     schema: RecordSchema
     values: Mapping[str, Any]
-    fixed: Mapping[str, Any] | None = None
+    fixed: Choices | None = None
     errors: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def empty(cls, schema: RecordSchema, *, last: Mapping[str, Any] | None, fixed: Mapping[str, Any] | None = None) -> "RecordChoices":
-        kept: Mapping[str, Any] = fixed or last or USUAL
+    def empty(cls, schema: RecordSchema, *, last: Choices | None, fixed: Choices | None = None) -> "RecordChoices":
+        kept: Choices = fixed or last or USUAL
         levels = {f"l-{name}": str(kept["l"].get(name, 0)) for name in schema.sensitive}
         numbers = {"k": str(kept["k"]), "class_size": str(kept["class_size"]), "suppress": f"{kept['suppress'] * PER_CENT:g}"}
         ticked = {name: kept.get(name) or [] for name in TICKED}
         return cls(schema=schema, values={**numbers, **levels, **ticked, "anatomy": kept.get("anatomy", False)}, fixed=fixed)
 
     @classmethod
-    def sent(cls, schema: RecordSchema, data: QueryDict, *, fixed: Mapping[str, Any] | None = None) -> "RecordChoices":
+    def sent(cls, schema: RecordSchema, data: QueryDict, *, fixed: Choices | None = None) -> "RecordChoices":
         names = ("k", "class_size", "suppress", *(f"l-{name}" for name in schema.sensitive))
         texts = {name: data.get(name, "").strip() for name in names}
         ticked = {name: data.getlist(name) for name in TICKED}
         return cls(schema=schema, values={**texts, **ticked, "anatomy": "anatomy" in data}, fixed=fixed)
 
     @property
-    def chosen(self) -> dict[str, Any] | None:
+    def chosen(self) -> dict[str, object] | None:
         """The parameters, as the service takes them; None where nothing can be chosen. A text that is no number stays a text."""
         if self.fixed is not None:
             return None

@@ -9,7 +9,7 @@ from django.utils.formats import number_format
 from analysis.answers.study_records import named
 from analysis.models import Release, RunKind
 from analysis.packages.risk import EFFICIENT_WITH_COVARIATES
-from analysis.releases.protecting import still_asked
+from analysis.releases.protecting import Protection, still_asked
 from analysis.selectors import latest_results
 from analysis.stored_results import QuestionEstimate, read_results
 from surveys.models import Study
@@ -59,7 +59,7 @@ class Precision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordSummary:
-    promised: Mapping[str, Any]
+    promised: Mapping[str, object]
     n: int
     suppressed: int
     smallest_class: int
@@ -160,7 +160,7 @@ def asked_of(release: Release) -> Asked | None:
     return asked_in(release.protection, release.summary, named(definition.asked, "auxiliary", language=definition.languages[0]))
 
 
-def asked_in(protection: Mapping[str, Any], summary: Mapping[str, Any], words: Mapping[str, str]) -> Asked | None:
+def asked_in(protection: Protection, summary: Mapping[str, Any], words: Mapping[str, str]) -> Asked | None:
     """The same from what is stored. `words`: the text of each attribute; that of a data set has none beside its name."""
     names = still_asked(protection)
     if not names or summary.get("alone_if_confirmed") is None:

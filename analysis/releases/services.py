@@ -6,7 +6,6 @@ Every step takes the study's lock first, which a withdrawal takes too, and reads
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from typing import Any
 
 from django.db import transaction
 from django.db.models import F
@@ -23,7 +22,7 @@ from analysis.packages.errors import ReleaseError, ReleaseGoneError
 from analysis.packages.licences import LICENCES
 from analysis.releases import building
 from analysis.releases.people import people_sha256, released_people
-from analysis.releases.protecting import checked_choices, confirmed, hierarchies_for
+from analysis.releases.protecting import Protection, checked_choices, confirmed, hierarchies_for
 from analysis.releases.selectors import no_ledger, no_records, obstacles, public_release, published_records, published_smallest_count
 from audit.services import record
 from candor.packages.archive import files_in
@@ -65,7 +64,7 @@ class Choices:
     """Why counts of people's background answers have no noise, where the study has a privacy budget."""
     simulated: bool = False
     """Bots' answers instead of people's."""
-    protection: Mapping[str, Any] | None = None
+    protection: Mapping[str, object] | None = None
     """Protected records have k, class size, ℓ by sensitive question, share left out; None: the usual ones, or those that are public."""
 
 
@@ -144,7 +143,8 @@ def confirm_auxiliary(release: Release, *, names: Sequence[str], actor: User) ->
     Each must be among those that the investigator asked for. Once records of these people are public, nothing can be confirmed.
     """
     release = _locked(release, ReleaseStatus.REQUESTED)
-    study, protection = release.study, release.protection or {}
+    study = release.study
+    protection: Protection = release.protection or Protection()
     if not Seat(actor, study).may_review or actor.pk == release.requested_by_id:
         raise ReleaseError(_("Only an IRB officer who has no part in the study can confirm that answers are published as they are."))
     if published_records(study, simulated=release.simulated) is not None:
@@ -242,7 +242,7 @@ def _require_sensible(study: Study, choices: Choices) -> None:
         )
 
 
-def _protection(study: Study, choices: Choices) -> dict[str, Any]:
+def _protection(study: Study, choices: Choices) -> Protection:
     """The parameters of protected records. Once some are public, later versions have the same: nothing else can be chosen."""
     if why := no_records(study, simulated=choices.simulated):
         raise ReleaseError(why)
@@ -250,7 +250,7 @@ def _protection(study: Study, choices: Choices) -> dict[str, Any]:
     schema = schema_of_study(definition)
     before = published_records(study, simulated=choices.simulated)
     if before is not None:
-        found: dict[str, Any] = before.protection or {}
+        found: Protection = before.protection or Protection()
         kept = checked_choices(found, schema)
         if choices.protection is not None and checked_choices(choices.protection, schema) != kept:
             raise ReleaseError(
@@ -263,7 +263,7 @@ def _protection(study: Study, choices: Choices) -> dict[str, Any]:
     return {**chosen, "auxiliary": [], "hierarchies": hierarchies_for(study, definition, chosen)}
 
 
-def _logged(choices: Choices) -> dict[str, Any]:
+def _logged(choices: Choices) -> dict[str, object]:
     """The choices for the log, without the labels of hierarchies, which may be thousands."""
     protection = {name: value for name, value in (choices.protection or {}).items() if name != "hierarchies"}
     return {name: value for name, value in asdict(replace(choices, protection=protection)).items() if name != "protection" or value}

@@ -1,9 +1,7 @@
 """The statistics with noise in a public release, for its page: difficulties, answers, and the ledger that paid for them."""
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from django.utils.formats import number_format
 from django.utils.translation import get_language
@@ -17,7 +15,7 @@ from analysis.models import Release
 from analysis.releases.selectors import not_covered
 from analysis.sources.selectors import schema_of_snapshot, source_of
 from analysis.sources.tables import Schema
-from candor.packages.analytics import ANALYTICS
+from candor.packages.analytics import ANALYTICS, PublishedCharge, PublishedDifficulties, PublishedItem
 from candor.packages.archive import files_in
 from candor.privacy.losses import Loss
 from surveys.privacy.words import certainty
@@ -45,8 +43,8 @@ class Statistics:
     budget: str
     sure: str
     charges: list[Charged]
-    difficulties: Mapping[str, Any] | None
-    items: list[dict[str, Any]]
+    difficulties: PublishedDifficulties | None
+    items: list[PublishedItem]
     figure: ShownFigure | None
     exactly: list[str]
 
@@ -83,7 +81,7 @@ def statistics_of(release: Release) -> Statistics | None:
     )
 
 
-def _charged(charge: Mapping[str, Any], schema: Schema) -> Charged:
+def _charged(charge: PublishedCharge, schema: Schema) -> Charged:
     question: Question | None
     try:
         question = read_question(charge["question"])

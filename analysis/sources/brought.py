@@ -5,7 +5,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 
@@ -70,7 +70,7 @@ class BroughtTable:
 
     def _column(self, column: BroughtColumn) -> Column:
         entries = self.entries if column.several else None
-        common: dict[str, Any] = {"label": Text(column.name), "entries": entries}
+        common: dict[str, object] = {"label": Text(column.name), "entries": entries}
         match column.role:
             case ColumnRole.ITEM:
                 values = (Value(name=WRONG, label=Text("wrong")), Value(name=RIGHT, label=Text("right")))
@@ -101,7 +101,7 @@ class BroughtTexts:
 
     def schema(self) -> Schema:
         affects = tuple(Value(name=affect, label=Text(affect)) for affect in AFFECTS)
-        common: dict[str, Any] = {"role": Role.TOPIC, "kind": Kind.CATEGORY, "values": affects, "entries": self.weeks}
+        common: dict[str, object] = {"role": Role.TOPIC, "kind": Kind.CATEGORY, "values": affects, "entries": self.weeks}
         columns = [Column(name=f"topic.{topic}", label=Text(topic), words=tuple(words), **common) for topic, words in self.topics.items()]
         return Schema(columns=tuple(columns), cap=self.cap)
 

@@ -1,7 +1,6 @@
 """Snapshots: taken when a study is closed, again after each withdrawal, and deleted with the operational data."""
 
 from functools import partial
-from typing import Any
 
 from django.db import transaction
 from django.db.models import Max
@@ -68,7 +67,7 @@ def delete_rows(source: Source) -> None:
     _end(source, SnapshotStatus.DELETED)
 
 
-def _columns_of(rows: Rows) -> dict[str, Any]:
+def _columns_of(rows: Rows) -> dict[str, object]:
     return {"n": rows.n, "schema": rows.document, "data": rows.to_bytes(), "rows_read": rows.n}
 
 

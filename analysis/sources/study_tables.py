@@ -156,13 +156,13 @@ def _columns_of(question: Question) -> list[Column]:
         entries = Column(name=name, label=question.text, role=Role.BACKGROUND, kind=Kind.NUMBER, **number)
         return [entries, *(_column(field, f"{name}.{field.name}", entries=question.at_most) for field in question.fields)]
     if isinstance(question, Circle):
-        common: dict[str, Any] = {"role": Role.BACKGROUND, "kind": Kind.NUMBER, "minimum": 0, "whole": True}
+        common: dict[str, object] = {"role": Role.BACKGROUND, "kind": Kind.NUMBER, "minimum": 0, "whole": True}
         return [Column(name=f"{name}.{key}", label=_about(question.text, key), maximum=most, **common) for key, most in CIRCLE.items()]
     return [] if isinstance(question, ShortText) else [_column(question, name)]
 
 
 def _column(question: Question, name: str, *, entries: int | None = None) -> Column:
-    common: dict[str, Any] = {"name": name, "label": question.text, "role": Role.BACKGROUND, "entries": entries}
+    common: dict[str, object] = {"name": name, "label": question.text, "role": Role.BACKGROUND, "entries": entries}
     match question:
         case Number() | Slider():
             bounds = {"minimum": question.minimum, "maximum": question.maximum, "whole": question.whole}

@@ -12,7 +12,7 @@ import zlib
 from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import IO, Any
+from typing import IO, NotRequired, TypedDict
 
 from surveys.reading.words import Sentence, UnreadableError
 from surveys.reading.words import sentence as _
@@ -31,9 +31,19 @@ CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 NOTHING = frozenset({"", "NA", "NaN"})
 _entropy = secrets.SystemRandom()
 
-Declared = Mapping[str, Any]
 Read = Callable[[str], float]
 """A cell as a number; raises KeyError or ValueError for one that the column does not declare."""
+
+
+class Declared(TypedDict):
+    """A column as somebody declared it: a category has values, a number bounds."""
+
+    name: str
+    role: str
+    several: bool
+    values: NotRequired[Sequence[str]]
+    minimum: NotRequired[float]
+    maximum: NotRequired[float]
 
 
 def names_of(line: str) -> tuple[list[str], str]:
@@ -79,7 +89,7 @@ def decoded(file: Iterable[bytes]) -> Iterator[str]:
         yield text
 
 
-def read(file: IO[bytes], *, columns: Sequence[Declared], entries: int) -> dict[str, Any]:
+def read(file: IO[bytes], *, columns: Sequence[Declared], entries: int) -> dict[str, object]:
     """The declared columns, packed, of at least 20 students.
 
     `columns` are those of the first line, in its order, each with `name`, `role` (student, item, category, number, left_out), `values`
@@ -87,7 +97,7 @@ def read(file: IO[bytes], *, columns: Sequence[Declared], entries: int) -> dict[
     """
     names, rows = opened(file, [column["name"] for column in columns])
     place_of_student = next(place for place, column in enumerate(columns) if column["role"] == "student")
-    kept: list[tuple[int, Declared, Read, array[Any]]] = [
+    kept: list[tuple[int, Declared, Read, array[float]]] = [
         (place, column, _reader(column), array("d" if column["role"] == "number" else "h"))
         for place, column in enumerate(columns)
         if column["role"] not in ("student", "left_out")
@@ -195,18 +205,18 @@ def _rows_of_students(whose: Iterable[int], n: int) -> list[list[int]]:
     return [found[student] for student in range(n)]
 
 
-def _in_entries(cells: "array[Any]", rows: Sequence[Sequence[int]], entries: int) -> "array[Any]":
+def _in_entries(cells: "array[float]", rows: Sequence[Sequence[int]], entries: int) -> "array[float]":
     """As many values of each student; what is not there is missing."""
-    values: array[Any] = array(cells.typecode)
+    values: array[float] = array(cells.typecode)
     for own in rows:
         taken = [cells[row] for row in own[:entries]]
         values.extend([*taken, *[_nothing(cells)] * (entries - len(taken))])
     return values
 
 
-def _in_one(cells: "array[Any]", rows: Sequence[Sequence[int]], lines: Sequence[int], name: str) -> "array[Any]":
+def _in_one(cells: "array[float]", rows: Sequence[Sequence[int]], lines: Sequence[int], name: str) -> "array[float]":
     """The one value of each student, which all rows of the student tell, or some of them."""
-    values: array[Any] = array(cells.typecode)
+    values: array[float] = array(cells.typecode)
     for own in rows:
         told = {cells[row]: lines[row] for row in own if cells[row] == cells[row] and cells[row] != MISSING}
         if len(told) > 1:
@@ -215,11 +225,11 @@ def _in_one(cells: "array[Any]", rows: Sequence[Sequence[int]], lines: Sequence[
     return values
 
 
-def _nothing(cells: "array[Any]") -> float:
+def _nothing(cells: "array[float]") -> float:
     return float("nan") if cells.typecode == "d" else MISSING
 
 
-def _packed(cells: "array[Any]") -> str:
+def _packed(cells: "array[float]") -> str:
     return base64.b64encode(zlib.compress(cells.tobytes(), 6)).decode()
 
 

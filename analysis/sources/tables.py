@@ -6,11 +6,11 @@ entries. Entries stand in an order drawn by chance, so the first c of them are c
 
 import io
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,11 @@ from pydantic import model_validator
 
 from surveys.questions.parts import NonEmpty, Part, Text, some
 
+if TYPE_CHECKING:
+    from numpy.lib.npyio import NpzFile
+
 Codes = NDArray[np.int8 | np.int16]
-Array = NDArray[Any]
+Array = NDArray[np.generic]
 MISSING = -1
 """The code of a value that is not given. For numbers it is NaN."""
 
@@ -143,7 +146,7 @@ class Table:
     arrays: Mapping[str, Array]
 
     @property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> dict[str, object]:
         """The schema as JSON."""
         return self.schema.model_dump(mode="json")
 
@@ -161,7 +164,7 @@ class Table:
     def to_bytes(self) -> bytes:
         """The arrays as `npz`, the same bytes that `from_bytes` reads; the schema is stored beside them."""
         buffer = io.BytesIO()
-        arrays: dict[str, Any] = {f"column_{place}": self.arrays[column.name] for place, column in enumerate(self.schema.columns)}
+        arrays = {f"column_{place}": self.arrays[column.name] for place, column in enumerate(self.schema.columns)}
         np.savez_compressed(buffer, allow_pickle=False, **arrays)
         return buffer.getvalue()
 
@@ -184,8 +187,9 @@ class _Lazy(Mapping[str, Array]):
         self._places = {column.name: place for place, column in enumerate(schema.columns)}
 
     @cached_property
-    def _file(self) -> Any:
-        return np.load(io.BytesIO(self._stored()), allow_pickle=False)
+    def _file(self) -> "NpzFile":
+        file: NpzFile = np.load(io.BytesIO(self._stored()), allow_pickle=False)
+        return file
 
     def __getitem__(self, name: str) -> Array:
         array = self._kept.get(name)
@@ -194,7 +198,7 @@ class _Lazy(Mapping[str, Array]):
             self._kept[name] = array
         return array
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[str]:
         return iter(self._places)
 
     def __len__(self) -> int:

@@ -7,7 +7,7 @@ import base64
 import os
 import zlib
 from collections.abc import Mapping, Sequence
-from typing import IO, Any
+from typing import IO
 
 from analysis.sources.table_files import FEWEST, opened, refused
 from surveys.reading.words import UnreadableError
@@ -16,7 +16,7 @@ from surveys.reading.words import sentence as _
 
 def read(
     file: IO[bytes], *, names: Sequence[str], roles: Mapping[str, str], topics: Mapping[str, Sequence[str]], weeks: int, cap: int
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """The labels of at least 20 students, packed: int8 of shape (students, weeks, topics).
 
     `names` are the columns of the first line; `roles` says which of them is the `student`, the `week` and the `text`.

@@ -59,11 +59,11 @@ def design_with_die(
     arms: Mapping[str, int],
     control: str,
     subsamples: Mapping[str, int],
-    cheaters: str | float | Mapping[str, Any] | None = None,
+    cheaters: str | float | Mapping[str, object] | None = None,
     scores: Sequence[float] = (),
 ) -> Design:
     """The design of a study with this die: forced probabilities from its faces, shares from the weights of arms and subsamples."""
-    model: Any = {"yes_rate": cheaters} if isinstance(cheaters, int | float) else cheaters
+    model: object = {"yes_rate": cheaters} if isinstance(cheaters, int | float) else cheaters
     return Design.of(
         arms=tuple(arms),
         control=control,

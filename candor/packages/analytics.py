@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, NotRequired, TypedDict
+from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 from candor.privacy.conversion import epsilon_of_rho
 from candor.software import METHOD_VERSION
+
+if TYPE_CHECKING:
+    from candor.rasch.noise_aware import NoisyCounts
 
 ANALYTICS = "analytics.json"
 PROCESSORS_DIFFER = 1e-8
@@ -16,19 +19,37 @@ RETURNED, ANSWERED = "returned", "answered"
 
 
 class PublishedItem(TypedDict):
-    """An item, its difficulty and what goes with it."""
+    """An item, its text (in each language, or in one), its difficulty and the standard deviation of it."""
 
     item: str
+    text: Mapping[str, str] | str
+    difficulty: float
+    standard_deviation: float
+    low: float
+    high: float
+
+
+class PublishedAbilities(TypedDict):
+    """The density of abilities; values and shares are there where it was estimated."""
+
+    assumed: bool
+    mean: float
+    standard_deviation: float
+    values: Sequence[float]
+    shares: Sequence[float]
 
 
 class PublishedDifficulties(TypedDict):
     """The answer about difficulties."""
 
+    n: int
+    omitted: str
+    although_noise: str
     methods: NotRequired[str]
     decimals: int
-    noisy_counts: Mapping[str, object]
+    noisy_counts: NoisyCounts
     items: Sequence[PublishedItem]
-    abilities: Mapping[str, object] | None
+    abilities: PublishedAbilities
 
 
 class PublishedCharge(TypedDict):
@@ -37,6 +58,8 @@ class PublishedCharge(TypedDict):
     number: int
     kind: str
     state: str
+    sentence: str
+    reason: str
     rho: float
     pure_epsilon: float | None
     question: Mapping[str, object]
@@ -112,7 +135,8 @@ def _difficulties(answer: PublishedDifficulties) -> dict[str, object]:
     from candor.rasch.noise_aware import NoisyStatistics
     from candor.rasch.releases import estimate_released
 
-    counts: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in answer["noisy_counts"].items()}
-    items, abilities = estimate_released(NoisyStatistics(**counts), items=tuple(item["item"] for item in answer["items"]))
+    items, abilities = estimate_released(
+        NoisyStatistics.from_document(answer["noisy_counts"]), items=tuple(item["item"] for item in answer["items"])
+    )
     again = [{**item, **asdict(found)} for item, found in zip(answer["items"], items, strict=True)]
     return {"items": again, "abilities": abilities and asdict(abilities)}

@@ -45,6 +45,7 @@ class PromisedRecords(TypedDict):
     l: Mapping[str, int]  # noqa: E741  # as it stands in the file
     suppressed: int
     auxiliary: NotRequired[Sequence[str]]
+    as_labels: NotRequired[Sequence[str]]
     anatomy: NotRequired[bool]
 
 
@@ -52,8 +53,10 @@ class CategoryQuestion(TypedDict):
     """A question with two to six answers; its design is its own."""
 
     name: str
+    text: str
     column: str
-    design: Mapping[str, object]
+    categories: Sequence[Mapping[str, str]]
+    design: Mapping[str, Mapping[str, Mapping[str, object]]]
 
 
 class ProtocolFile(TypedDict, total=False):

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Protocol
 
 from candor.errors import MethodError
 from candor.privacy.opendp import opendp
@@ -129,9 +129,22 @@ def _epsilon_of_rho(rho: float, delta: float) -> float:
     return float(_unit_gaussian().map(math.nextafter(math.sqrt(rho), math.inf)).epsilon(delta))
 
 
+class Curve(Protocol):
+    """The losses (ε, δ) at one distance."""
+
+    def epsilon(self, delta: float) -> float: ...
+
+
+class Converted(Protocol):
+    """A mechanism of OpenDP that maps a distance to its losses."""
+
+    def map(self, distance: float) -> Curve: ...
+
+
 @lru_cache(maxsize=1)
-def _unit_gaussian() -> Any:
+def _unit_gaussian() -> Converted:
     """A Gaussian measurement whose ρ is the square of the distance: OpenDP converts losses of measurements, not numbers."""
     dp = opendp()
     domain = dp.vector_domain(dp.atom_domain(T="i64"))
-    return dp.c.make_zCDP_to_approxDP(dp.m.make_gaussian(domain, dp.l2_distance(T="f64"), scale=math.sqrt(0.5)))
+    made: Converted = dp.c.make_zCDP_to_approxDP(dp.m.make_gaussian(domain, dp.l2_distance(T="f64"), scale=math.sqrt(0.5)))
+    return made

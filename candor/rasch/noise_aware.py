@@ -5,7 +5,9 @@ Everything here is computed from numbers that are already public, so it costs no
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypedDict
 
 import numpy as np
 from scipy.special import expit
@@ -48,6 +50,17 @@ _PRECISION = np.linalg.inv(
 )
 
 
+class NoisyCounts(TypedDict):
+    """`NoisyStatistics` as plain values."""
+
+    n: int
+    totals: Sequence[int]
+    totals_variance: float
+    answered: Sequence[int] | None
+    score_counts: Sequence[int] | None
+    score_variance: float | None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoisyStatistics:
     """All that was released: counts with noise, and the variance of the noise, which is public.
@@ -70,6 +83,19 @@ class NoisyStatistics:
     answered: tuple[int, ...] | None = None
     score_counts: tuple[int, ...] | None = None
     score_variance: float | None = None
+
+    @classmethod
+    def from_document(cls, document: NoisyCounts) -> NoisyStatistics:
+        """From what `asdict` and JSON made of one."""
+        answered, scores = document["answered"], document["score_counts"]
+        return cls(
+            n=document["n"],
+            totals=tuple(document["totals"]),
+            totals_variance=document["totals_variance"],
+            answered=None if answered is None else tuple(answered),
+            score_counts=None if scores is None else tuple(scores),
+            score_variance=document["score_variance"],
+        )
 
     def __post_init__(self) -> None:
         m = len(self.totals)

@@ -13,6 +13,8 @@ from accounts.models import Role
 from config.heartbeat import is_alive
 from jobs.selectors import all_work
 from surveys.classroom.dice import FACES, die_of
+from surveys.journey.language import of_stranger
+from surveys.languages.offered import LANGUAGE_NAMES
 
 DEMONSTRATION = {"die": die_of(0), "second_yes": len(FACES[1]["yes"]), "second_no": len(FACES[1]["no"])}
 """The dice of the two halves of the class on the home page: the reader's, and how many of six faces of the other say yes and no."""
@@ -20,11 +22,12 @@ DEMONSTRATION = {"die": die_of(0), "second_yes": len(FACES[1]["yes"]), "second_n
 
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    """Strangers read it in their browser's language; the pages of people with an account are English."""
+    """Strangers read it in any language; the pages of people with an account are English."""
     if request.user.is_authenticated:
         return render(request, "home.html", DEMONSTRATION)
-    with translation.override(translation.get_language_from_request(request)):
-        response = render(request, "home.html", DEMONSTRATION)
+    language = of_stranger(request)
+    with translation.override(language):
+        response = render(request, "home.html", {**DEMONSTRATION, "language": language, "languages": list(LANGUAGE_NAMES.items())})
     patch_vary_headers(response, ["Accept-Language"])
     return response
 

@@ -105,9 +105,45 @@ class FindableShare:
         return " ".join(said) % words
 
 
-def findable(definition: StudyDefinition) -> Findable | FindableShare:
-    """The findings that people who answer with the die can make."""
-    design, n = definition.design(), max(definition.planned_with_die, 1)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FindableAnswers:
+    """The same for a question with several answers, where a study has no others: an effect on how many give the last one."""
+
+    n: int
+    needed: int | None
+    power: float
+
+    @property
+    def is_enough(self) -> bool:
+        return self.needed is not None and self.n >= self.needed
+
+    @property
+    def sentence(self) -> str:
+        words = {
+            "n": number_format(self.n, force_grouping=True),
+            "points": f"{100 * EFFECT:g}",
+            "times": round(100 * self.power),
+            "of": f"{100 * POWER:g}",
+            "needed": "" if self.needed is None else number_format(self.needed, force_grouping=True),
+            "prevalence": f"{100 * PREVALENCE:g}",
+            "cheaters": f"{100 * CHEATERS:g}",
+        }
+        found = _("%(n)s people who answer with the die find %(points)s points more with the last answer %(times)s times in 100.")
+        more = _("To find it %(of)s times in 100 takes %(needed)s people.") if self.needed is not None else ""
+        expected = _(
+            "Expected are %(prevalence)s of 100 who truly give the last answer in the control arm, the others in equal parts, and "
+            "%(cheaters)s who do not follow the die."
+        )
+        return " ".join(filter(None, (found, more, expected))) % words
+
+
+def findable(definition: StudyDefinition) -> Findable | FindableShare | FindableAnswers | None:
+    """The findings that people who answer with the die can make; None for a survey that asks for no yes or no."""
+    n = max(definition.planned_with_die, 1)
+    if not definition.yes_no_questions:
+        found = [_findable_answers(definition.category_design(one), n) for one in definition.category_questions if not definition.is_survey]
+        return min(found, key=lambda one: one.power, default=None)
+    design = definition.design()
     return _findable_share(design, n) if definition.is_survey else _findable(design, n, section_size=max(definition.section_size, 1.0))
 
 
@@ -120,7 +156,7 @@ def about_sections(definition: StudyDefinition) -> str:
 def too_few(definition: StudyDefinition) -> str:
     """The sentence for a study that plans with fewer people than the usual effect needs; empty for others."""
     found = findable(definition)
-    return "" if found.is_enough else found.sentence
+    return "" if found is None or found.is_enough else found.sentence
 
 
 @lru_cache(maxsize=256)
@@ -129,6 +165,22 @@ def _findable_share(design: Design, n: int) -> FindableShare:
 
     plan = survey_plan(design, prevalence=PREVALENCE, cheater_proportion=CHEATERS, n=n, half_width=WIDTH)
     return FindableShare(n=n, needed=plan.participants_needed, half_width=plan.half_width, bounds=plan.bounds)
+
+
+@lru_cache(maxsize=256)
+def _findable_answers(design: Design, n: int) -> FindableAnswers:
+    from candor.planning.categories import plan_categories  # SciPy, which most web processes can do without
+
+    others = len(design.categories) - 1
+    shares = {arm: PREVALENCE + EFFECT * (arm != design.control) for arm in design.arms}
+    prevalence = {arm: (*((1 - share) / others,) * others, share) for arm, share in shares.items()}
+    contrasts = plan_categories(design, prevalence=prevalence, cheater_proportion=CHEATERS, n=n, power=POWER).contrasts
+    needed = [one.participants_needed for one in contrasts]
+    return FindableAnswers(
+        n=n,
+        needed=None if None in needed else max(one for one in needed if one is not None),
+        power=min(one.power for one in contrasts),
+    )
 
 
 @lru_cache(maxsize=256)

@@ -9,7 +9,8 @@ Rows that somebody else holds are left for the next time, and nobody waits for t
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import timedelta
-from typing import Any
+from typing import TypeVar
+from uuid import UUID
 
 from django.db import OperationalError, connection, models, transaction
 from django.db.models import Q, QuerySet
@@ -25,11 +26,12 @@ AT_ONCE = 5000
 ANSWERS: tuple[type[models.Model], ...] = (Response, CategoryResponse, DirectAnswer)
 WITH_PEOPLE: Mapping[type[models.Model], str] = {Participant: "id"} | dict.fromkeys(ANSWERS, "participant_id")
 TABLES: tuple[type[models.Model], ...] = (Participant, *ANSWERS, EntryCode, PanelMember)
+Kept = TypeVar("Kept", bound=models.Model)
 CLEANED: tuple[type[models.Model], ...] = (*TABLES, EntryBook)
 """Tables whose old versions of rows are overwritten, which PostgreSQL lets their owner do."""
 
 
-def lay_anew(people: Sequence[Any]) -> None:
+def lay_anew(people: Sequence[UUID]) -> None:
     """Write the rows of these people and of their answers again, in the order of random keys. Call it with their rows locked."""
     for keys in _parts(people):
         for model, column in WITH_PEOPLE.items():
@@ -78,7 +80,7 @@ def _settled() -> Q:
     return Q(finished_on__isnull=False) | Q(consented_on=None) | Q(consented_on__lt=timezone.localdate() - ON_THEIR_WAY)
 
 
-def _held(rows: "QuerySet[Any]") -> list[Any]:
+def _held(rows: "QuerySet[Kept]") -> list[UUID]:
     """The keys of those rows that nobody else holds, locked."""
     return list(rows.select_for_update(skip_locked=True, of=("self",)).order_by("pk").values_list("pk", flat=True))
 
@@ -88,11 +90,11 @@ def _lay_all_anew(model: type[models.Model], study: int) -> None:
         _write_again(model, "id", keys)
 
 
-def _parts(keys: Sequence[Any]) -> Iterator[Sequence[Any]]:
+def _parts(keys: Sequence[UUID]) -> Iterator[Sequence[UUID]]:
     return (keys[start : start + AT_ONCE] for start in range(0, len(keys), AT_ONCE))
 
 
-def _of_several_ages(rows: "QuerySet[Any]") -> list[int]:
+def _of_several_ages(rows: "QuerySet[Kept]") -> list[int]:
     """The studies whose rows were not all written by the same transaction."""
     columns = {"first": models.Min(_Age()), "last": models.Max(_Age())}
     return list(rows.values("study").annotate(**columns).exclude(first=models.F("last")).values_list("study", flat=True))
@@ -105,7 +107,7 @@ class _Age(models.Func):
     output_field = models.TextField()
 
 
-def _write_again(model: type[models.Model], column: str, keys: Sequence[Any]) -> None:
+def _write_again(model: type[models.Model], column: str, keys: Sequence[UUID]) -> None:
     quote = connection.ops.quote_name
     table, of_keys = quote(model._meta.db_table), quote(column)
     with connection.cursor() as cursor:

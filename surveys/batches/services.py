@@ -3,7 +3,7 @@
 import secrets
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-from typing import Any
+from uuid import UUID
 
 from django.db import transaction
 from django.db.models import F, QuerySet
@@ -137,9 +137,9 @@ def _show_others(study: Study) -> None:
     ShownNumbers.objects.filter(study=study).update(version=F("version") + 1)
 
 
-def _held(people: QuerySet[Participant]) -> dict[tuple[object, ...], list[Any]]:
+def _held(people: QuerySet[Participant]) -> dict[tuple[object, ...], list[UUID]]:
     """The keys of these people by group, locked; without those whom somebody else holds."""
-    found: dict[tuple[object, ...], list[Any]] = defaultdict(list)
+    found: dict[tuple[object, ...], list[UUID]] = defaultdict(list)
     for key, *group in people.select_for_update(skip_locked=True, of=("self",)).values_list("pk", *GROUP):
         found[tuple(group)].append(key)
     return found
@@ -150,5 +150,5 @@ def _of(group: Iterable[object]) -> dict[str, object]:
     return dict(zip(GROUP, group, strict=True))
 
 
-def _count(keys: Iterable[Any], *, counted: bool = True) -> None:
+def _count(keys: Iterable[UUID], *, counted: bool = True) -> None:
     Participant.objects.filter(pk__in=list(keys)).update(counted=counted)

@@ -150,6 +150,7 @@ class ListPage(BuilderPage):
         except DefinitionError as error:  # a condition would look forward
             return self.page({"errors": [{"field": "", "message": problem} for problem in error.problems]}, status=error.http_status)
         if name not in names:
+            messages.success(self.request, _("Saved."))
             return redirect(self.request.path)
         messages.success(self.request, said % {"place": names.index(name) + 1, "count": len(names)})
         return redirect(f"{self.request.path}?moved={name}&way={way}")

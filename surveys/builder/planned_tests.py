@@ -23,7 +23,7 @@ class PlannedTestsPage(DraftPage):
     def typed(self) -> Typed:
         planned = self.definition.analysis
         typed: Typed = {f"{name}.family": family for family, members in planned.families.items() for name in members}
-        for question in self.definition.questions:
+        for question in self.definition.yes_no_questions:
             margin = planned.margins.get(question.name)
             typed[f"{question.name}.kind"] = NO_MARGIN if margin is None else margin.worse or margin.kind
             typed[f"{question.name}.points"] = "" if margin is None else typed_value(margin.points)
@@ -32,7 +32,7 @@ class PlannedTestsPage(DraftPage):
     def read(self, form: DraftForm) -> object:
         families: dict[str, list[str]] = {}
         margins: dict[str, object] = {}
-        for question in self.definition.questions:
+        for question in self.definition.yes_no_questions:
             name = question.name
             if family := form.line(f"{name}.family"):
                 families.setdefault(family, []).append(name)
@@ -52,9 +52,9 @@ class PlannedTestsPage(DraftPage):
         return {"analysis": found} if found else {}
 
     def context_of(self, form: DraftForm) -> dict[str, object]:
-        language = self.definition.languages[0]
+        language, questions = self.definition.languages[0], self.definition.yes_no_questions
         return {
             "kinds": KINDS,
-            "nothing_to_save": self.definition.is_survey,
-            "question_fields": [(question.text.in_language(language), form.root[question.name]) for question in self.definition.questions],
+            "nothing_to_save": self.definition.is_survey or not questions,
+            "question_fields": [(question.text.in_language(language), form.root[question.name]) for question in questions],
         }

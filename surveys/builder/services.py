@@ -230,7 +230,7 @@ def _change_page(study: Study, arm: str, page: str, holder: Mapping[str, Any], *
     _change(study, with_page(study.definition, arm, page, holder), actor=actor)
 
 
-def _change(study: Study, document: dict[str, Any], *, actor: User) -> None:
+def _change(study: Study, document: dict[str, object], *, actor: User) -> None:
     change_definition(study, definition=define(document), actor=actor)
     study.refresh_from_db(fields=["definition"])
 

@@ -1,20 +1,18 @@
 """The dice of the two halves of a class, on the home page and in a class room."""
 
-from typing import Any
-
 SIDES = 6
 FACES: tuple[dict[str, tuple[int, ...]], ...] = ({"yes": (1,), "no": (6,)}, {"yes": (1, 2, 3), "no": (6,)})
 """The faces that say yes and no, of each half's die; the others ask for the truth."""
 
 
-def die_of(half: int) -> dict[str, Any]:
+def die_of(half: int) -> dict[str, object]:
     """The die as `components/die.html` and `components/die_key.html` draw it."""
     said = FACES[half]
     truth = tuple(face for face in range(1, SIDES + 1) if face not in said["yes"] + said["no"])
     return {"sides": SIDES, "table": [{"says": says, "faces": faces} for says, faces in (*said.items(), ("truth", truth))]}
 
 
-def dice() -> list[dict[str, Any]]:
+def dice() -> list[dict[str, object]]:
     """Each half's die, the chance that it says yes, and the chance that it asks for the truth."""
     return [
         {"die": die_of(half), "forced": len(said["yes"]) / SIDES, "truth": 1 - len(said["yes"] + said["no"]) / SIDES}

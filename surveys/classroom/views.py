@@ -6,17 +6,19 @@ from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from accounts.access import in_own_language
 from surveys.batches.rules import LEAST
 from surveys.classroom.dice import FACES, dice, die_of
 from surveys.classroom.questions import QUESTIONS
 from surveys.classroom.selectors import half_for_newcomer, room_of_today, totals_shown
 from surveys.classroom.services import add_answer, open_room
 from surveys.errors import ClassRoomError
+from surveys.journey.language import in_every_language
+from surveys.languages.offered import LANGUAGE_NAMES
 from surveys.models import ClassRoom
 from surveys.recruitment.made_codes import qr_svg
 
@@ -24,7 +26,7 @@ COOKIE = "candor_class_room"
 DAY_SECONDS = 24 * 60 * 60
 
 
-@in_own_language
+@in_every_language
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def in_class(request: HttpRequest) -> HttpResponse:
@@ -40,18 +42,18 @@ def in_class(request: HttpRequest) -> HttpResponse:
             return redirect("surveys:class_screen", code=open_room(request.POST.get("question", "")).code)
         except ClassRoomError as error:
             errors = [{"field": "question", "message": str(error)}]
-    context = {"questions": QUESTIONS.items(), "errors": errors, "code": code, "fewest": len(FACES) * LEAST}
+    context = _languages() | {"questions": QUESTIONS.items(), "errors": errors, "code": code, "fewest": len(FACES) * LEAST}
     return render(request, "surveys/classroom/lecturers.html", context, status=HTTPStatus.UNPROCESSABLE_ENTITY if errors else HTTPStatus.OK)
 
 
-@in_own_language
+@in_every_language
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def class_room(request: HttpRequest, code: str) -> HttpResponse:
     """A student's page: the die, the question, and after the answer a word of thanks. A browser answers once."""
     room = room_of_today(code)
     if request.COOKIES.get(COOKIE) == room.code:
-        return render(request, "surveys/classroom/thanks.html")
+        return render(request, "surveys/classroom/thanks.html", _languages())
     errors = []
     if request.method == "POST":
         sent, answer = request.POST.get("half", ""), request.POST.get("answer", "")
@@ -65,11 +67,11 @@ def class_room(request: HttpRequest, code: str) -> HttpResponse:
             else:
                 return _answered(room)
     half = half_for_newcomer(room)
-    context = {"room": room, "question": QUESTIONS[room.question], "half": half, "die": die_of(half), "errors": errors}
+    context = _languages() | {"room": room, "question": QUESTIONS[room.question], "half": half, "die": die_of(half), "errors": errors}
     return render(request, "surveys/classroom/room.html", context, status=HTTPStatus.UNPROCESSABLE_ENTITY if errors else HTTPStatus.OK)
 
 
-@in_own_language
+@in_every_language
 @never_cache
 @require_safe
 def class_screen(request: HttpRequest, code: str) -> HttpResponse:
@@ -77,7 +79,13 @@ def class_screen(request: HttpRequest, code: str) -> HttpResponse:
     room = room_of_today(code)
     address = request.build_absolute_uri(reverse("surveys:class_room", args=[room.code]))
     halves = [die | total for die, total in zip(dice(), totals_shown(room), strict=True)]
-    context = {"room": room, "question": QUESTIONS[room.question], "address": address, "qr": qr_svg(address), "halves": halves}
+    context = _languages() | {
+        "room": room,
+        "question": QUESTIONS[room.question],
+        "address": address,
+        "qr": qr_svg(address),
+        "halves": halves,
+    }
     return render(request, "surveys/classroom/screen.html", context | {"fewest": len(FACES) * LEAST})
 
 
@@ -86,6 +94,11 @@ def class_screen(request: HttpRequest, code: str) -> HttpResponse:
 def class_batches(request: HttpRequest, code: str) -> JsonResponse:
     """The complete batches, which the screen asks for: for each half, how many people answered, and how many with yes."""
     return JsonResponse({"batches": room_of_today(code).batches})
+
+
+def _languages() -> dict[str, object]:
+    """The switch of a page, which is in the language that is spoken now."""
+    return {"language": get_language(), "languages": list(LANGUAGE_NAMES.items())}
 
 
 def _answered(room: ClassRoom) -> HttpResponse:

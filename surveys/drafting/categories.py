@@ -9,8 +9,6 @@ from django.utils.translation import gettext as _
 
 from candor.designs.design import Design
 from candor.errors import MethodError
-from candor.planning.categories import CategoryScenario
-from candor.planning.category_dice import best_category_dice
 from surveys.drafting.edits import Document
 from surveys.drafting.forms import DraftForm, Typed
 from surveys.questions.sensitive import Die, SensitiveQuestion
@@ -77,6 +75,9 @@ def proposed_faces(names: Sequence[str], die: Die) -> Faces:
     MethodError
         When its faces are too few for so many answers, or it has three subsamples and only two answers.
     """
+    from candor.planning.categories import CategoryScenario  # SciPy, which most web processes can do without
+    from candor.planning.category_dice import best_category_dice
+
     subsamples, even = list(die.subsamples), (1 / len(names),) * len(names)
     share = Fraction(1, len(names) + 2)  # of a design that stands for all: only its arms and categories count
     favoured = {number: {name: share * (1 + (name == one)) for name in names} for number, one in (("1", names[-1]), ("2", names[0]))}
@@ -91,7 +92,7 @@ def proposed_faces(names: Sequence[str], die: Die) -> Faces:
     if len(subsamples) > len(more):
         more += [name for name in names if name not in more][:1]
     if len(subsamples) > len(more):
-        raise MethodError("three subsamples need three answers or more, of which each can be favoured once")
+        raise MethodError(_("three subsamples need three answers or more, so that each favours another one"))
     return {subsample: _faces(names, least, most, favoured=one) for subsample, one in zip(subsamples, more, strict=True)}
 
 

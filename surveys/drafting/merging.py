@@ -2,11 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from surveys.drafting.edits import Difference, differences
 
-ABSENT: Any = object()
+ABSENT: object = object()
 """In place of a value that a version lacks."""
 
 
@@ -14,7 +13,7 @@ ABSENT: Any = object()
 class Merge:
     """The merged document, and the places where both changes wanted something else. There the document has `theirs`."""
 
-    document: Any = None
+    document: object = None
     conflicts: list[Difference] = field(default_factory=list)
 
 
@@ -28,24 +27,26 @@ def merged(base: object, mine: object, theirs: object) -> Merge:
     return merge
 
 
-def _merge(merge: Merge, base: Any, mine: Any, theirs: Any, place: str) -> Any:
+def _merge(merge: Merge, base: object, mine: object, theirs: object, place: str) -> object:
     if mine in (base, theirs):
         return theirs
     if theirs == base:
         return mine
-    if all(isinstance(one, Mapping) for one in (base, mine, theirs)):
+    if isinstance(base, Mapping) and isinstance(mine, Mapping) and isinstance(theirs, Mapping):
         return _merge_keys(merge, base, mine, theirs, place)
-    if all(_has_names(one) for one in (base, mine, theirs)):
-        named, by_mine, by_theirs = ({item["name"]: item for item in one} for one in (base, mine, theirs))
-        found = _merge_keys(merge, named, by_mine, by_theirs, place)
-        return [found[name] for name in _order(list(named), list(by_mine), list(by_theirs), list(found))]
+    old, own, new = (_by_name(one) for one in (base, mine, theirs))
+    if old is not None and own is not None and new is not None:
+        found = _merge_keys(merge, old, own, new, place)
+        return [found[name] for name in _order(list(old), list(own), list(new), list(found))]
     shown = [None if one is ABSENT else one for one in (mine, theirs)]
     where = [Difference(place=_joined(place, one.place), mine=one.mine, theirs=one.theirs) for one in differences(*shown)]
     merge.conflicts.extend(where or [Difference(place=place, mine="", theirs="")])
     return theirs
 
 
-def _merge_keys(merge: Merge, base: Mapping[str, Any], mine: Mapping[str, Any], theirs: Mapping[str, Any], place: str) -> dict[str, Any]:
+def _merge_keys(
+    merge: Merge, base: Mapping[str, object], mine: Mapping[str, object], theirs: Mapping[str, object], place: str
+) -> dict[str, object]:
     found = {
         key: _merge(merge, base.get(key, ABSENT), mine.get(key, ABSENT), theirs.get(key, ABSENT), _joined(place, key))
         for key in dict.fromkeys([*theirs, *mine])
@@ -53,8 +54,11 @@ def _merge_keys(merge: Merge, base: Mapping[str, Any], mine: Mapping[str, Any], 
     return {key: value for key, value in found.items() if value is not ABSENT}
 
 
-def _has_names(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(item, Mapping) and "name" in item for item in value)
+def _by_name(value: object) -> dict[str, object] | None:
+    """The items of a list by their names; None where one has none, and for everything else."""
+    if isinstance(value, list) and all(isinstance(item, Mapping) and "name" in item for item in value):
+        return {item["name"]: item for item in value}
+    return None
 
 
 def _order(base: list[str], mine: list[str], theirs: list[str], names: list[str]) -> list[str]:

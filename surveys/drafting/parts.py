@@ -22,7 +22,7 @@ PARTS = (
     Part(name="about", label=_("About"), route="surveys:build_about", keys=("title", "summary", "contact", "languages", "entry")),
     Part(name="languages", label=_("Words of the pages"), route="surveys:build_languages", keys=("words",)),
     Part(name="consent", label=_("Consent"), route="surveys:build_consent", keys=("consent",)),
-    Part(name="arms", label=_("Arms and videos"), route="surveys:build_arms", keys=("arms", "control", "watching")),
+    Part(name="arms", label=_("Arms and what they show"), route="surveys:build_arms", keys=("arms", "control", "watching")),
     Part(name="background", label=_("Background questions"), route="surveys:build_background", keys=("background",)),
     Part(name="quiz", label=_("Quiz"), route="surveys:build_quiz", keys=("quiz",)),
     Part(name="questions", label=_("Sensitive questions"), route="surveys:build_questions", keys=("questions",)),

@@ -6,6 +6,7 @@ from functools import wraps
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
+from django.utils import translation
 
 from surveys.journey import visitors
 from surveys.journey.presentation import presentation
@@ -46,6 +47,28 @@ def keeps_language(view: Callable[..., HttpResponse]) -> Callable[..., HttpRespo
         return response
 
     return kept
+
+
+def in_every_language(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """Show pages of no study in the language that the address asks for, that this browser chose on such a page, or that it prefers."""
+
+    @wraps(view)
+    def shown(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
+        asked = matching(request.GET.get(PARAMETER, ""), LANGUAGE_NAMES)
+        with translation.override(asked or matching(request.COOKIES.get(COOKIE, ""), LANGUAGE_NAMES) or of_stranger(request)):
+            response = view(request, *args, **kwargs)
+        if asked:
+            where = reverse("surveys:in_class")
+            response.set_cookie(COOKIE, asked, path=where, secure=settings.SESSION_COOKIE_SECURE, httponly=True, samesite="Lax")
+        return response
+
+    return shown
+
+
+def of_stranger(request: HttpRequest) -> str:
+    """The language for a page of no study: the one that the address asks for, or else the browser's, among all that there are."""
+    asked = matching(request.GET.get(PARAMETER, ""), LANGUAGE_NAMES)
+    return asked or preferred(request.headers.get("Accept-Language", ""), list(LANGUAGE_NAMES))
 
 
 def rest_of_address(request: HttpRequest) -> str:

@@ -1,8 +1,8 @@
 """The pages of an arm in one language, as templates show them; and when somebody has seen enough. `KINDS` has an entry for each kind."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 from urllib.parse import quote
 
 from django.utils.functional import Promise
@@ -73,6 +73,22 @@ class StimulusView:
         return KINDS[self.kind].wait if watching.mode == "required" and unseen else ""
 
 
+class Parts(TypedDict, total=False):
+    """The fields of a `StimulusView` that its kind has."""
+
+    sources: Pairs
+    captions: tuple[tuple[str, str, str], ...]
+    poster_url: str
+    transcript_html: str
+    duration_seconds: float
+    html: str
+    picture_url: str
+    alternative: str
+    seconds: int
+    address: str
+    host: str
+
+
 @dataclass(frozen=True, slots=True)
 class Files:
     """The files of a study that are there, as a page loads them."""
@@ -89,7 +105,7 @@ class Files:
     def address_of(self, name: str | None) -> str:
         return next((address for address, _facts in self.of([name or ""])), "")
 
-    def played(self, sources: Sequence[str]) -> dict[str, Any]:
+    def played(self, sources: Sequence[str]) -> Parts:
         """Addresses and types of what plays, and how long it takes."""
         there = list(self.of(sources))
         return {
@@ -98,7 +114,7 @@ class Files:
         }
 
 
-def _video(video: Video, definition: StudyDefinition, language: str, files: Files) -> Mapping[str, Any]:
+def _video(video: Video, definition: StudyDefinition, language: str, files: Files) -> Parts:
     captions = video.captions_in_order([language, *definition.languages])  # a browser shows the first
     return {
         **files.played(video.sources),
@@ -108,12 +124,12 @@ def _video(video: Video, definition: StudyDefinition, language: str, files: File
     }
 
 
-def _reading(reading: Reading, definition: StudyDefinition, language: str, files: Files) -> Mapping[str, Any]:
+def _reading(reading: Reading, definition: StudyDefinition, language: str, files: Files) -> Parts:
     addresses = {name: files.address_of(name) for name in reading.pictures}
     return {"html": html_with_pictures(reading.text.in_language(language), addresses), "seconds": reading.seconds}
 
 
-def _image(image: Image, definition: StudyDefinition, language: str, files: Files) -> Mapping[str, Any]:
+def _image(image: Image, definition: StudyDefinition, language: str, files: Files) -> Parts:
     return {
         "picture_url": files.address_of(image.picture),
         "alternative": image.alternative.in_language(language),
@@ -122,11 +138,11 @@ def _image(image: Image, definition: StudyDefinition, language: str, files: File
     }
 
 
-def _audio(audio: Audio, definition: StudyDefinition, language: str, files: Files) -> Mapping[str, Any]:
+def _audio(audio: Audio, definition: StudyDefinition, language: str, files: Files) -> Parts:
     return {**files.played(audio.sources), "transcript_html": _prose(audio.transcript, language)}
 
 
-def _task(task: Task, definition: StudyDefinition, language: str, files: Files) -> Mapping[str, Any]:
+def _task(task: Task, definition: StudyDefinition, language: str, files: Files) -> Parts:
     html = sanitised_html(task.text.in_language(language))
     return {"html": html, "seconds": task.seconds, "address": task.address or "", "host": task.host}
 
@@ -139,7 +155,7 @@ def _prose(text: Text | None, language: str) -> str:
 class Shown:
     """How a kind of stimulus is shown. `step`: the name of the step in a study that shows nothing else; `field`: where an error leads."""
 
-    view: Callable[[Any, StudyDefinition, str, Files], Mapping[str, Any]]
+    view: Callable[[Any, StudyDefinition, str, Files], Parts]
     step: Promise
     heading: Promise
     early: Promise

@@ -1,4 +1,4 @@
-"""What a language calls itself."""
+"""The names of languages, each in its own words."""
 
 from django.conf.locale import LANG_INFO
 

@@ -1,6 +1,6 @@
 """People who work on a study beside its owner, and invitations to do so."""
 
-from typing import Any
+from typing import Protocol
 
 from django.conf import settings
 from django.db import models
@@ -36,6 +36,13 @@ class StudyMember(models.Model):
         return f"{self.user}: {self.get_role_display()}"
 
 
+class Titled(Protocol):
+    """A study or a data set."""
+
+    @property
+    def title(self) -> str: ...
+
+
 class InvitationLink(models.Model):
     """An offer that is good for anybody who holds the link, or only for `user` if there is one. Only the hash of the link is kept."""
 
@@ -53,7 +60,7 @@ class InvitationLink(models.Model):
         return f"{self.addressee}: {self.get_role_display()}"
 
     @property
-    def whole(self) -> Any:
+    def whole(self) -> Titled:
         """The study or data set of the invitation; it has a title and an owner."""
         raise NotImplementedError
 

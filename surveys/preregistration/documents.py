@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping
 from datetime import date
-from typing import Any
+from typing import NotRequired, TypedDict
 
 from candor.results import HEADLINE
 from surveys.definition import StudyDefinition
@@ -20,7 +20,38 @@ ARM_SPECIFIC = "efficient_arm_specific_cheaters"
 WITH_COVARIATES = ("doubly_robust", "efficient_with_covariates")
 
 
-def preregistration_document(definition: StudyDefinition, *, version: int, sha256: str, registered_on: date) -> dict[str, Any]:
+class PlannedAnalyses(TypedDict):
+    """The analysis of a plan. Plans of format 1 have neither families nor margins, and say whether all questions are one family."""
+
+    primary_method: str
+    further_methods: list[str]
+    level: float
+    subgroups: list[str]
+    families: NotRequired[Mapping[str, object]]
+    margins: NotRequired[Mapping[str, object]]
+    family: NotRequired[str]
+
+
+class PlannedSample(TypedDict):
+    """How many people take part, and how they are assigned."""
+
+    planned_with_die: int
+    strata: NotRequired[list[str]]
+    direct_share: str
+
+
+class Plan(TypedDict):
+    """A kept plan, as far as a report reads it."""
+
+    design: Mapping[str, object]
+    hypotheses: list[dict[str, str]]
+    prevalences: NotRequired[list[dict[str, str]]]
+    categories: NotRequired[list[dict[str, str]]]
+    analysis: PlannedAnalyses
+    sample: PlannedSample
+
+
+def preregistration_document(definition: StudyDefinition, *, version: int, sha256: str, registered_on: date) -> dict[str, object]:
     """The plan of one protocol version, in the study's first language."""
     language, design = definition.languages[0], definition.design()
     covariates = [question.name for question in definition.countable_background]
@@ -81,7 +112,7 @@ def _prevalences(definition: StudyDefinition, language: str) -> Iterator[dict[st
         yield {"question": question.name, "text": question.text.in_language(language), "arm": definition.control}
 
 
-def _categories(definition: StudyDefinition, language: str) -> Iterator[dict[str, Any]]:
+def _categories(definition: StudyDefinition, language: str) -> Iterator[dict[str, object]]:
     """The questions with more than two answers: their answers in order, and their designs with what they assume."""
     for question in definition.category_questions:
         design = definition.category_design(question)
@@ -107,13 +138,13 @@ def _further_methods(definition: StudyDefinition, *, with_covariates: bool) -> l
     return [*found, *(WITH_COVARIATES if with_covariates else ())]
 
 
-def planned_tests_of(document: Mapping[str, Any]) -> PlannedTests:
+def planned_tests_of(document: Plan) -> PlannedTests:
     """The families and margins of a plan. Plans of format 1 have no margins, and say whether all questions are one family."""
     analysis, questions = document["analysis"], dict.fromkeys(one["question"] for one in document["hypotheses"])
     older = {"study": tuple(questions)} if analysis.get("family") == "study" else {}
-    return PlannedTests(families=analysis.get("families", older), margins=analysis.get("margins", {}))
+    return PlannedTests.model_validate({"families": analysis.get("families", older), "margins": analysis.get("margins", {})})
 
 
-def text_of(document: dict[str, Any]) -> str:
+def text_of(document: dict[str, object]) -> str:
     """Readable JSON; the same text for the same values."""
     return json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"

@@ -3,9 +3,9 @@
 import json
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
 
 from surveys.models import Preregistration, Study
+from surveys.preregistration.documents import Plan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,9 +18,9 @@ class KeptPlan:
     text: str
 
     @property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Plan:
         """The plan as plain values."""
-        found: dict[str, Any] = json.loads(self.text)
+        found: Plan = json.loads(self.text)
         return found
 
 

@@ -1,11 +1,9 @@
 """The preregistration as JSON."""
 
-from typing import Any
-
 from rest_framework import serializers
 
 
-class KeptPlanSerializer(serializers.Serializer[Any]):
+class KeptPlanSerializer(serializers.Serializer[object]):
     version = serializers.IntegerField(help_text="The protocol's version.")
     sha256 = serializers.CharField()
     registered_on = serializers.DateField()

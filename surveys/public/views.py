@@ -19,10 +19,9 @@ from surveys import actions
 from surveys.access import studies_for_strangers, study_in_public
 from surveys.allocation.selectors import allocation_document
 from surveys.journey import visitors
-from surveys.journey.language import asked_for, keeps_language, language_of
+from surveys.journey.language import asked_for, keeps_language, language_of, of_stranger
 from surveys.journey.presentation import presentation
 from surveys.journey.steps import VIDEO, comes_before
-from surveys.languages.asked_for import PARAMETER, matching, preferred
 from surveys.languages.offered import LANGUAGE_NAMES
 from surveys.lifecycle.selectors import approval_of
 from surveys.media.views import media_response
@@ -60,8 +59,7 @@ def open_studies(request: HttpRequest) -> HttpResponse:
 
 def _in_every_language(request: HttpRequest, template: str, context: Callable[[], dict[str, object]]) -> HttpResponse:
     """A page of no study: in the language that the address or the browser asks for, among all that there are."""
-    asked, accepted = request.GET.get(PARAMETER, ""), request.headers.get("Accept-Language", "")
-    language = matching(asked, LANGUAGE_NAMES) or preferred(accepted, list(LANGUAGE_NAMES))
+    language = of_stranger(request)
     with translation.override(language):
         return render(request, template, {"language": language, "languages": list(LANGUAGE_NAMES.items()), **context()})
 

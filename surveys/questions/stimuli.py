@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
@@ -37,7 +37,7 @@ class Stimulus(Part):
         yield from ()
 
     @classmethod
-    def awaited(cls, name: str) -> dict[str, Any]:
+    def awaited(cls, name: str) -> dict[str, object]:
         """The fields of a new one that name files which are still to be uploaded; their names begin with `name`."""
         return {}
 
@@ -65,7 +65,7 @@ class Video(Stimulus):
             yield self.poster
 
     @classmethod
-    def awaited(cls, name: str) -> dict[str, Any]:
+    def awaited(cls, name: str) -> dict[str, object]:
         return {"sources": [f"{name}.mp4"]}
 
 
@@ -119,7 +119,7 @@ class Image(Stimulus):
         yield self.picture
 
     @classmethod
-    def awaited(cls, name: str) -> dict[str, Any]:
+    def awaited(cls, name: str) -> dict[str, object]:
         return {"picture": f"{name}.picture.png"}
 
 
@@ -135,7 +135,7 @@ class Audio(Stimulus):
 
     @model_validator(mode="before")
     @classmethod
-    def _has_a_transcript(cls, document: Any) -> Any:
+    def _has_a_transcript(cls, document: object) -> object:
         if isinstance(document, dict) and not document.get("transcript"):
             raise ValueError(
                 "expected a transcript, all that is said and heard, for people who cannot hear it; got a recording without one"
@@ -146,7 +146,7 @@ class Audio(Stimulus):
         yield from self.sources
 
     @classmethod
-    def awaited(cls, name: str) -> dict[str, Any]:
+    def awaited(cls, name: str) -> dict[str, object]:
         return {"sources": [f"{name}.mp3"]}
 
 

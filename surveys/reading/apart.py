@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from http import HTTPStatus
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -25,6 +25,7 @@ from django.utils.translation import gettext_lazy
 from surveys.errors import SurveyError
 from surveys.reading import child
 from surveys.reading.readers import Reader
+from surveys.reading.words import SentenceDocument
 
 logger = logging.getLogger(__name__)
 MOST_AT_ONCE = 2
@@ -80,7 +81,7 @@ def read_apart(content: bytes | IO[bytes], *, reader: Reader, **options: object)
     return _value_of(written, status, reader)
 
 
-def in_words(sentence: Mapping[str, Any]) -> str:
+def in_words(sentence: SentenceDocument) -> str:
     """The sentence that a reader said, in the language of this request."""
     words, values = _(sentence["words"]), sentence["values"]
     return words % {name: in_words(value) if isinstance(value, dict) else value for name, value in values.items()} if values else words
@@ -108,7 +109,7 @@ def _run(given: int, answer: IO[bytes], order: str, *, seconds: int) -> int | No
             process.wait()
 
 
-def _value_of(written: bytes, status: int | None, reader: Reader) -> Any:
+def _value_of(written: bytes, status: int | None, reader: Reader) -> object:
     if status in (None, -signal.SIGXCPU, -signal.SIGALRM, -signal.SIGKILL):
         most = {"seconds": reader.cpu_seconds}
         raise NotReadError([_("This file took too long to read: more than %(seconds)s seconds. Make it smaller or simpler.") % most])

@@ -2,7 +2,7 @@
 
 import zipfile
 from pathlib import Path, PurePosixPath
-from typing import IO, Any
+from typing import IO
 
 from surveys.reading.study_files import plain_values, text_of
 from surveys.reading.words import UnreadableError
@@ -14,7 +14,7 @@ MOST_ENTRIES = 500
 CHUNK = 1 << 20
 
 
-def read(file: IO[bytes], *, source: str) -> dict[str, Any]:
+def read(file: IO[bytes], *, source: str) -> dict[str, object]:
     """`entries`: the number of each file in the archive, by name; `unused` files; the study file's name, `document` and `lines`."""
     try:
         with zipfile.ZipFile(file) as archive:
@@ -36,7 +36,7 @@ def unpack(file: IO[bytes], *, source: str, numbers: list[int], folder: str) -> 
         raise UnreadableError(_("%(name)s: this ZIP file cannot be read: %(error)s", name=source, error=str(error)[:200])) from error
 
 
-def _read(archive: zipfile.ZipFile, source: str) -> dict[str, Any]:
+def _read(archive: zipfile.ZipFile, source: str) -> dict[str, object]:
     entries: dict[str, int] = {}
     unused: list[str] = []
     size = 0

@@ -11,7 +11,6 @@ import sys
 import threading
 import time
 from importlib import import_module
-from typing import Any
 
 ORDER = "CANDOR_READING"
 TOO_MUCH_MEMORY = 77
@@ -34,7 +33,7 @@ def main() -> None:
         os._exit(TOO_MUCH_MEMORY)
 
 
-def answer_of(function: str, options: dict[str, Any]) -> dict[str, object]:
+def answer_of(function: str, options: dict[str, object]) -> dict[str, object]:
     """The value that the reader returned, or its words about the file; or the place where it broke, without any value of the file."""
     from surveys.reading.words import UnreadableError, limited
 

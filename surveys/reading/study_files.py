@@ -1,7 +1,7 @@
 """Reads a study file's text: its plain values, and the line of each. `surveys.definition` checks the rules of a study afterwards."""
 
 import json
-from typing import IO, Any
+from typing import IO
 
 import yaml
 
@@ -13,7 +13,7 @@ MAXIMUM_CHARACTERS = 1_000_000
 MAXIMUM_BYTES = 4 * MAXIMUM_CHARACTERS  # a character of UTF-8 has at most four bytes
 
 
-def read(file: IO[bytes], *, source: str) -> dict[str, Any]:
+def read(file: IO[bytes], *, source: str) -> dict[str, object]:
     """`document`: the plain values; `lines`: the same tree with the line of each value, as `lines_of` makes it."""
     return plain_values(text_of(file, source=source), source=source)
 
@@ -31,7 +31,7 @@ def text_of(file: IO[bytes], *, source: str) -> str:
         ) from error
 
 
-def plain_values(text: str, *, source: str) -> dict[str, Any]:
+def plain_values(text: str, *, source: str) -> dict[str, object]:
     """The plain values in the text and their lines; an UnreadableError names source, line and column."""
     if len(text) > MAXIMUM_CHARACTERS:
         raise UnreadableError(_too_long(source, f"{len(text):,}"))
@@ -56,7 +56,7 @@ def plain_values(text: str, *, source: str) -> dict[str, Any]:
     return {"document": document, "lines": lines_of(root, source=source)}
 
 
-def lines_of(node: yaml.Node, *, source: str) -> Any:
+def lines_of(node: yaml.Node, *, source: str) -> object:
     """The line of a value that stands alone; line and parts of a list or mapping. Refuses keys that are no text, as JSON has none."""
     line = node.start_mark.line + 1
     if isinstance(node, yaml.MappingNode):

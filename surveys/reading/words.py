@@ -2,7 +2,14 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TypedDict
+
+
+class SentenceDocument(TypedDict):
+    """A sentence as JSON."""
+
+    words: str
+    values: "Mapping[str, str | int | SentenceDocument]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +23,7 @@ class Sentence:
         values = {name: str(value) if isinstance(value, Sentence) else value for name, value in self.values.items()}
         return self.words % values if values else self.words
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> SentenceDocument:
         """The sentence as JSON."""
         values = {name: value.document() if isinstance(value, Sentence) else value for name, value in self.values.items()}
         return {"words": self.words, "values": values}

@@ -12,9 +12,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import IO, Any
+from typing import IO, TypedDict
 
-from surveys.reading.words import MOST_PROBLEMS, Sentence, UnreadableError
+from surveys.reading.words import MOST_PROBLEMS, Sentence, SentenceDocument, UnreadableError
 from surveys.reading.words import sentence as _
 
 MAXIMUM_BYTES = 5 * 1024 * 1024
@@ -50,7 +50,20 @@ class _Reading:
     """The share of the column's cells that can be codes."""
 
 
-def read(file: IO[bytes], *, source: str) -> dict[str, Any]:
+class ReadCodes(TypedDict):
+    """The codes of a file in their order, and how the file was understood."""
+
+    codes: list[str]
+    encoding: str
+    delimiter: SentenceDocument | None
+    column: int
+    columns: int
+    headings: list[str]
+    refused: list[SentenceDocument]
+    refused_count: int
+
+
+def read(file: IO[bytes], *, source: str) -> ReadCodes:
     """The codes of a file and how it was understood, as `CodeList` names it, in plain values. A file without codes, or with two columns
     that could hold them, is an UnreadableError; its first problem is about the file, the others about lines.
     """
@@ -197,7 +210,7 @@ def _without_column(reading: _Reading, text: str, *, source: str, skipped: int) 
     )
 
 
-def _list_of(reading: _Reading, text: str, *, source: str, skipped: int, encoding: str) -> dict[str, Any]:
+def _list_of(reading: _Reading, text: str, *, source: str, skipped: int, encoding: str) -> ReadCodes:
     assert reading.column is not None
     rows = _rows(text, reading.delimiter, skipped=skipped)
     headings = next(rows)[1] if reading.has_headings else []

@@ -1,8 +1,8 @@
 """Lists of personal codes from outside: the file is read in a process of its own, by `code_files`."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import IO, Any
+from typing import IO
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy
 from surveys.errors import SurveyError
 from surveys.reading.apart import NotReadError, in_words, read_apart
 from surveys.reading.readers import CODES
-from surveys.recruitment.code_files import CODE, MAXIMUM_CODES, tidied
+from surveys.recruitment.code_files import CODE, MAXIMUM_CODES, ReadCodes, tidied
 
 
 class CodesError(SurveyError, ValueError):
@@ -43,7 +43,7 @@ class CodeList:
     refused_count: int
 
     @classmethod
-    def of(cls, read: Mapping[str, Any]) -> "CodeList":
+    def of(cls, read: ReadCodes) -> "CodeList":
         """From the plain values of the reader, with its sentences in the language of this request."""
         return cls(
             codes=tuple(read["codes"]),

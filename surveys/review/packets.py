@@ -125,7 +125,7 @@ class Packet:
     shown: Presentation
     arms: tuple[ArmView, ...]
     dice: tuple[SubsampleDie, ...]
-    """Of the yes/no questions, if there are any."""
+    """The die of the yes/no questions, if there are any."""
     category_dice: tuple[CategoryDie, ...]
     background: tuple[BackgroundView, ...]
     quiz: tuple[tuple[FieldView, str], ...]
@@ -162,7 +162,7 @@ class Packet:
     privacy: tuple[str, ...]
     needs_reason: str
     assumption: str
-    """Of the yes/no questions, or of the first question where there are none."""
+    """About the yes/no questions, or the first question where there are none."""
     identified: bool
     is_tested: bool
     """Whether the answers can speak against the assumption by a specification test."""

@@ -18,7 +18,7 @@ class Slot:
     of: str
     suffixes: tuple[str, ...]
     tail: str
-    named: Callable[[Given, str, str, Collection[str]], dict[str, Any]]
+    named: Callable[[Given, str, str, Collection[str]], dict[str, object]]
 
     def name_of(self, upload: str, *, prefix: str, language: str) -> str:
         """The name under which an uploaded file is kept; participants never see it."""
@@ -27,26 +27,26 @@ class Slot:
         return f"{prefix}{self.tail.format(language=language, stem=stem)}{path.suffix.lower()}"
 
 
-def _source(given: Given, name: str, _language: str, there: Collection[str]) -> dict[str, Any]:
+def _source(given: Given, name: str, _language: str, there: Collection[str]) -> dict[str, object]:
     """One file of each container, since no browser plays all."""
     suffix = PurePath(name).suffix
     others = [one for one in given.get("sources", ()) if one in there and PurePath(one).suffix.lower() != suffix]
     return {**given, "sources": [*others, name]}
 
 
-def _captions(given: Given, name: str, language: str, _there: Collection[str]) -> dict[str, Any]:
+def _captions(given: Given, name: str, language: str, _there: Collection[str]) -> dict[str, object]:
     return {**given, "captions": {**given.get("captions", {}), language: name}}
 
 
-def _poster(given: Given, name: str, _language: str, _there: Collection[str]) -> dict[str, Any]:
+def _poster(given: Given, name: str, _language: str, _there: Collection[str]) -> dict[str, object]:
     return {**given, "poster": name}
 
 
-def _picture(given: Given, name: str, _language: str, _there: Collection[str]) -> dict[str, Any]:
+def _picture(given: Given, name: str, _language: str, _there: Collection[str]) -> dict[str, object]:
     return {**given, "picture": name}
 
 
-def _pictures(given: Given, name: str, _language: str, _there: Collection[str]) -> dict[str, Any]:
+def _pictures(given: Given, name: str, _language: str, _there: Collection[str]) -> dict[str, object]:
     return {**given, "pictures": list(dict.fromkeys([*given.get("pictures", ()), name]))}
 
 
@@ -60,7 +60,7 @@ SLOTS = {
 }
 
 
-def without_file(given: Given, name: str) -> dict[str, Any]:
+def without_file(given: Given, name: str) -> dict[str, object]:
     """The stimulus without any mention of this file."""
     kept = {key: [one for one in value if one != name] if isinstance(value, list | tuple) else value for key, value in given.items()}
     kept = {key: value for key, value in kept.items() if value != name}

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import yaml
 
@@ -37,9 +36,9 @@ class Template:
     name: str
     about: Text
     source: str
-    document: Mapping[str, Any]
+    document: Mapping[str, object]
 
-    def for_slug(self, slug: str) -> dict[str, Any]:
+    def for_slug(self, slug: str) -> dict[str, object]:
         return {**self.document, "slug": slug}
 
 

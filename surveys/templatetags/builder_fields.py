@@ -1,8 +1,11 @@
-"""The inputs of the builder: a label, a hint, an error, and for texts one input in every language, side by side."""
+"""The inputs of the builder: a label, a hint from the page or from the catalogue of help, an error, and for texts one input in every
+language, side by side.
+"""
 
 from django import template
 
 from surveys.drafting.forms import Node
+from surveys.drafting.help import help_for
 
 register = template.Library()
 
@@ -12,7 +15,7 @@ def text_field(node: Node, *, label: str, hint: str = "", rows: int = 1, markdow
     """A text of the study, in every language. `rows` above 1: an area to write in. `whole`: its lines make names in the data, so a script
     stores it only when somebody leaves it.
     """
-    return {"node": node, "label": label, "hint": hint, "rows": rows, "markdown": markdown, "whole": whole}
+    return {"node": node, "label": label, "hint": hint or help_for(node.place), "rows": rows, "markdown": markdown, "whole": whole}
 
 
 @register.inclusion_tag("surveys/builder/fields/line.html")
@@ -23,7 +26,7 @@ def line_field(
     return {
         "node": node,
         "label": label,
-        "hint": hint,
+        "hint": hint or help_for(node.place),
         "unit": unit,
         "kind": kind,
         "inputmode": inputmode,
@@ -34,7 +37,7 @@ def line_field(
 @register.inclusion_tag("surveys/builder/fields/lines.html")
 def lines_field(node: Node, *, label: str, hint: str, rows: int = 4) -> dict[str, object]:
     """Several values, each on a line of its own."""
-    return {"node": node, "label": label, "hint": hint, "rows": rows}
+    return {"node": node, "label": label, "hint": hint or help_for(node.place), "rows": rows}
 
 
 @register.inclusion_tag("components/choices.html")
@@ -45,7 +48,7 @@ def choice_field(
     return {
         "name": node.place,
         "legend": label,
-        "hint": hint,
+        "hint": hint or help_for(node.place),
         "error": node.error,
         "options": options,
         "value": node.typed,
@@ -57,4 +60,4 @@ def choice_field(
 @register.inclusion_tag("surveys/builder/fields/check.html")
 def check_field(node: Node, *, label: str) -> dict[str, object]:
     """One box that is checked or not."""
-    return {"node": node, "label": label}
+    return {"node": node, "label": label, "hint": help_for(node.place)}

@@ -1,29 +1,28 @@
 """Sentences that were stored as words of the catalogue with values, in the language of this request."""
 
 import re
-from collections.abc import Mapping
-from typing import Any
 
 from django import template
 from django.utils.formats import number_format
 
 from surveys.reading.apart import in_words
+from surveys.reading.words import SentenceDocument
 
 register = template.Library()
 DECIMALS = re.compile(r"(-?\d+\.\d+)( ?%)?")
 
 
 @register.filter
-def as_sentence(stored: Mapping[str, Any] | str) -> str:
+def as_sentence(stored: SentenceDocument | str) -> str:
     """Numbers with decimals are written as the language writes them. A text is of before sentences were stored, and stays English."""
     return stored if isinstance(stored, str) else in_words(_written_here(stored))
 
 
-def _written_here(stored: Mapping[str, Any]) -> dict[str, Any]:
+def _written_here(stored: SentenceDocument) -> SentenceDocument:
     return {"words": stored["words"], "values": {name: _value(value) for name, value in stored["values"].items()}}
 
 
-def _value(value: Any) -> Any:
+def _value(value: str | int | SentenceDocument) -> str | int | SentenceDocument:
     if isinstance(value, dict):
         return _written_here(value)
     match = DECIMALS.fullmatch(value) if isinstance(value, str) else None

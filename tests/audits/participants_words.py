@@ -26,12 +26,18 @@ REVIEWED = ROOT / "docs/reviewed_languages.json"
 MODULES = {
     **{str(path.relative_to(ROOT)): () for path in sorted((ROOT / "surveys/journey").rglob("*.py")) if path.stem != "preview"},
     "surveys/ways_in.py": ("_",),
+    **{f"surveys/classroom/{name}.py": () for name in ("questions", "selectors", "services", "views")},
     "surveys/privacy/budgets.py": ("budget_in_words",),
     "analysis/learning/outlook.py": (),
     "platform/config/error_responses.py": (),
 }
 ERRORS = ("SurveyError", "JourneyError")
 GETTEXT = {"_", "gettext", "gettext_lazy", "gettext_noop", "ngettext"}
+LOGGED_IN = re.compile(
+    r"\{% if user\.is_authenticated %\}(?:(?!\{% (?:if|else)\b).)*?\{% endif %\}|\{% if user\.is_authenticated %\}.*?\{% else %\}",
+    re.DOTALL,
+)
+"""The parts of a page that participants and other strangers do not see."""
 EXTENDS = re.compile(r"""\{%\s*(?:extends|include)\s+["']([^"']+)["']""")
 TRANSLATE = re.compile(r"""\{%\s*translate\s+(?:"([^"]+)"|'([^']+)')""")
 IN_A_FILTER = re.compile(r"""\b_\("([^"]+)"\)""")
@@ -51,7 +57,8 @@ def participants_words() -> dict[str, str]:
 def pages() -> list[Path]:
     """The templates of participants with all that they extend or include; what only staff see in a preview is not theirs."""
     found: list[Path] = []
-    waiting = [*TEMPLATES.glob("surveys/participant/**/*.html"), TEMPLATES / "error.html", TEMPLATES / "outage.html"]
+    waiting = [*TEMPLATES.glob("surveys/participant/**/*.html"), *TEMPLATES.glob("surveys/classroom/*.html")]
+    waiting += [TEMPLATES / name for name in ("home.html", "error.html", "outage.html")]
     while waiting:
         path = waiting.pop()
         if path not in found and "investigator" not in path.parts:
@@ -62,7 +69,7 @@ def pages() -> list[Path]:
 
 def words_in_page(path: Path) -> Iterator[tuple[str, str]]:
     """Django doubles the percent signs of a template's words."""
-    source = path.read_text(encoding="utf-8")
+    source = LOGGED_IN.sub("", path.read_text(encoding="utf-8"))
     for double, single in TRANSLATE.findall(source):
         yield (double or single).replace("%", "%%"), ""
     for words in IN_A_FILTER.findall(source):

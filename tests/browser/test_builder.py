@@ -74,9 +74,12 @@ def test_questions_are_ordered_by_keyboard_alone_and_by_dragging(page: Page, inv
     items = page.locator("[data-name]")
     items.nth(2).drag_to(items.nth(0), target_position={"x": 100, "y": 4})
     expect(items.first).to_have_attribute("data-name", names[0])
-    page.wait_for_load_state()
+    expect(page.get_by_text("Saved.")).to_be_visible()
     study.refresh_from_db()
     assert study.definition["background"][0]["name"] == names[0]
+    page.get_by_role("button", name=f"Duplicate: {document()['background'][0]['text']['en']}").click()
+    expect(page.get_by_text(f"Copied: the copy is number 2 of {len(names) + 1}.")).to_be_visible()
+    expect(page.locator(f'button[value="{names[0]}_2"]')).to_be_focused()
 
 
 def test_every_page_fits_and_serves_screen_readers(page: Page, investigator: User, complaints: Complaints, assert_readable: Check) -> None:

@@ -106,3 +106,31 @@ def test_two_pages_that_write_one_field_both_keep_their_words(new_page: Callable
     one.get_by_role("button", name="Take mine").click()
     expect(one.get_by_text("Saved.", exact=True)).to_be_visible()
     assert stored(study)["debrief"]["en"] == "My thanks."
+
+
+def test_text_that_was_typed_after_logging_out_is_there_after_logging_in(
+    page: Page, study: Study, build: str, complaints: Complaints
+) -> None:
+    log_in(page, f"{build}debrief/")
+    page.context.clear_cookies(name="sessionid")
+    page.get_by_label("English").fill("Many thanks.")
+    expect(page.locator("[data-problem]")).to_contain_text("Log in again")
+    log_in(page, f"{build}debrief/")
+    expect(page.get_by_label("English")).to_have_value("Many thanks.")
+    expect(saved(page)).to_have_text("All changes are saved")
+    assert stored(study)["debrief"]["en"] == "Many thanks."
+
+
+def test_the_button_waits_for_what_the_page_saves_by_itself(page: Page, study: Study, build: str) -> None:
+    log_in(page, f"{build}debrief/")
+    waiting: list[Any] = []
+    page.route("**/debrief/", lambda route: waiting.append(route) if "x-by-itself" in route.request.headers else route.continue_())
+    page.get_by_label("English").fill("One.")
+    expect(saved(page)).to_have_text("Saving …")
+    page.get_by_label("English").fill("One. Two.")
+    page.get_by_role("button", name="Save", exact=True).click()
+    (first,) = waiting
+    first.continue_()
+    expect(page.get_by_text("Saved.", exact=True)).to_be_visible()
+    assert stored(study)["debrief"]["en"] == "One. Two."
+    assert study.revisions.count() == 3

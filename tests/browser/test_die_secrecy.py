@@ -4,6 +4,7 @@ The same check is run on pages that leak on purpose, one leak at a time, and mus
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, Route
@@ -13,6 +14,7 @@ from tests.browser.conftest import Complaints
 from tests.browser.die_traces import Trace, trace_of
 from tests.browser.people import JOURNEY, TWO_QUESTIONS, become, recruiting_study, token_at_questions
 from tests.browser.traces import differences
+from tests.categories import FREQUENCY
 from tests.factories import recruiting_study as study_of_many_arms
 from tests.stimuli import EVERY_ARM, OF_A_KIND, arms_with
 
@@ -97,11 +99,18 @@ def trace(new_page: Callable[..., Page], site: str, study: Study, *, subsample: 
     return trace_of(page.context, face=face, token=token)
 
 
-@pytest.mark.parametrize("subsample", ["1", "2"])
+@pytest.mark.parametrize(("subsample", "questions"), [("1", TWO_QUESTIONS), ("2", [TWO_QUESTIONS[0], FREQUENCY])], ids=["1", "2"])
 def test_no_face_makes_a_difference_that_can_be_noticed_outside_the_page(
-    new_page: Callable[..., Page], complaints: Complaints, site: str, study: Study, subsample: str
+    new_page: Callable[..., Page],
+    complaints: Complaints,
+    site: str,
+    transactional_db: None,
+    subsample: str,
+    questions: list[dict[str, Any]],
 ) -> None:
+    """In the second study a question has three answers, and a table of its own."""
     complaints.expected.append("503")
+    study = recruiting_study(questions=questions, minimum_seconds=2)
     traces = [trace(new_page, site, study, subsample=subsample, face=face) for face in FACES]
     assert [request.split(" ", 1)[0] for request in traces[0].from_rolling_on if JOURNEY in request.split(" ")[1]] == [
         "POST",

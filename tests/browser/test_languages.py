@@ -5,6 +5,8 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
+from accounts.models import Role, User
+from surveys.classroom.services import open_room
 from surveys.languages.catalogues import read_catalogue
 from surveys.languages.offered import OWN, place_of
 from surveys.models import Study
@@ -12,7 +14,10 @@ from surveys.study_file import document_of, read_study_file
 from tests.audits.participants_words import LOCALE
 from tests.browser.conftest import PHONE, Complaints
 from tests.browser.people import JOURNEY, SAMPLE, become, recruiting_study, token_at_questions
+from tests.browser.test_builder import log_in
 from tests.browser.test_participant_pages import ENGLISH, pages_of_the_journey
+from tests.factories import draft_study
+from tests.language_files import file_of_words
 from tests.languages import in_every_language
 
 Check = Callable[[Page], None]
@@ -59,3 +64,39 @@ def test_the_language_is_changed_on_every_page_and_all_fit_a_phone(
         page.locator(".languages a[hreflang=zh-hans]").click()
         expect(page.locator("html")).to_have_attribute("lang", "zh-hans")
         assert_accessible(page)
+
+
+def test_the_home_page_and_a_class_room_fit_a_narrow_phone_from_right_to_left(
+    new_page: Callable[..., Page], site: str, transactional_db: None, assert_accessible: Check, assert_fits: Check
+) -> None:
+    code = open_room("listened").code
+    page = new_page(viewport={"width": 320, "height": 800}, locale="ar")
+    for place in ("", "in-class/", f"in-class/{code}/", f"in-class/{code}/screen/"):
+        page.goto(f"{site}/{place}")
+        assert page.locator("html").get_attribute("dir") == "rtl", place
+        page.locator("nav.languages").get_by_role("link", name="Polski").click()
+        expect(page.locator("html")).to_have_attribute("lang", "pl")
+        page.locator("nav.languages").get_by_role("link", name="العربية").click()
+        expect(page.locator("html")).to_have_attribute("dir", "rtl")
+        assert_fits(page)
+        assert_accessible(page)
+
+
+def test_an_investigator_uploads_a_language_after_each_problem_was_named(
+    page: Page, transactional_db: None, complaints: Complaints, assert_accessible: Check, assert_fits: Check
+) -> None:
+    complaints.expected.append("422")
+    draft = draft_study(owner=User.objects.create_user("investigator", password="correct horse", role=Role.INVESTIGATOR))
+    log_in(page, f"/studies/{draft.slug}/build/languages/")
+    for content, words in (
+        (file_of_words().replace('"TR Yes"', '"<b>TR Yes</b>"'), "expected the markup none, found </b> <b>: Yes"),
+        (file_of_words(), "participants can read the pages in Türkçe"),
+    ):
+        file = page.get_by_label("File with your translations (.po)")
+        file.set_input_files({"name": "tr.po", "mimeType": "text/plain", "buffer": content.encode()})
+        page.get_by_role("button", name="Upload").click()
+        expect(page.get_by_text(words).first).to_be_visible()
+        for width in (320, 1280):
+            page.set_viewport_size({"width": width, "height": 900})
+            assert_fits(page)
+            assert_accessible(page)

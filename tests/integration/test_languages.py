@@ -15,6 +15,7 @@ from django.test import Client
 from django.urls import reverse
 from lxml import html
 
+from surveys.classroom.services import open_room
 from surveys.journey.language import language_of
 from surveys.languages import offered
 from surveys.languages.catalogues import Catalogue, read_catalogue, written
@@ -112,6 +113,32 @@ def test_errors_are_in_the_language_of_the_participant_and_dates_in_its_form() -
     assert (response.status_code, "Cette page était ouverte depuis longtemps" in response.content.decode()) == (403, True)
     shown = Client().get(reverse("surveys:transparency", args=[study.slug]), {"language": "zh-hans"}).content.decode()
     assert re.search(r"\d{4}年\d{1,2}月\d{1,2}日", shown)
+
+
+def test_the_home_page_and_a_class_room_are_there_in_every_language_with_a_switch() -> None:
+    code = open_room("listened").code
+    pages = ["/", reverse("surveys:in_class"), reverse("surveys:class_room", args=[code]), reverse("surveys:class_screen", args=[code])]
+    english = {address: words_on(Client().get(address)) for address in pages}
+    for language in set(OWN) - {"en"}:
+        somebody = Client()
+        for address in pages:
+            response = somebody.get(address, headers={"Accept-Language": language})
+            page = html.fromstring(response.content.decode())
+            assert (page.get("lang"), page.get("dir")) == (language, "rtl" if language == "ar" else None)
+            assert len(page.xpath("//nav[@class='languages']/a")) == len(OWN)
+            assert {one for one in words_on(response) & english[address] if len(one.split()) > 2 and not one[0].isdigit()} == set(), (
+                address,
+                language,
+            )
+    chosen = Client()
+    chosen.get(pages[1], {"language": "pl"})
+    assert html.fromstring(chosen.get(pages[2]).content.decode()).get("lang") == "pl", "a room stays in the language that was chosen"
+
+
+def words_on(response: Any) -> set[str]:
+    """The texts of a page's main part."""
+    main = html.fromstring(response.content.decode()).get_element_by_id("main")
+    return {" ".join(one.split()) for one in main.itertext() if one.strip()}
 
 
 def turkish(folder: Path, **changes: str) -> Path:

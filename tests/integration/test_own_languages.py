@@ -134,7 +134,7 @@ def test_pages_read_from_right_to_left_by_the_code_of_the_language() -> None:
 
 
 def offer(monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
-    """What the server does at its start with a file that its operator put into LANGUAGES_FOLDER."""
+    """Do as the server does at its start with a file that its operator put into LANGUAGES_FOLDER."""
     file = AddedLanguage(code="tr", name="Türkçe", sha256=hashlib.sha256(content).hexdigest(), content=content)
     monkeypatch.setitem(offered.LANGUAGE_NAMES, "tr", "Türkçe")
     monkeypatch.setitem(offered.FROM_FILES, "tr", file)

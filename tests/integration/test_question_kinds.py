@@ -207,6 +207,8 @@ def test_people_who_fail_an_attention_check_are_counted_and_stay(client: Client)
     shown = shown_counts(Study.objects.get(pk=study.pk))
     assert shown is not None
     assert (shown.attention_failed, shown.consented) == (0, 2), "in tens, after the end, too: it is a count of background answers"
+    page = logged_in(study.owner).get(reverse("analysis:results", args=[study.slug])).content.decode()
+    assert "0 people failed an attention check, counted in whole tens." in page
 
 
 def test_where_the_protocol_says_so_they_are_told_deleted_and_counted(client: Client) -> None:

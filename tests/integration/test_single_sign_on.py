@@ -2,10 +2,13 @@
 
 import json
 import os
+import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -14,7 +17,10 @@ from urllib.parse import parse_qs
 
 import jwt
 import pytest
+from django.core.exceptions import ImproperlyConfigured
 
+from accounts.login.single_sign_on import groups_in
+from config.settings import single_sign_on
 from tests.processes import ROOT
 
 PERSON = {"sub": "1234", "preferred_username": "ada", "email": "ada@example.edu", "email_verified": True, "given_name": "Ada"}
@@ -117,6 +123,62 @@ def test_people_from_elsewhere_get_none(issuer: Any, database: str, changes: dic
     found = visit(issuer, database, OIDC_DOMAIN="example.edu")
     assert (found["logged_in"], found["accounts"], found["log"]) == (False, [], ["account.login_failed"])
     assert found["status"] < 500
+
+
+TABLE = json.dumps({"ethics board": "irb_officer", "cn=researchers,ou=groups": "investigator"})
+
+
+def test_groups_decide_on_the_role_at_each_login_and_the_log_says_so(issuer: Any, database: str) -> None:
+    """The first line of the table that fits counts; without one a new account can do nothing until somebody gives it more."""
+    table = {"OIDC_ROLES": TABLE, "OIDC_GROUPS_CLAIM": "realm.roles", "OIDC_SCOPES": "openid email groups"}
+    found = visit(issuer, database, **table)
+    assert set(found["asked"]["scope"].split()) == {"openid", "email", "groups"}
+    assert (found["accounts"][0][2], found["new_study"]) == ("analyst", 403)
+    everywhere = ["chess club", "cn=researchers,ou=groups", "ethics board"]
+    for role, groups in (("irb_officer", everywhere), ("investigator", everywhere[:2])):
+        issuer.person["realm"] = {"roles": groups}
+        found = visit(issuer, database, **table)
+        assert found["accounts"] == [["ada", "ada@example.edu", role]]
+        assert (found["logged_in"], found["new_study"]) == (True, 200 if role == "investigator" else 403)
+    assert found["log"].count("account.role_changed") == 2
+    assert found["log"].count("account.created") == 1
+
+
+def test_a_role_given_by_hand_stays_without_a_table_and_an_administrator_in_any_case(issuer: Any, database: str) -> None:
+    visit(issuer, database)
+    issuer.person["groups"] = "ethics board"
+    for role, variables in (("investigator", {}), ("administrator", {"OIDC_ROLES": TABLE})):
+        with closing(sqlite3.connect(database.removeprefix("sqlite:///"))) as connection, connection:
+            connection.execute("UPDATE accounts_user SET role = ?, is_staff = ?, is_superuser = ?", [role, *[role == "administrator"] * 2])
+        assert visit(issuer, database, **variables)["accounts"] == [["ada", "ada@example.edu", role]]
+
+
+@pytest.mark.parametrize(
+    ("variables", "message"),
+    [
+        ({"OIDC_ROLES": "ethics board: irb_officer"}, "OIDC_ROLES: expected JSON such as"),
+        ({"OIDC_ROLES": "[]"}, "OIDC_ROLES: expected a table from groups to roles, found '[]'"),
+        (
+            {"OIDC_ROLES": '{"root": "administrator"}'},
+            "OIDC_ROLES: for 'root' expected one of analyst, investigator, irb_officer, found 'administrator'",
+        ),
+        ({"OIDC_SCOPES": "email"}, "OIDC_SCOPES: expected words with spaces, openid among them, found 'email'"),
+    ],
+)
+def test_a_table_that_is_not_understood_is_refused(variables: dict[str, str], message: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (dict.fromkeys(single_sign_on.REQUIRED, "x") | variables).items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(ImproperlyConfigured, match=re.escape(message)):
+        single_sign_on.configured()
+
+
+def test_groups_are_read_wherever_the_provider_puts_them() -> None:
+    for claims, expected in (
+        ({"userinfo": {"groups": ["a", 3, "b"]}, "id_token": {"groups": "c"}}, {"a", "b", "c"}),
+        ({"userinfo": {"groups": {"a": 1}}}, set()),
+        ({"id_token": None}, set()),
+    ):
+        assert groups_in(claims, "groups") == expected
 
 
 def test_a_half_configured_single_sign_on_is_refused_and_says_what_is_missing() -> None:

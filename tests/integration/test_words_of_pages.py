@@ -160,6 +160,10 @@ LABELS = {"old_lecture": "Slides only", "new_lecture": "Instructor"}
             "Only 1 person said yes in “Instructor”, subsample 1: intervals and p-values are rough.",
         ),
         (
+            effects.FEW_ANSWERS.format(found=4, answer="“More often”", arm="new_lecture", subsample="1"),
+            "Only 4 people said “More often” in “Instructor”, subsample 1: intervals and p-values are rough.",
+        ),
+        (
             direct_comparison.SUPPRESSED.format(smallest=5, arm="old_lecture"),
             "Fewer than 5 people in “Slides only” said yes, or fewer than 5 said no: the numbers of this arm are withheld.",
         ),

@@ -9,7 +9,6 @@ from django.utils.translation import gettext_lazy as _
 
 from analysis.learning.networks.questions import circles_of, classes_of
 from analysis.learning.one_loss import LARGEST_LOSS
-from analysis.ledger.questions import Json
 from analysis.sources.tables import Schema
 from surveys.journey.forms import read_number
 
@@ -55,7 +54,7 @@ class NetworkForm(forms.Form):
             raise forms.ValidationError(error or _("Write a number above 0."))
         return number
 
-    def document(self) -> dict[str, Json]:
+    def document(self) -> dict[str, object]:
         """The question, for the ledger."""
         given = self.cleaned_data
         of_classes = {"classes": given["classes"]} if given["kind"] in dict(OF_CLASSES) else {}

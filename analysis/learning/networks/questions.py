@@ -2,17 +2,18 @@
 
 import math
 from abc import abstractmethod
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self, TypedDict
 
 import numpy as np
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
+from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from analysis.learning.networks.words import cell_in_words
 from analysis.learning.one_loss import HALF_WIDTHS, AtOneLoss
 from analysis.ledger.errors import QuestionError
-from analysis.ledger.questions import AnswerRow, AnswerTable, Json, question_kind
+from analysis.ledger.questions import AnswerRow, AnswerTable, question_kind
 from analysis.sources.tables import Array, Column, Kind, Role, Schema, Table
 from candor.networks.circles import NO_LIST, Circles, Thresholds
 from candor.networks.class_means import release as class_means
@@ -21,10 +22,39 @@ from candor.networks.degrees import release as degrees
 from candor.networks.ties import release as ties
 from candor.privacy.losses import Loss
 from candor.privacy.noise import Noisy
-from candor.privacy.sensitivity import Sensitivity
+from candor.privacy.sensitivity import Sensitivity, Whole
 from surveys.questions.parts import Name, some
 
 BACKGROUND = "background."
+
+
+class Drawn(TypedDict):
+    """Counts with noise, which noise, and its standard deviation."""
+
+    values: list[int]
+    noise: str
+    noise_sd: float
+
+
+class Cell(TypedDict):
+    name: str
+    count: int
+    low: int
+    high: int
+
+
+class Counts(Drawn):
+    """An answer in cells."""
+
+    cells: list[Cell]
+
+
+class MeanOfClasses(Drawn):
+    """An answer that is one number."""
+
+    mean: float
+    low: float
+    high: float
 
 
 class NetworkQuestion(AtOneLoss):
@@ -36,7 +66,7 @@ class NetworkQuestion(AtOneLoss):
         self._label(schema)
         return self.loss
 
-    def release(self, exact: Any) -> tuple[Json, Loss]:
+    def release(self, exact: Whole) -> tuple[Drawn, Loss]:
         noisy = self._with_noise(exact, rho=self.rho, epsilon=self.epsilon)
         return {"values": noisy.values.tolist(), "noise": noisy.noise, "noise_sd": noisy.noise_sd}, noisy.loss
 
@@ -52,7 +82,7 @@ class NetworkQuestion(AtOneLoss):
     def _sensitivity(self) -> Sensitivity: ...
 
     @abstractmethod
-    def _with_noise(self, exact: Any, *, rho: float | None, epsilon: float | None) -> Noisy: ...
+    def _with_noise(self, exact: Whole, *, rho: float | None, epsilon: float | None) -> Noisy: ...
 
     def _label(self, schema: Schema) -> str:
         """The words of the question about friends. Raises QuestionError where there is none of this name."""
@@ -83,7 +113,7 @@ class CountsQuestion(NetworkQuestion):
     @abstractmethod
     def _cells(self) -> tuple[str, ...]: ...
 
-    def explain(self, released: Json, schema: Schema, n: int) -> Json:
+    def explain(self, released: Drawn, schema: Schema, n: int) -> dict[str, object]:
         half = math.ceil(HALF_WIDTHS[released["noise"]] * released["noise_sd"])
         cells = [
             {"name": name, "count": min(max(count, 0), n), "low": min(max(count - half, 0), n), "high": max(min(count + half, n), 0)}
@@ -91,7 +121,7 @@ class CountsQuestion(NetworkQuestion):
         ]
         return {**released, "cells": cells}
 
-    def table(self, answer: Json, schema: Schema) -> AnswerTable:
+    def table(self, answer: Counts, schema: Schema) -> AnswerTable:
         rows = tuple(
             AnswerRow(labels=(cell_in_words(one["name"]),), value=one["count"], low=one["low"], high=one["high"]) for one in answer["cells"]
         )
@@ -104,13 +134,13 @@ class Degrees(CountsQuestion):
 
     kind: Literal["network_degrees"] = "network_degrees"
 
-    def exact(self, table: Table) -> Any:
+    def exact(self, table: Table) -> Whole:
         return degrees.degrees(self._circles(table))
 
     def _sensitivity(self) -> Sensitivity:
         return degrees.SENSITIVITY
 
-    def _with_noise(self, exact: Any, *, rho: float | None, epsilon: float | None) -> Noisy:
+    def _with_noise(self, exact: Whole, *, rho: float | None, epsilon: float | None) -> Noisy:
         return degrees.private_degrees(exact, rho=rho, epsilon=epsilon)
 
     def _cells(self) -> tuple[str, ...]:
@@ -141,13 +171,13 @@ class Ties(WithThresholds):
 
     kind: Literal["network_ties"] = "network_ties"
 
-    def exact(self, table: Table) -> Any:
+    def exact(self, table: Table) -> Whole:
         return ties.ties(self._circles(table), self._thresholds())
 
     def _sensitivity(self) -> Sensitivity:
         return ties.SENSITIVITY
 
-    def _with_noise(self, exact: Any, *, rho: float | None, epsilon: float | None) -> Noisy:
+    def _with_noise(self, exact: Whole, *, rho: float | None, epsilon: float | None) -> Noisy:
         return ties.private_ties(exact, rho=rho, epsilon=epsilon)
 
     def _cells(self) -> tuple[str, ...]:
@@ -196,7 +226,7 @@ class ClassTypes(OfClasses, WithThresholds):
 
     kind: Literal["network_class_types"] = "network_class_types"
 
-    def exact(self, table: Table) -> Any:
+    def exact(self, table: Table) -> Whole:
         places, count = self._places(table)
         return class_types.class_types(self._circles(table), places, count=count, thresholds=self._thresholds())
 
@@ -206,13 +236,13 @@ class ClassTypes(OfClasses, WithThresholds):
     def _sensitivity(self) -> Sensitivity:
         return class_types.sensitivity(memberships=self.memberships)
 
-    def _with_noise(self, exact: Any, *, rho: float | None, epsilon: float | None) -> Noisy:
+    def _with_noise(self, exact: Whole, *, rho: float | None, epsilon: float | None) -> Noisy:
         return class_types.private_class_types(exact, memberships=self.memberships, rho=rho, epsilon=epsilon)
 
     def _cells(self) -> tuple[str, ...]:
         return class_types.TYPES
 
-    def explain(self, released: Json, schema: Schema, n: int) -> Json:
+    def explain(self, released: Drawn, schema: Schema, n: int) -> dict[str, object]:
         return super().explain(released, schema, len(self._class_column(schema).values))
 
     def sentence(self, schema: Schema) -> str:
@@ -225,7 +255,7 @@ class ClassMeans(OfClasses):
 
     kind: Literal["network_class_means"] = "network_class_means"
 
-    def exact(self, table: Table) -> Any:
+    def exact(self, table: Table) -> Whole:
         places, count = self._places(table)
         return class_means.sum_of_class_means(self._circles(table), places, count=count)
 
@@ -235,16 +265,16 @@ class ClassMeans(OfClasses):
     def _sensitivity(self) -> Sensitivity:
         return class_means.sensitivity(memberships=self.memberships)
 
-    def _with_noise(self, exact: Any, *, rho: float | None, epsilon: float | None) -> Noisy:
+    def _with_noise(self, exact: Whole, *, rho: float | None, epsilon: float | None) -> Noisy:
         return class_means.private_sum_of_class_means(exact, memberships=self.memberships, rho=rho, epsilon=epsilon)
 
-    def explain(self, released: Json, schema: Schema, n: int) -> Json:
+    def explain(self, released: Drawn, schema: Schema, n: int) -> dict[str, object]:
         whole = class_means.UNIT * len(self._class_column(schema).values)
         mean, half = released["values"][0] / whole, HALF_WIDTHS[released["noise"]] * released["noise_sd"] / whole
         shown = {name: min(max(value, 0.0), 1.0) for name, value in (("mean", mean), ("low", mean - half), ("high", mean + half))}
         return {**released, **shown, "classes": len(self._class_column(schema).values)}
 
-    def table(self, answer: Json, schema: Schema) -> AnswerTable:
+    def table(self, answer: MeanOfClasses, schema: Schema) -> AnswerTable:
         return AnswerTable(rows=(AnswerRow(labels=(), value=answer["mean"], low=answer["low"], high=answer["high"]),), unit="share")
 
     def sentence(self, schema: Schema) -> str:
@@ -263,5 +293,5 @@ def classes_of(schema: Schema) -> dict[str, Column]:
     return {column.name.removeprefix(BACKGROUND): column for column in schema.with_role(Role.BACKGROUND) if column.kind == Kind.CATEGORY}
 
 
-def _whole(numbers: Array) -> Array:
+def _whole(numbers: Array) -> NDArray[np.int64]:
     return np.where(np.isnan(numbers), NO_LIST, numbers).astype(np.int64)

@@ -1,6 +1,7 @@
 """The desk for programs: preview, spend, answers."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TypedDict
 
 from django.utils.translation import gettext as _
 
@@ -14,19 +15,26 @@ from analysis.learning.questions.serializers import (
 )
 from analysis.ledger.api import Answers, Desk, Preview
 from analysis.ledger.errors import QuestionError
-from analysis.ledger.questions import Json
 from analysis.ledger.selectors import Asked
 from analysis.models import Source
+
+
+class AskedDocument(TypedDict, total=False):
+    """A question, and what finds its ε."""
+
+    question: object
+    error: float
+    questions: int
 
 
 class QuestionDesk(Desk):
     kinds = KINDS
     choices, offers, answers = AskedQuestionSerializer, PreviewSerializer, AnswerSerializer
 
-    def offer(self, source: Source, chosen: dict[str, Any]) -> dict[str, object]:
+    def offer(self, source: Source, chosen: AskedDocument) -> dict[str, object]:
         return preview_document(offer(source, _with_spending(source, chosen)))
 
-    def question(self, source: Source, chosen: dict[str, Any]) -> Json:
+    def question(self, source: Source, chosen: AskedDocument) -> Mapping[str, object]:
         question = _with_spending(source, chosen)
         if source.study and question.get("kind") == "true_yes":
             return true_yes(source.study, str(question.get("answer", "")))
@@ -36,7 +44,7 @@ class QuestionDesk(Desk):
         return answer_document(line_of(source, asked))
 
 
-def _with_spending(source: Source, chosen: dict[str, Any]) -> dict[str, Any]:
+def _with_spending(source: Source, chosen: AskedDocument) -> dict[str, object]:
     if not isinstance(chosen["question"], dict):
         raise QuestionError(_("Expected a question document, found something else."))
     return with_spending(chosen["question"], source, error=chosen.get("error"), questions=chosen.get("questions"))

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
 
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
@@ -33,7 +32,7 @@ KINDS = (Statistic.model_fields["kind"].default, TrueYes.model_fields["kind"].de
 class Offer:
     """A question before it is asked. `error`: ± with 95 %; None for a free one."""
 
-    document: dict[str, Any]
+    document: dict[str, object]
     sentence: str
     free: bool
     earlier: Asked | None
@@ -72,7 +71,7 @@ class Line:
     table: AnswerTable
 
 
-def with_spending(document: Mapping[str, Any], source: Source, *, error: float | None, questions: int | None) -> dict[str, Any]:
+def with_spending(document: Mapping[str, object], source: Source, *, error: float | None, questions: int | None) -> dict[str, object]:
     """The document with its ε or ρ: as it says, or as a wanted error or an announced number of questions asks for."""
     if error is None and questions is None:
         return dict(document)
@@ -93,12 +92,12 @@ def with_spending(document: Mapping[str, Any], source: Source, *, error: float |
         return replace(asked, spending=spending).document()
 
 
-def true_yes(study: Study, answer: str) -> dict[str, Any]:
+def true_yes(study: Study, answer: str) -> dict[str, object]:
     """The free question about the die's inversion, with the die of the protocol."""
     return {"kind": KINDS[1], "answer": answer, "design": protocol_in_force(study).definition.design().to_document()}
 
 
-def offer(source: Source, document: Mapping[str, Any]) -> Offer:
+def offer(source: Source, document: Mapping[str, object]) -> Offer:
     """Cost, error and what is left. Nothing is spent. Raises QuestionError and LedgerError."""
     shown = preview(source, {"kind": KINDS[0], "question": dict(document)})
     question = shown.question

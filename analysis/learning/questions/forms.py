@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import NotRequired, TypedDict
 
 import numpy as np
 from django.http import QueryDict
@@ -53,8 +53,9 @@ LABELS = {
 }
 USUAL_QUESTIONS, USUAL_PARTS, MOST_PARTS = 10, 4, 100
 NAMES, NUMBERS, ANY = Category, Number, (Category, Number)
+Columns = type[Category] | type[Number] | tuple[type[Category], type[Number]]
 # The choices of columns that each kind asks for: parameter, its label, the columns, how many.
-COLUMNS: dict[str, tuple[tuple[str, Any, Any, str], ...]] = {
+COLUMNS: dict[str, tuple[tuple[str, object, Columns, str], ...]] = {
     "histogram": (("by", gettext_lazy("Groups"), ANY, "one"), ("by2", gettext_lazy("and"), ANY, "optional")),
     "mean": (("column", gettext_lazy("Mean of"), NUMBERS, "one"), ("by", gettext_lazy("Groups"), ANY, "optional")),
     "sum": (("column", gettext_lazy("Sum of"), NUMBERS, "one"),),
@@ -98,6 +99,21 @@ class Choice:
         return bool(self.ticked or self.low or self.high)
 
 
+class Cut(TypedDict):
+    """A column, of a number with the edges of its groups."""
+
+    column: str
+    edges: NotRequired[list[float]]
+
+
+class Wanted(TypedDict):
+    """A question document with what finds its ε."""
+
+    document: dict[str, object]
+    error: float | None
+    questions: int | None
+
+
 class DeskForm:
     """The form with what was typed."""
 
@@ -108,7 +124,7 @@ class DeskForm:
         self.kind = kind if (kind := typed.get("kind", "")) in WHAT else "count"
         self.errors: dict[str, str] = {}
         self._by_name = {column.name: column for column in self.columns}
-        self._event: list[dict[str, Any]] = []
+        self._event: list[dict[str, object]] = []
 
     @property
     def kinds(self) -> list[tuple[str, str]]:
@@ -167,10 +183,10 @@ class DeskForm:
         chosen = self.typed.get("exact", "")
         return chosen if chosen in dict(HOW_EXACT) else "questions"
 
-    def read(self) -> dict[str, Any] | None:
+    def read(self) -> Wanted | None:
         """The question document with what finds its ε: as `desk.with_spending` takes them. None where something is wrong: see `errors`."""
         document = self._document()
-        found: dict[str, Any] = {"error": None, "questions": None}
+        found: Wanted = {"document": document, "error": None, "questions": None}
         match self.exactness:
             case "epsilon":
                 document["epsilon"] = self._above_zero("epsilon", most=LARGEST_BUDGET)
@@ -178,7 +194,7 @@ class DeskForm:
                 found["error"] = self._above_zero("error")
             case "questions":
                 found["questions"] = self._whole("questions")
-        return None if self.errors else {"document": document, **found}
+        return None if self.errors else found
 
     @property
     def summary(self) -> list[dict[str, str]]:
@@ -187,8 +203,8 @@ class DeskForm:
         found = [(named.get(field, ""), field, message) for field, message in self.errors.items()]
         return [{"field": field, "message": f"{label}: {message}" if label else message} for label, field, message in found]
 
-    def _document(self) -> dict[str, Any]:
-        document: dict[str, Any] = {"kind": self.kind}
+    def _document(self) -> dict[str, object]:
+        document: dict[str, object] = {"kind": self.kind}
         for name, _label, _kinds, number in COLUMNS.get(self.kind, ()):
             for typed in self.typed.getlist(name) or [""]:
                 if (typed or number != "optional") and typed not in self._by_name:
@@ -205,16 +221,17 @@ class DeskForm:
         document |= self._parts()
         if self.has_bounds:
             column = self._by_name[self._one("column")]
-            low, high = (column.minimum, column.maximum) if isinstance(column, Number) else (0.0, 0.0)
-            document |= {"low": self._number("low", low), "high": self._number("high", high)}
-            self._in_order("high", document["low"], document["high"])
+            least, most = (column.minimum, column.maximum) if isinstance(column, Number) else (0.0, 0.0)
+            low, high = self._number("low", least), self._number("high", most)
+            document |= {"low": low, "high": high}
+            self._in_order("high", low, high)
         if self.kind == "quantile":
             document["q"] = self._number("q", 0.5)
         if bounds := [column.entries for column in self.columns if column.entries and repr(column.name) in repr(document)]:
             document["entries"] = self._whole("entries", most=min(bounds))
         return document
 
-    def _parts(self) -> dict[str, Any]:
+    def _parts(self) -> dict[str, object]:
         """The columns that this kind asks for."""
         match self.kind:
             case "share":
@@ -232,7 +249,7 @@ class DeskForm:
                 return {"column": self._one("column")}
         return {}
 
-    def _options(self, kinds: Any) -> list[tuple[str, str]]:
+    def _options(self, kinds: Columns) -> list[tuple[str, str]]:
         return [(one.name, self._label(one)) for one in self.columns if isinstance(one, kinds)]
 
     def _one(self, name: str) -> str:
@@ -256,8 +273,8 @@ class DeskForm:
                 high_error=self.errors.get(f"{field}-to", ""),
             )
 
-    def _conditions(self, block: str) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = []
+    def _conditions(self, block: str) -> list[dict[str, object]]:
+        found: list[dict[str, object]] = []
         for place, column in enumerate(self.columns):
             name, field = f"{block}.{column.name}", f"{block}-{place}"
             if isinstance(column, Category):
@@ -270,7 +287,7 @@ class DeskForm:
                 found.append({"column": column.name, "from": low, "to": high})
         return found
 
-    def _cuts(self, *names: str) -> list[dict[str, Any]]:
+    def _cuts(self, *names: str) -> list[Cut]:
         cuts = [self._cut(self._one(name)) for name in names]
         columns = [self._by_name[self._one(name)] for name in names]
         sizes = [len(one.values) + 1 if isinstance(one, Category) else len(cut["edges"]) for one, cut in zip(columns, cuts, strict=True)]
@@ -281,7 +298,7 @@ class DeskForm:
             }
         return cuts
 
-    def _cut(self, name: str) -> dict[str, Any]:
+    def _cut(self, name: str) -> Cut:
         column = self._by_name[name]
         if isinstance(column, Category):
             return {"column": name}

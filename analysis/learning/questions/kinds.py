@@ -1,16 +1,17 @@
 """The kinds of questions that the desk asks: those of `candor.queries`, and the die's own, which is free."""
 
 from dataclasses import asdict
-from typing import Any, Literal
+from typing import Literal, TypedDict
 
 import numpy as np
 from django.utils.translation import gettext as _
+from numpy.typing import NDArray
 from pydantic import field_validator
 
 from analysis.learning.questions.columns import is_free, library_schema, library_table
-from analysis.learning.questions.words import ASSUMPTION, FREE, HONEST, OPEN, Words, rows_of
+from analysis.learning.questions.words import ASSUMPTION, FREE, HONEST, OPEN, Found, Words, rows_of
 from analysis.ledger.errors import LibraryError, QuestionError
-from analysis.ledger.questions import AnswerTable, Json, Question, question_kind
+from analysis.ledger.questions import AnswerTable, Question, question_kind
 from analysis.sources.tables import Column, Role, Schema, Table
 from candor import errors
 from candor.designs.design import Design
@@ -24,16 +25,23 @@ TABLES = ("recommendation", "naive_bayes")
 """Kinds whose released counts are kept with the answer: anybody can read them about themselves, and compute the answer again."""
 
 
+class Drawn(TypedDict):
+    """A statistic as it was released."""
+
+    free: bool
+    values: object
+
+
 @question_kind
 class Statistic(Question):
     """A question of the library, by its document. One about reported answers alone is free, and its answer is exact."""
 
     kind: Literal["statistic"] = "statistic"
-    question: dict[str, Any]
+    question: dict[str, object]
 
     @field_validator("question")
     @classmethod
-    def _in_canonical_form(cls, document: dict[str, Any]) -> dict[str, Any]:
+    def _in_canonical_form(cls, document: dict[str, object]) -> dict[str, object]:
         return read_question(document).document()
 
     @property
@@ -51,17 +59,17 @@ class Statistic(Question):
             raise LibraryError(str(error)) from None
         return NO_LOSS if self.is_free(schema) else asked.price
 
-    def exact(self, table: Table) -> Any:
+    def exact(self, table: Table) -> tuple[bool, object]:
         return self.is_free(table.schema), self.asked.exact(library_table(table))
 
-    def release(self, exact: Any) -> tuple[Json, Loss]:
+    def release(self, exact: tuple[bool, object]) -> tuple[Drawn, Loss]:
         free, statistic = exact
         if free:
             return {"free": True, "values": np.asarray(statistic).tolist()}, NO_LOSS
         values, loss = self.asked.release(statistic)
         return {"free": False, "values": values}, loss
 
-    def explain(self, released: Json, schema: Schema, n: int) -> Json:
+    def explain(self, released: Drawn, schema: Schema, n: int) -> dict[str, object]:
         asked = self.asked
         answer = asdict(asked.explain(released["values"], library_schema(schema), n))
         if asked.kind in TABLES:
@@ -74,7 +82,7 @@ class Statistic(Question):
     def sentence(self, schema: Schema) -> str:
         return Words(schema).sentence(self.asked)
 
-    def table(self, answer: Json, schema: Schema) -> AnswerTable:
+    def table(self, answer: Found, schema: Schema) -> AnswerTable:
         return Words(schema).table(self.asked, answer)
 
 
@@ -87,18 +95,18 @@ class TrueYes(Question):
 
     kind: Literal["true_yes"] = "true_yes"
     answer: str
-    design: dict[str, Any]
+    design: dict[str, object]
 
     @field_validator("design")
     @classmethod
-    def _is_a_design(cls, document: dict[str, Any]) -> dict[str, Any]:
+    def _is_a_design(cls, document: dict[str, object]) -> dict[str, object]:
         return Design.from_document(document).of_yes_no().to_document()
 
     def price(self, schema: Schema, n: int) -> Loss:
         self._answer(schema)
         return NO_LOSS
 
-    def exact(self, table: Table) -> Any:
+    def exact(self, table: Table) -> NDArray[np.int64]:
         design = Design.from_document(self.design)
         arm, subsample, answer = (table[name].astype(np.intp) for name in ("arm", "subsample", self._answer(table.schema).name))
         names = table.schema.column("subsample").names
@@ -109,10 +117,10 @@ class TrueYes(Question):
         np.add.at(counts, (arms[arm][inside], places[subsample][inside], answer[inside]), 1)
         return counts
 
-    def release(self, exact: Any) -> tuple[Json, Loss]:
+    def release(self, exact: NDArray[np.int64]) -> tuple[object, Loss]:
         return exact.tolist(), NO_LOSS
 
-    def explain(self, released: Json, schema: Schema, n: int) -> Json:
+    def explain(self, released: object, schema: Schema, n: int) -> object:
         from candor.estimators.effects import estimate_outcome  # SciPy, which web processes can do without
 
         try:
@@ -133,7 +141,7 @@ class TrueYes(Question):
             "question": Words(schema).labels.get(self.answer, self.answer)
         }
 
-    def table(self, answer: Json, schema: Schema) -> AnswerTable:
+    def table(self, answer: Found, schema: Schema) -> AnswerTable:
         words = Words(schema)
         arms = {name: words.value("arm", name) for name in schema.column("arm").names}
         notes = tuple(_(note) if note in (HONEST, OPEN) else note for note in answer["notes"])

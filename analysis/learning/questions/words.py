@@ -2,17 +2,22 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import TypedDict
 
 from django.utils.formats import number_format
 from django.utils.translation import get_language, gettext_noop
 from django.utils.translation import gettext as _
 
 from analysis.learning.questions.columns import SCORE, labels, library_schema, value_labels
-from analysis.ledger.questions import AnswerRow, AnswerTable, Json
+from analysis.ledger.questions import AnswerRow, AnswerTable
 from analysis.sources.tables import Schema
+from candor.queries.averaging import Mean, Sum
+from candor.queries.classifying import NaiveBayes
+from candor.queries.counting import Count, Histogram
+from candor.queries.ordering import MostCommon, Quantile
 from candor.queries.parts import Condition, Cut
-from candor.queries.questions import NEIGHBOURS
+from candor.queries.questions import NEIGHBOURS, Question
+from candor.queries.shares import Recommendation, Share
 
 FREE = gettext_noop("Exact: the die protects these answers.")
 HONEST = gettext_noop("Among honest people; the intervals are for people like these.")
@@ -21,6 +26,24 @@ ASSUMPTION = gettext_noop("Assumption:")
 LAPLACE, GAUSSIAN = gettext_noop("discrete Laplace"), gettext_noop("discrete Gaussian")
 ONE_ROW = gettext_noop("one participant's whole row is replaced; the number of participants is public")
 assert ONE_ROW == NEIGHBOURS  # the catalogue has the library's words
+
+
+class FoundCell(TypedDict):
+    """One number of an answer, with its interval."""
+
+    labels: Sequence[str]
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+class Found(TypedDict):
+    """An answer as the ledger keeps it."""
+
+    unit: str
+    cells: Sequence[FoundCell]
+    notes: Sequence[str]
+    privacy: Mapping[str, object] | None
 
 
 class Words:
@@ -50,48 +73,48 @@ class Words:
         parts = [_("%(column)s is %(values)s") % {"column": self.quoted(one.column), "values": self._values(one)} for one in conditions]
         return _("whose %(conditions)s") % {"conditions": _(" and whose ").join(parts)} if parts else otherwise
 
-    def sentence(self, asked: Any) -> str:
+    def sentence(self, asked: Question) -> str:
         """The question in words."""
         said = {"where": self.where(asked.where, _("everybody"))}
-        match asked.kind:
-            case "count":
+        match asked:
+            case Count():
                 return (
                     _("How many people there are %(where)s") if asked.entries is None else _("How many entries there are %(where)s")
                 ) % said
-            case "histogram":
+            case Histogram():
                 by = _("How many people there are by %(by)s, %(where)s")
                 if asked.entries is not None:
                     by = _("How many entries there are by %(by)s, %(where)s")
                 return by % {**said, "by": self._by(asked.by)}
-            case "share":
+            case Share():
                 among = _("among those %(where)s") % said if asked.where else _("among all")
                 return _("The share %(event)s, %(among)s") % {"event": self.where(asked.event, ""), "among": among}
-            case "sum":
+            case Sum():
                 return _("The sum of %(column)s, %(where)s") % {**said, "column": self.quoted(asked.column)}
-            case "mean" if asked.by:
+            case Mean() if asked.by:
                 return _("The mean of %(column)s by %(by)s, %(where)s") % {
                     **said,
                     "column": self.quoted(asked.column),
                     "by": self._by(asked.by),
                 }
-            case "mean":
+            case Mean():
                 return _("The mean of %(column)s, %(where)s") % {**said, "column": self.quoted(asked.column)}
-            case "quantile":
+            case Quantile():
                 return _("The value of %(column)s that %(percent)s %% of people lie below, %(where)s") % {
                     **said,
                     "column": self.quoted(asked.column),
                     "percent": number_format(f"{100 * asked.q:g}"),
                 }
-            case "most_common":
+            case MostCommon():
                 return _("The most common value of %(column)s among %(where)s") % {**said, "column": self.quoted(asked.column)}
-            case "recommendation":
+            case Recommendation():
                 return _("The share %(event)s, for each %(option)s and %(band)s, %(where)s") % {
                     **said,
                     "event": self.where(asked.success, ""),
                     "option": self.quoted(asked.option.column),
                     "band": self.quoted(asked.band.column),
                 }
-            case "naive_bayes":
+            case NaiveBayes():
                 return _("A classifier of %(target)s from %(features)s, %(where)s") % {
                     **said,
                     "target": self.quoted(asked.target.column),
@@ -99,13 +122,13 @@ class Words:
                 }
         return str(asked.sentence())
 
-    def table(self, asked: Any, answer: Json) -> AnswerTable:
+    def table(self, asked: Question, answer: Found) -> AnswerTable:
         """The cells of an answer, with labels in place of names, and what to know about it."""
         cuts = _cuts(asked)
-        heads: tuple[str, ...]
-        if asked.kind == "most_common":
+        if isinstance(asked, MostCommon):
             own = {value: self.value(asked.column, value) for value in (cell["labels"][0] for cell in answer["cells"])}
-            heads, words = (self.labels.get(asked.column, asked.column),), [own]
+            heads: tuple[str, ...] = (self.labels.get(asked.column, asked.column),)
+            words = [own]
         else:
             heads = tuple(self.labels.get(cut.column, cut.column) for cut in cuts)
             words = [dict(zip(cut.labels(self.columns), self.cells(cut), strict=True)) for cut in cuts]
@@ -120,30 +143,30 @@ class Words:
             return _between(one.between)
         return _(" or ").join(self.value(one.column, value) for value in one.values)
 
-    def _notes(self, asked: Any) -> tuple[str, ...]:
-        match asked.kind:
-            case "histogram":
+    def _notes(self, asked: Question) -> tuple[str, ...]:
+        match asked:
+            case Histogram():
                 return (_("Each interval holds 95 times in 100, for its own cell."),)
-            case "share" | "mean":
+            case Share() | Mean():
                 return (_("The interval is Fieller’s. It is for these people, and includes the noise."),)
-            case "recommendation":
+            case Recommendation():
                 return (_("Each interval is Fieller’s and holds 95 times in 100, for its own cell."),)
-            case "quantile":
+            case Quantile():
                 bins, low, high = asked.bins, asked.low, asked.high
                 found = {"bins": bins, "low": number_format(f"{low:g}"), "high": number_format(f"{high:g}")}
                 return (
                     _("Found among %(bins)s bins from %(low)s to %(high)s. The interval holds the noise and the width of the bins.")
                     % found,
                 )
-            case "most_common":
+            case MostCommon():
                 gap = number_format(round(asked.error(self.columns, 1)), force_grouping=True)  # of any number of people
                 return (_("At most %(gap)s more have another value, 95 times in 100.") % {"gap": gap},)
-            case "naive_bayes":
+            case NaiveBayes():
                 return (_("The accuracy is that for rows which the tables have not seen."),)
         return ()
 
 
-def rows_of(answer: Json, words: Sequence[Mapping[str, str]] = ()) -> tuple[AnswerRow, ...]:
+def rows_of(answer: Found, words: Sequence[Mapping[str, str]] = ()) -> tuple[AnswerRow, ...]:
     """The rows of an answer; `words` translate the labels of each column."""
     return tuple(
         AnswerRow(
@@ -156,12 +179,12 @@ def rows_of(answer: Json, words: Sequence[Mapping[str, str]] = ()) -> tuple[Answ
     )
 
 
-def _cuts(asked: Any) -> tuple[Cut, ...]:
+def _cuts(asked: Question) -> tuple[Cut, ...]:
     """The cuts whose cells are the labels of an answer's rows."""
-    match asked.kind:
-        case "histogram" | "mean":
+    match asked:
+        case Histogram() | Mean():
             return tuple(asked.by)
-        case "recommendation":
+        case Recommendation():
             return (asked.option, asked.band)
     return ()
 

@@ -1,6 +1,6 @@
 """Topics for programs: preview, spend, tables."""
 
-from typing import Any
+from collections.abc import Mapping
 
 from analysis.learning.topics.offers import offer
 from analysis.learning.topics.serializers import (
@@ -11,7 +11,6 @@ from analysis.learning.topics.serializers import (
     tables_document,
 )
 from analysis.ledger.api import Answers, Desk, Preview
-from analysis.ledger.questions import Json
 from analysis.ledger.selectors import Asked
 from analysis.models import Source
 
@@ -20,10 +19,10 @@ class TopicsDesk(Desk):
     kinds = ("topics",)
     choices, offers, answers = TermLossSerializer, TopicsPreviewSerializer, TopicTablesSerializer
 
-    def offer(self, source: Source, chosen: dict[str, Any]) -> dict[str, object]:
+    def offer(self, source: Source, chosen: dict[str, object]) -> dict[str, object]:
         return preview_document(offer(source, self.question(source, chosen)))
 
-    def question(self, source: Source, chosen: dict[str, Any]) -> Json:
+    def question(self, source: Source, chosen: dict[str, object]) -> Mapping[str, object]:
         return {"kind": "topics", **chosen}
 
     def answer(self, source: Source, asked: Asked) -> dict[str, object]:

@@ -5,7 +5,6 @@ from django.utils.translation import gettext_lazy as _
 
 from analysis.learning.networks.forms import NOISES, usual_amount
 from analysis.learning.one_loss import LARGEST_LOSS
-from analysis.ledger.questions import Json
 from surveys.journey.forms import read_number
 
 
@@ -21,6 +20,6 @@ class TopicsForm(forms.Form):
             raise forms.ValidationError(error or _("Write a number above 0."))
         return number
 
-    def document(self) -> dict[str, Json]:
+    def document(self) -> dict[str, object]:
         """The question, for the ledger."""
         return {"kind": "topics", self.cleaned_data["noise"]: self.cleaned_data["amount"]}

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from analysis.learning.topics.tables import Topics, term_of
-from analysis.ledger.questions import Json
 from analysis.ledger.selectors import Preview, preview, table_now
 from analysis.models import Source
 from candor.privacy.conversion import epsilon_of_rho
@@ -23,7 +22,7 @@ class Offer:
     epsilon: float
 
 
-def offer(source: Source, document: Mapping[str, Json]) -> Offer:
+def offer(source: Source, document: Mapping[str, object]) -> Offer:
     """Cost and error of the term. Nothing is spent. Raises QuestionError and LedgerError."""
     shown = preview(source, document)
     _number, schema, n = table_now(source)

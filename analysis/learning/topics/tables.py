@@ -1,7 +1,7 @@
 """The question how many students wrote about each topic in each week, and how. `candor/texts` computes and proves it."""
 
 import math
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal, TypedDict
 
 import numpy as np
 from django.utils.translation import gettext as _
@@ -9,14 +9,47 @@ from pydantic import Field
 
 from analysis.learning.one_loss import HALF_WIDTHS, LARGEST_LOSS, AtOneLoss
 from analysis.ledger.errors import QuestionError
-from analysis.ledger.questions import Json, question_kind
+from analysis.ledger.questions import question_kind
 from analysis.sources.tables import Column, Role, Schema, Table
 from candor.privacy.losses import Loss
+from candor.privacy.sensitivity import Whole
 from candor.texts.topic_table.release import private_topic_tables, sensitivity, topic_tables
 
 SMALLEST_LOSS = 1e-6
 """Less than this is noise beyond what whole numbers of 64 bits hold."""
 Amount = Annotated[float, Field(ge=SMALLEST_LOSS, le=LARGEST_LOSS, allow_inf_nan=False)]
+
+
+class Drawn(TypedDict):
+    """Counts with noise by week, topic and affect, which noise, and its standard deviation."""
+
+    counts: list[list[list[int]]]
+    noise: str
+    noise_sd: float
+
+
+class Week(TypedDict):
+    """A count, and an interval that holds the noise."""
+
+    count: int
+    low: int
+    high: int
+
+
+class Row(TypedDict):
+    """The counts of a topic with one affect, by week."""
+
+    topic: str
+    affect: str
+    weeks: list[Week]
+
+
+class Answer(Drawn):
+    """The answer as the ledger keeps it."""
+
+    n: int
+    half_width: int
+    rows: list[Row]
 
 
 @question_kind
@@ -36,27 +69,27 @@ class Topics(AtOneLoss):
         weeks, cap = term_of(schema)
         return math.ceil(self.half_width_at(sensitivity(cap=cap, weeks=weeks)))
 
-    def exact(self, table: Table) -> Any:
+    def exact(self, table: Table) -> tuple[Whole, int]:
         topics = topics_of(table.schema)
         labels = np.stack([table[column.name] for column in topics], axis=2)
         _weeks, cap = term_of(table.schema)
         return topic_tables(labels, topics=len(topics), cap=cap), cap
 
-    def release(self, exact: Any) -> tuple[Json, Loss]:
+    def release(self, exact: tuple[Whole, int]) -> tuple[Drawn, Loss]:
         tables, cap = exact
         noisy = private_topic_tables(tables, cap=cap, rho=self.rho, epsilon=self.epsilon)
         return {"counts": noisy.values.tolist(), "noise": noisy.noise, "noise_sd": noisy.noise_sd}, noisy.loss
 
-    def explain(self, released: Json, schema: Schema, n: int) -> Json:
+    def explain(self, released: Drawn, schema: Schema, n: int) -> Answer:
         """For each topic and affect the counts of the weeks, with intervals that hold the noise."""
         half = math.ceil(HALF_WIDTHS[released["noise"]] * released["noise_sd"])
         topics = topics_of(schema)
 
-        def cell(count: int) -> dict[str, int]:
+        def cell(count: int) -> Week:
             low, high = (min(max(end, 0), n) for end in (count - half, count + half))
             return {"count": min(max(count, 0), n), "low": low, "high": high}
 
-        rows = [
+        rows: list[Row] = [
             {"topic": column.name.partition(".")[2], "affect": affect, "weeks": [cell(week[t][a]) for week in released["counts"]]}
             for t, column in enumerate(topics)
             for a, affect in enumerate(column.names)

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -16,7 +15,7 @@ from accounts.access import in_own_language, require_role, user_of
 from accounts.models import Role
 from analysis.learning.topics.forms import TopicsForm
 from analysis.learning.topics.offers import offer
-from analysis.learning.topics.tables import term_of, topics_of
+from analysis.learning.topics.tables import Answer, Week, term_of, topics_of
 from analysis.ledger.errors import LedgerError, QuestionError
 from analysis.ledger.selectors import Asked, newest_first, table_now
 from analysis.ledger.services import ask
@@ -28,13 +27,19 @@ AFFECTS: Mapping[str, Promise] = {"positive": _("positive"), "negative": _("nega
 SHADES = 5
 
 
+class Shaded(Week):
+    """A count with the depth of its colour."""
+
+    shade: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Released:
     """Tables that were asked for, and what became of them."""
 
     asked: Asked
     weeks: range
-    topics: list[tuple[str, list[tuple[Promise, list[Mapping[str, int]]]]]]
+    topics: list[tuple[str, list[tuple[Promise, list[Shaded]]]]]
     """For each topic three rows: an affect and its cells, each with a shade from 0 to 5."""
 
 
@@ -77,10 +82,10 @@ def _released(source: Source) -> Iterator[Released]:
         yield Released(asked=asked, weeks=range(1, weeks + 1), topics=_rows(asked.answer) if asked.answer else [])
 
 
-def _rows(answer: Mapping[str, Any]) -> list[tuple[str, list[tuple[Promise, list[Mapping[str, int]]]]]]:
+def _rows(answer: Answer) -> list[tuple[str, list[tuple[Promise, list[Shaded]]]]]:
     most = max(1, *(cell["count"] for row in answer["rows"] for cell in row["weeks"]))
 
-    def shaded(cell: Mapping[str, int]) -> Mapping[str, int]:
+    def shaded(cell: Week) -> Shaded:
         return {**cell, "shade": round(SHADES * cell["count"] / most)}
 
     return [

@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 
 TOLERANCE, ROUNDING = 1e-9, 1e-9
 NO, YES = 0, 1
-Array = NDArray[Any]
+Array = NDArray[np.floating]
 Found = dict[str, Any]
 
 
@@ -53,18 +53,18 @@ def p_value(value: float, error: float) -> float | None:
     return upper_tail(0.5, (value / error) ** 2 / 2) if error > 0 else None
 
 
-def holm(values: list[Any]) -> list[Any]:
-    adjusted, largest = [None] * len(values), 0.0
-    order = sorted((at for at, value in enumerate(values) if value is not None), key=lambda at: values[at])
-    for rank, at in enumerate(order):
-        adjusted[at] = largest = max(largest, min(1.0, (len(values) - rank) * values[at]))
+def holm(values: list[float | None]) -> list[float | None]:
+    adjusted: list[float | None] = [None] * len(values)
+    largest, order = 0.0, sorted((value, at) for at, value in enumerate(values) if value is not None)
+    for rank, (value, at) in enumerate(order):
+        adjusted[at] = largest = max(largest, min(1.0, (len(values) - rank) * value))
     return adjusted
 
 
 class Design:
     """The design as numbers, and what it identifies, which exact fractions decide."""
 
-    def __init__(self, document: dict[str, Any]) -> None:
+    def __init__(self, document: Found) -> None:
         self.arms, self.names = list(document["arms"]), list(document["subsamples"])
         self.control = self.arms.index(document["control"])
         self.treatments = [at for at in range(len(self.arms)) if at != self.control]
@@ -310,25 +310,26 @@ def recomputed(rows: list[dict[str, str]], protocol: Found, results: Found) -> F
     return {"n": len(rows), "outcomes": outcomes}
 
 
-def compared(again: Any, published: Any, place: str = "") -> Iterator[tuple[str, Any, Any]]:
+def compared(again: object, published: object, place: str = "") -> Iterator[tuple[str, object, object]]:
     """Every value that was computed, with its place, and the published one. Effects are found by method and arm."""
     if isinstance(again, dict):
         for key, value in again.items():
             other = published.get(key) if isinstance(published, dict) else None
             yield from compared(value, other, f"{place}.{key}" if place else key)
     elif isinstance(again, list):
+        others = published if isinstance(published, list) else []
         for at, one in enumerate(again):
             names = [name for name in ("method", "treatment", "arm") if name in one]
-            alike = [other for other in published or [] if all(other.get(name) == one[name] for name in names)]
+            alike = [other for other in others if all(other.get(name) == one[name] for name in names)]
             yield from compared(one, alike[0] if alike else None, f"{place}.{at}")
     else:
         yield place, again, published
 
 
-def is_same(again: Any, published: Any) -> bool:
-    if isinstance(again, str) or again is None or published is None:
-        return bool(again == published)
-    return math.isclose(again, published, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
+def is_same(again: object, published: object) -> bool:
+    if isinstance(again, int | float) and isinstance(published, int | float):
+        return math.isclose(again, published, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
+    return again == published
 
 
 def main(folder: Path, key: bytes | None = None) -> int:

@@ -195,6 +195,6 @@ def _first(own: Nodes, limits: Nodes) -> Nodes:
     [1, 0, 2]
     """
     numbers = np.bincount(own, minlength=len(limits))
-    order = np.argsort(own, kind="stable")
+    order = np.argsort(own.astype(np.min_scalar_type(len(limits))), kind="stable")  # small numbers are sorted by their digits
     place = np.arange(len(own)) - (np.cumsum(numbers) - numbers)[own[order]]
     return order[place < limits[own[order]]]

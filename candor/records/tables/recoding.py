@@ -258,7 +258,7 @@ def _dealt(limits: Floats, cells: Nodes, numbers: Floats) -> Floats:
     >>> _dealt(np.array([3.0, 1.0]), np.array([0, 1, 0]), np.array([2.0, 5.0, 2.0]))
     array([2., 1., 1.])
     """
-    order = np.argsort(cells, kind="stable")
+    order = np.argsort(cells.astype(np.min_scalar_type(len(limits))), kind="stable")  # small numbers are sorted by their digits
     own, there = cells[order], numbers[order]
     sums = np.cumsum(there) - there
     begins = np.concatenate([[True], own[1:] != own[:-1]])

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
@@ -37,14 +38,33 @@ def free_name_for(user: User) -> str:
     raise PermissionDenied(_("No free user name was found for you. Ask an administrator to make an account."))
 
 
+def role_of(sociallogin: "SocialLogin") -> Role:
+    """The role of the first line of the table whose group this person is in; without one, that of all new accounts."""
+    told = sociallogin.provider.app.settings
+    groups = groups_in(sociallogin.account.extra_data, told["groups_claim"])
+    return Role(next((role for group, role in told["roles_of_groups"].items() if group in groups), told["role"]))
+
+
+def groups_in(claims: Mapping[str, object], claim: str) -> set[str]:
+    """The groups that the identity provider names, in the user information or in the token; `realm.roles` is `roles` within `realm`."""
+    found: set[str] = set()
+    for value in (claims.get("userinfo"), claims.get("id_token")):
+        for name in claim.split("."):
+            value = value.get(name) if isinstance(value, Mapping) else None
+        found |= {value} if isinstance(value, str) else {one for one in value if isinstance(one, str)} if isinstance(value, list) else set()
+    return found
+
+
 class SingleSignOnAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
-    """Everybody from the right domain gets an account of their own, with the configured role, and never somebody else's."""
+    """Everybody from the right domain gets an account of their own, with the role that the settings name, and never somebody else's."""
 
     def pre_social_login(self, request: HttpRequest, sociallogin: "SocialLogin") -> None:
         domain = sociallogin.provider.app.settings["domain"]
         addresses = [one.email.lower() for one in sociallogin.email_addresses if one.verified]
         if domain and not any(address.endswith(f"@{domain}") for address in addresses):
             raise PermissionDenied(_("Expected a confirmed e-mail address of %(domain)s.") % {"domain": domain})
+        if sociallogin.is_existing and sociallogin.provider.app.settings["roles_of_groups"] and sociallogin.user.role != Role.ADMINISTRATOR:
+            sociallogin.user = services.change_role(user=sociallogin.user, role=role_of(sociallogin))
 
     def on_authentication_error(self, request: HttpRequest, provider: object, error: object = None, **kwargs: object) -> None:
         """allauth also calls this after `pre_social_login` refused. People who change their minds have not failed."""
@@ -59,7 +79,7 @@ class SingleSignOnAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
 
     @transaction.atomic
     def save_user(self, request: HttpRequest, sociallogin: "SocialLogin", form: object = None) -> User:
-        role = Role(sociallogin.provider.app.settings["role"])
+        role = role_of(sociallogin)
         sociallogin.user.role = role
         sociallogin.user.username = free_name_for(sociallogin.user)
         user: User = super().save_user(request, sociallogin, form)

@@ -9,6 +9,7 @@ import { refreshPreview } from "./beside.js";
 
 const PAUSE_MILLISECONDS = 1200;
 const LONGEST_RETRY_MILLISECONDS = 60_000;
+const LONGEST_KEEPALIVE = 60_000;
 const COMPANY_MILLISECONDS = 20_000;
 const PARTS = ["#builder-parts", "#builder-steps", "#builder-conflict"];
 
@@ -100,8 +101,10 @@ class Saving {
     this.take(form, answer);
   }
 
-  request({ keepalive = false } = {}) {
+  /** It goes on when the page is left, where the browser allows that. */
+  request() {
     const body = new URLSearchParams([...new FormData(this.form)].filter(([, value]) => typeof value === "string"));
+    const keepalive = body.toString().length < LONGEST_KEEPALIVE;
     return fetch(location.href, { method: "POST", headers: { "X-By-Itself": "1" }, body, keepalive });
   }
 
@@ -115,7 +118,7 @@ class Saving {
       say("refused", summary ?? bar?.dataset.refused);
       return;
     }
-    need(this.form, "[name=loaded]").value = need(form, "[name=loaded]").value;
+    for (const input of document.querySelectorAll("[name=loaded]")) input.value = need(form, "[name=loaded]").value;
     this.kept.before = this.tried;
     if (this.kept.isChanged) {
       this.kept.keep();
@@ -129,8 +132,8 @@ class Saving {
 
   /** The page goes: what is not stored is sent without waiting for the answer. This tab keeps it all the same. */
   leave() {
-    if (this.isStopped || this.isSubmitted || !this.kept.isChanged || this.running) return;
-    this.request({ keepalive: true }).catch(() => {});
+    if (this.isStopped || this.isSubmitted || !this.kept.isChanged || this.kept.typed() === this.tried) return;
+    this.request().catch(() => {});
   }
 }
 
@@ -164,7 +167,13 @@ function begin(form) {
     if (target.closest("[data-whole]")) clearTimeout(saving?.timer); // a list makes names in the data, so no half line is stored
   });
   form.addEventListener("change", () => changed(200));
-  form.addEventListener("submit", () => {
+  form.addEventListener("submit", async (event) => {
+    if (saving?.running) {
+      event.preventDefault(); // or this page would be in its own way
+      await saving.running;
+      form.requestSubmit(event.submitter);
+      return;
+    }
     kept.send();
     if (saving) saving.isSubmitted = true;
     clearTimeout(saving?.timer);

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 from candor.written_numbers import typed_number
 
@@ -29,7 +29,16 @@ class Known:
     whole: bool = False
 
 
-def conditions_of(logic: str, fields: Mapping[str, Known]) -> list[dict[str, Any]] | None:
+class ReadCondition(TypedDict):
+    """A condition as a study file has it."""
+
+    question: str
+    any_of: NotRequired[list[str]]
+    at_least: NotRequired[float]
+    at_most: NotRequired[float]
+
+
+def conditions_of(logic: str, fields: Mapping[str, Known]) -> list[ReadCondition] | None:
     """The conditions that say the same as the logic; None where none do."""
     words = JOINED.split(logic.strip())
     parts, joints = words[::2], {joint.lower() for joint in words[1::2]}
@@ -65,7 +74,7 @@ def field_name(name: str) -> str:
     return plain if plain[:1].isalpha() else f"q_{plain}"
 
 
-def _condition(part: str, fields: Mapping[str, Known]) -> dict[str, Any] | None:
+def _condition(part: str, fields: Mapping[str, Known]) -> ReadCondition | None:
     found = ONE.fullmatch(part.strip())
     known = fields.get(found["field"].lower()) if found else None
     if found is None or known is None:
@@ -88,5 +97,9 @@ def _condition(part: str, fields: Mapping[str, Known]) -> dict[str, Any] | None:
     low, high = known.ends
     if (least is not None and least > high) or (most is not None and most < low):
         return None
-    ends = {"at_least": least, "at_most": most}
-    return {"question": known.question, **{key: float(end) for key, end in ends.items() if end is not None}}
+    condition: ReadCondition = {"question": known.question}
+    if least is not None:
+        condition["at_least"] = float(least)
+    if most is not None:
+        condition["at_most"] = float(most)
+    return condition

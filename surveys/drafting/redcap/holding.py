@@ -1,15 +1,13 @@
 """Conditions that were read from branching logic, held against each other."""
 
-from typing import Any
-
 from pydantic import TypeAdapter
 
-from surveys.drafting.redcap.reading import SHOWN_IF
+from surveys.drafting.redcap.reading import SHOWN_IF, ReportDocument
 from surveys.questions.background import BackgroundQuestion, require_fitting
 from surveys.reading.words import sentence as _
 
 
-def require_conditions_that_hold(report: dict[str, Any]) -> None:
+def require_conditions_that_hold(report: ReportDocument) -> None:
     """Takes all conditions out of the report's questions where some contradict each other, and notes that."""
     try:
         require_fitting(TypeAdapter(tuple[BackgroundQuestion, ...]).validate_python(report["questions"]))

@@ -10,13 +10,13 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import groupby
-from typing import IO, Any
+from typing import IO, Any, TypedDict
 
 from candor.written_numbers import typed_number
 from surveys.drafting.names import kept_names, name_from
 from surveys.drafting.redcap.branching import Known, conditions_of
 from surveys.reading.markup import without_markup
-from surveys.reading.words import Sentence, UnreadableError, limited
+from surveys.reading.words import Sentence, SentenceDocument, UnreadableError, limited
 from surveys.reading.words import sentence as _
 
 MOST_ROWS = 5000
@@ -47,7 +47,7 @@ class Line:
     number: int
     field: str
     label: str
-    notes: list[dict[str, Any]]
+    notes: list[SentenceDocument]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +59,25 @@ class Report:
     """The instruments of the dictionary, which become one list."""
 
 
-def read(file: IO[bytes], *, source: str, present: list[str]) -> dict[str, Any]:
+class LineDocument(TypedDict):
+    """A `Line` as plain values."""
+
+    number: int
+    field: str
+    label: str
+    notes: list[SentenceDocument]
+
+
+class ReportDocument(TypedDict):
+    """A `Report` as plain values."""
+
+    questions: list[dict[str, object]]
+    taken: list[LineDocument]
+    skipped: list[LineDocument]
+    forms: list[str]
+
+
+def read(file: IO[bytes], *, source: str, present: list[str]) -> dict[str, object]:
     """The report as plain values, for `surveys.reading`."""
     try:
         text = str(file.read(), "utf-8-sig")
@@ -185,7 +203,7 @@ def _rows(text: str, source: str) -> Iterator[dict[str, str]]:
         yield {column: cell.strip() for column, cell in zip(columns, row, strict=False)}
 
 
-def _matrix(fields: Sequence[_Lost], names: Collection[str], known: dict[str, Known]) -> dict[str, Any] | None:
+def _matrix(fields: Sequence[_Lost], names: Collection[str], known: dict[str, Known]) -> dict[str, object] | None:
     """The fields as rows on one scale, or None where each shall be a question of its own."""
     first = fields[0]
     name, rows = name_from(first[MATRIX], otherwise="matrix"), [name_from(one[NAME], otherwise="row") for one in fields]
@@ -204,12 +222,12 @@ def _matrix(fields: Sequence[_Lost], names: Collection[str], known: dict[str, Kn
     shown = _shown_if(first, {field: one for field, one in known.items() if not one.question.startswith(f"{name}.")})
     for one in fields[1:]:
         one.read(BRANCHING)
-    question: dict[str, Any] = {"name": name, "text": first.text(first[HEADER]), "kind": "matrix", "options": options}
+    question: dict[str, object] = {"name": name, "text": first.text(first[HEADER]), "kind": "matrix", "options": options}
     question["rows"] = [{"name": row, "text": one.text(one[LABEL])} for one, row in zip(fields, rows, strict=True)]
     return question | {"role": "quasi_identifier"} | shown
 
 
-def _shown_if(cells: _Lost, known: Mapping[str, Known]) -> dict[str, Any]:
+def _shown_if(cells: _Lost, known: Mapping[str, Known]) -> dict[str, object]:
     """The conditions of a field, or a note that it lost them."""
     if not cells[BRANCHING]:
         return {}
@@ -246,7 +264,9 @@ def _codes(choices: str, options: Sequence[Mapping[str, str]]) -> dict[str, str]
     return {code: names[text] for code, text in texts.items() if text in names}
 
 
-def _question(cells: _Lost, label: str, names: Collection[str], known: dict[str, Known]) -> tuple[dict[str, Any] | None, Sentence | None]:
+def _question(
+    cells: _Lost, label: str, names: Collection[str], known: dict[str, Known]
+) -> tuple[dict[str, object] | None, Sentence | None]:
     """The question of one field; or None, and the reason. `cells` takes note of all that it loses."""
     kind, name = cells[TYPE].lower(), name_from(cells[NAME], otherwise="question")
     if cells[IDENTIFIER].lower() in YES:
@@ -272,7 +292,7 @@ def _question(cells: _Lost, label: str, names: Collection[str], known: dict[str,
     return question, None
 
 
-def _answer(kind: str, cells: _Lost) -> tuple[dict[str, Any] | None, Sentence | None]:
+def _answer(kind: str, cells: _Lost) -> tuple[dict[str, object] | None, Sentence | None]:
     """Kind and options or limits of the answer; or None, and the reason."""
     if kind in {"radio", "dropdown", "yesno", "truefalse", "checkbox"}:
         options = _options(FIXED_CHOICES.get(kind) or cells[CHOICES], cells)
@@ -306,7 +326,7 @@ def _answer(kind: str, cells: _Lost) -> tuple[dict[str, Any] | None, Sentence | 
     return {"kind": "number", "minimum": low, "maximum": high, **({} if NUMBERS[validation] else {"whole": False})}, None
 
 
-def _slider(cells: _Lost) -> dict[str, Any]:
+def _slider(cells: _Lost) -> dict[str, object]:
     """From 0 to 100 where nothing else is said; of the words below it, the first and the last."""
     low, high = _number(cells[LOWEST]), _number(cells[HIGHEST])
     words = [cells.text(part.strip()) for part in cells[CHOICES].split("|")]
@@ -323,7 +343,7 @@ def _slider(cells: _Lost) -> dict[str, Any]:
     return {"kind": "slider", "minimum": ends[0], "maximum": ends[1], **texts}
 
 
-def _date(cells: _Lost, validation: str) -> tuple[dict[str, Any] | None, Sentence | None]:
+def _date(cells: _Lost, validation: str) -> tuple[dict[str, object] | None, Sentence | None]:
     """The month of a date; a day could point to a person."""
     found = [re.match(r"((?:18|19|20|21)[0-9]{2})-(0[1-9]|1[0-2])", cells[end]) for end in (LOWEST, HIGHEST)]
     ends = [f"{end[1]}-{end[2]}" for end in found if end]

@@ -4,11 +4,12 @@ from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.live.blinding import turned_difference, turned_effect, turned_sequence
+from analysis.live.blinding import turned_category, turned_difference, turned_effect, turned_sequence, turned_test
 from analysis.stored_results import MarkedEffect, MarkedSequence
+from candor.categories.estimates import estimate_categories
 from candor.designs.design import Design
 from candor.estimators.effects import estimate_outcome
 from candor.results import BootstrapSummary, Difference, Interval
@@ -18,6 +19,13 @@ DESIGN = Design.of(
     arms=("slides", "face"),
     control="slides",
     subsamples={"1": {"forced_no": "2/6", "forced_yes": "1/6"}, "2": {"forced_no": "1/6", "forced_yes": "2/6"}},
+)
+CATEGORIES = Design.of(
+    arms=("slides", "face"),
+    control="slides",
+    categories=("never", "once", "often"),
+    ordered=True,
+    subsamples={"1": {"never": "1/8", "once": "1/8", "often": "3/8"}, "2": {"never": "3/8", "once": "1/8", "often": "1/8"}},
 )
 # Numbers without a direction; a new number in a result is in neither list, and fails the test.
 WITHOUT_DIRECTION = {
@@ -79,6 +87,19 @@ def test_what_holds_at_any_time_is_turned_with_all_its_numbers(counts: np.ndarra
     (one,) = MarkedSequence.of(sequential_estimate(counts, design=DESIGN, planned_n=200)).effects
     check(asdict(one), asdict(turned_sequence(one)))
     assert turned_sequence(turned_sequence(one)) == one
+
+
+@settings(max_examples=20)
+@given(counts=st.lists(st.integers(5, 60), min_size=12, max_size=12))
+def test_effects_on_categories_and_their_test_are_turned(counts: list[int]) -> None:
+    found = estimate_categories(np.array(counts).reshape(2, 2, 3), design=CATEGORIES)
+    for one in found.effects:
+        check(asdict(one), asdict(turned_category(one)))
+        assert turned_category(turned_category(one)) == one
+    (test,) = found.no_effect
+    turned = turned_test(test)
+    assert (turned.treatment, turned.control) == (test.control, test.treatment)
+    assert turned_test(turned) == test
 
 
 def test_a_difference_is_turned_with_its_means() -> None:

@@ -1,0 +1,59 @@
+"""The plan of a study's questions with categories: what their tests find if answers change as a yes is expected to."""
+
+from collections.abc import Iterator
+
+from django.utils.translation import gettext as _
+
+from analysis.planning.forms import PlanForm
+from analysis.planning.plans import LEVEL
+from analysis.planning.wording import percent, whole
+from candor.planning.categories import CategoryPlan, plan_categories
+from surveys.definition import StudyDefinition
+from surveys.questions.sensitive import SensitiveQuestion
+
+
+def category_sentences(definition: StudyDefinition, form: PlanForm, *, language: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The text of each question with categories, and what its plan says. The faces are those of the study as it is defined."""
+    for question in definition.category_questions:
+        yield question.text.in_language(language), tuple(_sentences(definition, question, form))
+
+
+def _sentences(definition: StudyDefinition, question: SensitiveQuestion, form: PlanForm) -> Iterator[str]:
+    if definition.is_survey:
+        yield _("A survey compares nothing, and how precisely it finds the shares of named answers is not planned here.")
+        return
+    plan = _plan(definition, question, form)
+    labels = {arm.name: arm.label.in_language(definition.languages[0]) for arm in definition.arms}
+    for one in plan.contrasts:
+        words = {
+            "treatment": labels[one.treatment],
+            "n": whole(plan.n),
+            "power": percent(one.power),
+            "wanted": percent(form.value("power")),
+        }
+        yield (
+            _("With %(n)s students the test whether “%(treatment)s” changes any answer finds this with a probability of %(power)s.") % words
+        )
+        yield (
+            _("No number of students is enough for %(wanted)s.") % words
+            if one.participants_needed is None
+            else _("For %(wanted)s it takes %(needed)s students.") % (words | {"needed": whole(one.participants_needed)})
+        )
+
+
+def _plan(definition: StudyDefinition, question: SensitiveQuestion, form: PlanForm) -> CategoryPlan:
+    """The last category is as frequent as a yes is expected to be, the others are equally frequent."""
+    others = len(question.categories) - 1
+
+    def shares(last: float) -> tuple[float, ...]:
+        return (*((1 - last) / others for _other in range(others)), last)
+
+    control, effect = form.value("prevalence"), form.value("effect")
+    return plan_categories(
+        definition.category_design(question),
+        prevalence={arm.name: shares(control if arm.name == definition.control else control + effect) for arm in definition.arms},
+        cheater_proportion=form.value("cheaters"),
+        n=int(form.value("n")),
+        power=form.value("power"),
+        level=LEVEL,
+    )

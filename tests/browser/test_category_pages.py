@@ -1,0 +1,96 @@
+"""Questions with several answers on a phone: each with its own table, in every language of its study; and the page that makes one."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from accounts.models import User
+from surveys.models import CategoryResponse, Response, Study
+from surveys.studies import services as studies
+from surveys.study_file import define
+from tests.browser.people import JOURNEY, TWO_QUESTIONS, become, recruiting_study, token_at_questions
+from tests.browser.test_builder import investigator, log_in
+from tests.browser.turning import button, roll
+from tests.categories import FREQUENCY
+from tests.factories import definition
+
+fixtures = (investigator,)
+Check = Callable[[Page], None]
+NARROW = {"viewport": {"width": 390, "height": 844}, "reduced_motion": "reduce"}
+
+
+def show_face(page: Page, face: int) -> None:
+    page.add_init_script(f"crypto.getRandomValues = (bytes) => bytes.fill({face - 1})")
+
+
+SAYS = {"en": (3, ["Answer no", "Answer “More often”"]), "de": (2, ["Antworte mit Nein", "Antworte mit „Einmal“"])}
+
+
+@pytest.mark.parametrize("language", SAYS)
+def test_each_die_says_what_the_table_of_its_question_says(
+    new_page: Callable[..., Page],
+    site: str,
+    transactional_db: None,
+    assert_accessible: Check,
+    assert_fits: Check,
+    language: str,
+) -> None:
+    face, words = SAYS[language]
+    study = recruiting_study(questions=[TWO_QUESTIONS[0], FREQUENCY])
+    token = token_at_questions(study, subsample="1", language=language)
+    page = new_page(**NARROW)
+    become(page.context, site, token)
+    show_face(page, face)
+    page.goto(JOURNEY)
+    names = {"en": ("Roll the die", "Next", "Submit answers"), "de": ("Würfeln", "Weiter", "Antworten abschicken")}[language]
+    for index, said in enumerate(words):
+        assert roll(page, button_name=names[0]) == said
+        own = page.locator("[data-question-page]").nth(index)
+        expect(own.locator(f"tr[data-faces~='{face}'] td")).to_have_text(said)
+        expect(page.locator("[data-die-key]:visible")).to_have_count(1)
+        assert_accessible(page)
+<<<<<<< HEAD
+        assert_fits(page)
+        own.get_by_role("radio").last.check()
+        button(page, names[1]).click()
+    assert page.locator("[data-answer-to]").all_inner_texts() == [["No", "More often"], ["Nein", "Öfter"]][language == "de"]
+    button(page, names[2]).click()
+    expect(page.locator("#completion-code")).to_be_visible()
+    assert list(Response.objects.values_list("reported_yes", flat=True)) == [False]
+    assert list(CategoryResponse.objects.values_list("category", flat=True)) == [2]
+
+
+def test_the_builders_page_asks_for_answers_and_faces_only_where_there_are_several(
+    new_page: Callable[..., Page], investigator: User, assert_accessible: Check, assert_fits: Check
+) -> None:
+    study = studies.create_study(definition=definition(), owner=investigator)
+    page = new_page(**NARROW)
+    log_in(page, f"/studies/{study.slug}/build/questions/")
+    page.get_by_role("link", name="Add a question with two to six answers").click()
+    expect(page.get_by_label("Word for Yes (optional)")).to_have_count(0)
+    page.get_by_role("radio", name="Yes or no").check()
+    expect(page.get_by_label("Faces in subsample 1")).to_be_hidden()
+    page.get_by_role("radio", name="One of two to six answers").check()
+    assert_accessible(page)
+    assert_fits(page)
+    for name, lines in (("text", "How often?"), ("categories", "Never\nOnce\nOften")):
+        for code in ("en", "de"):
+            page.locator(f"[name='{name}.{code}']").fill(lines)
+    page.get_by_role("button", name="Save").first.click()
+    expect(page.get_by_text("Never · Once · Often")).to_be_visible()
+    (question,) = define(Study.objects.get().definition).category_questions
+    assert set(question.faces) == {"1", "2"}
+=======
+    page.goto(f"/data/{SLUG}/1/")
+    findings = page.locator("[data-findings]")
+    expect(findings.get_by_text("Your browser computed")).to_be_visible()
+    expect(findings.get_by_text("all are the same to 1e-9")).to_be_visible()
+    expect(findings.get_by_text("Your browser does not compute questions with named answers again.")).to_be_visible()
+    expect(findings.locator("tr[data-question=copying] .is-same")).to_have_count(0)
+    expect(findings.locator("tr[data-question=attention] .is-same").first).to_be_visible()
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert_fits(page)
+        assert_accessible(page)
+>>>>>>> 101a9bdc (plan: the power of the test of questions with named answers; guides and API say where their results are)
