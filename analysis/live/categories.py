@@ -60,7 +60,7 @@ class CategoryWords:
         return contrast_in_words(self.names.shown[one.treatment], self.names.shown[one.control])
 
     def answer(self, one: CategoryEffect | CategoryPrevalence) -> str:
-        """What is counted: an answer, that one and all above it, or the mean of the scores."""
+        """The name of a number: an answer, that one and all above it, or the mean of the scores."""
         if one.category is None:
             return _("mean score")
         text = self.answers.get(one.category, one.category)

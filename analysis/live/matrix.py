@@ -59,7 +59,7 @@ class Cell(Estimated):
     ]
     p_value: Annotated[
         float | None,
-        Field(description="Of the test of no effect on any category, Holm's over the contrasts; null for yes/no questions."),
+        Field(description="The p-value of the test of no effect on any category, Holm's over the contrasts; null for yes/no questions."),
     ] = None
 
 

@@ -19,9 +19,7 @@ WAITS = re.compile(
     r"too early: (\d+) said (yes|no) in arm '(.+)', subsample '(.+)', and at least (\d+) have to say yes and \d+ no everywhere"
 )
 ROUGH = re.compile(r"(\d+) said (yes|no) in arm (.+), subsample (.+): intervals and p-values, which rest on many answers, are rough\.")
-ROUGH_ANSWER = re.compile(
-    r"(\d+) said “(.+)” in arm (.+), subsample (.+): intervals and p-values, which rest on many answers, are rough\."
-)
+ROUGH_ANSWER = re.compile(r"(\d+) said “(.+)” in arm (.+), subsample (.+): intervals and p-values, which rest on many answers, are rough\.")
 QUOTED = re.compile(r"\b(arm|subsample) '([^']*)'")
 IDENTIFIER = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")
 

@@ -175,7 +175,7 @@ class Content:
 
     @property
     def estimates(self) -> Mapping[str, Mapping[str, object]]:
-        """What results.json says of every question."""
+        """The estimates in results.json, by question."""
         return {**self.results["outcomes"], **self.results.get("categories", {})}
 
     @property
@@ -280,7 +280,7 @@ def columns_of(content: Content) -> list[Column]:
 
 
 def _forced(content: Content, subsample: str) -> Iterator[str]:
-    """What the die forces in a subsample: for all yes/no questions alike, and for each question with categories."""
+    """The forced answers of a subsample: for all yes/no questions alike, and for each question with categories."""
     if content.questions:
         forced = content.protocol["design"]["subsamples"][subsample]
         yield f"the die forces yes with probability {forced['forced_yes']} and no with probability {forced['forced_no']}"

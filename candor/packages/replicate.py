@@ -272,7 +272,7 @@ def methods_of(published: Published) -> str:
 def alike_in_all_versions(outcome: Mapping[str, object] | None) -> dict[str, object]:
     """The values of one question that every version of the methods computes alike, by their places; effects by method and arm.
 
-    Of a question with categories these are the number of people and its privacy loss.
+    A question with categories gives its number of people and its privacy loss.
     """
     effects = None if outcome is None or "categories" in outcome else outcome.get("effects")
     if outcome is None or not isinstance(effects, Sequence):

@@ -50,7 +50,6 @@ def test_each_die_says_what_the_table_of_its_question_says(
         expect(own.locator(f"tr[data-faces~='{face}'] td")).to_have_text(said)
         expect(page.locator("[data-die-key]:visible")).to_have_count(1)
         assert_accessible(page)
-<<<<<<< HEAD
         assert_fits(page)
         own.get_by_role("radio").last.check()
         button(page, names[1]).click()
@@ -81,16 +80,3 @@ def test_the_builders_page_asks_for_answers_and_faces_only_where_there_are_sever
     expect(page.get_by_text("Never · Once · Often")).to_be_visible()
     (question,) = define(Study.objects.get().definition).category_questions
     assert set(question.faces) == {"1", "2"}
-=======
-    page.goto(f"/data/{SLUG}/1/")
-    findings = page.locator("[data-findings]")
-    expect(findings.get_by_text("Your browser computed")).to_be_visible()
-    expect(findings.get_by_text("all are the same to 1e-9")).to_be_visible()
-    expect(findings.get_by_text("Your browser does not compute questions with named answers again.")).to_be_visible()
-    expect(findings.locator("tr[data-question=copying] .is-same")).to_have_count(0)
-    expect(findings.locator("tr[data-question=attention] .is-same").first).to_be_visible()
-    for width in (1280, 390):
-        page.set_viewport_size({"width": width, "height": 900})
-        assert_fits(page)
-        assert_accessible(page)
->>>>>>> 101a9bdc (plan: the power of the test of questions with named answers; guides and API say where their results are)

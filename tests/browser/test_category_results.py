@@ -1,6 +1,5 @@
 """Questions with named answers in a browser: the results page and the public page of a release, wide and narrow."""
 
-import os
 from collections.abc import Callable
 
 from playwright.sync_api import Page, expect
@@ -44,7 +43,6 @@ def test_every_answer_fits_every_screen_and_serves_screen_readers(
         page.set_viewport_size({"width": width, "height": 900})
         assert_fits(page)
         assert_accessible(page)
-        look(page, f"results-{width}")
     page.goto(f"/data/{SLUG}/1/")
     findings = page.locator("[data-findings]")
     expect(findings.get_by_text("Your browser computed")).to_be_visible()
@@ -56,11 +54,3 @@ def test_every_answer_fits_every_screen_and_serves_screen_readers(
         page.set_viewport_size({"width": width, "height": 900})
         assert_fits(page)
         assert_accessible(page)
-        look(page, f"release-{width}")
-
-
-def look(page: Page, name: str) -> None:
-    if os.environ.get("LOOK"):
-        for n, selector in enumerate(("section.matrix", "section[aria-labelledby=outcome-2]", "section.findings")):
-            if page.locator(selector).count():
-                page.locator(selector).first.screenshot(path=f"{os.environ['LOOK']}/{name}-{n}.png")

@@ -21,7 +21,7 @@ from analysis.packages.archives.ro_crate import CRATE
 from analysis.packages.content import Content
 from analysis.packages.licences import LICENCES
 from analysis.packages.package import package_files
-from analysis.packages.privacy_statement import privacy_statement, sentences_of
+from analysis.packages.privacy_statement import privacy_statement
 from analysis.packages.without_candor import replicate_numpy
 from candor.categories.estimates import estimate_categories
 from candor.cli import main as candor_command
@@ -169,6 +169,6 @@ def test_losses_of_different_questions_add_up():
     made = with_named_answers(yes_no=True)
     yes_no, named = made.epsilons
     assert (yes_no, named) == pytest.approx((log(7), log(17)))  # of 20 faces 1 forces the rarest answer; 6 and 16 ask for the truth
-    said = " ".join(sentences_of(privacy_statement(made)))
+    said = " ".join(map(str, privacy_statement(made)))
     assert f"1 × {yes_no:.4f} + {named:.4f} = {yes_no + named:.4f}" in said
     assert f"ε = {max(yes_no, named):.4f} for each answer at most" in said
