@@ -164,7 +164,7 @@ def test_no_body_breaks_the_api(role: Role | None) -> None:
                 if response.status_code >= 500 or time.process_time() - started > 2:
                     wrong.append((method, place, kind, body[:80], response.status_code, time.process_time() - started))
     assert wrong == []
-    assert sum(count for status, count in answers.items() if 400 <= status < 500) > 500, answers
+    assert sum(count for status, count in answers.items() if 400 <= status < 500) > 4 * len(every), answers
 
 
 @pytest.mark.parametrize("body", BROKEN_YAML.values(), ids=BROKEN_YAML)

@@ -188,8 +188,7 @@ def test_a_chunk_whose_worker_fell_silent_is_taken_by_the_next_while_the_run_goe
 ) -> None:
     run = begin(study)
     monkeypatch.setitem(JOBS, "bootstrap_chunk", replace(JOBS["bootstrap_chunk"], lanes=2))
-    lost = claimed(first_waiting(run))  # a worker takes a chunk and is killed
-    fall_silent(lost, seconds=-3600)  # not yet, however long the others take
+    fall_silent(lost := claimed(first_waiting(run)), seconds=-3600)  # a worker takes a chunk and is killed; nobody misses it yet
     while run.chunks.filter(holder=None, due_at__isnull=False).exists():
         work_on_part(run)
     assert swept(sent, "bootstrap_chunk") == []

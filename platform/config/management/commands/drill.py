@@ -51,7 +51,7 @@ class Command(BaseCommand):
 
 
 def _asked(database: str, folder: Path, scratch: Path) -> list[Finding]:
-    """What is found in the restored database, by a process of its own, which knows no other."""
+    """The findings of a process of its own, which knows no database but the restored one."""
     environment = {name: value for name, value in os.environ.items() if name not in {"REDIS_URL", "EMAIL_HOST"}} | {
         # No queue, no cache and no mail server: nothing that is done to the copy is told to anybody.
         "DJANGO_SETTINGS_MODULE": "config.settings.development",
