@@ -44,7 +44,7 @@ class Comparison:
 
 
 class Tried(TypedDict):
-    """What a sweep found of one class size, or of one ε of the desk."""
+    """The findings of a sweep for one class size, or for one ε of the desk."""
 
     size: int
     level: NotRequired[int]

@@ -89,7 +89,7 @@ class Protected:
 
 
 class Manifest(TypedDict):
-    """What was published for whom."""
+    """The published records, by the keys of their students."""
 
     trees: Mapping[str, Record | None]
     loss: Mapping[str, object]

@@ -19,7 +19,7 @@ DEEPEST, MOST_CHILDREN, MOST_CLASSES = 16, 10_000, 2**31
 
 
 class Released(TypedDict, total=False):
-    """What is published of a student besides the record."""
+    """The parts of a student that are published beside the record."""
 
     arm: str
     subsample: str

@@ -61,7 +61,7 @@ def labels(texts: Sequence[str], *, words: WordList, cap: int, language: str = "
 
 
 class Lexicon(Protocol):
-    """What VADER offers, as far as it is used here."""
+    """The part of VADER that is used here."""
 
     def polarity_scores(self, text: str) -> Mapping[str, float]: ...
 

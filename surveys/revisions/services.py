@@ -14,9 +14,9 @@ MOST_KEPT = 100
 
 
 def keep_revision(
-    study: Study, *, before: Mapping[str, object], actor: User, page: str = "", reverts: int | None = None
+    study: Study, *, before: Mapping[str, object], author: User, page: str = "", reverts: int | None = None
 ) -> DraftRevision | None:
-    """Keep the draft as it is now; `before` is what it was. The caller holds the study's lock.
+    """Keep the draft as it is now; `before` is what it was. The caller holds the study's lock and records the change.
 
     `page`: the address of a page that saves by itself while this person types. Returns None where the newest version could be renewed
     instead: the same person typed on the same page less than ten minutes ago.
@@ -25,7 +25,7 @@ def keep_revision(
     now = timezone.now()
     if newest is None:
         newest = DraftRevision.objects.create(study=study, number=1, definition=before, at=now)
-    if page and (newest.actor_id, newest.page) == (actor.pk, page) and now - newest.at < SPELL:
+    if page and (newest.actor_id, newest.page) == (author.pk, page) and now - newest.at < SPELL:
         newest.definition = study.definition
         newest.save(update_fields=["definition"])
         return None
@@ -37,7 +37,7 @@ def keep_revision(
         part=_changed_part(before, study.definition),
         page=page,
         reverts=reverts,
-        actor=actor,
+        actor=author,
         at=now,
     )
 

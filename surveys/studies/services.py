@@ -117,7 +117,7 @@ def change_definition(
         return study
     details = {"sha256": fingerprint(study)} | ({"approval_lost": True} if approval_lost else {})
     if fingerprint(study) != before:
-        revision = keep_revision(study, before=document, actor=actor, page=page, reverts=reverts)
+        revision = keep_revision(study, before=document, author=actor, page=page, reverts=reverts)
         if revision is None and not approval_lost:
             return study
     record(actor=actor, action=actions.STUDY_CHANGED, subject=study, details=details)

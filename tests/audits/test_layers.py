@@ -13,14 +13,23 @@ OPTIONAL = {"pandas"}
 
 
 def imports(path: Path) -> Iterator[str]:
-    """Every module that a file imports, also inside functions; relative ones as absolute names."""
+    """Every module that a file imports when it runs, also inside functions; relative ones as absolute names."""
     package = list(path.with_suffix("").parts[:-1])
-    for node in ast.walk(ast.parse((ROOT / path).read_text())):
+    tree = ast.parse((ROOT / path).read_text())
+    of_types = {id(one) for node in ast.walk(tree) if _is_of_types(node) for one in ast.walk(node)}
+    for node in ast.walk(tree):
+        if id(node) in of_types:
+            continue
         if isinstance(node, ast.Import):
             yield from (name.name for name in node.names)
         elif isinstance(node, ast.ImportFrom):
             base = package[: len(package) - node.level + 1] if node.level else []
             yield ".".join([*base, *([node.module] if node.module else [])])
+
+
+def _is_of_types(node: ast.AST) -> bool:
+    """Whether only a checker of types reads what is below."""
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
 
 
 def test_the_statistical_methods_import_only_numerical_libraries_and_themselves() -> None:

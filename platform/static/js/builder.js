@@ -27,7 +27,7 @@ function show(answer) {
   const focused = document.activeElement?.id;
   for (const part of PARTS) {
     const [old, fresh] = [document.querySelector(part), answer.querySelector(part)];
-    if (old && fresh && old.innerHTML !== fresh.innerHTML) old.replaceChildren(...fresh.childNodes);
+    if (old && fresh && !old.isEqualNode(fresh)) old.replaceChildren(...fresh.childNodes);
   }
   if (focused && document.activeElement?.id !== focused) document.getElementById(focused)?.focus();
 }
