@@ -59,6 +59,8 @@ class Asked:
 def diagnose(study: Study, *, definition: StudyDefinition, asked: Asked, actor: User) -> Diagnosis:
     """Simulate the design of `definition`; the new diagnosis takes the place of an older one."""
     design = definition.design()
+    if not definition.yes_no_questions:
+        raise DiagnosisError(_("This study has no yes-or-no question, and only those can be diagnosed."))
     if design.is_survey and not design.identification.prevalence:
         raise DiagnosisError(_("This die leaves open how many truly say yes, so that no study estimates it and none can be diagnosed."))
     if definition.in_sections and asked.people < (fewest := 2 * len(definition.sections)):

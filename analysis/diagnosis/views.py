@@ -42,5 +42,5 @@ def diagnosis(request: HttpRequest, slug: str) -> HttpResponse:
         from analysis.diagnosis.page import diagnosis_view  # SciPy, which most web processes can do without
 
         view = diagnosis_view(found, definition, language=get_language() or "en")
-    context = {"study": study, "view": view, "form": form, "errors": errors}
+    context = {"study": study, "view": view, "form": form, "errors": errors, "definition": definition}
     return render(request, "analysis/diagnosis.html", context, status=422 if errors else 200)

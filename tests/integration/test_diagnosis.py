@@ -15,6 +15,7 @@ from jobs.errors import TakenError
 from surveys.models import MemberRole, Study, StudyMember
 from surveys.study_file import define
 from tests.api_requests import API, get, post, problem
+from tests.categories import FREQUENCY
 from tests.factories import document, draft_study, logged_in, page_of, person
 from tests.jobs import Sent, attempt, catch, claimed, fall_silent, is_unfinished, keys, swept, work_on
 
@@ -48,6 +49,16 @@ def page_text(study: Study) -> str:
     response = logged_in(study.owner).get(reverse("analysis:diagnosis", args=[study.slug]))
     assert response.status_code == 200
     return " ".join(page_of(response).text_content().split())
+
+
+def test_questions_with_named_answers_are_left_out_and_the_page_says_so() -> None:
+    some = draft_study(owner=person(Role.INVESTIGATOR), questions=[*document()["questions"], FREQUENCY])
+    assert "It is about the yes-or-no questions." in page_text(some)
+    alone = draft_study(slug="alone", owner=person(Role.INVESTIGATOR), questions=[FREQUENCY])
+    assert "This study has no yes-or-no question" in page_text(alone)
+    assert "What you expect" not in page_text(alone)
+    with pytest.raises(DiagnosisError, match="no yes-or-no question"):
+        start(alone)
 
 
 def test_what_the_page_shows_is_what_the_library_finds(queued: Sent) -> None:
