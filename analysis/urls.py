@@ -3,7 +3,7 @@
 from django.urls import URLPattern, URLResolver, include, path
 
 from accounts.access import in_own_language
-from analysis import methods_page, views
+from analysis import methods_page, site_map, views
 from analysis.api import files, plans, results
 from analysis.data_sets import views as data_sets
 from analysis.data_sets.api import DataSets, OneDataSet
@@ -63,6 +63,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("data-sets/<slug:data_set>/questions/", questions, name="data_set_questions"),
     path("data-sets/<slug:data_set>/topics/", topics, name="data_set_topics"),
     path("data-sets/<slug:data_set>/ledger/", ledger, name="data_set_ledger"),
+    path("robots.txt", site_map.robots, name="robots"),
+    path("sitemap.xml", site_map.site_map, name="site_map"),
     path("evidence/", evidence.evidence, name="evidence"),
     path("evidence/evidence.zip", evidence.evidence_package, name="evidence_package"),
     path("methods/", methods_page.methods_page, name="methods_page"),

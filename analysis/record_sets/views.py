@@ -5,6 +5,7 @@ from collections.abc import Callable
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
@@ -15,8 +16,10 @@ from analysis.data_sets import services as data_sets
 from analysis.data_sets.errors import DataSetError
 from analysis.data_sets.forms import ReasonForm
 from analysis.data_sets.retention import typed_day
-from analysis.models import RecordPackage
+from analysis.models import PackageStatus, RecordPackage
+from analysis.packages.archives.landing import Landing, for_every_site
 from analysis.packages.errors import ReleaseError
+from analysis.packages.licences import LICENCES
 from analysis.record_sets import services
 from analysis.record_sets.forms import ROLES, BringRecordsForm
 from analysis.records.indented import to_chains
@@ -26,6 +29,7 @@ from analysis.sources.seats import NO_DATA_SET, DataSetSeat, access_record_set
 from analysis.sources.selectors import public_record_packages, schema_of_records
 from surveys.access import OWNER_ROLES
 from surveys.reading.apart import NotReadError
+from surveys.templatetags.catalogue_words import as_sentence
 
 Errors = dict[str, str]
 LONGEST_NAME = 200
@@ -81,7 +85,6 @@ def data_set_records(request: HttpRequest, data_set: str) -> HttpResponse:
 @require_safe
 def public_records(request: HttpRequest, data_set: str) -> HttpResponse:
     """The permanent page of a package; once it is retracted, the reason."""
-    from analysis.packages.licences import LICENCES
     from analysis.record_sets.package import check_command
     from analysis.releases.record_summary import summary_in
 
@@ -89,9 +92,26 @@ def public_records(request: HttpRequest, data_set: str) -> HttpResponse:
     told = package.summary["records"]
     context = {"package": package, "data_set": package.data_set, "licence": LICENCES[package.licence], "records": summary_in(told)}
     context["command"] = check_command(told["promised"])
+    context["landing"] = _landing(request, package) if package.status == PackageStatus.BUILT else None
     return render(request, "analysis/record_sets/public.html", context)
 
 
+def _landing(request: HttpRequest, package: RecordPackage) -> Landing:
+    data_set = package.data_set
+    return Landing.at(
+        request,
+        reverse("analysis:public_records", args=[data_set.slug]),
+        files={reverse("analysis:public_records_package", args=[data_set.slug]): "application/zip"},
+        title=data_set.title,
+        description=as_sentence(package.summary.get("abstract") or package.summary["description"]),
+        authors=package.authors,
+        version=1,
+        day=data_set.decided_on,
+        licence=LICENCES[package.licence],
+    )
+
+
+@for_every_site
 @require_safe
 def public_records_package(request: HttpRequest, data_set: str) -> HttpResponse:
     """The package, for everybody."""

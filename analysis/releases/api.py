@@ -21,6 +21,12 @@ class OpenToEverybody(APIView):
     permission_classes = (AllowAny,)
     throttle_classes = ()
 
+    def finalize_response(self, request: Request, response: Response, *args: object, **kwargs: object) -> Response:
+        """Pages of other sites may read it, too."""
+        response = super().finalize_response(request, response, *args, **kwargs)
+        response["Access-Control-Allow-Origin"] = "*"
+        return response
+
 
 class ZipFile(BaseRenderer):
     media_type = "application/zip"

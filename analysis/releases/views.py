@@ -5,6 +5,7 @@ from collections.abc import Callable
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_safe
 
@@ -13,10 +14,11 @@ from accounts.models import Role, User
 from analysis import actions
 from analysis.answers.record_schemas import schema_of_study
 from analysis.models import OPEN_RELEASES, RecordPackage, Release, ReleaseStatus
+from analysis.packages.archives.landing import Landing, for_every_site
 from analysis.packages.licences import LICENCES
 from analysis.releases import services
 from analysis.releases.building import STAGES
-from analysis.releases.findings import file_of, findings_of
+from analysis.releases.findings import RECOMPUTED, file_of, findings_of
 from analysis.releases.forms import ReleaseForm
 from analysis.releases.keys import signing_key
 from analysis.releases.record_choices import RecordChoices
@@ -41,6 +43,7 @@ from candor.packages.signing import public_pem
 from surveys.access import Seat, access_own_study, access_study
 from surveys.errors import SurveyError
 from surveys.protocols import definition_for
+from surveys.templatetags.catalogue_words import as_sentence
 
 
 @require_role(*Role)
@@ -143,10 +146,33 @@ def public_page(request: HttpRequest, slug: str, version: int) -> HttpResponse:
         "findings": findings_of(release) if release.status == ReleaseStatus.PUBLISHED else None,
         "statistics": statistics_of(release) if release.status == ReleaseStatus.PUBLISHED else None,
         "versions": public_releases().filter(study=release.study).order_by("-version"),
+        "landing": _landing(request, release) if release.status == ReleaseStatus.PUBLISHED else None,
     }
     return render(request, "analysis/releases/public_page.html", context)
 
 
+def _landing(request: HttpRequest, release: Release) -> Landing:
+    here = {"slug": release.study.slug, "version": release.version}
+    files = {reverse("analysis:public_package", kwargs=here): "application/zip"}
+    files |= {reverse("analysis:public_file", kwargs={**here, "name": name}): _media_type(name) for name in RECOMPUTED}
+    return Landing.at(
+        request,
+        reverse("analysis:public_release", kwargs=here),
+        files=files,
+        title=release.title,
+        description=as_sentence(release.summary.get("abstract") or release.summary["description"]),
+        authors=release.authors,
+        version=release.version,
+        day=release.decided_on,
+        licence=LICENCES[release.licence],
+    )
+
+
+def _media_type(name: str) -> str:
+    return "text/csv; charset=utf-8" if name.endswith(".csv") else "application/json"
+
+
+@for_every_site
 @require_safe
 def public_file(request: HttpRequest, slug: str, version: int, name: str) -> HttpResponse:
     """A file of the package from which a browser computes the estimates again; nobody counts or notes who reads it."""
@@ -154,9 +180,10 @@ def public_file(request: HttpRequest, slug: str, version: int, name: str) -> Htt
     content = file_of(release, name) if release.status == ReleaseStatus.PUBLISHED else None
     if content is None:
         raise Http404("There is no such file.")
-    return HttpResponse(content, content_type="text/csv; charset=utf-8" if name.endswith(".csv") else "application/json")
+    return HttpResponse(content, content_type=_media_type(name))
 
 
+@for_every_site
 @require_safe
 def public_package(request: HttpRequest, slug: str, version: int) -> HttpResponse:
     """The package, for everybody."""
@@ -165,6 +192,7 @@ def public_package(request: HttpRequest, slug: str, version: int) -> HttpRespons
     return HttpResponse(package, content_type="application/zip", headers={"Content-Disposition": name})
 
 
+@for_every_site
 @require_safe
 def signing_keys(request: HttpRequest) -> HttpResponse:
     """The key of this installation, followed by its former keys with which public data were signed."""

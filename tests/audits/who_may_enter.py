@@ -72,6 +72,8 @@ EVERYWHERE: dict[str, tuple[Any, ...]] = {
     "analysis:api_releases":           (200,    200,    200,    200,    200,    200,    200,    200,    200),
     "account_tokens":                  (LOGIN,  200,    200,    200,    200,    200,    200,    200,    200),
     "analysis:methods_page":           (200,    200,    200,    200,    200,    200,    200,    200,    200),
+    "analysis:robots":                 (200,    200,    200,    200,    200,    200,    200,    200,    200),
+    "analysis:site_map":               (200,    200,    200,    200,    200,    200,    200,    200,    200),
     "analysis:evidence":               (200,    200,    200,    200,    200,    200,    200,    200,    200),
     "analysis:evidence_package":       (404,    404,    404,    404,    404,    404,    404,    404,    404),
     "analysis:data_sets":              (LOGIN,  200,    200,    200,    200,    200,    200,    200,    200),

@@ -16,7 +16,15 @@ from tests.factories import logged_in, person, recruiting_study
 
 pytestmark = pytest.mark.django_db
 
-FOR_EVERYBODY = {"analysis:evidence", "analysis:methods_page", "surveys:log_heads", "surveys:open_studies", "surveys:two_worlds"}
+FOR_EVERYBODY = {
+    "analysis:evidence",
+    "analysis:methods_page",
+    "analysis:robots",
+    "analysis:site_map",
+    "surveys:log_heads",
+    "surveys:open_studies",
+    "surveys:two_worlds",
+}
 """The same for everybody, whether logged in or not: anybody may keep them."""
 
 
