@@ -84,11 +84,11 @@ def test_a_click_elsewhere_right_after_typing_loses_nothing(page: Page, study: S
     page.goto(f"{build}questions/add/?kind=yes_no")
     page.get_by_label("English").first.fill("Did you ever")
     page.get_by_role("link", name="Back to: Sensitive questions").click()
-    page.get_by_role("link", name="Add a question").click()
+    page.get_by_role("link", name="Add a question", exact=True).click()
     expect(page.get_by_label("English").first).to_have_value("Did you ever")
     page.get_by_label("English").first.fill("Did you ever copy?")
     page.get_by_role("button", name="Save", exact=True).click()
-    page.get_by_role("link", name="Add a question").click()
+    page.get_by_role("link", name="Add a question", exact=True).click()
     expect(page.get_by_label("English").first).to_have_value("")
 
 
@@ -112,6 +112,7 @@ def test_text_that_was_typed_after_logging_out_is_there_after_logging_in(
     page: Page, study: Study, build: str, complaints: Complaints
 ) -> None:
     log_in(page, f"{build}debrief/")
+    expect(page.frame_locator("iframe[name=preview-frame]").get_by_role("heading").first).to_be_visible()
     page.context.clear_cookies(name="sessionid")
     page.get_by_label("English").fill("Many thanks.")
     expect(page.locator("[data-problem]")).to_contain_text("Log in again")

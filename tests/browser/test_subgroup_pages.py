@@ -61,7 +61,7 @@ def test_the_questions_are_chosen_by_keyboard(page: Page, transactional_db: None
     page.set_viewport_size({"width": 390, "height": 800})
     assert_fits(page)
     page.get_by_role("button", name="Save").press("Enter")
-    expect(page.get_by_role("checkbox").first).to_be_visible()
+    expect(page.get_by_text("Saved.", exact=True)).to_be_visible()
     study.refresh_from_db()
     assert study.definition["subgroups"] == ["gender"]
     page.goto(f"/studies/{study.slug}/build/subgroups/")

@@ -276,7 +276,7 @@ def test_no_page_of_staff_needs_redis(db: None, no_redis: None) -> None:
 def test_an_absent_redis_is_asked_once_in_five_seconds(no_redis: None, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
     ask = fallback.RedisCache.get
-    monkeypatch.setattr(fallback.RedisCache, "get", lambda self, key, **options: asked.append(key) or ask(self, key, **options))
+    monkeypatch.setattr(fallback.RedisCache, "get", lambda self, key, *values: asked.append(key) or ask(self, key, *values))
     for _ in range(10):
         cache.get("something")
     assert len(asked) == 1

@@ -5,16 +5,21 @@ const frame = document.querySelector("iframe[name=preview-frame]");
 
 /** Loads the page in the frame anew, where it was scrolled to. */
 export function refreshPreview() {
-  const shown = frame?.contentWindow;
+  const shown = readable();
   if (!shown || shown.location.href === "about:blank") return;
   const { scrollX, scrollY } = shown;
-  frame.addEventListener("load", () => frame.contentWindow.scrollTo(scrollX, scrollY), { once: true });
+  frame.addEventListener("load", () => readable()?.scrollTo(scrollX, scrollY), { once: true });
   shown.location.reload();
+}
+
+/** The window in the frame; null where the login page, which nobody may frame, would stand in it. */
+function readable() {
+  return frame?.contentDocument ? frame.contentWindow : null;
 }
 
 /** The choices say what the frame shows, also after somebody went on inside it. */
 function follow() {
-  const shown = new URLSearchParams(frame.contentWindow.location.search);
+  const shown = new URLSearchParams(readable()?.location.search);
   for (const choice of form.querySelectorAll("select")) if (shown.has(choice.name)) choice.value = shown.get(choice.name);
 }
 
