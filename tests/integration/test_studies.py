@@ -283,14 +283,14 @@ def test_a_newer_file_of_the_same_name_leaves_the_frozen_one_alone() -> None:
         (
             "a.exe",
             b"MZ",
-            "a.exe: expected a video (.mp4, .webm), a recording (.mp3, .m4a, .ogg), captions (.vtt) or a picture "
-            "(.png, .jpg, .webp), got .exe",
+            "a.exe: expected a video (.mp4, .webm), a recording (.mp3, .m4a, .ogg), captions (.vtt), a picture (.png, .jpg, .webp) "
+            "or the words of a language (.po), got .exe",
         ),
         (
             "a",
             b"",
-            "a: expected a video (.mp4, .webm), a recording (.mp3, .m4a, .ogg), captions (.vtt) or a picture "
-            "(.png, .jpg, .webp), got no suffix",
+            "a: expected a video (.mp4, .webm), a recording (.mp3, .m4a, .ogg), captions (.vtt), a picture (.png, .jpg, .webp) "
+            "or the words of a language (.po), got no suffix",
         ),
         ("a.png", b"\x89PNG\r\n\x1a\n" + b"x" * 5 * 1024**2, "a.png: expected a picture of at most 5 MB"),
     ],
