@@ -122,6 +122,18 @@ def test_text_that_was_typed_after_logging_out_is_there_after_logging_in(
     assert stored(study)["debrief"]["en"] == "Many thanks."
 
 
+def test_text_that_was_typed_before_the_script_came_is_saved(page: Page, study: Study, build: str) -> None:
+    log_in(page, f"{build}debrief/")
+    page.route("**/builder*.js", lambda route: scripts.append(route))
+    scripts: list[Any] = []
+    page.goto(f"{build}debrief/", wait_until="commit")
+    page.get_by_label("English").fill("Early.")
+    page.wait_for_function("document.readyState === 'interactive'")
+    scripts[0].continue_()
+    expect(saved(page)).to_have_text("All changes are saved")
+    assert stored(study)["debrief"]["en"] == "Early."
+
+
 def test_the_button_waits_for_what_the_page_saves_by_itself(page: Page, study: Study, build: str) -> None:
     log_in(page, f"{build}debrief/")
     waiting: list[Any] = []

@@ -147,6 +147,10 @@ function begin(form) {
   } else if (kept.restore()) {
     say("back", bar?.dataset.back);
     saving?.soon();
+  } else if (kept.isChanged) {
+    kept.keep();
+    if (form.id === "builder-form") say("kept");
+    if (!document.activeElement.closest("[data-whole]")) saving?.soon();
   } else if (saving) {
     say("done");
   }

@@ -4,12 +4,32 @@
 
 const OWN = new Set(["csrfmiddlewaretoken", "loaded", "action"]);
 const PREFIX = "typed ";
+const NO_TEXT = new Set(["submit", "button", "reset", "image", "file", "fieldset", "output"]);
+
+/** Of a hidden input and a slider, which scripts move, the value as it is. */
+function valuesAsLoaded(field) {
+  if (field.type === "checkbox" || field.type === "radio") return field.defaultChecked ? [field.value] : [];
+  if (field.type === "hidden" || field.type === "range") return [field.value];
+  if (!field.options) return [field.defaultValue];
+  const chosen = [...field.options].filter((option) => option.defaultSelected);
+  return (chosen.length || field.multiple ? chosen : [...field.options].slice(0, 1)).map((option) => option.value);
+}
 
 export class KeptText {
   constructor(form) {
     this.form = form;
     this.key = `${PREFIX}${form.dataset.keep} ${location.pathname} ${form.id}`;
-    this.before = this.typed();
+    this.before = this.loaded();
+  }
+
+  /** The same as the server sent it: somebody may type, and a browser put back what it held, before a script runs. */
+  loaded() {
+    const values = [];
+    for (const field of this.form.elements) {
+      if (!field.name || OWN.has(field.name) || NO_TEXT.has(field.type) || field.matches(":disabled")) continue;
+      for (const value of valuesAsLoaded(field)) values.push([field.name, value]);
+    }
+    return JSON.stringify(values);
   }
 
   /** The names and values of all inputs, as text, so that two moments can be compared. */
