@@ -6,7 +6,7 @@ const OWN = new Set(["csrfmiddlewaretoken", "loaded", "action"]);
 const PREFIX = "typed ";
 const NO_TEXT = new Set(["submit", "button", "reset", "image", "file", "fieldset", "output"]);
 
-/** Of a hidden input and a slider, which scripts move, the value as it is. */
+/** Scripts move hidden inputs and sliders, so that theirs are the values as they are. */
 function valuesAsLoaded(field) {
   if (field.type === "checkbox" || field.type === "radio") return field.defaultChecked ? [field.value] : [];
   if (field.type === "hidden" || field.type === "range") return [field.value];
