@@ -13,7 +13,7 @@ from audit.models import Entry
 from surveys.allocation.services import SMALLEST_LIST, change_arm, has_room, take_slot
 from surveys.errors import StudyFullError
 from surveys.journey import services as participation
-from surveys.models import AllocationList, AllocationSlot, Study, StudyStatus
+from surveys.models import AllocationList, AllocationSlot, ArmState, Study, StudyStatus
 from surveys.studies import services as studies
 from surveys.tasks import draw_ahead
 from surveys.tokens import withdrawal_code
@@ -128,6 +128,19 @@ def test_a_full_study_is_told_from_few_rows(django_assert_max_num_queries: Any) 
     with django_assert_max_num_queries(2) as asked:
         assert not has_room(study)
     assert not any("COUNT" in one["sql"] for one in asked.captured_queries)
+
+
+def test_a_full_study_of_an_older_version_is_full_again_after_one_more_list() -> None:
+    """Older versions did not keep how many lines a quota lacks; until the lists are drawn on, each arm counts as lacking one."""
+    study = recruiting_study(arms=with_quotas(slides=3, instructor=4))
+    take(study, 7)
+    study.arm_states.update(lines_missing=ArmState._meta.get_field("lines_missing").default)
+    draw_ahead()
+    draw_ahead()
+    assert not has_room(study)
+    with pytest.raises(StudyFullError):
+        take(study, 1)
+    assert AllocationList.objects.count() == 2
 
 
 def test_lines_are_stored_as_the_orm_stores_them(study: Study) -> None:
