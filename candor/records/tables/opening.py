@@ -34,8 +34,10 @@ class Opener:
         self.classes = classes
         self.depths = [[len(tree.chain(node)) - 1 for node in range(len(tree.labels))] for tree in hierarchies]
         ways = [paths(tree) for tree in hierarchies]
-        self.above = [way[own].T.astype(np.int32, order="C") for way, own in zip(ways, classes.leaves.T, strict=True)]
+        self.above = [way[own].T.astype(np.uint16, order="C") for way, own in zip(ways, classes.leaves.T, strict=True)]
         """For each attribute the labels above each row, from the root down; shape (levels, rows)."""
+        self.known: dict[tuple[int, ...], npt.NDArray[np.bool_]] = {}
+        """Which rows a half of a label covers; many labels share it."""
         self.prices = [_once(above, losses) for above, losses in zip(self.above, classes.losses, strict=True)]
         rng = np.random.default_rng(0)
         self.codes = [rng.integers(2**32, size=len(own), dtype=np.uint32) for own in classes.losses]
@@ -147,9 +149,16 @@ class Opener:
 
     def _below(self, label: Sequence[int]) -> Nodes:
         """The rows that the label covers."""
-        own = zip(label, self.depths, self.above, strict=True)
-        covers = [above[depths[node]] == node for node, depths, above in own if node]
-        return np.flatnonzero(np.logical_and.reduce(covers)) if covers else np.arange(len(self.classes.of))
+        half = len(label) // 2
+        return (self._covered(label, range(half)) & self._covered(label, range(half, len(label)))).nonzero()[0]
+
+    def _covered(self, label: Sequence[int], attributes: range) -> npt.NDArray[np.bool_]:
+        """Which rows some attributes of the label cover. It is kept, because many labels share it."""
+        own = (attributes.start, *label[attributes.start : attributes.stop])
+        if own not in self.known:
+            covers = [self.above[at][self.depths[at][label[at]]] == label[at] for at in attributes]
+            self.known[own] = np.logical_and.reduce(covers, initial=True) 
+        return self.known[own]
 
     def _plan(self, label: Sequence[int]) -> tuple[Nodes, Nodes]:
         """The rows that would take the label, and the classes that would be dissolved for it; no rows when that gains nothing.
@@ -159,10 +168,12 @@ class Opener:
         """
         classes = self.classes
         below = self._below(label)
+        if len(below) < classes.k:
+            return NOBODY, NOBODY
         of = classes.of[below]
         saved = classes.costs - np.float32(sum(float(own[node]) for own, node in zip(classes.losses, label, strict=True)))
         gaining = saved[of] > LEAST_GAIN
-        if len(below) < classes.k or not gaining.any():
+        if not gaining.any():
             return NOBODY, NOBODY
         rows, own, number = below[gaining], of[gaining], len(classes.sizes)
         asked, surplus = np.bincount(own, minlength=number), classes.sizes - classes.least
@@ -197,7 +208,7 @@ def _shared(keys: Keys, fewest: float) -> npt.NDArray[np.bool_]:
     return np.asarray(np.bincount(buckets)[buckets] >= fewest)
 
 
-def _once(above: npt.NDArray[np.int32], losses: Single) -> Single:
+def _once(above: npt.NDArray[np.uint16], losses: Single) -> Single:
     """The losses of labels; FAR where a label repeats the one before."""
     found = losses[above]
     found[1:][above[1:] == above[:-1]] = FAR
