@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from candor.records.hierarchies import Hierarchy
-from candor.records.tables.classes import FAR, MOST_PAIRS, Classes, Nodes, Single, paths
+from candor.records.tables.classes import FAR, MOST_PAIRS, Classes, Nodes, Single
 
 Keys = npt.NDArray[np.uint32]
 MOST_LABELS = 10_000_000
@@ -33,8 +33,7 @@ class Opener:
     def __init__(self, classes: Classes, hierarchies: Sequence[Hierarchy]) -> None:
         self.classes = classes
         self.depths = [[len(tree.chain(node)) - 1 for node in range(len(tree.labels))] for tree in hierarchies]
-        ways = [paths(tree) for tree in hierarchies]
-        self.above = [way[own].T.astype(np.uint16, order="C") for way, own in zip(ways, classes.leaves.T, strict=True)]
+        self.above = [above.T.copy() for above in classes.above]
         """For each attribute the labels above each row, from the root down; shape (levels, rows)."""
         self.known: dict[tuple[int, ...], npt.NDArray[np.bool_]] = {}
         """Which rows a half of a label covers; many labels share it."""
@@ -60,12 +59,8 @@ class Opener:
 
     def _look_elsewhere(self, rows: Nodes) -> None:
         classes = self.classes
-        for some in np.array_split(rows, 1 + len(rows) * len(classes.sizes) // MOST_PAIRS):
-            costs = classes.costs_of_joining(classes.at[some])
-            own, every = classes.of[some], np.arange(len(some))
-            costs[every, own] = FAR
-            self.target[some] = best = costs.argmin(axis=1)
-            self.elsewhere[some] = costs[every, best] - classes.costs[own]
+        self.target[rows], costs = classes.cheapest(rows, but_own=True)
+        self.elsewhere[rows] = costs - classes.costs[classes.of[rows]]
         self.all_elsewhere = np.bincount(classes.of, self.elsewhere, minlength=len(classes.sizes))
 
     def _candidates(self) -> Nodes:
