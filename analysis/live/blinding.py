@@ -157,6 +157,7 @@ def _blinded_categories(outcome: CategoryOutcome | NotYet, names: ArmNames) -> C
         no_effect=_contrasts(outcome.no_effect, turned_test, names),
         effects=_contrasts(outcome.effects, turned_category, names),
         prevalence=_shares(outcome.prevalence, names),
+        missing_answers=outcome.missing_answers and replace(outcome.missing_answers, contrasts=()),
         notes=(),
     )
 

@@ -7,10 +7,20 @@ from django.utils.translation import gettext as _
 
 from analysis.live.blinding import ArmNames
 from analysis.live.notes import plain_note, plain_reason
-from analysis.live.wording import cheater_sentence, contrast_in_words, down, on_condition, specification_sentence, up
+from analysis.live.wording import (
+    cheater_sentence,
+    contrast_in_words,
+    down,
+    how_many_are_missing,
+    missing_alike_sentence,
+    on_condition,
+    specification_sentence,
+    up,
+)
 from analysis.stored_results import NotYet, Results
 from candor.categories.results import AT_LEAST, CATEGORY, CategoryEffect, CategoryOutcome, CategoryPrevalence, NoEffectTest
 from candor.designs.privacy_words import certainty
+from candor.estimators.missing_answers import MissingByContrast
 from candor.results import SequentialValue
 from surveys.questions.sensitive import SensitiveQuestion
 
@@ -34,6 +44,8 @@ class ShownCategories:
     """With the names of contrast and answer."""
     prevalence: tuple[tuple[CategoryPrevalence, str, str], ...] = ()
     """With the names of arm and answer."""
+    missing: tuple[tuple[MissingByContrast, str, str], ...] = ()
+    """What missing answers leave open, with the names of contrast and answer."""
     notes: tuple[str, ...] = ()
 
     @property
@@ -56,7 +68,7 @@ class CategoryWords:
         answers = {one.name: one.text.in_language(language) for one in question.categories}
         return cls(names=names, answers=answers, stated_rate=stated_rate, is_survey=is_survey)
 
-    def contrast(self, one: CategoryEffect | NoEffectTest) -> str:
+    def contrast(self, one: CategoryEffect | NoEffectTest | MissingByContrast) -> str:
         return contrast_in_words(self.names.shown[one.treatment], self.names.shown[one.control])
 
     def answer(self, one: CategoryEffect | CategoryPrevalence) -> str:
@@ -77,6 +89,8 @@ class CategoryWords:
         if self.is_survey:
             yield from filter(None, (self._share(one) for one in found.prevalence if one.measure == CATEGORY))
         yield from filter(None, [specification_sentence(found.specification_test, survey=self.is_survey)])
+        if (missing := found.missing_answers) is not None:
+            yield f"{how_many_are_missing(missing)} {missing_alike_sentence(missing)}"
         if self.names.hides_contrasts:
             yield _("Effects are compared with the control arm, which would tell who is who; they are shown when the study is closed.")
         yield self._error_rate(found)
@@ -173,6 +187,10 @@ def shown_categories(
             no_effect=tuple((one, words.contrast(one)) for one in found.no_effect),
             effects=tuple((one, words.contrast(one), words.answer(one)) for one in found.effects),
             prevalence=tuple((one, arms[one.arm], words.answer(one)) for one in found.prevalence),
+            missing=tuple(
+                (one, words.contrast(one), words.answers.get(one.category or "", one.category or ""))
+                for one in (found.missing_answers.contrasts if found.missing_answers else ())
+            ),
             notes=tuple(plain_note(note, arms=arms) for note in found.notes),
         )
     reason = shown.not_yet if isinstance(shown, NotYet) else _("the planned analysis is being computed")

@@ -144,6 +144,10 @@ def _categories(live: LiveView) -> Iterator[Row]:
         for true in outcome.prevalence:
             what = (true.measure, true.category or "", files[true.arm], "")
             yield (*start, *what, true.value, true.standard_error, *_both(true.interval), None, None, None)
+        for gone in outcome.missing_answers.contrasts if outcome.missing_answers else ():
+            about = (gone.category or "", files[gone.treatment], files[gone.control], None, None)
+            yield (*start, "missing_worst_case", *about, *gone.worst_case, None, None, None)
+            yield (*start, "missing_lee", *about, *gone.lee, None, None, None)
 
 
 def _running(live: LiveView) -> Iterator[Row]:

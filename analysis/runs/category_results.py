@@ -3,7 +3,9 @@
 No interval that holds at every look is known for them, so nothing is computed before.
 """
 
-from analysis.answers.datasets import category_counts
+import numpy as np
+
+from analysis.answers.datasets import assigned_counts, category_counts
 from analysis.stored_results import ONCE, NotYet
 from candor.categories.estimates import estimate_categories
 from candor.categories.results import CategoryOutcome
@@ -21,13 +23,15 @@ def category_outcomes(
     """
     counts = category_counts(study, definition)
     n = max([answered, *(int(one.sum()) for one in counts.values())])
+    assigned = assigned_counts(study, definition) if counts else np.zeros(0)
     found: dict[str, CategoryOutcome | NotYet] = {}
     for question in definition.category_questions:
         table = counts[question.name]
         try:
             if not (has_ended or n >= planned):
                 raise MethodError(ONCE)
-            found[question.name] = estimate_categories(table, design=definition.category_design(question))
+            absent = assigned - table.sum(axis=-1)
+            found[question.name] = estimate_categories(table, design=definition.category_design(question), missing=absent)
         except MethodError as error:
             found[question.name] = NotYet(n=int(table.sum()), not_yet=str(error))
     return found

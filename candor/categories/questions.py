@@ -29,7 +29,7 @@ NO_OUTCOME_NAMED = "No outcome was named. Analysed as sensitive, because they ho
 def estimate_questions(
     counts: Mapping[str, NDArray[np.generic]],
     *,
-    missing: Mapping[str, int],
+    missing: Mapping[str, NDArray[np.int64]],
     design: Design,
     level: float = 0.95,
     families: Mapping[str, Sequence[str]],
@@ -41,7 +41,7 @@ def estimate_questions(
     ----------
     counts : mapping of str to ndarray of int, shape (K, S, C)
         By question: people by arm, subsample and answer.
-    missing : mapping of str to int
+    missing : mapping of str to ndarray of int, shape (K, S)
         By question: rows without an answer.
     design : Design
     level : float
@@ -53,11 +53,16 @@ def estimate_questions(
     outcomes = {}
     for name, one in counts.items():
         try:
-            outcomes[name] = estimate_categories(one, design=design, level=level)
+            outcomes[name] = estimate_categories(one, design=design, level=level, missing=missing[name])
         except MethodError as error:
             raise DataError(f"column {name!r}: {error}") from error
     return CategoryEstimates(
-        design=design, outcomes=outcomes, families=_families(outcomes, families), missing=missing, level=level, about=about
+        design=design,
+        outcomes=outcomes,
+        families=_families(outcomes, families),
+        missing={name: int(one.sum()) for name, one in missing.items()},
+        level=level,
+        about=about,
     )
 
 
@@ -215,7 +220,8 @@ def _parts(name: str, result: CategoryOutcome, *, missing: int) -> list[str]:
         parts.append(table(("among honest people", "value", "SE", "interval"), shares))
     rows_have = "1 row has" if missing == 1 else f"{missing} rows have"
     left_out = [f"{rows_have} no answer and {'is' if missing == 1 else 'are'} left out."] if missing else []
-    if notes := [*left_out, *result.notes]:
+    open_ends = [result.missing_answers.sentence] if result.missing_answers else []
+    if notes := [*left_out, *open_ends, *result.notes]:
         parts.append("\n".join(paragraph(note, bullet="• ") for note in notes))
     return parts
 

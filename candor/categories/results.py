@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from candor.estimators.missing_answers import MissingAnswers
 from candor.results import CheaterProportion, HonestTimesEffect, Interval, ModelTest, SpecificationTest
 
 CATEGORY, AT_LEAST, MEAN_SCORE = "category", "at_least", "mean_score"
@@ -83,3 +84,4 @@ class CategoryOutcome:
     model_test: ModelTest
     specification_test: SpecificationTest | None
     notes: tuple[str, ...]
+    missing_answers: MissingAnswers | None = None

@@ -171,8 +171,7 @@ def category_estimates(
     first, *_ = questions
     ratio = stated_ratio(questions[first].sum(axis=-1) + answers.missing[first], design=design)
     about += [RATIO_ALARM.format(ratio=ratio)] if ratio is not None and ratio.alarm else []
-    missing = {name: int(one.sum()) for name, one in answers.missing.items()}
-    return estimate_questions(questions, missing=missing, design=design, level=level, families=families, about=tuple(about))
+    return estimate_questions(questions, missing=answers.missing, design=design, level=level, families=families, about=tuple(about))
 
 
 def refuse_for_categories(design: Design, **asked: object) -> None:

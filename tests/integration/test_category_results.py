@@ -114,6 +114,26 @@ def test_with_the_planned_number_page_table_figure_and_api_have_the_estimates(ye
     assert client.get(reverse("analysis:figure", args=[study.slug, "categories-copying", "png"]))["Content-Type"] == "image/png"
 
 
+def test_missing_answers_are_said_and_their_bounds_are_in_page_table_and_api() -> None:
+    study = running(300)
+    gone = list(Participant.objects.filter(study=study, arm="instructor").values_list("pk", flat=True)[:30])
+    CategoryResponse.objects.filter(participant__in=gone).delete()
+    outcome = read_results(compute(study)).categories["copying"]
+    assert outcome.n == 270
+    assert (outcome.missing_answers.missing, len(outcome.missing_answers.contrasts)) == (30, 3)
+    client = logged_in(study.owner)
+    assert "30 of 300 people did not answer this question. Answers are not missing equally often in all groups" in words_of(client, study)
+    assert words_of(client, study).count("whatever the missing answers are (xτ)") == 3
+    worst = [row for row in table(client, study, "categories") if row["quantity"] == "missing_worst_case"]
+    told = api(client, study)["categories"][0]["planned_analysis"]["missing_answers"]
+    for row, one, bounds in zip(worst, outcome.missing_answers.contrasts, told["contrasts"], strict=True):
+        assert (row["category"], float(row["low"]), float(row["high"])) == (one.category, *one.worst_case)
+        assert bounds["worst_case"] == list(one.worst_case)
+    blinded = api(client, study, "?blinded=1")["categories"][0]["planned_analysis"]["missing_answers"]
+    assert (blinded["missing"], blinded["contrasts"]) == (30, [])
+    assert "whatever the missing" not in words_of(client, study, "?blinded=1")
+
+
 def test_shares_by_arm_are_shown_where_the_design_tells_them() -> None:
     study = running(300, of_categories={"cheaters": "never"})
     compute(study, RunKind.FIRST_RESULTS)

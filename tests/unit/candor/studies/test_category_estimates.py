@@ -50,6 +50,10 @@ def test_missing_answers_are_left_out_and_said(columns):
     assert result["cheating"].n == COUNTS.sum() - 2
     assert "2 rows have no answer and are left out." in str(result)
     assert result.to_dict()["outcomes"]["cheating"]["missing"] == 2
+    said = result["cheating"].missing_answers
+    assert result.to_dict()["outcomes"]["cheating"]["missing_answers"]["statistic"] == said.statistic
+    assert (said.missing, [one.category for one in said.contrasts]) == (2, NAMES)
+    assert "2 answers (0.1%) are missing" in str(result)
 
 
 def test_tables_rows_and_json_say_the_same(columns):
