@@ -232,10 +232,10 @@ def _effects(
                     ),
                 )
             )
-    return tuple(_adjusted(found, measures))
+    return tuple(adjusted_by_holm(found, measures))
 
 
-def _adjusted(effects: Sequence[CategoryEffect], measures: Sequence[Measure]) -> list[CategoryEffect]:
+def adjusted_by_holm(effects: Sequence[CategoryEffect], measures: Sequence[Measure]) -> list[CategoryEffect]:
     """The p-values, with Holm's over all effects of the same measure. Two categories have one test, not two."""
     found = list(effects)
     for kind in dict.fromkeys(one.kind for one in measures):
