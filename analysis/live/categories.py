@@ -44,6 +44,9 @@ class ShownCategories:
     """With the names of contrast and answer."""
     prevalence: tuple[tuple[CategoryPrevalence, str, str], ...] = ()
     """With the names of arm and answer."""
+    adjusted_tests: tuple[tuple[NoEffectTest, str], ...] = ()
+    adjusted: tuple[tuple[CategoryEffect, str, str], ...] = ()
+    """The tests and the effects with background answers, with these names."""
     missing: tuple[tuple[MissingByContrast, str, str], ...] = ()
     """What missing answers leave open, with the names of contrast and answer."""
     notes: tuple[str, ...] = ()
@@ -176,7 +179,7 @@ def shown_categories(
         return None
     name, text = question.name, question.text.in_language(language)
     if isinstance(found, CategoryOutcome):
-        arms = words.names.shown
+        arms, adjusted = words.names.shown, found.with_covariates
         return ShownCategories(
             name=name,
             question=text,
@@ -187,11 +190,13 @@ def shown_categories(
             no_effect=tuple((one, words.contrast(one)) for one in found.no_effect),
             effects=tuple((one, words.contrast(one), words.answer(one)) for one in found.effects),
             prevalence=tuple((one, arms[one.arm], words.answer(one)) for one in found.prevalence),
+            adjusted_tests=tuple((one, words.contrast(one)) for one in (adjusted.no_effect if adjusted else ())),
+            adjusted=tuple((one, words.contrast(one), words.answer(one)) for one in (adjusted.effects if adjusted else ())),
             missing=tuple(
                 (one, words.contrast(one), words.answers.get(one.category or "", one.category or ""))
                 for one in (found.missing_answers.contrasts if found.missing_answers else ())
             ),
-            notes=tuple(plain_note(note, arms=arms) for note in found.notes),
+            notes=tuple(plain_note(note, arms=arms) for note in (*found.notes, *(adjusted.notes if adjusted else ()))),
         )
     reason = shown.not_yet if isinstance(shown, NotYet) else _("the planned analysis is being computed")
     return ShownCategories(name=name, question=text, number=number, n=shown.n, sentences=(plain_reason(reason, arms=words.names.shown),))
