@@ -337,6 +337,13 @@ def require_fitting(questions: Sequence[BackgroundQuestion]) -> None:
         earlier[question.name] = question
 
 
+def named_by(questions: Iterable[BackgroundQuestion]) -> dict[str, list[str]]:
+    """The earlier answers on which these questions hang, by how they do."""
+    found = list(questions)
+    pipes = (named for one in found for text in (one.text, one.hint) for named, _otherwise in piped_in(text))
+    return {"a condition": [condition.question for one in found for condition in one.show_if], "a text": list(pipes)}
+
+
 def _require_pipe(name: str, named: str, earlier: Mapping[str, BackgroundQuestion]) -> None:
     found = earlier.get(named)
     if found is None or isinstance(found, Matrix | Circle | Group):
