@@ -125,7 +125,7 @@ def require_apart(
     for reader, names in read_by.items():
         if unfit := [name for name in names if name in privatised]:
             raise ValueError(
-                f"{reader} needs the answer to {some(unfit)}, which is privatised in the browser: nobody but the participant ever knows the "
+                f"{reader} needs the answer to {some(unfit)}, which is privatised in the browser: nobody but the participant knows the "
                 "true answer; expected a background question that is not privatised"
             )
 

@@ -163,7 +163,7 @@ READING: dict[str, tuple[dict[str, Any], str]] = {
     "subgroups": ({"subgroups": ["copying"]}, "subgroups needs the answer to copying"),
     "a condition": (
         {"background": [option("mood", show_if=[{"question": "copying", "any_of": ["once"]}])]},
-        "a condition needs the answer to copying, which is privatised in the browser: nobody but the participant ever knows the true answer",
+        "a condition needs the answer to copying, which is privatised in the browser: nobody but the participant knows the true answer",
     ),
     "a text": ({"background": [option("mood", text="Why {copying|ever}?")]}, "a text needs the answer to copying"),
     "its own name": ({"background": [option("copying")]}, "copying is a background question of its own, too"),
