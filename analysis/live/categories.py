@@ -96,13 +96,11 @@ class CategoryWords:
         """Whether chance explains how two arms differ in what nothing could have changed."""
         names = {"treatment": self.names.shown[test.treatment], "control": self.names.shown[test.control]}
         if _adjusted(test) < 1 - LEVEL:
-            return (
-                _(
-                    "Balance: “%(treatment)s” and “%(control)s” differ in these answers by more than chance explains. Chance drew the arms, so "
-                    "that happens in 5 of 100 studies; otherwise people left one of them more often, or the arm changed their answers."
-                )
-                % names
+            said = _(
+                "Balance: “%(treatment)s” and “%(control)s” differ in these answers by more than chance explains. Chance drew the arms, so "
+                "that happens in 5 of 100 studies; otherwise people left one of them more often, or the arm changed their answers."
             )
+            return said % names
         return _("Balance: chance alone could explain how “%(treatment)s” and “%(control)s” differ in these answers.") % names
 
     def _no_effect(self, test: NoEffectTest) -> str:
