@@ -127,7 +127,7 @@ class StudyDefinition(Part):
         if absent := self.analysis.questions - {question.name for question in self.questions}:
             raise ValueError(f"analysis names questions that are not there: {some(sorted(absent))}")
         self._require_what_categories_need()
-        require_fitting(self.background)
+        require_fitting(self.background, self.quiz)
         if self.attention == "exclude" and not self.attention_checks:
             raise ValueError("attention: exclude needs a background question with an expected answer; there is none")
         self._require_strata()
