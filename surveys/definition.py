@@ -128,9 +128,9 @@ class StudyDefinition(Part):
         if absent := self.analysis.questions - {question.name for question in self.questions}:
             raise ValueError(f"analysis names questions that are not there: {some(sorted(absent))}")
         self._require_what_categories_need()
-        read_by = {"allocation.strata": self.allocation.strata, "subgroups": self.subgroups, **named_by(self.background)}
+        read_by = {"allocation.strata": self.allocation.strata, "subgroups": self.subgroups, **named_by([*self.background, *self.quiz])}
         require_apart(self.questions, background=self.background, read_by=read_by, direct=self.direct_group is not None)
-        require_fitting(self.background)
+        require_fitting(self.background, self.quiz)
         if self.attention == "exclude" and not self.attention_checks:
             raise ValueError("attention: exclude needs a background question with an expected answer; there is none")
         self._require_strata()

@@ -255,7 +255,9 @@ class ItemPage(DraftPage):
         return reverse("surveys:build_item", args=[self.study.slug, self.part, value["name"]])
 
     def _earlier(self) -> list[BackgroundQuestion]:
-        """The questions before this one; all where it is new."""
+        """The background questions before this one; all where it is new, and of the quiz."""
+        if self.part == "quiz":
+            return list(self.definition.background)
         return list(takewhile(lambda question: question.name != self.name, self.definition.background))
 
     def next_address(self) -> str:
@@ -275,7 +277,7 @@ class ItemPage(DraftPage):
             "kinds_outside_groups": OUTSIDE_GROUPS,
             "roles": ROLES,
             "precisions": PRECISIONS,
-            "conditions": examples(self._earlier(), self.definition.languages[0]) if self.part == "background" else [],
+            "conditions": examples(self._earlier(), self.definition.languages[0]) if self.part != "questions" else [],
             "group_rows": [form.root["fields"][str(number)] for number in range(first_free + 1)],
             "privatisable": self.part == "background"
             and any(can_be_privatised(one) for one in self.definition.background if one.name == self.name),

@@ -92,6 +92,8 @@ def read_background(form: DraftForm, before: Item, *, taken: Collection[str], pl
 def read_quiz_item(form: DraftForm, before: Item, *, taken: Collection[str]) -> dict[str, object]:
     """A quiz item; the right option is the line that begins with a star."""
     item = _read_question(form, before, taken=taken)
+    if conditions := read_conditions(form):
+        item[PLACE] = conditions
     item["options"], right = _read_options(form, before, starred=True)
     item["answer"] = right
     return item if form.checked("shuffle") else item | {"shuffle": False}
