@@ -23,7 +23,7 @@ def remember_loaded(study: Study, value: Unchecked) -> str:
 
 
 def brought_together(study: Study, *, loaded: str, mine: Unchecked, theirs: Unchecked) -> Unchecked | None:
-    """What two people made of the part with this fingerprint; None where both changed one place, or where it is forgotten."""
+    """The part with this fingerprint as two people changed it; None where both changed one place, or where it is forgotten."""
     base = cache.get(_key(study, loaded)) if re.fullmatch("[0-9a-f]{64}", loaded) else None
     if base is None or mine is None or theirs is None:
         return None
