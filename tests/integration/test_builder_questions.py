@@ -256,7 +256,7 @@ def test_a_question_with_categories_is_added_with_proposed_faces_and_saved_again
 
 
 def test_a_background_question_is_privatised_with_one_button(browser: Client, study: Study) -> None:
-    options = [{"name": one, "text": {"en": one, "de": one}} for one in ("no", "yes")]
+    options = [{"name": name, "text": {"en": name, "de": german}} for name, german in (("no", "nein"), ("yes", "ja"))]
     asked = {"kind": "single_choice", "role": "sensitive", "name": "probation", "text": {"en": "Why?", "de": "Warum?"}, "options": options}
     before = definition_of(study)
     study.definition = {**study.definition, "background": [*study.definition["background"], asked], "subgroups": ["probation"]}
