@@ -15,10 +15,11 @@ YES_NO = ""
 def designs(definition: StudyDefinition) -> dict[str, Design]:
     """By address, such as `copying/often`, every design that can be diagnosed, the usual one first.
 
-    An answer that every subsample forces equally often is left out: nothing about it tells cheaters apart.
+    An answer that every subsample forces equally often is left out: nothing about it tells cheaters apart. So are background questions,
+    which no arm changes.
     """
     found = {YES_NO: definition.design()} if definition.yes_no_questions else {}
-    for question in definition.category_questions:
+    for question in (one for one in definition.category_questions if not one.is_background):
         whole = definition.category_design(question)
         for name in reversed(question.answers):
             try:

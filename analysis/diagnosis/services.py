@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy
 
 from accounts.models import User
 from analysis import actions
-from analysis.diagnosis.answers import designs
+from analysis.diagnosis.answers import YES_NO, designs
 from analysis.models import Diagnosis, DiagnosisStatus
 from audit.services import record
 from jobs.tasks import send
@@ -62,7 +62,7 @@ class Asked:
 def diagnose(study: Study, *, definition: StudyDefinition, asked: Asked, actor: User) -> Diagnosis:
     """Simulate the design of `definition`; the new diagnosis takes the place of an older one."""
     possible = designs(definition)
-    answer = next(iter(possible)) if asked.answer is None else asked.answer
+    answer = next(iter(possible), YES_NO) if asked.answer is None else asked.answer
     if answer not in possible:
         raise DiagnosisError(
             _("Expected one of %(possible)s as the answer, found %(found)s.")

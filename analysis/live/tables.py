@@ -136,12 +136,12 @@ def _categories(live: LiveView) -> Iterator[Row]:
         start, cheaters = (shown.name, outcome.n), outcome.cheater_proportion
         share = (cheaters.value, cheaters.standard_error, *_both(cheaters.interval))
         yield (*start, "cheater_proportion", "", "", "", *share, None, None, None, EFFICIENT, True)
-        for row in _effects_on_answers(outcome, files):
+        for row in _effects_on_answers(outcome, files, tested="balance" if shown.is_background else "no_effect"):
             yield (*start, *row, EFFICIENT, True)
         for row in _effects_on_answers(outcome.with_covariates, files) if outcome.with_covariates else ():
             yield (*start, *row, EFFICIENT_WITH_COVARIATES, False)
         for true in outcome.prevalence:
-            what = (true.measure, true.category or "", files[true.arm], "")
+            what = (true.measure, true.category or "", files.get(true.arm, true.arm), "")
             yield (*start, *what, true.value, true.standard_error, *_both(true.interval), None, None, None, EFFICIENT, True)
         for gone in outcome.missing_answers.contrasts if outcome.missing_answers else ():
             about = (gone.category or "", files[gone.treatment], files[gone.control])
@@ -149,10 +149,12 @@ def _categories(live: LiveView) -> Iterator[Row]:
                 yield (*start, bounds, *about, None, None, *ends, None, None, None, "", True)
 
 
-def _effects_on_answers(found: CategoryOutcome | AdjustedCategories, files: Mapping[str, str]) -> Iterator[Row]:
+def _effects_on_answers(
+    found: CategoryOutcome | AdjustedCategories, files: Mapping[str, str], *, tested: str = "no_effect"
+) -> Iterator[Row]:
     """The tests and the effects, from the quantity to Holm's p-value."""
     for test in found.no_effect:
-        what = ("no_effect", "", files[test.treatment], files[test.control], test.statistic, None, None, None)
+        what = (tested, "", files[test.treatment], files[test.control], test.statistic, None, None, None)
         yield (*what, test.df, test.p_value, test.adjusted_p_value)
     for one in found.effects:
         about = (f"effect_on_{one.measure}", one.category or "", files[one.treatment], files[one.control])

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from analysis.answers.datasets import People, assigned_counts, category_counts
 from analysis.stored_results import ONCE, NotYet
 from candor.adjustment.adjusted_categories import adjusted_categories
+from candor.categories.distribution import estimate_distribution
 from candor.categories.estimates import estimate_categories
 from candor.categories.results import AdjustedCategories, CategoryOutcome
 from candor.designs.design import Design
@@ -65,6 +66,9 @@ def category_outcomes(
         try:
             if not (has_ended or n >= planned):
                 raise MethodError(ONCE)
+            if question.is_background:
+                found[question.name] = estimate_distribution(table, design=design)
+                continue
             outcome = estimate_categories(table, design=design, missing=answers.assigned - table.sum(axis=-1))
             found[question.name] = replace(outcome, with_covariates=answers.adjusted(question.name, design=design))
         except MethodError as error:

@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from candor.categories.distribution import estimate_distribution
 from candor.categories.estimates import estimate_categories
 from candor.clusters.clustered_effects import estimate_assigned_together
 from candor.clusters.people import assigned_together
@@ -88,7 +89,11 @@ def categories_of(data: Iterable[str], protocol: ProtocolFile, *, level: float) 
             ] += 1
         counts, missing = table[..., :-1], table[..., -1]
         try:
-            found[question["name"]] = asdict(estimate_categories(counts, design=design, level=level, missing=missing))
+            found[question["name"]] = asdict(
+                estimate_distribution(counts, design=design, level=level)
+                if question.get("purpose") == "background"
+                else estimate_categories(counts, design=design, level=level, missing=missing)
+            )
         except MethodError as error:
             found[question["name"]] = {"n": int(counts.sum()), "not_estimated": str(error)}
     return {"categories": found} if found else {}

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from surveys.allocation.services import has_room, take_slot
 from surveys.batches.order_of_arrival import forget_what_was_overwritten
 from surveys.batches.services import hide_withdrawal
-from surveys.definition import DIRECT
+from surveys.definition import DIRECT, StudyDefinition
 from surveys.errors import (
     EntryRefusedError,
     InattentiveError,
@@ -176,8 +176,17 @@ def _way_of_asking(participant: Participant) -> tuple[str, ...]:
     return steps.DIRECTLY if participant.agrees_to_direct else steps.NOT_AT_ALL
 
 
+def _step_after(participant: Participant, definition: StudyDefinition, *, asked: tuple[str, ...] = steps.WITH_DIE) -> str:
+    """The next step of this person, who is shown no quiz if each of its items waits for answers that they did not give."""
+    following = steps.step_after(participant.step, definition, asked=asked)
+    conditions = [item.show_if for item in definition.quiz] if following == steps.QUIZ else [()]
+    if not all(conditions) or any(all(one.holds(participant.background) for one in several) for several in conditions):
+        return following
+    return steps.step_after(following, definition, asked=asked)
+
+
 def _advance(participant: Participant, protocol: FrozenProtocol, *fields: str) -> None:
-    participant.step = steps.step_after(participant.step, protocol.definition, asked=_way_of_asking(participant))
+    participant.step = _step_after(participant, protocol.definition, asked=_way_of_asking(participant))
     if participant.step != steps.FINISHED:
         update(participant, "step", *fields)
         return
@@ -216,7 +225,7 @@ def record_background(token: str, *, answers: Mapping[str, object]) -> None:
                 raise InattentiveError
             count(participant.study, CounterKind.ATTENTION_FAILED, version=protocol.version)
         participant.background = dict(answers)
-        participant.step = steps.step_after(steps.BACKGROUND, protocol.definition)
+        participant.step = _step_after(participant, protocol.definition)
         if steps.is_drawn(participant.step):
             _assign(participant, protocol)
         update(participant, "step", "background", "subsample", "arm")

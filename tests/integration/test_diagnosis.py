@@ -74,7 +74,8 @@ def test_a_named_answer_is_diagnosed_as_a_yes_or_no_question() -> None:
     assert start(alone).answer == "copying/often", "its last answer, where there is no yes or no"
     with pytest.raises(DiagnosisError, match="Expected one of copying/often, copying/never as the answer, found copying/once"):
         start(alone, answer="copying/once")
-    assert client.post(address, FORM | {"answer": "copying/once"}).status_code == 422
+    there = reverse("analysis:diagnosis", args=["alone"])
+    assert logged_in(alone.owner).post(there, FORM | {"answer": "copying/once"}).status_code == 422
 
 
 def test_what_the_page_shows_is_what_the_library_finds(queued: Sent) -> None:
