@@ -112,6 +112,7 @@ def _with_categories(definition: StudyDefinition, questions: Sequence[str]) -> l
             "categories": [{"name": category.name, "text": category.text.in_language(language)} for category in one.categories],
             "faces": {name: {answer: list(faces) for answer, faces in rule.items()} for name, rule in one.faces.items()},
             "design": definition.category_design(one).to_document(),
+            **({"purpose": one.purpose} if one.is_background else {}),
         }
         for one in (next(one for one in definition.questions if one.name == name) for name in questions)
         if one.categories

@@ -14,9 +14,10 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from candor.errors import MethodError
 from surveys.builder.frame import BuilderPage, DraftPage
 from surveys.builder.services import change_part
-from surveys.drafting.categories import CATEGORIES, FACES, YES_NO, kind_of, typed_faces
+from surveys.drafting.categories import CATEGORIES, FACES, YES_NO, can_be_privatised, kind_of, privatised, typed_faces
 from surveys.drafting.conditions import examples
 from surveys.drafting.edits import Document, Edit, Item, Keys, Order, Unchecked, fingerprint_of
 from surveys.drafting.forms import DraftForm, Typed
@@ -140,11 +141,16 @@ class ListPage(OrderedPage):
                     "kind": dict((*OUTSIDE_GROUPS, ("group", _("A group")))).get(getattr(item, "kind", ""), ""),
                     "options": [one.text.in_language(language) for one in getattr(item, "options", getattr(item, "categories", ()))],
                     "epsilon": self.definition.epsilons[item.name] if self.part == "questions" else None,
+                    "is_background": getattr(item, "is_background", False),
                     "address": reverse("surveys:build_item", args=[self.study.slug, self.part, item.name]),
                 }
                 for item in items
             ],
             "list": LISTS[self.part],
+            "privatised": [
+                (one.text.in_language(language), reverse("surveys:build_item", args=[self.study.slug, "questions", one.name]))
+                for one in (self.definition.privatised_background if self.part == "background" else ())
+            ],
             "epsilon_total": self.definition.epsilon_total if self.part == "questions" else None,
             "by_chance": self.part in self.definition.random_order,
             "can_be_by_chance": self.part != "questions" and len(items) > 1,
@@ -218,7 +224,28 @@ class ItemPage(DraftPage):
         return typed
 
     def post(self, request: HttpRequest, **arguments: object) -> HttpResponse:
+        if "privatise" in request.POST:
+            return self._privatise(request)
         return self._remove(request) if "remove" in request.POST else super().post(request, **arguments)
+
+    def _privatise(self, request: HttpRequest) -> HttpResponse:
+        """Ask this background question with the die: it becomes a question with categories."""
+        edit = Keys(("background", "questions"))
+        before = edit.current(self.document)
+        rest, found = ([one for one in before.get("background", ()) if (one["name"] == self.name) is its] for its in (False, True))
+        try:
+            if [fingerprint_of(one) for one in found] != [request.POST.get("loaded")]:
+                raise ConcurrentEditError
+            after = {"background": rest or None, "questions": [*before["questions"], privatised(found[0], self.definition.die)]}
+            change_part(self.study, edit=edit, value=after, loaded=fingerprint_of(before), actor=self.person)
+        except ConcurrentEditError:
+            messages.error(request, _("Somebody else changed this question in the meantime. Look at it first."))
+            return redirect(request.path)
+        except (DefinitionError, MethodError) as error:  # something needs its true answers, or the die has no faces for it
+            messages.error(request, " ".join(getattr(error, "problems", [])) or str(error))
+            return redirect(request.path)
+        messages.success(request, _("Saved. The question is answered with the die now, after the lecture."))
+        return redirect("surveys:build_item", self.study.slug, "questions", self.name)
 
     def _remove(self, request: HttpRequest) -> HttpResponse:
         """Take the question out, unless it has changed since this person saw it or is the last required one."""
@@ -266,6 +293,8 @@ class ItemPage(DraftPage):
             "precisions": PRECISIONS,
             "conditions": examples(self._earlier(), self.definition.languages[0]) if self.part != "questions" else [],
             "group_rows": [form.root["fields"][str(number)] for number in range(first_free + 1)],
+            "privatisable": self.part == "background"
+            and any(can_be_privatised(one) for one in self.definition.background if one.name == self.name),
             "removable": bool(self.name) and len(getattr(self.definition, self.part)) > LISTS[self.part].least,
             "list_address": self.next_address(),
         }

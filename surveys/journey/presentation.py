@@ -83,6 +83,8 @@ class SensitiveQuestionView:
     dice: Mapping[str, DieView] = field(default_factory=dict)
     die: DieView | None = None
     """The die of the person at hand."""
+    is_background: bool = False
+    """Whether it is a background question that is privatised in the browser."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,6 +135,11 @@ class Presentation:
     def own_tables(self) -> bool:
         """Whether what a face means depends on the question."""
         return any(question.dice for question in self.questions)
+
+    @property
+    def privatises_background(self) -> bool:
+        """Whether background questions are among them."""
+        return any(question.is_background for question in self.questions)
 
     def asked_of(self, subsample: str) -> tuple[SensitiveQuestionView, ...]:
         """The questions with the die of this subsample."""
@@ -269,6 +276,7 @@ def _sensitive(question: SensitiveQuestion, definition: StudyDefinition, languag
         options=options,
         epsilon=definition.epsilons[question.name],
         dice=_dice(definition, question, language) if question.categories else {},
+        is_background=question.is_background,
     )
 
 

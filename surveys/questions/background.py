@@ -346,6 +346,13 @@ def require_fitting(questions: Sequence[BackgroundQuestion], quiz: Sequence[Quiz
             _require_pipe(f"quiz: the text of {item.name}", named, earlier)
 
 
+def named_by(questions: Iterable[BackgroundQuestion | QuizItem]) -> dict[str, list[str]]:
+    """The earlier answers on which these questions and quiz items hang, by how they do."""
+    found = list(questions)
+    conditions = [condition.question for one in found for condition in one.show_if]
+    return {"a condition": conditions, "a text": [named for one in found for named in sorted(names_in(one.text, one.hint))]}
+
+
 def _require_pipe(where: str, named: str, earlier: Mapping[str, BackgroundQuestion]) -> None:
     found = earlier.get(named)
     if found is None or isinstance(found, Matrix | Circle | Group):
