@@ -4,13 +4,14 @@ The ORM compiles the same statement again for each request, which takes several 
 (`benchmarks/journeys.py --profile`). Its functions take and return ordinary model instances; fields that no page needs are deferred.
 """
 
+import secrets
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TypeVar
 
 from django.db import connection, models
 
-from surveys.models import RUNNING, Participant, Study
+from surveys.models import RUNNING, CounterKind, Participant, ShardedCounter, Study
 
 Row = TypeVar("Row", bound=models.Model)
 PARTICIPANT_FIELDS = (
@@ -26,6 +27,7 @@ PARTICIPANT_FIELDS = (
     "page",
     "watched_tenths",
 )
+COUNTER_SHARDS = 8
 STUDY_FIELDS = ("id", "slug", "status", "protocol_id", "approved_until", "accepts_bots", "data_published", "rehearsal_of_id")
 
 
@@ -83,6 +85,12 @@ def insert(instances: Sequence[models.Model], *, unless_there: bool = False) -> 
         return bool(cursor.rowcount)
 
 
+def count(study: Study, kind: CounterKind, *, version: int) -> None:
+    """One more of `kind` under this version of the protocol, on a random shard, so that many at once do not wait for each other."""
+    with connection.cursor() as cursor:
+        cursor.execute(_count_sql(vendor=connection.vendor), [study.pk, kind.value, version, secrets.randbelow(COUNTER_SHARDS)])
+
+
 def _update(participant: Participant, changes: Mapping[str, object], place: Sequence[str | int]) -> bool:
     values = [_field(Participant, name).get_db_prep_save(value, connection) for name, value in changes.items()]
     key = Participant._meta.pk.get_db_prep_save(participant.pk, connection)
@@ -137,6 +145,15 @@ def _insert_sql(model: type[models.Model], rows: int, *, unless_there: bool, ven
     row = f"({', '.join(['%s'] * len(columns))})"
     values = ", ".join([row] * rows)
     return f"INSERT INTO {_table(model)} ({', '.join(columns)}) VALUES {values}{' ON CONFLICT DO NOTHING' if unless_there else ''}"  # noqa: S608
+
+
+@cache
+def _count_sql(*, vendor: str) -> str:
+    table = _table(ShardedCounter)
+    return (
+        f"INSERT INTO {table} (study_id, kind, version, shard, count) VALUES (%s, %s, %s, %s, 1) "  # noqa: S608
+        f"ON CONFLICT (study_id, kind, version, shard) DO UPDATE SET count = {table}.count + 1"
+    )
 
 
 def _column(model: type[models.Model], name: str) -> str:

@@ -1,6 +1,5 @@
 """Participants' actions, one function for each step. Every function reads the stored state again under the lock before it writes."""
 
-import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -9,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -28,7 +27,7 @@ from surveys.errors import (
 )
 from surveys.events import answers_changed, counted_people_changed, somebody_finished
 from surveys.journey import steps
-from surveys.journey.participant_store import hold_participant, insert, move, read_participant, read_study, update
+from surveys.journey.participant_store import count, hold_participant, insert, move, read_participant, read_study, update
 from surveys.journey.withdrawals import Receipt, Replayed, remember_withdrawal, remembered_withdrawals
 from surveys.models import (
     ENDED,
@@ -38,7 +37,6 @@ from surveys.models import (
     DirectAnswer,
     Participant,
     Response,
-    ShardedCounter,
     Study,
     StudyStatus,
 )
@@ -46,8 +44,6 @@ from surveys.protocols import FrozenProtocol, frozen_protocol, protocol_in_force
 from surveys.questions.sections import SECTION
 from surveys.recruitment import services as recruitment
 from surveys.tokens import hash_of_token, hash_of_withdrawal_code, panel_hash, withdrawal_code
-
-COUNTER_SHARDS = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -399,14 +395,3 @@ def _forget_numbers_of(study: Study, participant: Participant) -> None:
     else:
         hide_withdrawal(study, withdrawn=participant)
     counted_people_changed.send(sender=Study, study_id=study.pk)
-
-
-def count(study: Study, kind: CounterKind, *, version: int) -> None:
-    """One more of `kind` under this version of the protocol, on a random shard, so that many at once do not wait for each other."""
-    table = connection.ops.quote_name(ShardedCounter._meta.db_table)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"INSERT INTO {table} (study_id, kind, version, shard, count) VALUES (%s, %s, %s, %s, 1) "  # noqa: S608
-            f"ON CONFLICT (study_id, kind, version, shard) DO UPDATE SET count = {table}.count + 1",
-            [study.pk, kind.value, version, secrets.randbelow(COUNTER_SHARDS)],
-        )
