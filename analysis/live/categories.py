@@ -35,6 +35,8 @@ class ShownCategories:
     prevalence: tuple[tuple[CategoryPrevalence, str, str], ...] = ()
     """With the names of arm and answer."""
     notes: tuple[str, ...] = ()
+    is_background: bool = False
+    """Whether it is a background question that is privatised in the browser: about all arms together, and no outcome."""
 
     @property
     def figures(self) -> tuple[str, str]:
@@ -50,11 +52,13 @@ class CategoryWords:
     answers: Mapping[str, str]
     stated_rate: bool
     is_survey: bool
+    """Whether it asks how people answer, and compares nothing."""
+    is_background: bool
 
     @classmethod
     def of(cls, question: SensitiveQuestion, *, names: ArmNames, language: str, stated_rate: bool, is_survey: bool) -> "CategoryWords":
-        answers = {one.name: one.text.in_language(language) for one in question.categories}
-        return cls(names=names, answers=answers, stated_rate=stated_rate, is_survey=is_survey)
+        answers, about = {one.name: one.text.in_language(language) for one in question.categories}, question.is_background
+        return cls(names=names, answers=answers, stated_rate=stated_rate, is_survey=is_survey or about, is_background=about)
 
     def contrast(self, one: CategoryEffect | NoEffectTest) -> str:
         return contrast_in_words(self.names.shown[one.treatment], self.names.shown[one.control])
@@ -68,16 +72,18 @@ class CategoryWords:
 
     def sentences(self, found: CategoryOutcome) -> Iterator[str]:
         """The findings, and how often such sentences are wrong."""
+        if self.is_background and len(self.names.shown) > 1:
+            yield _("This question is about people, whom no arm changes: the answers of all arms count together.")
         yield cheater_sentence(_cheaters(found), stated_rate=self.stated_rate)
         for test in found.no_effect:
-            yield self._no_effect(test)
+            yield self._balance(test) if self.is_background else self._no_effect(test)
         for effect in found.effects:
             if effect.measure == CATEGORY:
                 yield from filter(None, [self._effect(effect)])
         if self.is_survey:
             yield from filter(None, (self._share(one) for one in found.prevalence if one.measure == CATEGORY))
         yield from filter(None, [specification_sentence(found.specification_test, survey=self.is_survey)])
-        if self.names.hides_contrasts:
+        if self.names.hides_contrasts and not self.is_background:
             yield _("Effects are compared with the control arm, which would tell who is who; they are shown when the study is closed.")
         yield self._error_rate(found)
         if found.epsilon is not None:
@@ -86,10 +92,20 @@ class CategoryWords:
                 "for equally likely is at most %(sure)s %% sure of one of them afterwards."
             ) % {"epsilon": f"{found.epsilon:.3f}", "sure": certainty(found.epsilon)}
 
-    def _no_effect(self, test: NoEffectTest) -> str:
-        p_value = test.p_value if test.adjusted_p_value is None else test.adjusted_p_value
+    def _balance(self, test: NoEffectTest) -> str:
+        """Whether chance explains how two arms differ in what nothing could have changed."""
         names = {"treatment": self.names.shown[test.treatment], "control": self.names.shown[test.control]}
-        if p_value < 1 - LEVEL:
+        if _adjusted(test) < 1 - LEVEL:
+            said = _(
+                "Balance: “%(treatment)s” and “%(control)s” differ in these answers by more than chance explains. Chance drew the arms, so "
+                "that happens in 5 of 100 studies; otherwise people left one of them more often, or the arm changed their answers."
+            )
+            return said % names
+        return _("Balance: chance alone could explain how “%(treatment)s” and “%(control)s” differ in these answers.") % names
+
+    def _no_effect(self, test: NoEffectTest) -> str:
+        names = {"treatment": self.names.shown[test.treatment], "control": self.names.shown[test.control]}
+        if _adjusted(test) < 1 - LEVEL:
             finding = _("“%(treatment)s” changes how honest students answer, compared with “%(control)s”") % names
             return on_condition(finding, stated_rate=False)
         return _("Chance alone could explain all differences between “%(treatment)s” and “%(control)s”.") % names
@@ -144,6 +160,10 @@ class CategoryWords:
         return f"{certain} {intervals}"
 
 
+def _adjusted(test: NoEffectTest) -> float:
+    return test.p_value if test.adjusted_p_value is None else test.adjusted_p_value
+
+
 def _cheaters(found: CategoryOutcome) -> SequentialValue | None:
     """None where the design leaves their share open."""
     value, interval = found.cheater_proportion.value, found.cheater_proportion.interval
@@ -172,8 +192,10 @@ def shown_categories(
             numbers=found,
             no_effect=tuple((one, words.contrast(one)) for one in found.no_effect),
             effects=tuple((one, words.contrast(one), words.answer(one)) for one in found.effects),
-            prevalence=tuple((one, arms[one.arm], words.answer(one)) for one in found.prevalence),
+            prevalence=tuple((one, words.names.shown_of(one.arm), words.answer(one)) for one in found.prevalence),
             notes=tuple(plain_note(note, arms=arms) for note in found.notes),
+            is_background=question.is_background,
         )
     reason = shown.not_yet if isinstance(shown, NotYet) else _("the planned analysis is being computed")
-    return ShownCategories(name=name, question=text, number=number, n=shown.n, sentences=(plain_reason(reason, arms=words.names.shown),))
+    why = plain_reason(reason, arms=words.names.shown)
+    return ShownCategories(name=name, question=text, number=number, n=shown.n, sentences=(why,), is_background=question.is_background)

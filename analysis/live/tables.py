@@ -137,12 +137,13 @@ def _categories(live: LiveView) -> Iterator[Row]:
         yield (*start, "cheater_proportion", "", "", "", *share, None, None, None)
         for test in outcome.no_effect:
             arms = files[test.treatment], files[test.control]
-            yield (*start, "no_effect", "", *arms, test.statistic, None, None, None, test.df, test.p_value, test.adjusted_p_value)
+            tested = "balance" if shown.is_background else "no_effect"
+            yield (*start, tested, "", *arms, test.statistic, None, None, None, test.df, test.p_value, test.adjusted_p_value)
         for one in outcome.effects:
             what = (f"effect_on_{one.measure}", one.category or "", files[one.treatment], files[one.control])
             yield (*start, *what, one.value, one.standard_error, *_both(one.interval), None, one.p_value, one.adjusted_p_value)
         for true in outcome.prevalence:
-            what = (true.measure, true.category or "", files[true.arm], "")
+            what = (true.measure, true.category or "", files.get(true.arm, true.arm), "")
             yield (*start, *what, true.value, true.standard_error, *_both(true.interval), None, None, None)
 
 

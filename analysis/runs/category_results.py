@@ -5,6 +5,7 @@ No interval that holds at every look is known for them, so nothing is computed b
 
 from analysis.answers.datasets import category_counts
 from analysis.stored_results import ONCE, NotYet
+from candor.categories.distribution import estimate_distribution
 from candor.categories.estimates import estimate_categories
 from candor.categories.results import CategoryOutcome
 from candor.errors import MethodError
@@ -27,7 +28,8 @@ def category_outcomes(
         try:
             if not (has_ended or n >= planned):
                 raise MethodError(ONCE)
-            found[question.name] = estimate_categories(table, design=definition.category_design(question))
+            estimate = estimate_distribution if question.is_background else estimate_categories
+            found[question.name] = estimate(table, design=definition.category_design(question))
         except MethodError as error:
             found[question.name] = NotYet(n=int(table.sum()), not_yet=str(error))
     return found

@@ -53,10 +53,11 @@ def schema_of(definition: StudyDefinition) -> Schema:
         Column(
             name=f"quiz.{item.name}",
             label=item.text,
-            role=Role.QUIZ,
+            # Difficulties and scores are of what everybody was asked: a person who was not asked is not wrong.
+            role=Role.BACKGROUND if item.show_if else Role.QUIZ,
             kind=Kind.CATEGORY,
             values=_declared(item.options),
-            right=item.answer,
+            right=None if item.show_if else item.answer,
         )
         for item in definition.quiz
     ]

@@ -8,6 +8,8 @@ from candor.results import CheaterProportion, HonestTimesEffect, Interval, Model
 
 CATEGORY, AT_LEAST, MEAN_SCORE = "category", "at_least", "mean_score"
 """Kinds of numbers: the share of one answer; of this answer and all above it; and the mean of the scores."""
+EVERYBODY = "all arms"
+"""The arm of numbers about everybody, whatever their arm. No arm of a study file has a space in its name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

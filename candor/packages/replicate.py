@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from candor.categories.distribution import estimate_distribution
 from candor.categories.estimates import estimate_categories
 from candor.clusters.clustered_effects import estimate_assigned_together
 from candor.clusters.people import assigned_together
@@ -85,8 +86,9 @@ def categories_of(data: Iterable[str], protocol: ProtocolFile, *, level: float) 
             if answer := row[question["column"]]:
                 cell = design.arms.index(row["arm"]), design.subsample_names.index(row["subsample"]), design.categories.index(answer)
                 counts[cell] += 1
+        estimate = estimate_distribution if question.get("purpose") == "background" else estimate_categories
         try:
-            found[question["name"]] = asdict(estimate_categories(counts, design=design, level=level))
+            found[question["name"]] = asdict(estimate(counts, design=design, level=level))
         except MethodError as error:
             found[question["name"]] = {"n": int(counts.sum()), "not_estimated": str(error)}
     return {"categories": found} if found else {}

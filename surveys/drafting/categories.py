@@ -7,10 +7,13 @@ from itertools import accumulate, pairwise
 
 from django.utils.translation import gettext as _
 
+from candor.designs.categories import MOST, TRUTH
 from candor.designs.design import Design
+from candor.designs.forced_responses import YES_NO as NO_AND_YES
 from candor.errors import MethodError
 from surveys.drafting.edits import Document
 from surveys.drafting.forms import DraftForm, Typed
+from surveys.questions.background import BackgroundQuestion, OrdinalScale, SingleChoice, named_by
 from surveys.questions.sensitive import Die, SensitiveQuestion
 
 YES_NO, CATEGORIES = "yes_no", "categories"
@@ -23,6 +26,35 @@ Faces = dict[str, dict[str, list[int]]]
 def kind_of(item: Document) -> str:
     """The kind of answer of a sensitive question, which its document does not name."""
     return CATEGORIES if item.get("categories") or item.get("kind") == CATEGORIES else YES_NO
+
+
+def with_free_names(options: Iterable[Document]) -> list[dict[str, object]]:
+    """Options as categories, whose names may not say that the truth is asked for or that an answer is missing, nor be no and yes."""
+    found, taken = [dict(one) for one in options], {TRUTH, "na", "nan"}
+    if tuple(one["name"] for one in found) == NO_AND_YES:
+        taken |= {*NO_AND_YES}
+    return [one | {"name": f"{one['name']}_answer" if one["name"] in taken else one["name"]} for one in found]
+
+
+def can_be_privatised(question: BackgroundQuestion) -> bool:
+    """Whether a background question can be answered as the die says: one of a few options, and nothing that hangs on other answers."""
+    hangs = any(named for reader in named_by([question]).values() for named in reader)
+    return isinstance(question, SingleChoice | OrdinalScale) and len(question.options) <= MOST and question.expected is None and not hangs
+
+
+def privatised(item: Document, die: Die) -> dict[str, object]:
+    """A background question, for which that holds, as a question with categories.
+
+    Raises
+    ------
+    MethodError
+        When the die has no faces for it.
+    """
+    categories = with_free_names(item["options"])
+    kept = {key: item[key] for key in ("name", "text", "hint") if key in item}
+    ordered = {"ordered": True} if item["kind"] == "ordinal_scale" else {}
+    faces = proposed_faces([str(one["name"]) for one in categories], die)
+    return {**kept, **ordered, "purpose": "background", "categories": categories, "faces": faces}
 
 
 def typed_faces(item: Document, subsamples: Iterable[str]) -> Typed:

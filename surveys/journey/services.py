@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from surveys.allocation.services import has_room, take_slot
 from surveys.batches.order_of_arrival import forget_what_was_overwritten
 from surveys.batches.services import hide_withdrawal
-from surveys.definition import DIRECT
+from surveys.definition import DIRECT, StudyDefinition
 from surveys.errors import (
     EntryRefusedError,
     InattentiveError,
@@ -134,8 +134,8 @@ def enrol(study: Study, *, visit: Visit) -> Participant:
 def _enrolled_before(token_hash: str) -> Participant:
     """The participant whom another tab was quicker to store."""
     participant = read_participant(token_hash)
-    if participant is None:  # and who withdrew at once
-        raise StepOutOfOrderError
+    if participant is None:
+        raise StepOutOfOrderError  # they withdrew at once
     return participant
 
 
@@ -174,10 +174,6 @@ def _write(participant: Participant, **changes: object) -> None:
         with transaction.atomic():
             _hold(participant)  # their row was only laid anew meanwhile, or this raises
             update(participant, changes)
-    _take_over(participant, changes)
-
-
-def _take_over(participant: Participant, changes: Mapping[str, object]) -> None:
     for name, value in changes.items():
         setattr(participant, name, value)
 
@@ -198,14 +194,22 @@ def _way_of_asking(participant: Participant) -> tuple[str, ...]:
     return steps.DIRECTLY if participant.agrees_to_direct else steps.NOT_AT_ALL
 
 
+def _step_after(participant: Participant, definition: StudyDefinition, *, asked: tuple[str, ...] = steps.WITH_DIE) -> str:
+    """The next step of this person, who is shown no quiz if each of its items waits for answers that they did not give."""
+    following = steps.step_after(participant.step, definition, asked=asked)
+    conditions = [item.show_if for item in definition.quiz] if following == steps.QUIZ else [()]
+    if not all(conditions) or any(all(one.holds(participant.background) for one in several) for several in conditions):
+        return following
+    return steps.step_after(following, definition, asked=asked)
+
+
 def _advance(participant: Participant, protocol: FrozenProtocol, **changes: object) -> None:
     """Write the next step with what this one changes."""
-    step = steps.step_after(participant.step, protocol.definition, asked=_way_of_asking(participant))
-    if step != steps.FINISHED:
-        _write(participant, step=step, **changes)
-        return
-    _write(participant, step=step, finished_on=timezone.localdate(), **changes)
-    transaction.on_commit(partial(somebody_finished.send, sender=Study, study=participant.study))
+    step = _step_after(participant, protocol.definition, asked=_way_of_asking(participant))
+    at_the_end = {"finished_on": timezone.localdate()} if step == steps.FINISHED else {}
+    _write(participant, step=step, **at_the_end, **changes)
+    if at_the_end:
+        transaction.on_commit(partial(somebody_finished.send, sender=Study, study=participant.study))
 
 
 @contextmanager
@@ -239,11 +243,10 @@ def record_background(participant: Participant, *, token: str, answers: Mapping[
                 raise InattentiveError
             count(participant.study, CounterKind.ATTENTION_FAILED, version=protocol.version)
         participant.background = dict(answers)
-        changes = {"step": steps.step_after(steps.BACKGROUND, definition), "background": participant.background}
-        if steps.is_drawn(changes["step"]):
+        changes: dict[str, object] = {"step": (step := _step_after(participant, definition)), "background": participant.background}
+        if steps.is_drawn(step):
             changes["subsample"], changes["arm"] = _assigned(participant, protocol)
-        update(participant, changes)
-    _take_over(participant, changes)
+        _write(participant, **changes)
 
 
 def record_direct_consent(participant: Participant, *, token: str, agrees: bool) -> None:

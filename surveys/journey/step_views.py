@@ -9,12 +9,11 @@ from django.http import QueryDict
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from surveys.definition import StudyDefinition
 from surveys.journey import services as participation
 from surveys.journey import visitors
 from surveys.journey.comprehension import checked, first_checks
-from surveys.journey.fields import FieldView, arranged, field_view
-from surveys.journey.forms import errors_of, read_direct_answers, read_fields, read_responses
+from surveys.journey.fields import FieldView, arranged
+from surveys.journey.forms import errors_of, read_direct_answers, read_fields, read_responses, settled
 from surveys.journey.pages import SharedContext
 from surveys.journey.presentation import Presentation
 from surveys.journey.steps import BACKGROUND, DIE, DIRECT_CONSENT, DIRECT_QUESTIONS, FINISHED, QUESTIONS, QUIZ, VIDEO
@@ -167,15 +166,12 @@ def _stimulus_values(person: Person) -> dict[str, str]:
     return values
 
 
-def quiz_fields(definition: StudyDefinition, language: str, *, order: str) -> tuple[FieldView, ...]:
-    """The quiz; shuffled options follow `order`, which is the same for one person at every visit."""
-    fields = [field_view(item, language, name=f"quiz-{item.name}") for item in definition.quiz]
-    return arranged(fields, order=order, by_chance="quiz" in definition.random_order)
-
-
 def _quiz_fields(person: Person) -> tuple[FieldView, ...]:
-    definition = frozen_protocol(person.participant.protocol_id).definition
-    return quiz_fields(definition, person.shown.language, order=str(person.participant.id))
+    """The quiz of this person, in an order that is the same at every visit."""
+    shown = person.shown
+    waits = any(item.waits for item in shown.quiz)  # else nothing reads the background, which is not loaded
+    items = settled(shown.quiz, shown.background, person.participant.background) if waits else shown.quiz
+    return arranged(items, order=str(person.participant.id), by_chance=shown.random_quiz)
 
 
 def _take_quiz(data: QueryDict, person: Person) -> None:

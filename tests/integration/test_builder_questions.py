@@ -255,6 +255,31 @@ def test_a_question_with_categories_is_added_with_proposed_faces_and_saved_again
     assert [one.name for one in definition_of(study).yes_no_questions] == [*(one.name for one in before.questions), "how_often"]
 
 
+def test_a_background_question_is_privatised_with_one_button(browser: Client, study: Study) -> None:
+    options = [{"name": one, "text": {"en": one, "de": one}} for one in ("no", "yes")]
+    asked = {"kind": "single_choice", "role": "sensitive", "name": "probation", "text": {"en": "Why?", "de": "Warum?"}, "options": options}
+    before = definition_of(study)
+    study.definition = {**study.definition, "background": [*study.definition["background"], asked], "subgroups": ["probation"]}
+    study.save()
+    page = address("build_item", study, "background", "probation")
+    told = browser.post(page, {"privatise": "1", "loaded": inputs(browser.get(page))["loaded"]}, follow=True).content.decode()
+    assert "subgroups needs the answer to probation, which is privatised in the browser" in told, "the reason is told"
+    study.definition = {key: value for key, value in study.definition.items() if key != "subgroups"}
+    study.save()
+    assert browser.post(page, {"privatise": "1", "loaded": "of another"}).status_code == 302
+    assert not definition_of(study).privatised_background, "somebody else was here"
+    assert browser.post(page, {"privatise": "1", "loaded": inputs(browser.get(page))["loaded"]}).status_code == 302
+    (moved,) = definition_of(study).privatised_background
+    assert definition_of(study).background == before.background
+    assert (moved.text.root["de"], moved.answers, moved.ordered) == ("Warum?", ("no_answer", "yes_answer"), False)
+    assert definition_of(study).epsilon_total > before.epsilon_total
+    saved, page = definition_of(study), address("build_item", study, "questions", "probation")
+    assert browser.post(page, inputs(browser.get(page))).status_code == 302
+    assert definition_of(study) == saved
+    assert "Privatised in the browser, and asked with the die:" in browser.get(address("build_background", study)).content.decode()
+    assert "<code>probation</code> Left out: it is privatised" in browser.get(address("build_redcap", study)).content.decode()
+
+
 FACES = {"faces.1": "1\n2\n3 4"}
 
 

@@ -12,7 +12,7 @@ from candor.planning.simulation import Behaviour
 from surveys.bots.population import Population
 from surveys.journey import services as participation
 from surveys.models import CategoryResponse, Participant, Response, Step, Study
-from tests.categories import FREQUENCY, with_frequency
+from tests.categories import FREQUENCY, PROBATION, with_frequency
 from tests.factories import ANSWERS, QUESTIONS, definition, page_of, participant_of, recruiting_study, send, token_of, walk
 
 pytestmark = pytest.mark.django_db
@@ -178,6 +178,16 @@ def test_bots_give_the_answers_of_their_kind(cheaters: float, behaviour: Behavio
     people = [crowd.draw(rng) for _ in range(80)]
     found = {crowd.chosen(one, question="copying", arm="slides", instruction=instruction, rng=rng) for one in people}
     assert found == given
+
+
+def test_no_arm_changes_what_bots_say_about_themselves() -> None:
+    study = definition(questions=[with_frequency()[0], PROBATION])
+    crowd = Population.of(study, prevalence=0.4, effect=0.6, cheater_proportion=0.0, behaviour=Behaviour.RANDOM)
+    rng = np.random.default_rng(3)
+    for bot in [crowd.draw(rng) for _ in range(50)]:
+        said = {crowd.chosen(bot, question="probation", arm=arm, instruction="truth", rng=rng) for arm in ("slides", "instructor")}
+        assert len(said) == 1
+    assert crowd.planted(study.questions[1], arm="instructor") == pytest.approx((0.3, 0.3, 0.4))
 
 
 def test_bots_have_the_true_answers_that_were_planted() -> None:

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from dataclasses import asdict
 from itertools import product
 from typing import Any
 
@@ -13,11 +14,12 @@ from django.urls import reverse
 from analysis.answers.datasets import category_counts
 from analysis.models import Run, RunKind
 from analysis.stored_results import ONCE, document_of, read_results
+from candor.categories.distribution import estimate_distribution
 from candor.categories.estimates import estimate_categories
 from candor.categories.results import CategoryOutcome
 from surveys.models import CategoryResponse, Participant, Response, Study
 from surveys.protocols import protocol_in_force
-from tests.categories import with_frequency
+from tests.categories import PROBATION, with_frequency
 from tests.factories import document, logged_in, page_of, recruiting_study
 from tests.finished_people import add_finished_people, compute
 
@@ -153,6 +155,36 @@ def test_a_blinded_reader_learns_neither_the_control_nor_an_arm(arms: int) -> No
     assert (row["effects"], row["prevalence"]) == ([], [])
     named = {row["arm"] for row in table(client, study, "categories", "?blinded=1")}
     assert named <= {"", "A", "B", "C"}
+
+
+def test_a_privatised_background_question_is_described_and_no_outcome() -> None:
+    study = recruiting_study(
+        questions=[*ONE_YES_NO, PROBATION], allocation={"planned_participants": 300, "block_multiples": [1]}, die=document()["die"]
+    )
+    add_finished_people(study, 300, cheaters=0.0, prevalence=0.5, effect=0.0)
+    compute(study, RunKind.FIRST_RESULTS)
+    definition = protocol_in_force(study).definition
+    counts = category_counts(study, definition)["probation"]
+    outcome = estimate_distribution(counts, design=definition.category_design(definition.questions[1]))
+    client = logged_in(study.owner)
+    found = api(client, study)
+    assert [row["question"] for row in found["matrix"]] == ["attention"]
+    (told,) = found["categories"]
+    assert told["privatised_background"]
+    assert told["planned_analysis"]["prevalence"] == json.loads(json.dumps([asdict(one) for one in outcome.prevalence]))
+    assert {one["arm"] for one in told["planned_analysis"]["prevalence"]} == {"all arms"}
+    words = words_of(client, study)
+    assert "Background question, privatised in the browser" in words
+    assert "the answers of all arms count together" in words
+    assert "Balance: chance alone could explain how" in words
+    assert "would truly answer “Now”" in words
+    assert "changes how honest students answer" not in words
+    assert {row["quantity"] for row in table(client, study, "categories")} == {"cheater_proportion", "balance", "category"}
+    drawn = client.get(reverse("analysis:figure", args=[study.slug, "shares-probation", "svg"])).content.decode()
+    assert "all arms" in drawn
+    (blinded,) = api(client, study, "?blinded=1")["categories"]
+    assert blinded["planned_analysis"]["prevalence"] == told["planned_analysis"]["prevalence"]
+    assert "balance of all answers" in words_of(client, study, "?blinded=1")
 
 
 def test_people_of_no_whole_batch_and_people_who_did_not_finish_are_in_no_count() -> None:

@@ -11,7 +11,7 @@ from surveys.journey.services import Visit
 from surveys.models import Participant, Study
 from surveys.recruitment.services import add_entry_codes, write_down_entries
 from surveys.tokens import hash_of_entry_code, hash_of_token, new_token, withdrawal_code
-from tests.categories import with_frequency
+from tests.categories import PROBATION, with_frequency
 from tests.factories import recruiting_study
 
 PEOPLE = 150
@@ -98,7 +98,7 @@ def in_stages(look: Callable[[str, Mapping[str, Truth]], None], *, seed: int) ->
     truths = {}
     for kind in ("codes", "prolific"):
         allocation = {"planned_participants": PEOPLE}
-        study = recruiting_study(slug=f"with-{kind}", entry={"kind": kind}, allocation=allocation, questions=with_frequency())
+        study = recruiting_study(slug=f"with-{kind}", entry={"kind": kind}, allocation=allocation, questions=[*with_frequency(), PROBATION])
         truths[kind] = walk_everybody(study, seed=seed, codes=kind == "codes")
     for stage in STAGES:
         pass_time(stage)

@@ -36,8 +36,11 @@ class Dictionary:
     changed: list[tuple[str, str]]
 
 
-def dictionary_of(questions: Sequence[BackgroundQuestion], *, form: str, language: str) -> Dictionary:
-    """The questions in one language. Options are coded 1, 2, 3 …; a name that REDCap does not take is changed."""
+def dictionary_of(questions: Sequence[BackgroundQuestion], *, form: str, language: str, privatised: Sequence[str] = ()) -> Dictionary:
+    """The questions in one language. Options are coded 1, 2, 3 …; a name that REDCap does not take is changed.
+
+    `privatised`: the names of those that are privatised in the browser. They are left out, because REDCap would store the true answer.
+    """
     codes = {
         one.name: {option.name: str(number) for number, option in enumerate(one.options, start=1)}
         for one in taken_apart(questions)
@@ -54,6 +57,7 @@ def dictionary_of(questions: Sequence[BackgroundQuestion], *, form: str, languag
         logic = logic_of(question.show_if, codes=codes, several=several)
         common = {redcap.FORM: field_name(form), redcap.BRANCHING: logic}
         writer.writerows(common | cells for cells in _fields(question, language))
+    changed += [(name, _("Left out: it is privatised in the browser, and REDCap would store the true answer.")) for name in privatised]
     return Dictionary(text=buffer.getvalue(), changed=changed)
 
 
