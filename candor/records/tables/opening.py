@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from candor.records.hierarchies import Hierarchy
-from candor.records.tables.classes import FAR, MOST_PAIRS, Classes, Nodes, Single
+from candor.records.tables.classes import FAR, Classes, Nodes, Single
 
 Keys = npt.NDArray[np.uint32]
 MOST_LABELS = 10_000_000
@@ -152,7 +151,7 @@ class Opener:
         own = (attributes.start, *label[attributes.start : attributes.stop])
         if own not in self.known:
             covers = [self.above[at][self.depths[at][label[at]]] == label[at] for at in attributes]
-            self.known[own] = np.logical_and.reduce(covers, initial=True) 
+            self.known[own] = np.logical_and.reduce(covers, initial=True)
         return self.known[own]
 
     def _plan(self, label: Sequence[int]) -> tuple[Nodes, Nodes]:
