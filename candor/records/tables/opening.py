@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from candor.records.hierarchies import Hierarchy
-from candor.records.tables.classes import FAR, Classes, Nodes, Single
+from candor.records.tables.classes import FAR, Classes, Floats, Nodes, Single
 
 Keys = npt.NDArray[np.uint32]
 MOST_LABELS = 10_000_000
@@ -210,7 +210,7 @@ def _once(above: npt.NDArray[np.uint16], losses: Single) -> Single:
     return found
 
 
-def _first(own: Nodes, limits: Nodes) -> Nodes:
+def _first(own: Nodes, limits: Floats) -> Nodes:
     """The first rows of each class, up to its limit.
 
     Examples
@@ -221,4 +221,4 @@ def _first(own: Nodes, limits: Nodes) -> Nodes:
     numbers = np.bincount(own, minlength=len(limits))
     order = np.argsort(own.astype(np.min_scalar_type(len(limits))), kind="stable")  # small numbers are sorted by their digits
     place = np.arange(len(own)) - (np.cumsum(numbers) - numbers)[own[order]]
-    return order[place < limits[own[order]]]
+    return np.asarray(order[place < limits[own[order]]])
