@@ -44,9 +44,8 @@ def test_what_is_wrong_with_records_is_said_in_the_language_of_the_page() -> Non
     said = complaints.LARGE_LEVEL % {"name": "'<grade>'", "most": 2, "level": 3}
     with translation.override("de"):
         assert as_complaint(said).startswith("ℓ von &#x27;&lt;grade&gt;&#x27;: erwartet wird höchstens 2, ")
-        assert as_complaint(f"record 2 → child 4: {complaints.NO_LEAF % {'name': 'x', 'value': '7'}}").startswith(
-            "Datensatz 2 → Kind 4: x: 7 ist"
-        )
+        below = f"record 2 → child 4: {complaints.NO_LEAF % {'name': 'x', 'value': '7'}}"
+        assert as_complaint(below).startswith("Datensatz 2 → Kind 4: x: 7 ist")
         assert as_complaint("MemoryError: <none>") == '<span lang="en">MemoryError: &lt;none&gt;</span>'
     with translation.override("en"):
         assert as_complaint(said) == escape(said)
