@@ -88,7 +88,7 @@ class CategoryWords:
     def sentences(self, found: CategoryOutcome) -> Iterator[str]:
         """The findings, and how often such sentences are wrong."""
         if self.is_background and len(self.names.shown) > 1:
-            yield _("This question is about people, whom no arm changes: the answers of all arms count together.")
+            yield _("This question describes people, and no arm changes its answers: those of all arms count together.")
         yield cheater_sentence(_cheaters(found), stated_rate=self.stated_rate)
         for test in found.no_effect:
             yield self._balance(test) if self.is_background else self._no_effect(test)

@@ -316,7 +316,7 @@ def come_back(request: HttpRequest, slug: str, ticket: str) -> HttpResponse:
         if request.method != "POST":
             return render(request, "surveys/participant/come_back.html", {"study": shown, "language": shown.language})
         with suppress(AlreadyDoneError):
-            participation.finish_stimulus(token, page=left)
+            participation.finish_stimulus(participant, page=left)
     return _to_journey(slug)
 
 

@@ -206,7 +206,7 @@ def test_a_privatised_background_question_is_described_and_no_outcome() -> None:
     assert {one["arm"] for one in told["planned_analysis"]["prevalence"]} == {"all arms"}
     words = words_of(client, study)
     assert "Background question, privatised in the browser" in words
-    assert "the answers of all arms count together" in words
+    assert "those of all arms count together" in words
     assert "Balance: chance alone could explain how" in words
     assert "would truly answer “Now”" in words
     assert "changes how honest students answer" not in words

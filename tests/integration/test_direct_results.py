@@ -250,6 +250,20 @@ def test_bots_who_deny_say_no_directly_and_the_others_the_truth(client: Client) 
     assert sum(half) == pytest.approx(sum(truth) / 2, abs=40)
 
 
+def test_bots_who_deny_give_the_first_named_answer_directly() -> None:
+    study = recruiting_study(questions=with_frequency(), direct_group={"share": 0.3, "consent": "May we?"})
+
+    def said(under_reports: float) -> list[str]:
+        habits = Habits(under_reports=under_reports)
+        crowd = Population.of(definition_of(study), prevalence=0.5, effect=0.0, cheater_proportion=0.0, behaviour="random", habits=habits)
+        bots = [crowd.draw(rng) for rng in np.random.default_rng(3).spawn(200)]
+        return [crowd.sent_directly(bot, question="copying", arm="slides") for bot in bots]
+
+    assert set(said(1.0)) == {"0"}
+    truth = said(0.0)
+    assert [truth.count(value) for value in "012"] == pytest.approx([50, 50, 100], abs=35)
+
+
 def test_direct_answers_are_a_table_only_after_the_end(study: Study) -> None:
     def table() -> list[dict[str, str]]:
         address = reverse("analysis:table", kwargs={"slug": study.slug, "table": "direct"})
@@ -309,7 +323,7 @@ def test_named_answers_are_compared_one_by_one_on_page_table_and_api() -> None:
         name: json.loads(json.dumps([asdict(share) for share in one.prevalence])) for name, one in expected.items()
     }
     client = logged_in(study.owner)
-    api = client.get(reverse("analysis:api_results", args=[study.slug])).json()["direct_group"]["outcomes"]
+    api = client.get(reverse("analysis:api_results", args=[study.slug])).json()["first_results"]["direct_group"]["outcomes"]
     assert [one["category"] for one in api] == ["never", "once", "often"]
     file = client.get(reverse("analysis:table", args=[study.slug, "direct"])).content.decode().splitlines()
     rows = [row for row in csv.DictReader(file) if row["quantity"] == "said_yes_directly"]
