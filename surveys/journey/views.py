@@ -5,13 +5,23 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import wraps
 
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.utils import translation
 from django.views.decorators.http import require_http_methods, require_POST
 
-from surveys.errors import JourneyError, LinkUnknownError, ReturnUnknownError, SectionUnknownError, StepOutOfOrderError, StudyClosedError
+from surveys.credit.selectors import bytes_of, credit_of, text_of, token_hash_in
+from surveys.credit.services import give_code, sign_credit
+from surveys.errors import (
+    CreditError,
+    JourneyError,
+    LinkUnknownError,
+    ReturnUnknownError,
+    SectionUnknownError,
+    StepOutOfOrderError,
+    StudyClosedError,
+)
 from surveys.journey import services as participation
 from surveys.journey import visitors
 from surveys.journey.language import keeps_language, language_of, rest_of_address
@@ -325,6 +335,29 @@ def come_back(request: HttpRequest, slug: str, ticket: str) -> HttpResponse:
         with suppress(AlreadyDoneError):
             participation.finish_stimulus(token, page=left)
     return _to_journey(slug)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@participant_page
+def credit(request: HttpRequest, slug: str) -> HttpResponse:
+    """Credit for somebody who has just finished: signed blind for the page's script, or as a code. The participant's token is out of the
+    browser by now, so the last page gave a ticket.
+    """
+    study = get_object_or_404(Study.objects.defer("definition"), slug=slug)
+    given = credit_of(study.pk)
+    if request.method != "POST" or given is None:
+        return _to_journey(slug)
+    ticket = request.POST.get("ticket", "")
+    if (token_hash := token_hash_in(ticket, slug)) is None:
+        raise CreditError(translation.gettext("This page was open for too long. Its credit can no longer be asked for."))
+    if blinded := request.POST.get("blinded"):
+        signature = sign_credit(study, token_hash=token_hash, blinded=bytes_of(blinded))
+        return JsonResponse({"signature": text_of(signature)})
+    shown = presentation(protocol_in_force(study).id, language_of(request, study, None))
+    with translation.override(shown.spoken):
+        code = give_code(study, token_hash=token_hash) if request.POST.get("action") == "code" else ""
+        context = {"study": shown, "language": shown.language, "ticket": ticket, "credit": given, "code": code}
+        return render(request, "surveys/participant/credit.html", context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
