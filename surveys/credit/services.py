@@ -1,4 +1,4 @@
-"""Credit on its two sides: signed at the end of a journey, where nobody knows the person; handed in later, where nobody knows the answers."""
+"""Credit on its two sides: signed at the end of a journey, where nobody knows the person; handed in later, where nobody knows answers."""
 
 import hashlib
 from dataclasses import asdict
@@ -11,7 +11,7 @@ from audit.services import record
 from surveys import actions
 from surveys.credit.blind_signatures import BlindMessageError, blind_sign, new_key
 from surveys.credit.keys import decrypted, encrypted, modulus_of
-from surveys.credit.selectors import Place, credit_of, fingerprint, trace_of
+from surveys.credit.selectors import Place, bytes_of, credit_of, fingerprint, text_of, token_hash_in, trace_of
 from surveys.errors import CreditError
 from surveys.models import CourseCredit, CreditBook, Participant, Step, Study
 from surveys.tokens import credit_code
@@ -38,22 +38,21 @@ def change_credit(study: Study, *, is_on: bool, for_everybody: bool, actor: User
 
 
 @transaction.atomic
-def sign_credit(study: Study, *, token_hash: str, blinded: bytes) -> bytes:
+def sign_credit(study: Study, *, ticket: str, blinded: str) -> str:
     """Sign one blinded message for somebody who has finished. The same message gets the same signature, if an answer was lost."""
-    credit = _given(study)
-    _mark(study, token_hash=token_hash, mark=hashlib.sha256(blinded).hexdigest())
+    credit, message = _given(study), bytes_of(blinded)
+    _mark(study, ticket=ticket, mark=hashlib.sha256(message).hexdigest())
     try:
-        return blind_sign(decrypted(credit.private_key), blinded)
+        return text_of(blind_sign(decrypted(credit.private_key), message))
     except BlindMessageError as error:
         raise CreditError(_("Expected a blinded number from the page of the credit: %(problem)s.") % {"problem": error}) from error
 
 
 @transaction.atomic
-def give_code(study: Study, *, token_hash: str) -> str:
+def give_code(study: Study, *, ticket: str) -> str:
     """A code to type, for a browser that cannot blind or for another device."""
     _given(study)
-    _mark(study, token_hash=token_hash, mark=CODE)
-    return credit_code(token_hash, study.slug)
+    return credit_code(_mark(study, ticket=ticket, mark=CODE), study.slug)
 
 
 @transaction.atomic
@@ -85,8 +84,10 @@ def _given(study: Study) -> CourseCredit:
     return credit
 
 
-def _mark(study: Study, *, token_hash: str, mark: str) -> None:
-    """Remember on the participant's row that their credit was given, and how."""
+def _mark(study: Study, *, ticket: str, mark: str) -> str:
+    """Remember on the participant's row that their credit was given, and how. Returns the hash of the participant's token."""
+    if (token_hash := token_hash_in(ticket, study.slug)) is None:
+        raise CreditError(_("The last page was open for too long. Its credit can no longer be asked for."))
     finished = Participant.objects.select_for_update().filter(study=study, token_hash=token_hash, step=Step.FINISHED, is_bot=False)
     before = finished.values_list("credit", flat=True).first()
     if before is None:
@@ -95,6 +96,7 @@ def _mark(study: Study, *, token_hash: str, mark: str) -> None:
         raise CreditError(_("The credit for taking part was given already, in another form."))
     if not before:
         Participant.objects.filter(study=study, token_hash=token_hash).update(credit=mark)
+    return token_hash
 
 
 def _held_book(study: Study) -> CreditBook:

@@ -11,17 +11,9 @@ from django.urls import reverse
 from django.utils import translation
 from django.views.decorators.http import require_http_methods, require_POST
 
-from surveys.credit.selectors import bytes_of, credit_of, text_of, token_hash_in
+from surveys.credit.selectors import credit_of
 from surveys.credit.services import give_code, sign_credit
-from surveys.errors import (
-    CreditError,
-    JourneyError,
-    LinkUnknownError,
-    ReturnUnknownError,
-    SectionUnknownError,
-    StepOutOfOrderError,
-    StudyClosedError,
-)
+from surveys.errors import JourneyError, LinkUnknownError, ReturnUnknownError, SectionUnknownError, StepOutOfOrderError, StudyClosedError
 from surveys.journey import services as participation
 from surveys.journey import visitors
 from surveys.journey.language import keeps_language, language_of, rest_of_address
@@ -348,14 +340,11 @@ def credit(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method != "POST" or given is None:
         return _to_journey(slug)
     ticket = request.POST.get("ticket", "")
-    if (token_hash := token_hash_in(ticket, slug)) is None:
-        raise CreditError(translation.gettext("This page was open for too long. Its credit can no longer be asked for."))
     if blinded := request.POST.get("blinded"):
-        signature = sign_credit(study, token_hash=token_hash, blinded=bytes_of(blinded))
-        return JsonResponse({"signature": text_of(signature)})
+        return JsonResponse({"signature": sign_credit(study, ticket=ticket, blinded=blinded)})
+    code = give_code(study, ticket=ticket) if request.POST.get("action") == "code" else ""
     shown = presentation(protocol_in_force(study).id, language_of(request, study, None))
     with translation.override(shown.spoken):
-        code = give_code(study, token_hash=token_hash) if request.POST.get("action") == "code" else ""
         context = {"study": shown, "language": shown.language, "ticket": ticket, "credit": given, "code": code}
         return render(request, "surveys/participant/credit.html", context)
 
