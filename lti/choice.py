@@ -12,7 +12,7 @@ from surveys.models import Study
 ANSWER_SECONDS = 10 * 60
 
 
-def answer_of(platform: Platform, study: Study, *, address: str, data: str) -> str:
+def answer_of(platform: Platform, study: Study, *, address: str, data: object) -> str:
     """A signed message that puts one link into the course, with a column for its credit. `data` is what the platform wants back."""
     now = int(time.time())
     item: dict[str, object] = {
@@ -34,4 +34,4 @@ def answer_of(platform: Platform, study: Study, *, address: str, data: str) -> s
         f"{CLAIM}version": "1.3.0",
         f"{DEEP_LINKING}content_items": [item],
     }
-    return signed(claims | ({f"{DEEP_LINKING}data": data} if data else {}))
+    return signed(claims | ({f"{DEEP_LINKING}data": data} if data is not None else {}))

@@ -5,6 +5,7 @@ goes. Names and e-mail addresses are not read.
 """
 
 import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -23,7 +24,7 @@ GRADES = "https://purl.imsglobal.org/spec/lti-ags/claim/endpoint"
 LEARNER = "membership#Learner"
 LAUNCH, CHOICE = "LtiResourceLinkRequest", "LtiDeepLinkingRequest"
 LEEWAY_SECONDS = 60
-LONGEST_TEXT = 500
+LONGEST_TEXT, LONGEST_DATA = 500, 10_000
 KEYS_SECONDS = 60 * 60
 ASK_AGAIN_SECONDS = 60
 REMEMBERED_SECONDS = 24 * 60 * 60
@@ -39,7 +40,7 @@ class Launch:
     study: str
     chooses: bool = False
     return_address: str = ""
-    data: str = ""
+    data: Any = None
 
 
 def checked(platform: Platform, id_token: str, *, nonce: str) -> Launch:
@@ -63,7 +64,9 @@ def checked(platform: Platform, id_token: str, *, nonce: str) -> Launch:
 
 def _launch(platform: Platform, claims: Mapping[str, Any], *, chooses: bool) -> Launch:
     grades, link, asked = (_part(claims, name) for name in (GRADES, f"{CLAIM}resource_link", f"{DEEP_LINKING}deep_linking_settings"))
-    roles = claims.get(f"{CLAIM}roles") or []
+    roles, data = claims.get(f"{CLAIM}roles") or [], asked.get("data")
+    if len(json.dumps(data)) > LONGEST_DATA:
+        raise LaunchError(_("Expected at most %(most)s characters as %(name)s.") % {"most": LONGEST_DATA, "name": "data"})
     place = Place(
         platform=platform.pk,
         sub=_said(claims, "sub"),
@@ -78,7 +81,7 @@ def _launch(platform: Platform, claims: Mapping[str, Any], *, chooses: bool) -> 
         study=_said(_part(claims, f"{CLAIM}custom"), "study"),
         chooses=chooses,
         return_address=_said(asked, "deep_link_return_url"),
-        data=_said(asked, "data", most=20 * LONGEST_TEXT),
+        data=data,
     )
 
 
@@ -129,8 +132,8 @@ def _part(claims: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _said(claims: Mapping[str, Any], name: str, *, most: int = LONGEST_TEXT) -> str:
+def _said(claims: Mapping[str, Any], name: str) -> str:
     found = claims.get(name, "")
-    if not isinstance(found, str) or len(found) > most:
-        raise LaunchError(_("Expected at most %(most)s characters as %(name)s.") % {"most": most, "name": name})
+    if not isinstance(found, str) or len(found) > LONGEST_TEXT:
+        raise LaunchError(_("Expected at most %(most)s characters as %(name)s.") % {"most": LONGEST_TEXT, "name": name})
     return found

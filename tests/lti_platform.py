@@ -69,7 +69,9 @@ class CoursePlatform:
             keys_address=f"{self.address}/keys",
         )
 
-    def answer(self, question_address: str, *, sub: str, study: str = "", role: str = LEARNER, course: str = "course-1", **changes: Any) -> dict[str, str]:
+    def answer(
+        self, question_address: str, *, sub: str, study: str = "", role: str = LEARNER, course: str = "course-1", **changes: Any
+    ) -> dict[str, str]:
         """What the browser posts to the tool after this question: the student's name and e-mail address come along."""
         question = dict(parse_qsl(urlsplit(question_address).query))
         message = Message(question, self.configuration)
