@@ -103,9 +103,7 @@ def launch(request: HttpRequest) -> HttpResponse:
     """The platform's answer: a student goes on to the study's page for them, a teacher chooses a study."""
     asked = opened(request.COOKIES.get(ASKED, ""), "asked", seconds=ASKED_SECONDS)
     if asked is None or not constant_time_compare(asked["state"], request.POST.get("state", "")):
-        raise LaunchError(
-            gettext("This browser did not ask for this message. Allow cookies, and open the activity from your course.")
-        )
+        raise LaunchError(gettext("This browser did not ask for this message. Allow cookies, and open the activity from your course."))
     if problem := request.POST.get("error"):
         raise LaunchError(gettext("The course platform refused: %(problem)s.") % {"problem": problem[:200]})
     platform = get_object_or_404(Platform, pk=asked["platform"])

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from django.conf import settings
 
+from surveys.credit.blind_signatures import EXPONENT
+
 if TYPE_CHECKING:  # the web starts without it
     from cryptography.fernet import Fernet
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, RSAPublicKey
@@ -23,7 +25,8 @@ def decrypted(stored: str) -> "RSAPrivateKey":
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
     from cryptography.hazmat.primitives.serialization import load_der_private_key
 
-    key = load_der_private_key(_cipher().decrypt(stored.encode()), password=None)
+    # It was made here, so its primes are not tested again, which takes longer than all the rest.
+    key = load_der_private_key(_cipher().decrypt(stored.encode()), password=None, unsafe_skip_rsa_key_validation=True)
     assert isinstance(key, RSAPrivateKey)
     return key
 
@@ -31,6 +34,12 @@ def decrypted(stored: str) -> "RSAPrivateKey":
 def modulus_of(key: "RSAPublicKey") -> str:
     """The public key in hexadecimal digits; its exponent is always the same."""
     return f"{key.public_numbers().n:x}"
+
+
+def public_key(modulus: str) -> "RSAPublicKey":
+    from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicNumbers
+
+    return RSAPublicNumbers(EXPONENT, int(modulus, 16)).public_key()
 
 
 def _cipher() -> "Fernet":

@@ -9,6 +9,7 @@ import jwt
 import pytest
 from django.core.cache import cache
 from django.test import Client
+from django.utils import timezone
 
 from lti.models import BatchStatus, CreditBatch, Platform
 from lti.services import let_credit_go, make_batch, send_again
@@ -395,7 +396,7 @@ def test_credit_waits_for_a_platform_that_is_away(platform: CoursePlatform, stud
     batch.refresh_from_db()
     assert (batch.status, batch.attempts, len(batch.places)) == (BatchStatus.WAITING, 1, 30)
     assert batch.error == "answered 503, expected 2xx"
-    CreditBatch.objects.update(attempts=CreditBatch.MOST_ATTEMPTS - 1, due_at=batch.made_on)
+    CreditBatch.objects.update(attempts=CreditBatch.MOST_ATTEMPTS - 1, due_at=timezone.now())
     attempt(claimed(batch))
     batch.refresh_from_db()
     assert (batch.status, batch.due_at) == (BatchStatus.FAILED, None)
