@@ -46,7 +46,7 @@ def test_the_attacks_find_a_token_that_is_kept_on_both_sides(postgresql: None, m
     monkeypatch.setattr("lti.views.hand_in", hand_in_noted)
     monkeypatch.setattr("tests.linkage.courses.let_credit_go", lambda: None)
     found: list[str] = []
-    walk_a_course(lambda _stage, copy, truth: found.extend(findings(copy, truth)), monkeypatch, seed=1, students=60)
+    walk_a_course(lambda _stage, copy, truth: found.extend(findings(copy, truth)), monkeypatch, seed=1, students=40)
     assert [one for one in found if one.startswith("book.link = surveys_participant.credit")], found
 
 
@@ -56,5 +56,5 @@ def test_the_attacks_find_credit_that_goes_in_the_order_of_finishing(postgresql:
     monkeypatch.setattr(credit, "sorted", lambda values, **_how: list(values), raising=False)
     monkeypatch.setattr("tests.linkage.courses.forget_recent_order", list)
     found: list[str] = []
-    walk_a_course(lambda _stage, copy, truth: found.extend(findings(copy, truth)), monkeypatch, seed=1, students=60)
+    walk_a_course(lambda _stage, copy, truth: found.extend(findings(copy, truth)), monkeypatch, seed=1, students=40)
     assert [one for one in found if one.startswith("sorted by platform.score and surveys_participant")], found
