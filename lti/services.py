@@ -16,6 +16,8 @@ from lti.models import BatchStatus, CreditBatch
 from surveys.batches import rules
 from surveys.models import ENDED, CreditBook, Study
 
+KEPT = timedelta(days=90)
+"""How long students stay known whose credit no platform takes."""
 entropy = secrets.SystemRandom()
 
 
@@ -25,6 +27,14 @@ def let_credit_go() -> None:
     for book in CreditBook.objects.exclude(waiting=[]).select_related("study"):
         if len(book.waiting) >= rules.LEAST or book.study.status in ENDED:
             make_batch(book.study)
+    given_up = CreditBatch.objects.filter(status=BatchStatus.FAILED, ended_on__lt=timezone.localdate() - KEPT)
+    given_up.update(places=[])
+
+
+def send_the_last(sender: object, *, study_id: int, **kwargs: object) -> None:
+    """Before operational data are deleted, and with them the book of credit, what waits goes on its way."""
+    if CreditBook.objects.filter(study=study_id).exists():
+        make_batch(Study.objects.get(pk=study_id))
 
 
 @transaction.atomic

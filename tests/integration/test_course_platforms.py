@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator
 from dataclasses import asdict
+from datetime import datetime, timedelta
 from typing import Any
 
 import jwt
@@ -11,14 +12,17 @@ from django.core.cache import cache
 from django.test import Client
 from django.utils import timezone
 
+from accounts.models import Role
+from audit.models import Entry
 from lti.models import BatchStatus, CreditBatch, Platform
 from lti.services import let_credit_go, make_batch, send_again
 from surveys.credit.blind_signatures import new_key
-from surveys.credit.selectors import Place
+from surveys.credit.selectors import Place, fingerprint
 from surveys.credit.services import change_credit
-from surveys.models import CreditBook, Participant, Study
+from surveys.models import CourseCredit, CreditBook, Participant, Study
+from surveys.retention.services import forget_operational_data
 from tests.course_students import ask_for_launch, finish, hand_in, launch, platform_for_tests, signed_token, study_with_credit
-from tests.factories import address_of, everything_stored, hidden_value, page_of, recruiting_study, walk
+from tests.factories import address_of, everything_stored, hidden_value, logged_in, page_of, person, recruiting_study, walk
 from tests.jobs import attempt, catch, claimed
 from tests.lti_platform import INSTRUCTOR, CoursePlatform
 
@@ -432,8 +436,6 @@ def test_the_time_of_a_score_is_that_of_the_batch(platform: CoursePlatform, stud
     batch = make_batch(study)
     assert batch is not None
     attempt(claimed(batch))
-    from datetime import datetime
-
     [score] = [entry["score"] for entry in platform.log if "score" in entry]
     assert before - 1 <= datetime.fromisoformat(score["timestamp"]).timestamp() <= time.time() + 1
 
@@ -449,3 +451,65 @@ def test_keys_are_published_and_no_private_one_is_stored_in_clear(platform: Cour
     stored = str(everything_stored())
     assert "PRIVATE KEY" not in stored
     assert study.course_credit.private_key.startswith("gAAAA")
+
+
+def test_no_student_stays_when_operational_data_are_deleted(platform: CoursePlatform, study: Study) -> None:
+    client = Client()
+    launch(client, platform, study, sub="ada")
+    hand_in(client, study, credit=signed_token(client, study, finish(client, study)))
+    assert Participant.objects.exclude(credit="").count() == 1
+    Study.objects.filter(pk=study.pk).update(status="closed")
+    study.refresh_from_db()
+    forget_operational_data(study)
+    [batch] = CreditBatch.objects.all()
+    attempt(claimed(batch))
+    assert platform.scores() == ["ada"], "what waited was sent"
+    assert not CreditBook.objects.exists()
+    assert Participant.objects.exclude(credit="").count() == 0
+    assert not CourseCredit.objects.exclude(private_key="").exists()
+    assert "'ada'" not in str(everything_stored())
+
+
+def test_students_whose_credit_no_platform_takes_are_forgotten_in_the_end(platform: CoursePlatform, study: Study) -> None:
+    queue(study, platform, "ada")
+    batch = make_batch(study)
+    assert batch is not None
+    CreditBatch.objects.update(status=BatchStatus.FAILED, due_at=None, ended_on=timezone.localdate() - timedelta(days=89))
+    let_credit_go()
+    assert CreditBatch.objects.get().places
+    CreditBatch.objects.update(ended_on=timezone.localdate() - timedelta(days=91))
+    let_credit_go()
+    assert CreditBatch.objects.get().places == []
+
+
+def test_only_those_who_run_a_study_turn_credit_on(platform: CoursePlatform) -> None:
+    study = recruiting_study()
+    owner = logged_in(study.owner)
+    address = f"/studies/{study.slug}/credit/"
+    assert "This study gives no credit" in words(owner.get(address))
+    assert owner.post(address, {"action": "on"}).status_code == 302
+    given = CourseCredit.objects.get(study=study)
+    assert (given.is_on, given.for_everybody) == (True, False)
+    page = words(owner.get(address))
+    for said in ("This study gives credit", "http://testserver/lti/launch/", f"study={study.slug}", fingerprint(given.modulus)):
+        assert said in page
+    owner.post(address, {"action": "off", "for_everybody": "on"})
+    owner.post(address, {"action": "on", "for_everybody": "on"})
+    again = CourseCredit.objects.get(study=study)
+    assert (again.is_on, again.for_everybody, again.modulus) == (True, True, given.modulus), "one key for all of the study's life"
+    entries = Entry.objects.filter(action="study.credit_changed").order_by("pk")
+    assert [entry.details["on"] for entry in entries] == [True, False, True]
+    assert {entry.details["key"] for entry in entries} == {fingerprint(given.modulus)}
+
+
+def test_administrators_register_platforms_and_the_log_says_so() -> None:
+    administrator = logged_in(person(Role.ADMINISTRATOR))
+    addresses = {name: f"https://moodle.example.org/{name}" for name in ("issuer", "login_address", "token_address", "keys_address")}
+    values = {"name": "Moodle", "client_id": "a", "deployment_id": "1", **addresses}
+    assert administrator.post("/admin/lti/platform/add/", values).status_code == 302
+    platform = Platform.objects.get()
+    administrator.post(f"/admin/lti/platform/{platform.pk}/change/", values | {"deployment_id": "2"})
+    administrator.post(f"/admin/lti/platform/{platform.pk}/delete/", {"post": "yes"})
+    assert not Platform.objects.exists()
+    actions = ["platform.added", "platform.changed", "platform.removed"]
+    assert list(Entry.objects.filter(action__startswith="platform.").order_by("pk").values_list("action", flat=True)) == actions
