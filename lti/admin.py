@@ -1,6 +1,9 @@
 """Course platforms in the admin: administrators register them, with what the platform shows when the tool was added there."""
 
+from typing import ClassVar
+
 from django.contrib import admin
+from django.db import models
 from django.forms import ModelForm
 from django.http import HttpRequest
 
@@ -15,6 +18,7 @@ class PlatformAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     """Each change is in the audit log."""
 
     list_display = ("name", "issuer", "client_id", "deployment_id")
+    formfield_overrides: ClassVar = {models.URLField: {"assume_scheme": "https"}}
 
     def save_model(self, request: HttpRequest, obj: Platform, form: "ModelForm[Platform]", change: bool) -> None:
         super().save_model(request, obj, form, change)
