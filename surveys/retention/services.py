@@ -1,8 +1,8 @@
 """Deletes operational data of closed studies when the protocol says so, or earlier when their owner says so.
 
 Deleted: background and quiz answers, direct answers, tokens and withdrawal codes, days, watched shares, languages, people who did not
-finish, panel members, entry codes, who had credit and its key. Kept: arm, subsample and reported answers of those who finished, which the die
-protects; and counts.
+finish, panel members, entry codes, who had credit and its key. Kept: arm, subsample and reported answers of those who finished, which
+the die protects; and counts.
 """
 
 from collections import Counter

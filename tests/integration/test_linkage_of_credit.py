@@ -56,5 +56,5 @@ def test_the_attacks_find_credit_that_goes_in_the_order_of_finishing(postgresql:
     monkeypatch.setattr(credit, "sorted", lambda values, **_how: list(values), raising=False)
     monkeypatch.setattr("tests.linkage.courses.forget_recent_order", list)
     found: list[str] = []
-    walk_a_course(lambda _stage, copy, truth: found.extend(findings(copy, truth)), monkeypatch, seed=1, students=40)
+    walk_a_course(lambda _stage, copy, truth: found.extend(findings(copy, truth)), monkeypatch, seed=1, students=80)
     assert [one for one in found if one.startswith("sorted by platform.score and surveys_participant")], found
