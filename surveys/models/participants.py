@@ -47,6 +47,9 @@ class Participant(models.Model):
     counted = models.BooleanField(
         default=False, db_default=False, help_text="Whether a batch has let them into the numbers that are shown."
     )
+    credit = models.CharField(
+        max_length=64, blank=True, default="", db_default="", help_text="Hash of the blinded message that was signed for them, or “code”."
+    )
 
     class Meta:
         # They name no column that a step changes before the last one: PostgreSQL then updates a row without touching any index.
