@@ -21,6 +21,7 @@ from tests.installing import apt_install
 from tests.services import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
+PAGE = b"<p>A page.</p>" * 100
 LECTURE = bytes(range(256)) * 64
 PERSONAL_LINK = "/s/lecture-videos/r/a-personal-token"
 
@@ -36,8 +37,13 @@ class Application(BaseHTTPRequestHandler):
         if self.path.startswith("/v/"):
             self.send_header("X-Accel-Redirect", "/protected-media/videos/lecture.webm")
             self.send_header("Content-Type", "video/webm")
-        self.send_header("Content-Length", "0")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Length", str(len(PAGE)))
         self.end_headers()
+        self.wfile.write(PAGE)
 
     def do_POST(self) -> None:
         if "X-Refuse" in self.headers:
@@ -279,3 +285,12 @@ def test_while_the_application_is_away_people_are_told_so(proxy: Proxy, applicat
 def test_plain_http_is_sent_to_https(proxy: Proxy) -> None:
     answer = httpx.get(proxy.plain_address + PERSONAL_LINK, headers={"Host": "trial.example.org"})
     assert (answer.status_code, answer.headers["location"]) == (301, f"https://trial.example.org{PERSONAL_LINK}")
+
+
+@pytest.mark.parametrize(
+    ("address", "is_compressed"), [("/", True), ("/s/lecture-videos/", True), ("/studies/", False), ("/accounts/login/", False)]
+)
+def test_only_pages_without_secrets_beside_words_of_an_address_are_compressed(proxy: Proxy, address: str, is_compressed: bool) -> None:
+    answer = proxy.client.get(address)
+    assert answer.content == PAGE
+    assert ("gzip" in answer.headers.get("content-encoding", "")) == is_compressed

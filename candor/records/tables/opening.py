@@ -152,7 +152,7 @@ class Opener:
         own = (attributes.start, *label[attributes.start : attributes.stop])
         if own not in self.known:
             covers = [self.above[at][self.depths[at][label[at]]] == label[at] for at in attributes]
-            self.known[own] = np.logical_and.reduce(covers, initial=True) 
+            self.known[own] = np.logical_and.reduce(covers, initial=True)
         return self.known[own]
 
     def _plan(self, label: Sequence[int]) -> tuple[Nodes, Nodes]:
