@@ -41,7 +41,7 @@ def size(address: str) -> int:
 
 
 def seconds_to_first_paint(page: Any, content: bytes) -> float:
-    """What the page names beside its style sheets comes at the same time and takes an equal share of the line: the worst that a server
+    """Everything else that the page names comes at the same time and takes an equal share of the line: the worst that a server
     without priorities can do. Nothing of it blocks the paint.
     """
     blocking = {one: size(one) for one in page.xpath(BLOCKING)}
