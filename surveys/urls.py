@@ -2,6 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, path
 
+from accounts.access import in_own_language
 from surveys.allocation import api as arms
 from surveys.builder import api as definitions
 from surveys.builder.about import About, Languages, ListOfSentences
@@ -68,9 +69,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/build/allocation/", AllocationPage.as_view(), name="build_allocation"),
     path("studies/<slug:slug>/build/subgroups/", Subgroups.as_view(), name="build_subgroups"),
     path("studies/<slug:slug>/build/direct-questions/", DirectQuestions.as_view(), name="build_direct"),
-    path("studies/<slug:slug>/build/arms/", Arms.as_view(), name="build_arms"),
-    path("studies/<slug:slug>/build/arms/<slug:arm>/", ArmPage.as_view(), name="build_arm"),
-    path("studies/<slug:slug>/build/arms/<slug:arm>/<slug:page>/", PageOfArm.as_view(), name="build_arm_page"),
+    path("studies/<slug:slug>/build/arms/", in_own_language(Arms.as_view()), name="build_arms"),
+    path("studies/<slug:slug>/build/arms/<slug:arm>/", in_own_language(ArmPage.as_view()), name="build_arm"),
+    path("studies/<slug:slug>/build/arms/<slug:arm>/<slug:page>/", in_own_language(PageOfArm.as_view()), name="build_arm_page"),
     path("studies/<slug:slug>/build/background/", ListPage.as_view(part="background"), name="build_background"),
     path("studies/<slug:slug>/build/background/redcap/", RedcapPage.as_view(), name="build_redcap"),
     path("studies/<slug:slug>/build/background/redcap/dictionary.csv", RedcapDictionary.as_view(), name="build_redcap_dictionary"),
