@@ -9,6 +9,7 @@ from audit.services import record
 from surveys import actions
 from surveys.builder.frame import BuilderPage
 from surveys.builder.services import change_part
+from surveys.definition import StudyDefinition
 from surveys.drafting.edits import Keys
 from surveys.drafting.redcap.holding import require_conditions_that_hold
 from surveys.drafting.redcap.writing import Dictionary, dictionary_of
@@ -27,7 +28,14 @@ class RedcapPage(BuilderPage):
         return {"dictionary": self._dictionary()}
 
     def _dictionary(self) -> Dictionary:
-        return dictionary_of(self.definition.background, form=self.study.slug, language=self.definition.languages[0])
+        definition = self.definition
+        return dictionary_of(
+            definition.background, form=self.study.slug, language=definition.languages[0], privatised=self._privatised(definition)
+        )
+
+    @staticmethod
+    def _privatised(definition: StudyDefinition) -> list[str]:
+        return [question.name for question in definition.privatised_background]
 
     def post(self, request: HttpRequest) -> HttpResponse:
         """Import the fields that can become questions, and report on every field. Importing twice adds nothing twice."""
@@ -36,7 +44,7 @@ class RedcapPage(BuilderPage):
             return self._refused([_("Choose a CSV file of at most 5 MB.")])
         try:
             before = list(self.study.definition.get("background", []))
-            present = [item["name"] for item in before]
+            present = [*(item["name"] for item in before), *self._privatised(self.definition)]
             report = read_apart(upload, reader=DICTIONARY, source=str(upload.name), present=present)
             require_conditions_that_hold(report)
             if report["questions"]:
