@@ -32,7 +32,7 @@ REMEMBERED_SECONDS = 24 * 60 * 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launch:
-    """What a platform said about one opening of an activity."""
+    """The statements of a platform about one opening of an activity."""
 
     platform: Platform
     place: Place
@@ -44,7 +44,7 @@ class Launch:
 
 
 def checked(platform: Platform, id_token: str, *, nonce: str) -> Launch:
-    """What the message says, if the platform signed it for us, for this browser, now, and for the first time."""
+    """The content of the message, if the platform signed it for us, for this browser, now, and for the first time."""
     claims = _believed(platform, id_token)
     if claims.get("nonce") != nonce:
         raise LaunchError(_("The message of your course is not the answer to the question of this browser."))

@@ -39,7 +39,7 @@ def sealed(value: dict[str, Any], purpose: str) -> str:
 
 
 def opened(text: str, purpose: str, *, seconds: int) -> dict[str, Any] | None:
-    """What was sealed for this purpose; None for what was not, or is too old."""
+    """The value that was sealed for this purpose; None for what was not, or is too old."""
     try:
         found: dict[str, Any] = signing.loads(text, salt=f"{_SALT}.{purpose}", max_age=seconds)
     except signing.BadSignature:

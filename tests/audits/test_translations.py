@@ -18,6 +18,8 @@ NOT_FOR_PEOPLE = {
     "CommandError",
     "ValueError",
     "KeyError",
+    "ArithmeticError",
+    "BlindMessageError",
     "TypeError",
     "OverchargedError",
     "UnexpectedPageError",
