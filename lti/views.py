@@ -21,13 +21,14 @@ from lti.choice import answer_of
 from lti.errors import LaunchError
 from lti.keys import public_keys
 from lti.messages import Launch, checked
-from lti.models import BatchStatus, Platform
+from lti.models import Platform
 from lti.selectors import (
     ASKED,
     ASKED_SECONDS,
     STUDENT,
     STUDENT_SECONDS,
-    batches_of,
+    credit_numbers,
+    given_up,
     opened,
     place_of,
     platform_named,
@@ -42,7 +43,7 @@ from surveys.credit.services import change_credit, hand_in, hand_in_nothing
 from surveys.errors import CreditError
 from surveys.journey.language import asked_for, in_every_language
 from surveys.journey.presentation import presentation
-from surveys.models import CourseCredit, Study
+from surveys.models import Study
 from surveys.protocols import protocol_in_force
 
 CHOOSE_SECONDS = 60 * 60
@@ -231,14 +232,10 @@ def study_credit(request: HttpRequest, slug: str) -> HttpResponse:
             change_credit(study, is_on=is_on, for_everybody="for_everybody" in request.POST, actor=user)
             messages.success(request, gettext("This study gives credit.") if is_on else gettext("This study gives no credit any more."))
         return redirect("lti:study_credit", slug)
-    given = CourseCredit.objects.filter(study=study).first()
-    sent = batches_of(study).filter(status=BatchStatus.SENT)
     context = {
         "study": study,
-        "credit": given,
-        "fingerprint": fingerprint(given.modulus) if given else "",
-        "sent": sum(sent.values_list("people", flat=True)),
-        "failed": batches_of(study).filter(status=BatchStatus.FAILED),
+        "credit": credit_numbers(study),
+        "failed": given_up(study),
         "addresses": {name: request.build_absolute_uri(reverse(f"lti:{name}")) for name in ("login", "launch", "keys", "choose")},
         "platforms": Platform.objects.all(),
     }

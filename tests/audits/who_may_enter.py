@@ -108,6 +108,8 @@ RECRUITING: dict[str, tuple[Any, ...]] = {
     "surveys:credit":                  (OUT,    OUT,    OUT,    OUT,    OUT,    OUT,    OUT,    OUT,    OUT),
     "lti:credit":                      (403,    403,    403,    403,    403,    403,    403,    403,    403),
     "lti:study_credit":                (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
+    "lti:api_study_credit":            (NO,     200,    200,    404,    404,    404,    404,    404,    200),
+    "lti:api_send_credit_again":       (NO,     405,    405,    405,    405,    405,    405,    405,    405),
     "surveys:consent_copy":            (200,    200,    200,    200,    200,    200,    200,    200,    200),
     "surveys:transparency":            (200,    200,    200,    200,    200,    200,    200,    200,    200),
     "surveys:privacy":                 (200,    200,    200,    200,    200,    200,    200,    200,    200),

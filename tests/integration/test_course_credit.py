@@ -1,13 +1,10 @@
 """Credit for students whom a course sends: once for each, in whole batches, and nothing of a student stays."""
 
 import time
-from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import datetime, timedelta
-from typing import Any
 
 import pytest
-from django.core.cache import cache
 from django.test import Client
 from django.utils import timezone
 
@@ -19,30 +16,18 @@ from surveys.credit.selectors import Place, fingerprint
 from surveys.credit.services import change_credit
 from surveys.models import CourseCredit, CreditBook, Participant, Study
 from surveys.retention.services import forget_operational_data
-from tests.course_students import finish, hand_in, launch, platform_for_tests, signed_token, study_with_credit
+from tests.course_students import finish, hand_in, launch, signed_token, study_with_credit, words
+from tests.course_students import platform as platform
 from tests.factories import address_of, everything_stored, logged_in, page_of, person, recruiting_study, walk
-from tests.jobs import attempt, catch, claimed
+from tests.jobs import attempt, claimed
 from tests.lti_platform import INSTRUCTOR, CoursePlatform
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def platform(monkeypatch: pytest.MonkeyPatch) -> Iterator[CoursePlatform]:
-    catch(monkeypatch)
-    cache.clear()
-    with platform_for_tests() as running:
-        running.registered()
-        yield running
-
-
-@pytest.fixture
 def study() -> Study:
     return study_with_credit()
-
-
-def words(response: Any) -> str:
-    return " ".join(page_of(response).text_content().split())
 
 
 def waiting(study: Study) -> list[str]:
@@ -384,3 +369,22 @@ def test_administrators_register_platforms_and_the_log_says_so() -> None:
     assert not Platform.objects.exists()
     actions = ["platform.added", "platform.changed", "platform.removed"]
     assert list(Entry.objects.filter(action__startswith="platform.").order_by("pk").values_list("action", flat=True)) == actions
+
+
+def test_programs_turn_credit_on_and_send_it_again(platform: CoursePlatform) -> None:
+    study = recruiting_study()
+    owner = logged_in(study.owner)
+    address = f"/api/v1/studies/{study.slug}/credit/"
+    assert owner.get(address).json() == {"gives_credit": False, "for_everybody": True, "key": "", "sent": 0, "given_up": 0}
+    answer = owner.put(address, {"gives_credit": True, "for_everybody": False}, content_type="application/json")
+    given = CourseCredit.objects.get(study=study)
+    assert answer.json() == {"gives_credit": True, "for_everybody": False, "key": fingerprint(given.modulus), "sent": 0, "given_up": 0}
+    assert owner.put(address, {"gives_credit": "perhaps"}, content_type="application/json").status_code == 400
+    queue(study, platform, "ada", "bob")
+    make_batch(study)
+    CreditBatch.objects.update(status=BatchStatus.FAILED, due_at=None)
+    assert owner.get(address).json()["given_up"] == 2
+    again = owner.post(f"{address}send-again/")
+    assert (again.status_code, again.json()["given_up"]) == (200, 0)
+    attempt(claimed(CreditBatch.objects.get()))
+    assert owner.get(address).json()["sent"] == 2

@@ -1,43 +1,24 @@
 """A course platform opens the door; messages that cannot be believed open nothing."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import jwt
 import pytest
-from django.core.cache import cache
 from django.test import Client
 
 from surveys.credit.blind_signatures import new_key
-from surveys.models import CreditBook, Study
-from tests.course_students import ask_for_launch, launch, platform_for_tests, study_with_credit
+from surveys.models import Study
+from tests.course_students import ask_for_launch, launch, study_with_credit, words
+from tests.course_students import platform as platform
 from tests.factories import hidden_value, page_of, recruiting_study
-from tests.jobs import catch
 from tests.lti_platform import INSTRUCTOR, CoursePlatform
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def platform(monkeypatch: pytest.MonkeyPatch) -> Iterator[CoursePlatform]:
-    catch(monkeypatch)
-    cache.clear()
-    with platform_for_tests() as running:
-        running.registered()
-        yield running
-
-
-@pytest.fixture
 def study() -> Study:
     return study_with_credit()
-
-
-def words(response: Any) -> str:
-    return " ".join(page_of(response).text_content().split())
-
-
-def waiting(study: Study) -> list[str]:
-    return [place["sub"] for place in CreditBook.objects.get(study=study).waiting]
 
 
 def refused(client: Client, posted: dict[str, str], said: str) -> None:
