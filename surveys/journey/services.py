@@ -320,16 +320,23 @@ def record_responses(participant: Participant, *, reported: Mapping[str, bool], 
 
 
 @transaction.atomic
-def record_direct_answers(participant: Participant, *, answers: Mapping[str, bool]) -> None:
-    """Store what somebody answers without a die. No question needs an answer, since nothing protects it."""
+def record_direct_answers(participant: Participant, *, answers: Mapping[str, bool], chosen: Mapping[str, int] | None = None) -> None:
+    """Store what somebody answers without a die. No question needs an answer, since nothing protects it. `chosen` has the places of
+    categories.
+    """
     protocol = _require_at(participant, steps.DIRECT_QUESTIONS)
-    if unknown := set(answers) - {question.name for question in protocol.definition.questions}:
+    chosen, possible = chosen or {}, {one.name: len(one.categories) for one in protocol.definition.category_questions}
+    if unknown := (set(answers) - {one.name for one in protocol.definition.yes_no_questions}) | {
+        name for name, place in chosen.items() if not 0 <= place < possible.get(name, 0)
+    }:
         raise JourneyError(
             _("Expected answers to questions of this study, got one to %(unknown)s.") % {"unknown": ", ".join(sorted(unknown))}
         )
     _advance(participant, protocol)
     if answers:
         insert([DirectAnswer(participant=participant, question=name, yes=yes) for name, yes in answers.items()])
+    if chosen:
+        insert([DirectAnswer(participant=participant, question=name, category=place) for name, place in chosen.items()])
 
 
 def withdrawal_code_is_known(study: Study, *, code: str) -> bool:
