@@ -69,6 +69,7 @@ def _launch(platform: Platform, claims: Mapping[str, Any], *, chooses: bool) -> 
         raise LaunchError(_("Expected at most %(most)s characters as %(name)s.") % {"most": LONGEST_DATA, "name": "data"})
     place = Place(
         platform=platform.pk,
+        issuer=platform.issuer,
         sub=_said(claims, "sub"),
         line_item=_said(grades, "lineitem"),
         line_items=_said(grades, "lineitems"),

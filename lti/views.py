@@ -119,7 +119,7 @@ def _to_study(found: Launch) -> HttpResponse:
     if study is None or credit_of(study.pk) is None:
         raise LaunchError(gettext("Expected an activity with a study that gives credit, found %(found)s.") % {"found": found.study or "—"})
     response = _see(reverse("lti:credit", args=[study.slug]))
-    place = found.place if found.is_learner else Place(platform=found.platform.pk, sub="")
+    place = found.place if found.is_learner else Place(platform=found.platform.pk, issuer=found.platform.issuer, sub="")
     response.set_cookie(
         STUDENT,
         sealed_place(place, study),
@@ -133,6 +133,8 @@ def _to_study(found: Launch) -> HttpResponse:
 
 
 def _choice(request: HttpRequest, found: Launch) -> HttpResponse:
+    if urlsplit(found.return_address).scheme not in ("http", "https"):
+        raise LaunchError(gettext("Expected an address for the choice, found %(found)s.") % {"found": found.return_address or "—"})
     ticket = sealed({"platform": found.platform.pk, "address": found.return_address, "data": found.data}, "choice")
     return _framed(render(request, "lti/choose.html", {"studies": studies_with_credit(), "ticket": ticket}), found.platform)
 

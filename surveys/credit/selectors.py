@@ -71,6 +71,7 @@ class Place:
     """A student at the course platform: the one to whom credit is sent. `sub` is the platform's own number of the student."""
 
     platform: int
+    issuer: str
     sub: str
     line_item: str = ""
     line_items: str = ""
@@ -78,7 +79,7 @@ class Place:
 
     def person(self, study: Study) -> str:
         """The keyed hash of the student, whichever course they come from; one person has credit for a study once."""
-        return salted_hmac(f"credit {study.slug}", f"{self.platform} {self.sub}", algorithm="sha256").hexdigest()[:32]
+        return salted_hmac(f"credit {study.slug}", f"{self.issuer} {self.sub}", algorithm="sha256").hexdigest()[:32]
 
     @property
     def gets_credit(self) -> bool:

@@ -35,7 +35,9 @@ def study(transactional_db: None) -> Study:
 
 def come_from_course(context: BrowserContext, site: str, study: Study, *, sub: str = "ada") -> None:
     """As if the course had just sent this student."""
-    place = Place(platform=Platform.objects.get().pk, sub=sub, line_item="https://moodle.example.org/items/1")
+    place = Place(
+        platform=Platform.objects.get().pk, issuer="https://moodle.example.org", sub=sub, line_item="https://moodle.example.org/items/1"
+    )
     context.add_cookies([{"name": STUDENT, "value": sealed_place(place, study), "url": f"{site}{COURSE}", "httpOnly": True}])
 
 

@@ -115,6 +115,8 @@ def test_one_participation_is_worth_one_credit(platform: CoursePlatform, study: 
     launch(other_course, platform, study, sub="ada", course="course-2")
     assert "Your credit is handed in." in words(other_course.get(f"/credit/{study.slug}/")), "from whichever course"
     assert waiting(study) == ["ada"]
+    one, again = (Place(platform=number, issuer=platform.address, sub="ada") for number in (1, 2))
+    assert one.person(study) == again.person(study) != Place(platform=1, issuer="https://other.example.org", sub="ada").person(study)
 
 
 def test_credit_is_not_shown_beside_a_completion_code(study: Study) -> None:
@@ -217,7 +219,9 @@ def test_a_column_is_made_once_where_the_course_has_none(platform: CoursePlatfor
 
 def queue(study: Study, platform: CoursePlatform, *subs: str) -> None:
     number = Platform.objects.get().pk
-    places = [asdict(Place(platform=number, sub=sub, line_item=f"{platform.address}/items/course-1")) for sub in subs]
+    places = [
+        asdict(Place(platform=number, issuer=platform.address, sub=sub, line_item=f"{platform.address}/items/course-1")) for sub in subs
+    ]
     CreditBook.objects.update_or_create(study=study, defaults={"waiting": places})
 
 
@@ -347,6 +351,7 @@ def test_only_those_who_run_a_study_turn_credit_on(platform: CoursePlatform) -> 
     given = CourseCredit.objects.get(study=study)
     assert (given.is_on, given.for_everybody) == (True, False)
     page = words(owner.get(address))
+    assert fingerprint(given.modulus) in words(Client().get(f"{address_of(study)}about/")), "everybody can compare the key"
     for said in ("This study gives credit", "http://testserver/lti/launch/", f"study={study.slug}", fingerprint(given.modulus)):
         assert said in page
     owner.post(address, {"action": "off", "for_everybody": "on"})

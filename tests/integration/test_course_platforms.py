@@ -14,6 +14,8 @@ from tests.factories import hidden_value, page_of, recruiting_study
 from tests.lti_platform import INSTRUCTOR, CoursePlatform
 
 pytestmark = pytest.mark.django_db
+CHOICE = {"https://purl.imsglobal.org/spec/lti/claim/message_type": "LtiDeepLinkingRequest"}
+SETTINGS = "https://purl.imsglobal.org/spec/lti-dl/claim/deep_linking_settings"
 
 
 @pytest.fixture
@@ -57,6 +59,8 @@ def test_a_message_opens_once_and_in_the_browser_that_asked(platform: CoursePlat
         ({"claims": {"https://purl.imsglobal.org/spec/lti/claim/custom": "text"}}, "found —"),
         ({"claims": {"https://purl.imsglobal.org/spec/lti-ags/claim/endpoint": {"lineitem": 5}}}, "at most 500 characters as lineitem"),
         ({"sub": "x" * 501}, "at most 500 characters as sub"),
+        ({"claims": CHOICE | {SETTINGS: {"deep_link_return_url": "javascript:alert(1)"}}}, "found javascript:alert(1)"),
+        ({"claims": CHOICE | {SETTINGS: {"data": "x" * 10_001}}}, "at most 10000 characters as data"),
     ],
     ids=str,
 )
