@@ -70,7 +70,8 @@ def login(request: HttpRequest) -> HttpResponse:
         raise LaunchError(gettext("Expected a login hint from the course platform, found none."))
     chooses = urlsplit(sent.get("target_link_uri", "")).path == reverse("lti:choose")
     if request.headers.get("Sec-Fetch-Dest") in ("iframe", "frame") and not chooses:
-        return _framed(render(request, "lti/student/new_window.html", {"sent": list(sent.items())}), platform)
+        page = render(request, "lti/student/new_window.html", {"sent": list(sent.items())})
+        return _framed(page, platform, sends_to=platform.login_address)  # this is where its form is led to in the end
     state, nonce = secrets.token_urlsafe(24), secrets.token_urlsafe(24)
     question = {
         "scope": "openid",

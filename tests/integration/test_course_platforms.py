@@ -124,6 +124,7 @@ def test_a_frame_asks_for_a_window_of_its_own(platform: CoursePlatform) -> None:
     response = Client().post("/lti/login/", sent, headers={"Sec-Fetch-Dest": "iframe"})
     assert response.status_code == 200
     assert f"frame-ancestors {platform.address}" in response["Content-Security-Policy"]
+    assert f"form-action 'self' {platform.address}" in response["Content-Security-Policy"]
     assert "X-Frame-Options" not in response
     [form] = page_of(response).xpath("//form[@target='_blank']")
     assert {box.get("name"): box.get("value") for box in form.xpath(".//input")} == sent
