@@ -105,7 +105,7 @@ RECRUITING: dict[str, tuple[Any, ...]] = {
     "surveys:return":                  (403,    403,    403,    403,    403,    403,    403,    403,    403),
     "surveys:begin_anew":              (200,    200,    200,    200,    200,    200,    200,    200,    200),
     "surveys:withdraw":                (200,    200,    200,    200,    200,    200,    200,    200,    200),
-    "surveys:credit":                  (OUT,    OUT,    OUT,    OUT,    OUT,    OUT,    OUT,    OUT,    OUT),
+    "surveys:credit":                  (303,    303,    303,    303,    303,    303,    303,    303,    303),
     "lti:credit":                      (403,    403,    403,    403,    403,    403,    403,    403,    403),
     "lti:study_credit":                (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "lti:api_study_credit":            (NO,     200,    200,    404,    404,    404,    404,    404,    200),
