@@ -19,6 +19,8 @@ NOT_FOR_PEOPLE = {
     "CommandError",
     "ValueError",
     "KeyError",
+    "ArithmeticError",
+    "BlindMessageError",
     "TypeError",
     "OverchargedError",
     "UnexpectedPageError",
