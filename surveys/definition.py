@@ -24,6 +24,7 @@ from surveys.questions.background import (
     QuizItem,
     ShortText,
     SingleChoice,
+    named_by,
     require_fitting,
     taken_apart,
 )
@@ -41,7 +42,7 @@ from surveys.questions.parts import (
 )
 from surveys.questions.plans import PlannedTests, PrivacyBudget, Subgroups
 from surveys.questions.sections import LEAST_PER_ARM, SECTION
-from surveys.questions.sensitive import Die, SensitiveQuestion, require_faces
+from surveys.questions.sensitive import Die, SensitiveQuestion, require_apart, require_faces
 from surveys.questions.stimuli import KINDS, Arm, Task, Watching, require_stimuli
 
 DIRECT = "direct"
@@ -127,7 +128,9 @@ class StudyDefinition(Part):
         if absent := self.analysis.questions - {question.name for question in self.questions}:
             raise ValueError(f"analysis names questions that are not there: {some(sorted(absent))}")
         self._require_what_categories_need()
-        require_fitting(self.background)
+        read_by = {"allocation.strata": self.allocation.strata, "subgroups": self.subgroups, **named_by([*self.background, *self.quiz])}
+        require_apart(self.questions, background=self.background, read_by=read_by, direct=self.direct_group is not None)
+        require_fitting(self.background, self.quiz)
         if self.attention == "exclude" and not self.attention_checks:
             raise ValueError("attention: exclude needs a background question with an expected answer; there is none")
         self._require_strata()
@@ -215,6 +218,11 @@ class StudyDefinition(Part):
         }
         if named and (found := [reason for reason, there in unfit.items() if there]):
             raise ValueError(f"questions with categories ({some(named)}) do not go together with {'; '.join(found)}")
+
+    @property
+    def privatised_background(self) -> tuple[SensitiveQuestion, ...]:
+        """The background questions that are privatised in the browser. They are among those with categories."""
+        return tuple(question for question in self.questions if question.is_background)
 
     @property
     def yes_no_questions(self) -> tuple[SensitiveQuestion, ...]:
@@ -322,11 +330,12 @@ class StudyDefinition(Part):
         found = []
         for question in (*self.yes_no_questions[:1], *self.category_questions):
             identification = self.design_of(question).identification
-            wanted = identification.prevalence if self.is_survey else identification.effect
+            asks_how_many = self.is_survey or question.is_background
+            wanted = identification.prevalence if asks_how_many else identification.effect
             how_many = f"how many truly give each answer to {question.name}" if question.categories else "how many truly say yes"
             size = f"the size of the effect on {question.name}" if question.categories else "the size of the effect"
             if not wanted:
-                found.append(f"With this die {how_many if self.is_survey else size} cannot be determined. {identification.assumption}")
+                found.append(f"With this die {how_many if asks_how_many else size} cannot be determined. {identification.assumption}")
         if self.direct_group is not None:
             found.append(
                 f"{float(self.direct_share):.0%} of the people are drawn to be asked directly, without a die, if they agree. "

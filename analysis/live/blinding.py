@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from accounts.models import User
 from analysis.models import Blinding
 from analysis.stored_results import ONCE, MarkedEffect, MarkedSequence, MarkedSequentialEffect, NotYet, QuestionEstimate, Results
-from candor.categories.results import CategoryEffect, CategoryOutcome, CategoryPrevalence, NoEffectTest
+from candor.categories.results import EVERYBODY, CategoryEffect, CategoryOutcome, CategoryPrevalence, NoEffectTest
 from candor.results import Difference, HonestTimesEffect, Interval, Prevalence, SequentialPrevalence, SequentialValue
 from surveys.access import Seat
 from surveys.definition import StudyDefinition
@@ -45,6 +45,10 @@ class ArmNames:
     @property
     def groups_in_files(self) -> Mapping[str, str]:
         return dict.fromkeys(self.files, "all") if self.blinded else self.files
+
+    def shown_of(self, arm: str) -> str:
+        """The name of an arm, or the word for all of them, on pages."""
+        return _("all arms") if arm == EVERYBODY else self.shown[arm]
 
     @property
     def hides_contrasts(self) -> bool:
@@ -118,11 +122,18 @@ def lettered(results: Results, names: ArmNames) -> Results:
 
 def called_categories(outcome: CategoryOutcome, names: ArmNames) -> CategoryOutcome:
     """A question with categories, with this reader's names of arms."""
+    adjusted = outcome.with_covariates
     return replace(
         outcome,
         no_effect=tuple(_called(one, names) for one in outcome.no_effect),
         effects=tuple(_called(one, names) for one in outcome.effects),
-        prevalence=tuple(replace(one, arm=names.files[one.arm]) for one in outcome.prevalence),
+        prevalence=tuple(replace(one, arm=names.files.get(one.arm, one.arm)) for one in outcome.prevalence),
+        with_covariates=adjusted
+        and replace(
+            adjusted,
+            no_effect=tuple(_called(one, names) for one in adjusted.no_effect),
+            effects=tuple(_called(one, names) for one in adjusted.effects),
+        ),
     )
 
 
@@ -152,11 +163,20 @@ def _blinded_categories(outcome: CategoryOutcome | NotYet, names: ArmNames) -> C
     """The same for a question with categories."""
     if isinstance(outcome, NotYet):
         return outcome if outcome.not_yet == ONCE else replace(outcome, not_yet=_("The answers so far do not allow an estimate."))
+    adjusted = outcome.with_covariates
     return replace(
         outcome,
         no_effect=_contrasts(outcome.no_effect, turned_test, names),
         effects=_contrasts(outcome.effects, turned_category, names),
         prevalence=_shares(outcome.prevalence, names),
+        missing_answers=outcome.missing_answers and replace(outcome.missing_answers, contrasts=()),
+        with_covariates=adjusted
+        and replace(
+            adjusted,
+            no_effect=_contrasts(adjusted.no_effect, turned_test, names),
+            effects=_contrasts(adjusted.effects, turned_category, names),
+            notes=(),
+        ),
         notes=(),
     )
 
@@ -172,9 +192,10 @@ def _blinded_sequence(sequence: MarkedSequence, names: ArmNames) -> MarkedSequen
 
 
 def _shares(shares: tuple[Share, ...], names: ArmNames) -> tuple[Share, ...]:
-    """Shares of yes by arm, in the order of the letters, where the sizes of the arms do not tell them apart."""
-    order = list(names.shown)
-    return tuple(sorted(shares, key=lambda one: order.index(one.arm))) if names.of_one_size else ()
+    """Shares by arm, in the order of the letters, where the sizes of the arms do not tell them apart; those of all arms together always."""
+    order = [EVERYBODY, *names.shown]
+    visible = (one for one in shares if names.of_one_size or one.arm == EVERYBODY)
+    return tuple(sorted(visible, key=lambda one: order.index(one.arm)))
 
 
 def _contrasts(contrasts: tuple[T, ...], turned: Callable[[T], T], names: ArmNames) -> tuple[T, ...]:

@@ -7,10 +7,20 @@ from django.utils.translation import gettext as _
 
 from analysis.live.blinding import ArmNames
 from analysis.live.notes import plain_note, plain_reason
-from analysis.live.wording import cheater_sentence, contrast_in_words, down, on_condition, specification_sentence, up
+from analysis.live.wording import (
+    cheater_sentence,
+    contrast_in_words,
+    down,
+    how_many_are_missing,
+    missing_alike_sentence,
+    on_condition,
+    specification_sentence,
+    up,
+)
 from analysis.stored_results import NotYet, Results
 from candor.categories.results import AT_LEAST, CATEGORY, CategoryEffect, CategoryOutcome, CategoryPrevalence, NoEffectTest
 from candor.designs.privacy_words import certainty
+from candor.estimators.missing_answers import MissingByContrast
 from candor.results import SequentialValue
 from surveys.questions.sensitive import SensitiveQuestion
 
@@ -34,7 +44,14 @@ class ShownCategories:
     """With the names of contrast and answer."""
     prevalence: tuple[tuple[CategoryPrevalence, str, str], ...] = ()
     """With the names of arm and answer."""
+    adjusted_tests: tuple[tuple[NoEffectTest, str], ...] = ()
+    adjusted: tuple[tuple[CategoryEffect, str, str], ...] = ()
+    """The tests and the effects with background answers, with these names."""
+    missing: tuple[tuple[MissingByContrast, str, str], ...] = ()
+    """What missing answers leave open, with the names of contrast and answer."""
     notes: tuple[str, ...] = ()
+    is_background: bool = False
+    """Whether it is a background question that is privatised in the browser: about all arms together, and no outcome."""
 
     @property
     def figures(self) -> tuple[str, str]:
@@ -50,13 +67,15 @@ class CategoryWords:
     answers: Mapping[str, str]
     stated_rate: bool
     is_survey: bool
+    """Whether it asks how people answer, and compares nothing."""
+    is_background: bool
 
     @classmethod
     def of(cls, question: SensitiveQuestion, *, names: ArmNames, language: str, stated_rate: bool, is_survey: bool) -> "CategoryWords":
-        answers = {one.name: one.text.in_language(language) for one in question.categories}
-        return cls(names=names, answers=answers, stated_rate=stated_rate, is_survey=is_survey)
+        answers, about = {one.name: one.text.in_language(language) for one in question.categories}, question.is_background
+        return cls(names=names, answers=answers, stated_rate=stated_rate, is_survey=is_survey or about, is_background=about)
 
-    def contrast(self, one: CategoryEffect | NoEffectTest) -> str:
+    def contrast(self, one: CategoryEffect | NoEffectTest | MissingByContrast) -> str:
         return contrast_in_words(self.names.shown[one.treatment], self.names.shown[one.control])
 
     def answer(self, one: CategoryEffect | CategoryPrevalence) -> str:
@@ -68,16 +87,20 @@ class CategoryWords:
 
     def sentences(self, found: CategoryOutcome) -> Iterator[str]:
         """The findings, and how often such sentences are wrong."""
+        if self.is_background and len(self.names.shown) > 1:
+            yield _("This question describes people, and no arm changes its answers: those of all arms count together.")
         yield cheater_sentence(_cheaters(found), stated_rate=self.stated_rate)
         for test in found.no_effect:
-            yield self._no_effect(test)
+            yield self._balance(test) if self.is_background else self._no_effect(test)
         for effect in found.effects:
             if effect.measure == CATEGORY:
                 yield from filter(None, [self._effect(effect)])
         if self.is_survey:
             yield from filter(None, (self._share(one) for one in found.prevalence if one.measure == CATEGORY))
         yield from filter(None, [specification_sentence(found.specification_test, survey=self.is_survey)])
-        if self.names.hides_contrasts:
+        if (missing := found.missing_answers) is not None:
+            yield f"{how_many_are_missing(missing)} {missing_alike_sentence(missing)}"
+        if self.names.hides_contrasts and not self.is_background:
             yield _("Effects are compared with the control arm, which would tell who is who; they are shown when the study is closed.")
         yield self._error_rate(found)
         if found.epsilon is not None:
@@ -86,10 +109,20 @@ class CategoryWords:
                 "for equally likely is at most %(sure)s %% sure of one of them afterwards."
             ) % {"epsilon": f"{found.epsilon:.3f}", "sure": certainty(found.epsilon)}
 
-    def _no_effect(self, test: NoEffectTest) -> str:
-        p_value = test.p_value if test.adjusted_p_value is None else test.adjusted_p_value
+    def _balance(self, test: NoEffectTest) -> str:
+        """Whether chance explains how two arms differ in what nothing could have changed."""
         names = {"treatment": self.names.shown[test.treatment], "control": self.names.shown[test.control]}
-        if p_value < 1 - LEVEL:
+        if _adjusted(test) < 1 - LEVEL:
+            said = _(
+                "Balance: “%(treatment)s” and “%(control)s” differ in these answers by more than chance explains. Chance drew the arms, so "
+                "that happens in 5 of 100 studies; otherwise people left one of them more often, or the arm changed their answers."
+            )
+            return said % names
+        return _("Balance: chance alone could explain how “%(treatment)s” and “%(control)s” differ in these answers.") % names
+
+    def _no_effect(self, test: NoEffectTest) -> str:
+        names = {"treatment": self.names.shown[test.treatment], "control": self.names.shown[test.control]}
+        if _adjusted(test) < 1 - LEVEL:
             finding = _("“%(treatment)s” changes how honest students answer, compared with “%(control)s”") % names
             return on_condition(finding, stated_rate=False)
         return _("Chance alone could explain all differences between “%(treatment)s” and “%(control)s”.") % names
@@ -144,6 +177,10 @@ class CategoryWords:
         return f"{certain} {intervals}"
 
 
+def _adjusted(test: NoEffectTest) -> float:
+    return test.p_value if test.adjusted_p_value is None else test.adjusted_p_value
+
+
 def _cheaters(found: CategoryOutcome) -> SequentialValue | None:
     """None where the design leaves their share open."""
     value, interval = found.cheater_proportion.value, found.cheater_proportion.interval
@@ -162,7 +199,7 @@ def shown_categories(
         return None
     name, text = question.name, question.text.in_language(language)
     if isinstance(found, CategoryOutcome):
-        arms = words.names.shown
+        arms, adjusted = words.names.shown, found.with_covariates
         return ShownCategories(
             name=name,
             question=text,
@@ -172,8 +209,16 @@ def shown_categories(
             numbers=found,
             no_effect=tuple((one, words.contrast(one)) for one in found.no_effect),
             effects=tuple((one, words.contrast(one), words.answer(one)) for one in found.effects),
-            prevalence=tuple((one, arms[one.arm], words.answer(one)) for one in found.prevalence),
-            notes=tuple(plain_note(note, arms=arms) for note in found.notes),
+            prevalence=tuple((one, words.names.shown_of(one.arm), words.answer(one)) for one in found.prevalence),
+            adjusted_tests=tuple((one, words.contrast(one)) for one in (adjusted.no_effect if adjusted else ())),
+            adjusted=tuple((one, words.contrast(one), words.answer(one)) for one in (adjusted.effects if adjusted else ())),
+            missing=tuple(
+                (one, words.contrast(one), words.answers.get(one.category or "", one.category or ""))
+                for one in (found.missing_answers.contrasts if found.missing_answers else ())
+            ),
+            notes=tuple(plain_note(note, arms=arms) for note in (*found.notes, *(adjusted.notes if adjusted else ()))),
+            is_background=question.is_background,
         )
     reason = shown.not_yet if isinstance(shown, NotYet) else _("the planned analysis is being computed")
-    return ShownCategories(name=name, question=text, number=number, n=shown.n, sentences=(plain_reason(reason, arms=words.names.shown),))
+    why = plain_reason(reason, arms=words.names.shown)
+    return ShownCategories(name=name, question=text, number=number, n=shown.n, sentences=(why,), is_background=question.is_background)

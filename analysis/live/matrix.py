@@ -150,7 +150,7 @@ class Matrix:
 
 
 def matrix_rows(live: LiveView) -> Iterator[MatrixRow]:
-    """Every question of which something is stored, with the study file's names of arms."""
+    """Every outcome of which something is stored, with the study file's names of arms."""
     for question in live.definition.yes_no_questions:
         planned = live.planned.estimate(question.name) if live.planned else None
         sequence, newest = live.sequence(question.name), live.newest(question.name)
@@ -162,7 +162,7 @@ def matrix_rows(live: LiveView) -> Iterator[MatrixRow]:
             yield MatrixRow(
                 question=question.name, n=newest.n, planned=False, not_yet=True, cheater_proportion=None, effects=(), prevalence=()
             )
-    for shown in live.categories:
+    for shown in live.outcomes_with_categories:
         yield _row_of_categories(shown, blinded=live.names.blinded)
 
 

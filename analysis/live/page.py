@@ -269,6 +269,11 @@ class LiveView:
         shown = (self._shown_categories(question, number=places[question.name]) for question in asked)
         return tuple(one for one in shown if one is not None)
 
+    @property
+    def outcomes_with_categories(self) -> list[ShownCategories]:
+        """Those that arms may change: not the background questions that are privatised in the browser."""
+        return [shown for shown in self.categories if not shown.is_background]
+
     def _shown_categories(self, question: SensitiveQuestion, *, number: int) -> ShownCategories | None:
         words = CategoryWords.of(
             question,

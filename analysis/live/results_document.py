@@ -102,6 +102,10 @@ class PlannedTestsFound:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionWithCategories:
     question: str
+    privatised_background: Annotated[
+        bool,
+        Field(description="It is about people, whom no arm changes: shares are those of all arms together, and the tests are of balance."),
+    ]
     n: int
     not_yet: Annotated[str | None, Field(description="Why nothing can be said yet; then `planned_analysis` is null.")]
     planned_analysis: Annotated[
@@ -208,7 +212,9 @@ def _with_categories(live: LiveView) -> Iterator[QuestionWithCategories]:
     for shown in live.categories:
         found = None if shown.numbers is None else called_categories(shown.numbers, live.names)
         not_yet = " ".join(shown.sentences) if found is None else None
-        yield QuestionWithCategories(question=shown.name, n=shown.n, not_yet=not_yet, planned_analysis=found)
+        yield QuestionWithCategories(
+            question=shown.name, privatised_background=shown.is_background, n=shown.n, not_yet=not_yet, planned_analysis=found
+        )
 
 
 def _planned_tests(live: LiveView) -> PlannedTestsFound | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from math import fsum
 from typing import Any, Protocol
 
@@ -16,6 +17,7 @@ from candor.sentences import Sentence
 from candor.sentences import sentence as _
 from surveys.preregistration.selectors import KeptPlan
 
+PRIVATISED = "Background question, privatised in the browser"
 SIMULATED_DATA = "simulated data"
 LONGEST_TITLE = 200
 
@@ -174,6 +176,11 @@ class Content:
         return found
 
     @property
+    def privatised_background(self) -> Sequence[CategoryQuestion]:
+        """Those of them that are about people, whom no arm changes."""
+        return [question for question in self.category_questions if question.get("purpose") == "background"]
+
+    @property
     def estimates(self) -> Mapping[str, Mapping[str, object]]:
         """The estimates in results.json, by question."""
         return {**self.results["outcomes"], **self.results.get("categories", {})}
@@ -202,14 +209,21 @@ class Content:
     @property
     def abstract(self) -> Sentence:
         """One paragraph for catalogues."""
-        arms, n, named = len(self.protocol["design"]["arms"]), len(self.questions), len(self.category_questions)
+        arms, n, private = len(self.protocol["design"]["arms"]), len(self.questions), len(self.privatised_background)
+        named = len(self.category_questions) - private
         asked = [_("1 sensitive yes/no question") if n == 1 else _("%(n)s sensitive yes/no questions", n=n)] if n else []
         if named:
             one = named == 1
             asked.append(
                 _("1 sensitive question with named answers") if one else _("%(n)s sensitive questions with named answers", n=named)
             )
-        questions = _("%(some)s and %(others)s", some=asked[0], others=asked[1]) if len(asked) > 1 else asked[0]
+        if private:
+            asked.append(
+                _("1 background question that was privatised in the browser")
+                if private == 1
+                else _("%(n)s background questions that were privatised in the browser", n=private)
+            )
+        questions = reduce(lambda some, others: _("%(some)s and %(others)s", some=some, others=others), asked)
         return _(
             "%(answers)s in a %(design)s. Each answer was given after a private die that sometimes says what to answer, so no row tells "
             "what is true of its person; the probabilities are in protocol.json. %(rows)s rows, one for each %(unit)s.",
@@ -259,7 +273,7 @@ def columns_of(content: Content) -> list[Column]:
     answers += [
         Column(
             name=column_of(question["name"]),
-            label=question["text"],
+            label=f"{PRIVATISED}: {question['text']}" if question in content.privatised_background else question["text"],
             values={one["name"]: f"reported {one['text']}" for one in question["categories"]},
             is_answer=True,
         )

@@ -33,12 +33,22 @@ def privacy_statement(content: Content) -> list[Sentence]:
             total=total,
             more=_("its own loss") if content.category_questions else epsilon,
         ),
+        *_privatised_background(content),
         _(
             "Formally, the unit of protection is one participant: neighbours are two versions of the study that differ in the true answers "
             "of one participant, whatever they are."
         ),
         *_not_covered(content),
     ]
+
+
+def _privatised_background(content: Content) -> Iterator[Sentence]:
+    if found := content.privatised_background:
+        yield _(
+            "Among these questions are background questions that were privatised in the browser, by the same die: %(names)s. Their losses "
+            "are in the sum.",
+            names=", ".join(one["name"] for one in found),
+        )
 
 
 def _meaning(content: Content) -> Sentence:

@@ -7,6 +7,7 @@ from analysis.packages.rows import column_of
 from surveys.definition import StudyDefinition
 from surveys.preregistration.selectors import KeptPlan
 from surveys.questions.background import Answered, MultipleChoice, OrdinalScale, SingleChoice
+from surveys.questions.conditions import Conditions
 from surveys.questions.parts import Text
 
 
@@ -78,14 +79,14 @@ def protocol_document(
                 "text": text(one.text),
                 "answers": _labels(one, language),
                 **({"expected": one.expected} if isinstance(one, SingleChoice | OrdinalScale) and one.expected else {}),
-                **({"shown_after": [condition.line for condition in one.show_if]} if one.show_if else {}),
+                **_shown_after(one.show_if),
             }
             for one in definition.asked
         ],
         **({"attention": definition.attention} if definition.attention_checks else {}),
         **({"random_order": list(definition.random_order)} if definition.random_order else {}),
         "subgroups": list(definition.subgroups),
-        "quiz": [{"name": one.name, "text": text(one.text)} for one in definition.quiz],
+        "quiz": [{"name": one.name, "text": text(one.text), **_shown_after(one.show_if)} for one in definition.quiz],
         "allocation": {
             **definition.allocation.model_dump(mode="json"),
             "sections": len(definition.allocation.sections),  # their labels may tell who teaches when
@@ -111,10 +112,16 @@ def _with_categories(definition: StudyDefinition, questions: Sequence[str]) -> l
             "categories": [{"name": category.name, "text": category.text.in_language(language)} for category in one.categories],
             "faces": {name: {answer: list(faces) for answer, faces in rule.items()} for name, rule in one.faces.items()},
             "design": definition.category_design(one).to_document(),
+            **({"purpose": one.purpose} if one.is_background else {}),
         }
         for one in (next(one for one in definition.questions if one.name == name) for name in questions)
         if one.categories
     ]
+
+
+def _shown_after(conditions: Conditions) -> dict[str, list[str]]:
+    """The conditions of a question that only some people see."""
+    return {"shown_after": [condition.line for condition in conditions]} if conditions else {}
 
 
 def _labels(question: Answered, language: str) -> dict[str, str] | None:

@@ -57,6 +57,19 @@ def _with_categories(content: Content) -> list[str]:
         "questions alone, and say so. With Candor's command line, `candor estimate data.csv --design design-NAME.json` analyses one of",
         "them.",
         "",
+        *_about_people(content),
+    ]
+
+
+def _about_people(content: Content) -> list[str]:
+    """The background questions that were privatised in the browser."""
+    if not content.privatised_background:
+        return []
+    names = ", ".join(f"`{one['name']}`" for one in content.privatised_background)
+    return [
+        f"{names}: background questions that were privatised in the browser. The die stands between a report and the truth, so a report is",
+        "no covariate. results.json has the shares of their true answers over all arms, and as `no_effect` the check of balance.",
+        "",
     ]
 
 

@@ -19,6 +19,9 @@ def category_sentences(definition: StudyDefinition, form: PlanForm, *, language:
 
 
 def _sentences(definition: StudyDefinition, question: SensitiveQuestion, form: PlanForm) -> Iterator[str]:
+    if question.is_background:
+        yield _("This is a background question, privatised in the browser: no arm changes it, so there is no effect to find.")
+        return
     if definition.is_survey:
         yield _("A survey compares nothing, and how precisely it finds the shares of named answers is not planned here.")
         return

@@ -10,7 +10,7 @@ from analysis.models import RunKind, RunStatus
 from analysis.rehearsal.forms import BEHAVIOURS, YES_RATES
 from analysis.selectors import latest_results, state_of_work
 from analysis.stored_results import NotYet, QuestionEstimate, Results, read_results
-from candor.categories.results import CATEGORY, CategoryOutcome
+from candor.categories.results import CATEGORY, EVERYBODY, CategoryOutcome
 from candor.results import Interval, UnderReporting
 from surveys.batches.selectors import BatchProgress, batch_progress, shown_counts
 from surveys.counts import Counts, comers
@@ -142,11 +142,11 @@ def _comparisons_of_categories(
     definition: StudyDefinition, bot_run: BotRun, question: SensitiveQuestion, outcome: CategoryOutcome, language: str
 ) -> Iterator[Comparison]:
     """Every answer, in every contrast and arm. The last category is planted as often as a true yes, the others are equally frequent."""
-    labels, others = _labels(definition, language), len(question.categories) - 1
+    labels, others = _labels(definition, language) | {EVERYBODY: _("all arms")}, len(question.categories) - 1
     answers = {one.name: one.text.in_language(language) for one in question.categories}
     planted = {
         (arm, answer): last if answer == question.answers[-1] else (1 - last) / others
-        for arm, last in _prevalence(definition, bot_run).items()
+        for arm, last in (_prevalence(definition, bot_run) | {EVERYBODY: bot_run.prevalence}).items()
         for answer in question.answers
     }
     for effect in outcome.effects:

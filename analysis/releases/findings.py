@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from analysis.figures.intervals import category_effects_figure, category_shares_figure, forest_figure, prevalence_figure
 from analysis.figures.shown import ShownFigure, shown_figure
-from analysis.live.matrix import ArmShare, Cell, Estimated, Matrix, MatrixRow, category_cell, matrix_table, verdict_of
+from analysis.live.matrix import ArmShare, Cell, Estimated, Matrix, MatrixRow, category_cell, matrix_table, p_in_words, verdict_of
 from analysis.live.wording import FoundEffect, contrast_in_words
 from analysis.models import Release
 from candor.categories.results import AT_LEAST, NoEffectTest
@@ -30,6 +30,9 @@ class CategoryFindings:
     name: str
     text: str
     figure: ShownFigure | None
+    is_background: bool
+    balance: str
+    """Whether chance explains how the arms differ in the answers to a background question; empty for others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +65,8 @@ def findings_of(release: Release) -> Findings | None:
 def findings_in(protocol: Document, results: Document) -> Findings | None:
     """The same from the two documents."""
     names = {arm["name"]: arm["label"] for arm in protocol["arms"]}
-    asked = [*protocol["questions"], *protocol.get("category_questions", ())]
+    named = protocol.get("category_questions", ())
+    asked = [*protocol["questions"], *(one for one in named if not _is_background(one))]
     outcomes = {**results["outcomes"], **results.get("categories", {})}
     texts = {question["name"]: question["text"] for question in asked if "effects" in outcomes.get(question["name"], {})}
     rows = tuple(_row(question, outcomes[question], level=results["level"]) for question in texts)
@@ -73,12 +77,11 @@ def findings_in(protocol: Document, results: Document) -> Findings | None:
     title = _("How many truly say “yes”, by question") if matrix.is_survey else _("Effects by question")
     lines = list(_lines(rows, texts, names))
     figure = shown_figure(partial(draw, lines, title=title)) if lines else None
-    named = [question for question in protocol.get("category_questions", ()) if question["name"] in texts]
     return Findings(
         matrix=matrix,
         figure=figure,
         figure_title=title,
-        categories=tuple(_answers(question, outcomes[question["name"]], names) for question in named),
+        categories=tuple(_answers(one, outcomes[one["name"]], names) for one in named if "effects" in outcomes.get(one["name"], {})),
         language=protocol.get("language", "en"),
         level=results["level"],
     )
@@ -93,7 +96,9 @@ def _answers(question: Document, outcome: Document, names: Mapping[str, str]) ->
             one["value"],
             _ends(Estimated(**_numbers(one))),
             label=_("“%(answer)s” or above") % {"answer": words[one["category"]]} if one["measure"] == AT_LEAST else words[one["category"]],
-            detail=contrast_in_words(names[one["treatment"]], names[one["control"]]) if "treatment" in one else names[one["arm"]],
+            detail=contrast_in_words(names[one["treatment"]], names[one["control"]])
+            if "treatment" in one
+            else names.get(one["arm"], _("all arms")),
             n=outcome["n"],
         )
         for one in told
@@ -101,7 +106,20 @@ def _answers(question: Document, outcome: Document, names: Mapping[str, str]) ->
     ]
     draw = category_effects_figure if outcome["effects"] else category_shares_figure
     figure = shown_figure(partial(draw, lines, title=question["name"])) if lines else None
-    return CategoryFindings(name=question["name"], text=question["text"], figure=figure)
+    is_background = _is_background(question)
+    p_values = [one["p_value"] if one["adjusted_p_value"] is None else one["adjusted_p_value"] for one in outcome["no_effect"]]
+    return CategoryFindings(
+        name=question["name"],
+        text=question["text"],
+        figure=figure,
+        is_background=is_background,
+        balance=p_in_words(min(p_values)) if is_background and p_values else "",
+    )
+
+
+def _is_background(question: Document) -> bool:
+    """Whether it is a background question that was privatised in the browser."""
+    return bool(question.get("purpose") == "background")
 
 
 def _row(question: str, outcome: Document, *, level: float) -> MatrixRow:

@@ -50,13 +50,14 @@ class PromisedRecords(TypedDict):
 
 
 class CategoryQuestion(TypedDict):
-    """A question with two to six answers; its design is its own."""
+    """A question with two to six answers; its design is its own. `purpose` is "background" if it is about people, whom no arm changes."""
 
     name: str
     text: str
     column: str
     categories: Sequence[Mapping[str, str]]
     design: Mapping[str, Mapping[str, Mapping[str, object]]]
+    purpose: NotRequired[str]
 
 
 class ProtocolFile(TypedDict, total=False):

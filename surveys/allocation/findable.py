@@ -141,7 +141,8 @@ def findable(definition: StudyDefinition) -> Findable | FindableShare | Findable
     """The findings that people who answer with the die can make; None for a survey that asks for no yes or no."""
     n = max(definition.planned_with_die, 1)
     if not definition.yes_no_questions:
-        found = [_findable_answers(definition.category_design(one), n) for one in definition.category_questions if not definition.is_survey]
+        asked = () if definition.is_survey else (one for one in definition.category_questions if not one.is_background)
+        found = [_findable_answers(definition.category_design(one), n) for one in asked]
         return min(found, key=lambda one: one.power, default=None)
     design = definition.design()
     return _findable_share(design, n) if definition.is_survey else _findable(design, n, section_size=max(definition.section_size, 1.0))

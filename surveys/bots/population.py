@@ -163,7 +163,7 @@ class Population:
     def chosen(self, bot: Bot, *, question: str, arm: str, instruction: str, rng: Rng) -> str:
         """The category that the bot gives, after a roll of its own die. Cheaters take the first one for no and the last one for yes."""
         person, names = bot.people[question], self._categories[question]
-        limit = float(self.model.yes_probability(arm, bot.standardised))
+        limit = float(self.model.yes_probability(self._changed_by(arm, question), bot.standardised))
         place = -1 if person.quantile < limit else int((person.quantile - limit) / (1 - limit) * (len(names) - 1))
         truth = names[place]
         match person.behaviour:
@@ -188,7 +188,7 @@ class Population:
         """The shares of the true answers of honest bots, in the order of the categories: the last one is as frequent as a true yes, the
         others are equally frequent.
         """
-        last, others = self.model.prevalence_in(arm), len(question.categories) - 1
+        last, others = self.model.prevalence_in(self._changed_by(arm, question.name)), len(question.categories) - 1
         return (*((1 - last) / others for _ in range(others)), last)
 
     def sent(self, bot: Bot, *, question: str, arm: str, instruction: str, rng: Rng) -> str:
@@ -197,6 +197,10 @@ class Population:
             chosen = self.chosen(bot, question=question, arm=arm, instruction=instruction, rng=rng)
             return str(self._categories[question].index(chosen))
         return "1" if self.reported(bot, question=question, arm=arm, instruction=instruction, rng=rng) else "0"
+
+    def _changed_by(self, arm: str, question: str) -> str:
+        """The arm that decides the true answer: none changes that to a background question."""
+        return self.definition.control if question in {one.name for one in self.definition.privatised_background} else arm
 
     @property
     def _categories(self) -> dict[str, tuple[str, ...]]:

@@ -14,6 +14,7 @@ from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 
 from surveys.builder.frame import DraftPage, typed_by
+from surveys.builder.lists import COPIED, OrderedPage
 from surveys.builder.services import (
     add_page,
     change_part,
@@ -24,7 +25,7 @@ from surveys.builder.services import (
     remove_page,
 )
 from surveys.definition import StudyDefinition
-from surveys.drafting.edits import Edit, Item
+from surveys.drafting.edits import Edit, Item, Order
 from surveys.drafting.forms import DraftForm, Typed, typed_text, typed_value
 from surveys.drafting.names import name_from
 from surveys.drafting.watching import WATCHING, read_watching, typed_watching
@@ -40,7 +41,7 @@ from surveys.stimuli.inputs import CHOICES, INPUTS, NOTHING, field_of, places_of
 from surveys.stimuli.uploads import SLOTS
 
 
-class Arms(DraftPage):
+class Arms(OrderedPage, DraftPage):
     """All arms at a glance, with the control and the share of the lecture to be watched."""
 
     part = "arms"
@@ -58,7 +59,28 @@ class Arms(DraftPage):
         return {"control": control, **({"watching": watching} if watching else {})}
 
     def post(self, request: HttpRequest, **arguments: object) -> HttpResponse:
-        return self._add(request) if "add" in request.POST else super().post(request, **arguments)
+        """Another arm, a copy of one, another order, or the page's form."""
+        if "add" in request.POST:
+            return self._add(request)
+        if "duplicate" in request.POST:
+            return self._duplicate(request.POST["duplicate"])
+        return self.move(request.POST) if "move" in request.POST else super().post(request, **arguments)
+
+    def _duplicate(self, name: str) -> HttpResponse:
+        """A copy right after the arm, which shows the same until it is changed."""
+        names = Order("arms").current(self.document)
+        if name not in names:
+            return self.somebody_else_was_here()
+        arm, copy = Item("arms", name).current(self.document), name_from(name, taken=names)
+        edit = AnotherArm(after=name)
+        names.insert(names.index(name) + 1, copy)
+        return self.changed(edit, edit.current(self.document), {**arm, "name": copy}, name=copy, way="copy", said=COPIED, names=names)
+
+    def refused(self, problems: list[str], *, status: int) -> HttpResponse:
+        form = self._form()
+        for problem in problems:
+            form.problem(problem)
+        return self._shown(form, loaded=self._loaded(), status=status)
 
     def _add(self, request: HttpRequest) -> HttpResponse:
         """A new arm, with a video that is still to be uploaded."""

@@ -1,6 +1,7 @@
 """The frame of all builder pages: access, frozen parts, the side list, and one way to save a form without losing anything."""
 
 from collections.abc import Mapping
+from functools import partial
 from http import HTTPStatus
 from typing import ClassVar
 
@@ -26,6 +27,7 @@ from surveys.journey import steps
 from surveys.journey.preview import choices_of, place_of
 from surveys.models import Study, StudyStatus
 from surveys.protocols import definition_for
+from surveys.revisions.loaded import brought_together, remember_loaded
 from surveys.revisions.presence import others_at
 from surveys.revisions.selectors import Steps, steps_of
 from surveys.studies.readiness import ToDo, outdated_inputs, to_do
@@ -153,6 +155,9 @@ class DraftPage(BuilderPage):
     by_hand: ClassVar[tuple[str, ...]] = ()
     """Ends of the names of inputs that change what the page is; they wait for its button."""
 
+    brings_together: ClassVar[bool] = True
+    """Whether what two people changed in different places of the page is stored without asking."""
+
     @property
     def saves_itself(self) -> bool:
         """Whether a script stores the form a moment after somebody has typed. Without it, what was typed is kept in the browser alone."""
@@ -182,9 +187,12 @@ class DraftPage(BuilderPage):
         """The template's previews beside the inputs, from the typed text."""
         return {}
 
+    def _form(self) -> DraftForm:
+        """The form as the draft fills it in."""
+        return DraftForm(self.typed(), languages=self.definition.languages)
+
     def get(self, request: HttpRequest, **_arguments: object) -> HttpResponse:
-        form = DraftForm(self.typed(), languages=self.definition.languages)
-        return self._shown(form, loaded=self._loaded())
+        return self._shown(self._form(), loaded=self._loaded())
 
     def post(self, request: HttpRequest, **_arguments: object) -> HttpResponse:
         form = DraftForm(typed_by(request), languages=self.definition.languages)
@@ -195,14 +203,19 @@ class DraftPage(BuilderPage):
         value = self.read(form)
         if form.summary:
             return self._shown(form, loaded=loaded, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+        right = f"{self.own_address(value)}#{request.POST.get('right', '')}"
+        change = partial(change_part, edit=self.edit(), actor=self.person, right=right, page=request.path if by_itself else "")
+        mine = None
         try:
-            right = f"{self.own_address(value)}#{request.POST.get('right', '')}"
-            page = request.path if by_itself else ""
-            self.study = change_part(self.study, edit=self.edit(), value=value, loaded=loaded, actor=self.person, right=right, page=page)
+            try:
+                self.study = change(self.study, value=value, loaded=loaded)
+            except ConcurrentEditError:
+                mine, both, theirs = self._with_theirs(value, loaded=loaded)
+                self.study = change(self.study, value=both, loaded=theirs)
         except ConcurrentEditError:
             theirs = self.edit().current(self.study.definition)
             conflict = differences(value, theirs)
-            return self._shown(form, loaded=fingerprint_of(theirs), conflict=conflict, status=HTTPStatus.CONFLICT)
+            return self._shown(form, loaded=remember_loaded(self.study, theirs), conflict=conflict, status=HTTPStatus.CONFLICT)
         except DefinitionError as error:
             for sentence in error.problems:
                 form.problem(sentence)
@@ -210,9 +223,39 @@ class DraftPage(BuilderPage):
         if by_itself:
             self.definition = define(self.study.definition)
             self.document = document_of(self.definition)
-            return self.get(request)
+            return self._shown(self._form(), loaded=self._loaded(), mine=mine and remember_loaded(self.study, mine))
         messages.success(request, _("Saved."))
+        if mine is not None:
+            messages.info(request, _("Somebody else changed other places of that page in the meantime. Both changes are kept."))
         return redirect(self.own_address(value) if "right" in request.POST else self.next_address())
+
+    def _with_theirs(self, value: Unchecked, *, loaded: str) -> tuple[Unchecked, Unchecked, str]:
+        """The form as the document has it, the same with what somebody else stored in other places of it, and the fingerprint of theirs.
+
+        Raises ConcurrentEditError where both changed one place, and where this page would not take what comes of both.
+        """
+        edit = self.edit()
+        self.study.refresh_from_db(fields=["definition"])
+        now = document_of(define(self.study.definition))
+        mine, theirs = edit.current(document_of(define(edit.merged(now, value)))), edit.current(now)
+        both = brought_together(self.study, loaded=loaded, mine=mine, theirs=theirs) if self.brings_together else None
+        if both is None or not self._takes(edit.merged(now, both)):
+            raise ConcurrentEditError(_("Expected changes in other places, found some in the same one."))
+        return mine, both, fingerprint_of(theirs)
+
+    def _takes(self, document: Document) -> bool:
+        """Whether this page would store its form without a complaint, had somebody typed what the document says."""
+        before = self.definition, self.document
+        try:
+            self.definition = define(document)
+            self.document = document_of(self.definition)
+            form = self._form()
+            self.read(form)
+        except DefinitionError:
+            return False
+        finally:
+            self.definition, self.document = before
+        return not form.summary
 
     def _leave_to_hand(self, form: DraftForm) -> None:
         """Refuse changes that wait for the button."""
@@ -223,7 +266,7 @@ class DraftPage(BuilderPage):
 
     def _loaded(self) -> str:
         """The fingerprint of the part that the form edits."""
-        return fingerprint_of(self.edit().current(self.document))
+        return remember_loaded(self.study, self.edit().current(self.document))
 
     def _originals(self) -> dict[str, str]:
         """The originals of the outdated translations on this page, by input."""
@@ -236,9 +279,12 @@ class DraftPage(BuilderPage):
             if page == self.request.path
         }
 
-    def _shown(self, form: DraftForm, *, loaded: str, status: int = HTTPStatus.OK, conflict: object = None) -> HttpResponse:
+    def _shown(
+        self, form: DraftForm, *, loaded: str, status: int = HTTPStatus.OK, conflict: object = None, mine: str | None = None
+    ) -> HttpResponse:
+        """The page with this form. `mine`: where somebody else's changes were added, the fingerprint of the form without them."""
         form.originals = self._originals()
-        context = {"form": form, "fields": form.root, "errors": form.summary, "loaded": loaded, "conflict": conflict}
+        context = {"form": form, "fields": form.root, "errors": form.summary, "loaded": loaded, "conflict": conflict, "mine": mine}
         context |= {"saves_itself": self.saves_itself, "refused": bool(form.summary) or conflict is not None}
         if BY_ITSELF in self.request.headers:
             status = HTTPStatus.OK  # a script reads the page to see what became of the form
@@ -250,6 +296,8 @@ class LookingPage(DraftPage):
 
     saves_itself = False
     """Here people try what would be, so only their button stores it."""
+    brings_together = False
+    """Nobody looked at what comes of two half designs."""
 
     def post(self, request: HttpRequest, **arguments: object) -> HttpResponse:
         if "change" not in request.POST and "HX-Request" not in request.headers:

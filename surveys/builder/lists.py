@@ -6,7 +6,7 @@ from http import HTTPStatus
 from itertools import takewhile
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -14,9 +14,10 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from candor.errors import MethodError
 from surveys.builder.frame import BuilderPage, DraftPage
 from surveys.builder.services import change_part
-from surveys.drafting.categories import CATEGORIES, FACES, YES_NO, kind_of, typed_faces
+from surveys.drafting.categories import CATEGORIES, FACES, YES_NO, can_be_privatised, kind_of, privatised, typed_faces
 from surveys.drafting.conditions import examples
 from surveys.drafting.edits import Document, Edit, Item, Keys, Order, Unchecked, fingerprint_of
 from surveys.drafting.forms import DraftForm, Typed
@@ -52,6 +53,9 @@ ROLES = (
 )
 
 
+COPIED = gettext_lazy("Copied: the copy is number %(place)s of %(count)s.")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Questions:
     """One of the three lists: how an item is read, how many there must be, and the words of its pages."""
@@ -83,13 +87,53 @@ LISTS = {
 }
 
 
-class ListPage(BuilderPage):
+class OrderedPage(BuilderPage):
+    """A page with the list of its part, whose elements are moved and copied by buttons, which keep the focus."""
+
+    def context(self) -> dict[str, object]:
+        return {"moved": self.request.GET.get("moved", ""), "way": self.request.GET.get("way", "")}
+
+    def move(self, sent: QueryDict) -> HttpResponse:
+        """Another order: one element up or down, or all names in their new order."""
+        edit = Order(self.part)
+        before = edit.current(self.study.definition)
+        way, _colon, name = sent.get("move", "").partition(":")
+        after = _moved(before, name, -1 if way == "up" else 1) if name else sent.get("order", "").split()
+        if sorted(after) != sorted(before):
+            return self.somebody_else_was_here()
+        return self.changed(edit, before, after, name=name, way=way, said=_("Now number %(place)s of %(count)s."), names=after)
+
+    def changed(
+        self, edit: Edit, before: Unchecked, after: Unchecked, *, name: str, way: str, said: str | Promise, names: list[str]
+    ) -> HttpResponse:
+        """Store the list, and come back with the focus where it was."""
+        try:
+            change_part(self.study, edit=edit, value=after, loaded=fingerprint_of(before), actor=self.person)
+        except ConcurrentEditError:
+            return self.somebody_else_was_here()
+        except DefinitionError as error:  # a condition would look forward
+            return self.refused(error.problems, status=error.http_status)
+        if name not in names:
+            messages.success(self.request, _("Saved."))
+            return redirect(self.request.path)
+        messages.success(self.request, said % {"place": names.index(name) + 1, "count": len(names)})
+        return redirect(f"{self.request.path}?moved={name}&way={way}")
+
+    def somebody_else_was_here(self) -> HttpResponse:
+        said = _("Somebody else changed this list in the meantime. Look at it and try again.")
+        return self.refused([said], status=ConcurrentEditError.http_status)
+
+    def refused(self, problems: list[str], *, status: int) -> HttpResponse:
+        return self.page({"errors": [{"field": "", "message": problem} for problem in problems]}, status=status)
+
+
+class ListPage(OrderedPage):
     template_name = "surveys/builder/list.html"
 
     def context(self) -> dict[str, object]:
         items = getattr(self.definition, self.part)
         language = self.definition.languages[0]
-        return {
+        return super().context() | {
             "questions": [
                 {
                     "name": item.name,
@@ -97,16 +141,19 @@ class ListPage(BuilderPage):
                     "kind": dict((*OUTSIDE_GROUPS, ("group", _("A group")))).get(getattr(item, "kind", ""), ""),
                     "options": [one.text.in_language(language) for one in getattr(item, "options", getattr(item, "categories", ()))],
                     "epsilon": self.definition.epsilons[item.name] if self.part == "questions" else None,
+                    "is_background": getattr(item, "is_background", False),
                     "address": reverse("surveys:build_item", args=[self.study.slug, self.part, item.name]),
                 }
                 for item in items
             ],
             "list": LISTS[self.part],
+            "privatised": [
+                (one.text.in_language(language), reverse("surveys:build_item", args=[self.study.slug, "questions", one.name]))
+                for one in (self.definition.privatised_background if self.part == "background" else ())
+            ],
             "epsilon_total": self.definition.epsilon_total if self.part == "questions" else None,
             "by_chance": self.part in self.definition.random_order,
             "can_be_by_chance": self.part != "questions" and len(items) > 1,
-            "moved": self.request.GET.get("moved", ""),
-            "way": self.request.GET.get("way", ""),
         }
 
     def post(self, request: HttpRequest) -> HttpResponse:
@@ -117,13 +164,7 @@ class ListPage(BuilderPage):
             return self._give_to_chance(chosen=request.POST["chance"] == "on")
         if "duplicate" in request.POST:
             return self._duplicate(request.POST["duplicate"])
-        edit = Order(self.part)
-        before = edit.current(self.study.definition)
-        way, _colon, name = request.POST.get("move", "").partition(":")
-        after = _moved(before, name, -1 if way == "up" else 1) if name else request.POST.get("order", "").split()
-        if sorted(after) != sorted(before):
-            return self._somebody_else_was_here()
-        return self._changed(edit, before, after, name=name, way=way, said=_("Now number %(place)s of %(count)s."), names=after)
+        return self.move(request.POST)
 
     def _duplicate(self, name: str) -> HttpResponse:
         """A copy right after the question, with a name of its own."""
@@ -132,32 +173,11 @@ class ListPage(BuilderPage):
         items = list(before.get(self.part, ()))
         names = [item["name"] for item in items]
         if name not in names:
-            return self._somebody_else_was_here()
+            return self.somebody_else_was_here()
         place, copy = names.index(name) + 1, name_from(name, taken=names)
         items.insert(place, {**items[place - 1], "name": copy})
         names.insert(place, copy)
-        said = _("Copied: the copy is number %(place)s of %(count)s.")
-        return self._changed(edit, before, {self.part: items}, name=copy, way="copy", said=said, names=names)
-
-    def _changed(
-        self, edit: Edit, before: Unchecked, after: Unchecked, *, name: str, way: str, said: str, names: list[str]
-    ) -> HttpResponse:
-        """Store the list, and come back with the focus where it was."""
-        try:
-            change_part(self.study, edit=edit, value=after, loaded=fingerprint_of(before), actor=self.person)
-        except ConcurrentEditError:
-            return self._somebody_else_was_here()
-        except DefinitionError as error:  # a condition would look forward
-            return self.page({"errors": [{"field": "", "message": problem} for problem in error.problems]}, status=error.http_status)
-        if name not in names:
-            messages.success(self.request, _("Saved."))
-            return redirect(self.request.path)
-        messages.success(self.request, said % {"place": names.index(name) + 1, "count": len(names)})
-        return redirect(f"{self.request.path}?moved={name}&way={way}")
-
-    def _somebody_else_was_here(self) -> HttpResponse:
-        errors = [{"field": "", "message": _("Somebody else changed this list in the meantime. Look at it and try again.")}]
-        return self.page({"errors": errors}, status=ConcurrentEditError.http_status)
+        return self.changed(edit, before, {self.part: items}, name=copy, way="copy", said=COPIED, names=names)
 
     def _give_to_chance(self, *, chosen: bool) -> HttpResponse:
         """Whether everybody sees the questions in an order of their own."""
@@ -204,7 +224,28 @@ class ItemPage(DraftPage):
         return typed
 
     def post(self, request: HttpRequest, **arguments: object) -> HttpResponse:
+        if "privatise" in request.POST:
+            return self._privatise(request)
         return self._remove(request) if "remove" in request.POST else super().post(request, **arguments)
+
+    def _privatise(self, request: HttpRequest) -> HttpResponse:
+        """Ask this background question with the die: it becomes a question with categories."""
+        edit = Keys(("background", "questions"))
+        before = edit.current(self.document)
+        rest, found = ([one for one in before.get("background", ()) if (one["name"] == self.name) is its] for its in (False, True))
+        try:
+            if [fingerprint_of(one) for one in found] != [request.POST.get("loaded")]:
+                raise ConcurrentEditError
+            after = {"background": rest or None, "questions": [*before["questions"], privatised(found[0], self.definition.die)]}
+            change_part(self.study, edit=edit, value=after, loaded=fingerprint_of(before), actor=self.person)
+        except ConcurrentEditError:
+            messages.error(request, _("Somebody else changed this question in the meantime. Look at it first."))
+            return redirect(request.path)
+        except (DefinitionError, MethodError) as error:  # something needs its true answers, or the die has no faces for it
+            messages.error(request, " ".join(getattr(error, "problems", [])) or str(error))
+            return redirect(request.path)
+        messages.success(request, _("Saved. The question is answered with the die now, after the lecture."))
+        return redirect("surveys:build_item", self.study.slug, "questions", self.name)
 
     def _remove(self, request: HttpRequest) -> HttpResponse:
         """Take the question out, unless it has changed since this person saw it or is the last required one."""
@@ -228,7 +269,9 @@ class ItemPage(DraftPage):
         return reverse("surveys:build_item", args=[self.study.slug, self.part, value["name"]])
 
     def _earlier(self) -> list[BackgroundQuestion]:
-        """The questions before this one; all where it is new."""
+        """The background questions before this one; all where it is new, and of the quiz."""
+        if self.part == "quiz":
+            return list(self.definition.background)
         return list(takewhile(lambda question: question.name != self.name, self.definition.background))
 
     def next_address(self) -> str:
@@ -248,8 +291,10 @@ class ItemPage(DraftPage):
             "kinds_outside_groups": OUTSIDE_GROUPS,
             "roles": ROLES,
             "precisions": PRECISIONS,
-            "conditions": examples(self._earlier(), self.definition.languages[0]) if self.part == "background" else [],
+            "conditions": examples(self._earlier(), self.definition.languages[0]) if self.part != "questions" else [],
             "group_rows": [form.root["fields"][str(number)] for number in range(first_free + 1)],
+            "privatisable": self.part == "background"
+            and any(can_be_privatised(one) for one in self.definition.background if one.name == self.name),
             "removable": bool(self.name) and len(getattr(self.definition, self.part)) > LISTS[self.part].least,
             "list_address": self.next_address(),
         }

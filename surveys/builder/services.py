@@ -1,6 +1,7 @@
 """Changing one part of a draft, so that nobody else’s change is lost, and the files of its arms."""
 
 from collections.abc import Mapping
+from itertools import count
 from pathlib import PurePath
 from typing import Any
 
@@ -138,7 +139,10 @@ def put_arm_file(
             % {"name": content.name, "suffixes": _(" or ").join(slot.suffixes), "suffix": suffix or _("no suffix")}
         )
     _require_slot(study, arm, page, slot)
-    name = slot.name_of(content.name or "", prefix=prefix_of(arm, page), language=language)
+    elsewhere = files_besides(study.definition, arm=arm, page=page)  # a copy of an arm shows the same files until it is given its own
+    prefixes = (f"{prefix_of(arm, page)}{f'.{number}' if number > 1 else ''}" for number in count(1))
+    names = (slot.name_of(content.name or "", prefix=prefix, language=language) for prefix in prefixes)
+    name = next(name for name in names if name not in elsewhere)
     # Probing a long video takes its time, so the draft is not locked meanwhile; another tab may change what the arm shows.
     media = examine(name, content)
     with transaction.atomic():

@@ -6,6 +6,7 @@ from django.utils.translation import gettext_lazy as _
 HELP: dict[str, Promise] = {
     "asked": _("Without it, everybody answers with the die."),
     "at_most": _("From 1 to 20. People fill in as many as they like."),
+    "background": _("For what describes people and no arm can change. Results tell its shares over all arms, never an effect."),
     "consent": _("An empty line begins a new paragraph."),
     "control": _("Every effect is a difference from this arm."),
     "debrief": _("An empty line begins a new paragraph."),

@@ -7,7 +7,6 @@ from itertools import pairwise
 from django.utils.translation import gettext as _
 
 from candor.designs.categories import MOST as MOST_CATEGORIES
-from candor.designs.categories import TRUTH
 from candor.written_numbers import typed_number
 from surveys.drafting import categories
 from surveys.drafting.conditions import PLACE, read_conditions, typed_conditions
@@ -45,6 +44,7 @@ def typed_item(item: Item, languages: Collection[str], place: str = "") -> Typed
     options = item.get("options") or item.get("categories") or ()
     typed[f"{start}scores"] = " ".join(f"{option['score']:.15g}" for option in options if "score" in option)
     typed[f"{start}ordered"] = typed_value(item.get("ordered"))
+    typed[f"{start}background"] = typed_value(item.get("purpose") == "background")
     typed[f"{start}whole"] = typed_value(item.get("whole", True))
     typed[f"{start}shuffle"] = typed_value(item.get("shuffle", item.get("kind", "quiz") == "quiz"))
     expected = [option["text"] for option in options if option["name"] == item.get("expected", item.get("cheaters"))]
@@ -92,6 +92,8 @@ def read_background(form: DraftForm, before: Item, *, taken: Collection[str], pl
 def read_quiz_item(form: DraftForm, before: Item, *, taken: Collection[str]) -> dict[str, object]:
     """A quiz item; the right option is the line that begins with a star."""
     item = _read_question(form, before, taken=taken)
+    if conditions := read_conditions(form):
+        item[PLACE] = conditions
     item["options"], right = _read_options(form, before, starred=True)
     item["answer"] = right
     return item if form.checked("shuffle") else item | {"shuffle": False}
@@ -103,18 +105,14 @@ def read_sensitive(form: DraftForm, before: Item, *, taken: Collection[str], die
     if (form.line("kind") or categories.kind_of(before)) != categories.CATEGORIES:
         return question | {key: words for key in ("yes", "no") if (words := form.text(key))}
     options, _right = _read_options(form, before, key="categories", most=MOST_CATEGORIES)
-    options = _with_scores(form, options, "")
-    question["categories"] = options = [one | {"name": _free(one["name"])} for one in options]
+    question["categories"] = options = categories.with_free_names(_with_scores(form, options, ""))
+    if form.checked("background"):
+        question["purpose"] = "background"
     if form.checked("ordered") or any("score" in one for one in options):
         question["ordered"] = True
     if expected := form.line("expected"):
         question["cheaters"] = _expected(form, "expected", expected, options)
     return question | ({"faces": categories.read_faces(form, [str(one["name"]) for one in options], die)} if options else {})
-
-
-def _free(name: object) -> str:
-    """The name of a category, which may not say that the truth is asked for or that an answer is missing."""
-    return f"{name}_answer" if name in (TRUTH, "na", "nan") else str(name)
 
 
 def _read_question(form: DraftForm, before: Item, *, taken: Collection[str], start: str = "") -> dict[str, Unchecked]:

@@ -8,10 +8,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 from pydantic import TypeAdapter, ValidationError
 
-from candor.designs.categories import TRUTH
 from candor.errors import MethodError
 from surveys.definition import StudyDefinition
-from surveys.drafting.categories import proposed_faces
+from surveys.drafting.categories import proposed_faces, with_free_names
 from surveys.imports.reading import Proposal
 from surveys.imports.trees import CHANGED, LOST, TAKEN
 from surveys.questions.background import BackgroundQuestion, Circle, Group, Matrix, ShortText, require_fitting
@@ -24,8 +23,6 @@ KEPT_BY_THE_DIE = ("name", "text", "hint", "options", "codes", "order", "kind")
 OUTCOMES = (TAKEN, CHANGED, LOST)
 OWN_LABELS = (("yes", "no"), ("ja", "nein"))
 """Labels that the pages say in the words of their language."""
-RESERVED = (TRUTH, "na", "nan")
-"""Names that a category may not have."""
 Item: TypeAlias = dict[str, Any]
 _BACKGROUND: TypeAdapter[BackgroundQuestion] = TypeAdapter(BackgroundQuestion)
 
@@ -193,15 +190,14 @@ def _ask_with_die(offer: Offer, question: Mapping[str, Any], definition: StudyDe
         if tuple(_first(text).casefold() for text in labels.values()) not in OWN_LABELS:
             item |= labels
     else:
-        names = [f"{name}_answer" if name in RESERVED else name for name in options]
-        item["categories"] = [option | {"name": name} for name, option in zip(names, options.values(), strict=True)]
+        item["categories"] = with_free_names(document["options"])
         if document["kind"] == "ordinal_scale":
             item["ordered"] = True
     try:
         if item["name"] in {one.name for one in definition.questions} | {one["name"] for one in chosen.sensitive}:
             raise MethodError(_("a sensitive question of this name is in the study already"))
         if "categories" in item:
-            item["faces"] = proposed_faces([one["name"] for one in item["categories"]], definition.die)
+            item["faces"] = proposed_faces([str(one["name"]) for one in item["categories"]], definition.die)
         SensitiveQuestion.model_validate(item)
     except (MethodError, ValidationError) as error:
         reason = str(error) if isinstance(error, MethodError) else error.errors()[0]["msg"].removeprefix("Value error, ")

@@ -1,6 +1,7 @@
 """Conditions of other programs: the part of their logic that a study's conditions can say."""
 
 import re
+from calendar import monthrange
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -10,6 +11,7 @@ from candor.written_numbers import typed_number
 
 MOST_CONDITIONS = 5
 """As in surveys.questions.conditions, whose library of checks the reading process does without."""
+DAY = re.compile(r"(1[89]|20|21)([0-9]{2})-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?")
 LONGEST = 2000
 """Characters of a logic that is read at all."""
 
@@ -31,13 +33,13 @@ ReadTerm: TypeAlias = Callable[[str], Term | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
-    """An earlier field: its question or row, the options by their codes, or the ends of its number; `months` for a date."""
+    """An earlier field: its question or row, the options by their codes, the ends of its number, or its first and last month."""
 
     question: str
     codes: Mapping[str, str] | None = None
     ends: tuple[float, float] | None = None
     whole: bool = False
-    months: bool = False
+    months: tuple[str, str] | None = None
 
 
 class ReadCondition(TypedDict):
@@ -128,8 +130,8 @@ def _condition(term: Term, fields: Mapping[str, Known]) -> ReadCondition | None:
         chosen = known.codes.get(term.value if term.option is None else term.option)
         right = term.sign == "=" and (term.option is None or term.value == "1")
         return {"question": known.question, "any_of": [chosen]} if right and chosen else None
-    if known.months:
-        return _month(known, term)
+    if known.months is not None and term.option is None:
+        return _between_months(known.question, known.months, term.sign, term.value)
     number = typed_number(term.value)
     if known.ends is None or number is None or term.option is not None or (term.sign in "<>" and not known.whole):
         return None
@@ -153,13 +155,19 @@ def _condition(term: Term, fields: Mapping[str, Known]) -> ReadCondition | None:
     return condition
 
 
-def _month(known: Known, term: Term) -> ReadCondition | None:
-    """A comparison with the first or the last day of a month."""
-    found = re.fullmatch(r"((?:18|19|20|21)[0-9]{2}-(?:0[1-9]|1[0-2]))(?:-([0-3][0-9]))?", term.value)
-    if found is None or term.option is not None:
+def _between_months(question: str, months: tuple[str, str], sign: str, value: str) -> ReadCondition | None:
+    """A condition on a month, or on a day that begins or ends one; None for a day that cuts a month in two."""
+    if not DAY.fullmatch(value):
         return None
-    if term.sign == ">=" and found[2] in (None, "01"):
-        return {"question": known.question, "at_least": found[1]}
-    if term.sign == "<=" and found[2] in (None, "31"):
-        return {"question": known.question, "at_most": found[1]}
-    return None
+    year, month, *days = map(int, value.split("-"))
+    is_first, is_last = not days or days == [1], not days or days[0] >= monthrange(year, month)[1]
+    here = year * 12 + month - 1
+    least = {">=": here if is_first else None, ">": here + 1 if is_last else None}.get(sign)
+    most = {"<=": here if is_last else None, "<": here - 1 if is_first else None}.get(sign)
+    found = next((one for one in (least, most) if one is not None), None)
+    if found is None:
+        return None
+    end = f"{found // 12}-{found % 12 + 1:02}"
+    if (least is not None and end > months[1]) or (most is not None and end < months[0]):
+        return None
+    return {"question": question, "at_least": end} if least is not None else {"question": question, "at_most": end}

@@ -58,7 +58,7 @@ def exported(definition: StudyDefinition, program: str) -> Exported:
             lost += [Lost(question["name"], sentence) for sentence in _differences(question, found)]
         elif question["name"] not in named:
             lost.append(Lost(question["name"], _("It cannot be said there.")))
-    never = _("It is not in the file: without the die its answer would be stored as it is, and nothing would protect it.")
+    never = _("Left out: there is no die there, so that the true answer would be stored.")
     lost += [Lost(question.name, never) for question in definition.questions]
     lost += [Lost(item.name, _("Items of the quiz are not in the file.")) for item in definition.quiz]
     order = [one.name for one in (*definition.background, *definition.quiz, *definition.questions)]

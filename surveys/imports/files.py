@@ -10,11 +10,12 @@ from typing import Any
 from xml.parsers import expat
 
 from surveys.imports.encodings import decoded
-from surveys.imports.trees import Plain, Tree
+from surveys.imports.trees import Plain, Tree, leaves
 from surveys.reading.words import Sentence, UnreadableError
 from surveys.reading.words import sentence as _
 
 LARGEST = 25 * 1024**2
+MOST_ATTRIBUTES = 1_000_000
 MOST_ROWS = 5000
 MOST_COLUMNS = 100
 DEEPEST = 60
@@ -68,6 +69,16 @@ def file_of(content: bytes, *, source: str) -> File:
             raise _unknown(source, _("XML without a table of questions"))
     else:
         root, kind = _rows(text, source)
+    several = sum(1 for _one in leaves(root))
+    if several > MOST_ATTRIBUTES:
+        raise UnreadableError(
+            _(
+                "%(source)s: expected at most %(most)s attributes, found %(found)s",
+                source=source,
+                most=f"{MOST_ATTRIBUTES:,}",
+                found=f"{several:,}",
+            )
+        )
     return File(kind, encoding, Tree(root))
 
 

@@ -209,7 +209,7 @@ class Mapper:
                 codes=codes if "options" in answer else None,
                 ends=(answer["minimum"], answer["maximum"]) if number else None,
                 whole=number and _is_whole(answer),
-                months=answer["kind"] == "date",
+                months=(answer["earliest"], answer["latest"]) if answer["kind"] == "date" else None,
             )
 
     def _words(self, given: Said, about: str) -> SaidText | None:

@@ -15,7 +15,7 @@ def proposal_from(file: IO[bytes], definition: StudyDefinition) -> Proposal:
     """What the file offers this study; a NotReadError names what is wrong with it. `file` is an upload, with its name and size."""
     if (getattr(file, "size", 0) or 0) > LARGEST:
         raise NotReadError([_("Choose a file of at most %(most)s MB.") % {"most": LARGEST // 1024**2}])
-    present = [question.name for question in definition.background]
+    present = [question.name for question in (*definition.background, *definition.privatised_background)]
     source = str(getattr(file, "name", None) or _("the file"))
     found = read_apart(file, reader=QUESTIONS, source=source, languages=list(definition.languages), present=present)
     return cast(Proposal, found)

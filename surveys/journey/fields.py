@@ -25,7 +25,7 @@ from surveys.questions.background import (
     Slider,
     pairs_among,
 )
-from surveys.questions.conditions import Condition, piped_in
+from surveys.questions.conditions import Condition, names_in
 from surveys.questions.parts import Text
 
 Pairs = tuple[tuple[str, str], ...]
@@ -110,8 +110,8 @@ def field_view(question: BackgroundQuestion | QuizItem, language: str, *, name: 
         text=question.text.in_language(language),
         hint=said_in(question.hint, language),
         options=tuple((option.name, option.text.in_language(language)) for option in getattr(question, "options", ())),
-        show_if=getattr(question, "show_if", ()),
-        pipes=not isinstance(question, QuizItem) and any(True for text in (question.text, question.hint) for _one in piped_in(text)),
+        show_if=question.show_if,
+        pipes=bool(names_in(question.text, question.hint)),
         shuffle=getattr(question, "shuffle", False),
     )
     match question:

@@ -1,7 +1,7 @@
 """Parsing of participants' input. All of it but the section is optional; a mistake gets a sentence with the expected input."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import inf
 
@@ -25,9 +25,10 @@ def read_fields(fields: Iterable[FieldView], data: QueryDict) -> tuple[dict[str,
 
     A field whose conditions do not hold is left out, whatever was sent for it. Earlier answers are put into the texts that name them.
     """
+    fields = list(fields)
     answers: dict[str, object] = {}
     filled: list[FieldView] = []
-    said: dict[str, str] = {}
+    said = dict.fromkeys((field.key for field in fields), "")
     for field in fields:
         if all(condition.holds(answers) for condition in field.show_if):
             one = _fill(with_answers(field, said), data)
@@ -39,8 +40,29 @@ def read_fields(fields: Iterable[FieldView], data: QueryDict) -> tuple[dict[str,
 
 
 def with_answers(field: FieldView, said: Mapping[str, str]) -> FieldView:
-    """The field with earlier answers in its text; `said` has those that were given, in words."""
+    """The field with earlier answers in its text; `said` has them in words, and nothing for those that were not given."""
     return replace(field, text=filled_in(field.text, said), hint=filled_in(field.hint, said)) if field.pipes else field
+
+
+def settled(fields: Iterable[FieldView], background: Sequence[FieldView], answers: Mapping[str, object]) -> list[FieldView]:
+    """The fields that stored background answers let somebody see, with those answers in their texts."""
+    said = {one.key: _in_words(_with(one, answers[one.key])) if one.key in answers else "" for one in background if _has_words(one)}
+    shown = [with_answers(field, said) for field in fields if all(condition.holds(answers) for condition in field.show_if)]
+    return [replace(field, show_if=(), pipes=False) for field in shown]
+
+
+def _has_words(field: FieldView) -> bool:
+    return field.kind not in ("group", "matrix", "circle")
+
+
+def _with(field: FieldView, answer: object) -> FieldView:
+    """The field with a stored answer in it."""
+    if field.kind == "date":
+        parts = zip(field.rows[0], reversed(str(answer).split("-")), strict=True)
+        return replace(field, rows=(tuple(replace(part, value=value) for part, value in parts),))
+    if isinstance(answer, list):
+        return replace(field, value=tuple(answer))
+    return replace(field, value=f"{answer:.15g}" if isinstance(answer, float) else str(answer))
 
 
 def _in_words(field: FieldView) -> str:

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 
 from django.urls import reverse
 from django.utils import translation
@@ -25,6 +24,7 @@ from surveys.protocols import frozen_protocol
 from surveys.questions.parts import NO, YES
 from surveys.questions.sections import SECTION
 from surveys.questions.sensitive import SensitiveQuestion
+from surveys.shelves.by_bytes import kept
 from surveys.ways_in import WayIn
 
 NAMES: dict[str, str | Promise] = {
@@ -38,6 +38,8 @@ NAMES: dict[str, str | Promise] = {
     steps.FINISHED: _("Your codes"),
 }
 
+MOST_SHARED_ORDERS = 200
+"""A page that can stand in more orders is rendered for each person anew."""
 SECTION_QUESTION = gettext_noop("Which section are you in?")
 SECTION_HINT = gettext_noop("This question needs an answer: everybody in a section sees the same lecture.")
 
@@ -81,6 +83,8 @@ class SensitiveQuestionView:
     dice: Mapping[str, DieView] = field(default_factory=dict)
     die: DieView | None = None
     """The die of the person at hand."""
+    is_background: bool = False
+    """Whether it is a background question that is privatised in the browser."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +113,11 @@ class Presentation:
     background: tuple[FieldView, ...]
     questions: tuple[SensitiveQuestionView, ...]
     steps: tuple[str, ...]
-    quiz_orders: int
+    quiz: tuple[FieldView, ...]
+    random_quiz: bool
+    """Whether chance orders the quiz."""
+    personal_quiz: bool
+    """Whether its page is made for each person anew: it hangs on answers, or can stand in too many orders."""
     random_background: bool
     """Whether chance orders the background questions."""
     personal_background: bool
@@ -127,6 +135,11 @@ class Presentation:
     def own_tables(self) -> bool:
         """Whether what a face means depends on the question."""
         return any(question.dice for question in self.questions)
+
+    @property
+    def privatises_background(self) -> bool:
+        """Whether background questions are among them."""
+        return any(question.is_background for question in self.questions)
 
     def asked_of(self, subsample: str) -> tuple[SensitiveQuestionView, ...]:
         """The questions with the die of this subsample."""
@@ -149,7 +162,7 @@ class Presentation:
         return {"number": place + 1, "total": len(self.steps), "name": name}
 
 
-@lru_cache(maxsize=256)
+@kept(most_bytes=16 * 1024**2)
 def presentation(protocol_id: int, language: str) -> Presentation:
     """Everything a participant's page says, in `language`."""
     protocol = frozen_protocol(protocol_id)
@@ -177,6 +190,7 @@ def present(
 ) -> Presentation:
     """A definition with its media, frozen or not. `media_address` gives the URL of a file by its id."""
     spoken = code_to_speak(definition, media, language)
+    quiz = tuple(field_view(item, language, name=f"quiz-{item.name}") for item in definition.quiz)
     return Presentation(
         slug=definition.slug,
         address=address,
@@ -198,8 +212,9 @@ def present(
         background=(*_section(definition, spoken), *(field_view(question, language, spoken=spoken) for question in definition.background)),
         questions=tuple(_sensitive(question, definition, language, spoken) for question in definition.questions),
         steps=steps_of(definition),
-        quiz_orders=math.prod(math.factorial(len(item.options)) for item in definition.quiz if item.shuffle)
-        * (math.factorial(len(definition.quiz)) if "quiz" in definition.random_order else 1),
+        quiz=quiz,
+        random_quiz="quiz" in definition.random_order,
+        personal_quiz=any(item.waits for item in quiz) or _orders_of_quiz(definition) > MOST_SHARED_ORDERS,
         random_background="background" in definition.random_order,
         personal_background="background" in definition.random_order or any(getattr(one, "shuffle", False) for one in definition.background),
         required_share=definition.watching.share,
@@ -209,6 +224,12 @@ def present(
         step_of_stimuli=_step_of_stimuli(definition, spoken),
         dice=_dice(definition, (*definition.yes_no_questions, *definition.category_questions)[0], language),
     )
+
+
+def _orders_of_quiz(definition: StudyDefinition) -> int:
+    """In how many orders the quiz and its options can stand."""
+    of_items = math.factorial(len(definition.quiz)) if "quiz" in definition.random_order else 1
+    return of_items * math.prod(math.factorial(len(item.options)) for item in definition.quiz if item.shuffle)
 
 
 def _in_words_of_pages(words: str, spoken: str) -> str:
@@ -255,6 +276,7 @@ def _sensitive(question: SensitiveQuestion, definition: StudyDefinition, languag
         options=options,
         epsilon=definition.epsilons[question.name],
         dice=_dice(definition, question, language) if question.categories else {},
+        is_background=question.is_background,
     )
 
 

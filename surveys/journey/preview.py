@@ -1,7 +1,7 @@
 """The study as participants will see it: the real pages, from the draft, for any arm and subsample. Sent forms are not stored."""
 
 import secrets
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 from uuid import UUID
@@ -22,11 +22,11 @@ from accounts.models import Role
 from surveys.access import access_study
 from surveys.definition import DIRECT, StudyDefinition
 from surveys.journey import steps
-from surveys.journey.fields import arranged
+from surveys.journey.fields import FieldView, arranged
 from surveys.journey.forms import with_answers
 from surveys.journey.pages import own_page
 from surveys.journey.presentation import Presentation, present
-from surveys.journey.step_views import STEP_PAGES, quiz_fields
+from surveys.journey.step_views import STEP_PAGES
 from surveys.languages.names import language_name
 from surveys.media.language_files import code_to_speak
 from surveys.media.views import media_response
@@ -245,12 +245,11 @@ def _context(shown: Presentation, place: Place, protocol: ProtocolView) -> dict[
             return {"die": shown.dice[place.subsample], "questions": shown.questions, "privacy": words, **epsilons}
         case steps.BACKGROUND:
             # All questions at once, also those that wait for an answer.
-            fields = arranged([with_answers(field, {}) for field in shown.background], order="", by_chance=shown.random_background)
-            return personal | {"fields": fields}
+            return personal | {"fields": arranged(_without_answers(shown.background), order="", by_chance=shown.random_background)}
         case steps.VIDEO:
             variant: object = (place.arm, place.page, 0, protocol.definition.watching.mode)
         case steps.QUIZ:
-            variant = quiz_fields(protocol.definition, place.language, order="")
+            variant = arranged(_without_answers(shown.quiz, shown.background), order="", by_chance=shown.random_quiz)
         case steps.DIE | steps.QUESTIONS:
             variant = place.subsample
             personal["roll_key"] = secrets.token_hex(8)  # every visit begins with fresh dice
@@ -262,3 +261,9 @@ def _context(shown: Presentation, place: Place, protocol: ProtocolView) -> dict[
         case _:
             variant = None
     return {**personal, **STEP_PAGES[place.step].shared(shown, variant)}
+
+
+def _without_answers(fields: Sequence[FieldView], earlier: Sequence[FieldView] = ()) -> list[FieldView]:
+    """All questions with the words for people who left the earlier ones out."""
+    said = dict.fromkeys((field.key for field in earlier or fields), "")
+    return [with_answers(field, said) for field in fields]

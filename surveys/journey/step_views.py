@@ -9,12 +9,11 @@ from django.http import QueryDict
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from surveys.definition import StudyDefinition
 from surveys.journey import services as participation
 from surveys.journey import visitors
 from surveys.journey.comprehension import checked, first_checks
-from surveys.journey.fields import FieldView, arranged, field_view
-from surveys.journey.forms import errors_of, read_direct_answers, read_fields, read_responses
+from surveys.journey.fields import FieldView, arranged
+from surveys.journey.forms import errors_of, read_direct_answers, read_fields, read_responses, settled
 from surveys.journey.pages import SharedContext
 from surveys.journey.presentation import Presentation
 from surveys.journey.steps import BACKGROUND, DIE, DIRECT_CONSENT, DIRECT_QUESTIONS, FINISHED, QUESTIONS, QUIZ, VIDEO
@@ -69,7 +68,8 @@ class StepPage:
 
 def _background_variant(person: Person) -> tuple[str, str]:
     """The section that the person's link named, and what decides their order of questions and options."""
-    return str(person.participant.background.get(SECTION, "")), str(person.participant.id) if person.shown.personal_background else ""
+    section = str(person.participant.background.get(SECTION, "")) if person.shown.sections else ""
+    return section, str(person.participant.id) if person.shown.personal_background else ""
 
 
 def _background_context(shown: Presentation, variant: tuple[str, str]) -> dict[str, object]:
@@ -89,7 +89,7 @@ def _take_background(data: QueryDict, person: Person) -> None:
     elif shown := [field for field in fields if field.waits and field.key not in asked]:
         following = True
     else:
-        participation.record_background(person.token, answers=answers)
+        participation.record_background(person.participant, token=person.token, answers=answers)
         return
     _section, order = _background_variant(person)
     page = {
@@ -115,7 +115,7 @@ def _direct_consent_context(shown: Presentation, variant: None) -> dict[str, obj
 
 def _take_direct_consent(data: QueryDict, person: Person) -> None:
     if (choice := data.get("choice")) in ("agree", "decline"):
-        participation.record_direct_consent(person.token, agrees=choice == "agree")
+        participation.record_direct_consent(person.participant, token=person.token, agrees=choice == "agree")
 
 
 def stimulus_of(person: Person) -> StimulusView:
@@ -155,7 +155,7 @@ def _take_stimulus(data: QueryDict, person: Person) -> None:
         raise Invalid(
             errors=[{"field": "stimulus", "message": _("Go to the task first. It brings you back here when it is done.")}], **kept
         )
-    participation.finish_stimulus(person.token, page=participant.page, undone=bool(shown.address))
+    participation.finish_stimulus(participant, page=participant.page, undone=bool(shown.address))
 
 
 def _stimulus_values(person: Person) -> dict[str, str]:
@@ -166,22 +166,19 @@ def _stimulus_values(person: Person) -> dict[str, str]:
     return values
 
 
-def quiz_fields(definition: StudyDefinition, language: str, *, order: str) -> tuple[FieldView, ...]:
-    """The quiz; shuffled options follow `order`, which is the same for one person at every visit."""
-    fields = [field_view(item, language, name=f"quiz-{item.name}") for item in definition.quiz]
-    return arranged(fields, order=order, by_chance="quiz" in definition.random_order)
-
-
 def _quiz_fields(person: Person) -> tuple[FieldView, ...]:
-    definition = frozen_protocol(person.participant.protocol_id).definition
-    return quiz_fields(definition, person.shown.language, order=str(person.participant.id))
+    """The quiz of this person, in an order that is the same at every visit."""
+    shown = person.shown
+    waits = any(item.waits for item in shown.quiz)  # else nothing reads the background, which is not loaded
+    items = settled(shown.quiz, shown.background, person.participant.background) if waits else shown.quiz
+    return arranged(items, order=str(person.participant.id), by_chance=shown.random_quiz)
 
 
 def _take_quiz(data: QueryDict, person: Person) -> None:
     answers, items = read_fields(_quiz_fields(person), data)
     if errors := errors_of(items):
         raise Invalid(items=items, errors=errors)
-    participation.record_quiz(person.token, answers={name: str(answer) for name, answer in answers.items()})
+    participation.record_quiz(person.participant, answers={name: str(answer) for name, answer in answers.items()})
 
 
 def _die_context(shown: Presentation, subsample: str) -> dict[str, object]:
@@ -194,7 +191,7 @@ def _take_die(data: QueryDict, person: Person) -> None:
     if not all_right:
         errors = [{"field": check.field, "message": check.error} for check in checks if check.error]
         raise Invalid(checks=checks, errors=errors, tried="1" if misunderstood or tried else "")
-    participation.finish_die(person.token, understood_at_once=not tried)
+    participation.finish_die(person.participant, understood_at_once=not tried)
 
 
 # The browser draws the moment at which the button opens: from the study's shortest time up to this many times as long.
@@ -212,14 +209,14 @@ def _take_questions(data: QueryDict, person: Person) -> None:
     if errors:
         raise Invalid(errors=errors, given=[f"answer-{name}={value}" for name, value in values.items()])
     participation.record_responses(
-        person.token,
+        person.participant,
         reported={one.id: values[one.id] == "1" for one in person.shown.questions if not one.dice},
         chosen={one.id: int(values[one.id]) for one in person.shown.questions if one.dice},
     )
 
 
 def _take_direct_questions(data: QueryDict, person: Person) -> None:
-    participation.record_direct_answers(person.token, answers=read_direct_answers(person.shown.questions, data))
+    participation.record_direct_answers(person.participant, answers=read_direct_answers(person.shown.questions, data))
 
 
 def _debrief_values(person: Person) -> dict[str, str]:

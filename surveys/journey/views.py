@@ -85,10 +85,7 @@ def _show(request: HttpRequest, person: Person) -> HttpResponse:
     step = person.participant.step
     page = STEP_PAGES[step]
     personal = page.personal(person)
-    personal_order = (
-        person.shown.personal_background if step == BACKGROUND else step == QUIZ and person.shown.quiz_orders > MOST_SHARED_ORDERS
-    )
-    if personal_order:
+    if {BACKGROUND: person.shown.personal_background, QUIZ: person.shown.personal_quiz}.get(step):
         return own_page(request, page.template, shown=person.shown, step=step, context=page.context(person) | _resume_link(request, person))
     response = shared_page(
         request,
@@ -223,10 +220,6 @@ def section_in(sent: Mapping[str, str], shown: Presentation) -> str:
     return named
 
 
-# A quiz whose options can stand in more orders than this is rendered for each person anew.
-MOST_SHARED_ORDERS = 200
-
-
 def _start(request: HttpRequest, study: Study, shown: Presentation) -> HttpResponse:
     language = request.POST.get("language", shown.language)
     visit = Visit(
@@ -323,7 +316,7 @@ def come_back(request: HttpRequest, slug: str, ticket: str) -> HttpResponse:
         if request.method != "POST":
             return render(request, "surveys/participant/come_back.html", {"study": shown, "language": shown.language})
         with suppress(AlreadyDoneError):
-            participation.finish_stimulus(token, page=left)
+            participation.finish_stimulus(participant, page=left)
     return _to_journey(slug)
 
 

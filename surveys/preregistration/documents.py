@@ -16,6 +16,8 @@ STOPPING_RULE = (
     "if fewer come. Everything else that is shown before holds at every look, and may be used to stop early."
 )
 ADJUSTMENT = "Holm's, over the contrasts of a question, and over all questions of a family where one is named"
+OF_NO_EFFECT = "of no effect on any answer, for every treatment against the control"
+OF_BALANCE = "of balance: a background question, privatised in the browser, whose answers no arm changes"
 ARM_SPECIFIC = "efficient_arm_specific_cheaters"
 WITH_COVARIATES = ("doubly_robust", "efficient_with_covariates")
 
@@ -123,7 +125,8 @@ def _categories(definition: StudyDefinition, language: str) -> Iterator[dict[str
             "ordered": question.ordered,
             "design": design.to_document(),
             "assumption": design.identification.assumption,
-            "test": "none" if definition.is_survey else "of no effect on any answer, for every treatment against the control",
+            **({"purpose": question.purpose} if question.is_background else {}),
+            "test": "none" if definition.is_survey else OF_BALANCE if question.is_background else OF_NO_EFFECT,
         }
 
 

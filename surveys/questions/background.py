@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from surveys.questions.conditions import Conditions, Month, in_years, piped_in, require_possible
+from surveys.questions.conditions import Conditions, Month, in_years, names_in, piped_in, require_possible
 from surveys.questions.parts import Name, Part, Text, joined, some, unique_names
 
 LARGEST_SCORE = 10**9
@@ -36,6 +36,9 @@ class Question(Part):
 
 
 class QuizItem(Question):
+    """A quiz item. It is shown to people whose background answers meet all conditions of `show_if`."""
+
+    show_if: Conditions = ()
     options: Options
     answer: Name
     shuffle: bool = True
@@ -324,26 +327,39 @@ class Possible:
         return origin + ceil((low - origin) / step - 1e-9) * step <= high + 1e-9
 
 
-def require_fitting(questions: Sequence[BackgroundQuestion]) -> None:
-    """Raises ValueError for a condition that can never hold, and for a text that names what it must not name."""
-    rows_of = {question.name: [row.name for row in taken_apart([question])] for question in questions}
+def require_fitting(questions: Sequence[BackgroundQuestion], quiz: Sequence[QuizItem] = ()) -> None:
+    """Raises ValueError for a condition that can never hold, and for a text that names what it must not name.
+
+    Quiz items hang on background answers, and not on each other: a question for people who were right would say who was.
+    """
     possible = {one.name: Possible(one) for one in taken_apart(questions) if isinstance(one, WithOptions | Numeric | Date)}
-    require_possible([(question.name, question.show_if) for question in questions], possible, rows_of=rows_of)
+    asked = [(f"background: {one.name}", one.show_if, [row.name for row in taken_apart([one])]) for one in questions]
+    require_possible([*asked, *((f"quiz: {item.name}", item.show_if, ()) for item in quiz)], possible)
     earlier: dict[str, BackgroundQuestion] = {}
     for question in questions:
         for text in (question.text, question.hint):
             for named, _otherwise in piped_in(text):
-                _require_pipe(question.name, named, earlier)
+                _require_pipe(f"background: the text of {question.name}", named, earlier)
         earlier[question.name] = question
+    for item in quiz:
+        for named in names_in(item.text, item.hint) & set(earlier):
+            _require_pipe(f"quiz: the text of {item.name}", named, earlier)
 
 
-def _require_pipe(name: str, named: str, earlier: Mapping[str, BackgroundQuestion]) -> None:
+def named_by(questions: Iterable[BackgroundQuestion | QuizItem]) -> dict[str, list[str]]:
+    """The earlier answers on which these questions and quiz items hang, by how they do."""
+    found = list(questions)
+    conditions = [condition.question for one in found for condition in one.show_if]
+    return {"a condition": conditions, "a text": [named for one in found for named in sorted(names_in(one.text, one.hint))]}
+
+
+def _require_pipe(where: str, named: str, earlier: Mapping[str, BackgroundQuestion]) -> None:
     found = earlier.get(named)
     if found is None or isinstance(found, Matrix | Circle | Group):
         possible = some([one.name for one in earlier.values() if not isinstance(one, Matrix | Circle | Group)]) or "none"
-        raise ValueError(f"background: the text of {name} names the answer to {named}: expected an earlier question; possible: {possible}")
+        raise ValueError(f"{where} names the answer to {named}: expected an earlier question; possible: {possible}")
     if not isinstance(found, ShortText) and found.role == "sensitive":
-        raise ValueError(f"background: the text of {name} names the answer to {named}, which is sensitive: nobody may read it on a screen")
+        raise ValueError(f"{where} names the answer to {named}, which is sensitive: nobody may read it on a screen")
 
 
 def pairs_among(friends: int) -> int:

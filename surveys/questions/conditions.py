@@ -1,4 +1,4 @@
-"""Background questions that hang on earlier background answers: whether they are shown at all, and words of their text.
+"""Background questions and quiz items that hang on background answers: whether they are shown at all, and words of their text.
 
 A condition looks at nothing else: not at the arm, the subsample, the die or the quiz.
 """
@@ -94,24 +94,22 @@ class Offered(Protocol):
     def has_number(self, least: float, most: float) -> bool: ...
 
 
-def require_possible(
-    asked: Sequence[tuple[str, Conditions]], offered: Mapping[str, Offered], *, rows_of: Mapping[str, Sequence[str]]
-) -> None:
-    """Raises ValueError for a condition that nobody can ever meet. `asked`: the questions in their order, with their conditions;
-    `offered`: what can be answered, by question or row; `rows_of`: the names under which each question is answered.
+def require_possible(asked: Sequence[tuple[str, Conditions, Sequence[str]]], offered: Mapping[str, Offered]) -> None:
+    """Raises ValueError for a condition that nobody can ever meet. `asked`: the questions in their order, each with its list and name, its
+    conditions, and the names under which later conditions find its answers; `offered`: what can be answered, by question or row.
 
     All conditions are joined by "and", so those of a question and of the questions they name can hold together exactly if each named
     question has an answer that meets all that is asked of it.
     """
     earlier: set[str] = set()
     needed: dict[str, tuple[Condition, ...]] = {}
-    for name, conditions in asked:
+    for name, conditions, rows in asked:
         closure: list[Condition] = []
         for condition in conditions:
             _require_known(name, condition, earlier, offered)
             closure += [condition, *needed[condition.question]]
         _require_compatible(name, closure, offered)
-        for row in rows_of[name]:
+        for row in rows:
             earlier.add(row)
             needed[row] = tuple(closure)
 
@@ -121,19 +119,17 @@ def _require_known(name: str, condition: Condition, earlier: set[str], offered: 
     if of not in earlier:
         fitting = some([one for one in offered if one in earlier]) or "none"
         raise ValueError(
-            f"background: {name} is shown only if {of} …: expected an earlier background question; possible here: {fitting}. A condition "
+            f"{name} is shown only if {of} …: expected an earlier background question; possible here: {fitting}. A condition "
             "never looks forward, nor at the arm, the subsample, the die or the quiz"
         )
     if of not in offered:
-        raise ValueError(
-            f"background: {name} is shown only if {of} …: expected a question with options, a number or a date, got another kind"
-        )
+        raise ValueError(f"{name} is shown only if {of} …: expected a question with options, a number or a date, got another kind")
     names = offered[of].names
     if (names is None) == bool(condition.any_of):
         wanted = "at_least or at_most, because the answer is a number or a date" if names is None else f"any_of: {some(names)}"
-        raise ValueError(f"background: {name} is shown only if {of} …: expected {wanted}")
+        raise ValueError(f"{name} is shown only if {of} …: expected {wanted}")
     if names is not None and (unknown := [one for one in condition.any_of if one not in names]):
-        raise ValueError(f"background: {name} is shown only if {of} …: expected options among {some(names)}, got {some(unknown)}")
+        raise ValueError(f"{name} is shown only if {of} …: expected options among {some(names)}, got {some(unknown)}")
 
 
 def _require_compatible(name: str, conditions: Sequence[Condition], offered: Mapping[str, Offered]) -> None:
@@ -147,19 +143,31 @@ def _require_compatible(name: str, conditions: Sequence[Condition], offered: Map
         else:
             possible = answers.several or bool(set.intersection(*(set(one.any_of) for one in own)))
         if not possible:
-            raise ValueError(f"background: {name} would never be shown: no answer to {of} meets all that is asked of it")
+            raise ValueError(f"{name} would never be shown: no answer to {of} meets all that is asked of it")
 
 
 def piped_in(text: Text | None) -> Iterator[tuple[str, str]]:
     """The earlier questions that a text names, in any language, each with the words instead. Raises ValueError for half a pipe."""
     if text is None:
         return
-    for words in text.root.values() if isinstance(text.root, dict) else [text.root]:
+    for words in _in_every_language(text):
         if wrong := LIKE_A_PIPE.search(PIPE.sub("", words)):
             raise ValueError(f"expected an earlier answer as {{question|words if it was left out}}, got {wrong.group()[:60]}")
         yield from PIPE.findall(words)
 
 
+def names_in(*texts: Text | None) -> set[str]:
+    """The names of questions that stand in texts as earlier answers do."""
+    return {named for text in texts if text for words in _in_every_language(text) for named, _otherwise in PIPE.findall(words)}
+
+
+def _in_every_language(text: Text) -> list[str]:
+    return list(text.root.values()) if isinstance(text.root, dict) else [text.root]
+
+
 def filled_in(words: str, said: Mapping[str, str]) -> str:
-    """The text with earlier answers, or with the words instead of those that were left out."""
-    return PIPE.sub(lambda found: said.get(found[1]) or found[2].strip(), words)
+    """The text with earlier answers, or with the words instead of those that were left out, which are empty in `said`.
+
+    A name that is not in `said` stays as it is written: `{x|x>1}` in a quiz of mathematics is a set.
+    """
+    return PIPE.sub(lambda found: (said[found[1]] or found[2].strip()) if found[1] in said else found[0], words)

@@ -1,6 +1,6 @@
 """The sensitive questions, and the die that says which answers are given for its sake."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
@@ -40,8 +40,10 @@ class SensitiveQuestion(Question):
 
     Categories have `faces` of their own on the same die: by subsample, the faces that say to answer each category. `ordered` ones may have
     scores (0, 1, 2 … where none are given). `cheaters`: the category that people who ignore the die always answer, if one may assume that.
+    `purpose: background` marks a background question that is privatised in the browser: it is about people, whom no arm changes.
     """
 
+    purpose: Literal["outcome", "background"] = "outcome"
     yes: Text = YES
     no: Text = NO
     categories: Annotated[tuple[ScaleOption, ...], Field(max_length=MOST), AfterValidator(unique_names)] = ()
@@ -54,8 +56,10 @@ class SensitiveQuestion(Question):
     @model_validator(mode="after")
     def _one_kind_of_answers(self) -> Self:
         if not self.categories:
-            if self.faces or self.ordered or self.cheaters is not None:
-                raise ValueError("faces, ordered and cheaters belong to a question with categories; expected categories, found none")
+            if self.faces or self.ordered or self.cheaters is not None or self.is_background:
+                raise ValueError(
+                    "faces, ordered, cheaters and purpose: background belong to a question with categories; expected categories, found none"
+                )
             return self
         if {"yes", "no"} & self.model_fields_set:
             raise ValueError("expected either categories or the labels yes and no, got both")
@@ -74,6 +78,11 @@ class SensitiveQuestion(Question):
         if unknown := sorted({name for rule in self.faces.values() for name in rule} - set(names)):
             raise ValueError(f"faces names categories that are not there: {some(unknown)}; the categories are {', '.join(names)}")
         return self
+
+    @property
+    def is_background(self) -> bool:
+        """Whether it is a background question that is privatised in the browser."""
+        return self.purpose == "background"
 
     @property
     def answers(self) -> tuple[str, ...]:
@@ -96,6 +105,29 @@ class SensitiveQuestion(Question):
             cheaters=None if self.cheaters is None else {"always": self.cheaters},
             scores=scores or (range(len(self.categories)) if self.ordered else ()),
         )
+
+
+def require_apart(
+    questions: Sequence[SensitiveQuestion], *, background: Sequence[Question], read_by: Mapping[str, Iterable[str]], direct: bool
+) -> None:
+    """Raises ValueError unless privatised background questions are told apart from the others, and nothing reads their true answers.
+
+    `background`: the others; `read_by`: the background questions that parts of the study read; `direct`: some people roll no die.
+    """
+    if not (privatised := [question.name for question in questions if question.is_background]):
+        return
+    if direct:
+        raise ValueError(f"direct_group: people in it answer without a die, so that nothing would privatise {some(privatised)}")
+    if len(privatised) == len(questions):
+        raise ValueError("questions: expected one that is no background question; without it the study asks nothing")
+    if both := [question.name for question in background if question.name in privatised]:
+        raise ValueError(f"questions: {some(both)} is a background question of its own, too; expected another name")
+    for reader, names in read_by.items():
+        if unfit := [name for name in names if name in privatised]:
+            raise ValueError(
+                f"{reader} needs the answer to {some(unfit)}, which is privatised in the browser: nobody but the participant knows the "
+                "true answer; expected a background question that is not privatised"
+            )
 
 
 def require_faces(question: SensitiveQuestion, subsamples: Mapping[str, object], *, where: str) -> None:

@@ -25,8 +25,8 @@ ARCHIVE = Reader(function="surveys.reading.archives:read", cpu_seconds=30, secon
 ARCHIVED_FILES = Reader(function="surveys.reading.archives:unpack", cpu_seconds=60, seconds=90, megabytes=512, largest_file=512 * MEGABYTE)
 # Five megabytes of nothing but delimiters need a second and 300 MB.
 CODES = Reader(function="surveys.recruitment.code_files:read", cpu_seconds=10, seconds=20, megabytes=768)
-# 25 MB of JSON with two million attributes need TODO.
-QUESTIONS = Reader(function="surveys.imports.reading:read", cpu_seconds=45, seconds=55, megabytes=2048, largest_file=32 * MEGABYTE)
+# Half a million attributes need 6 seconds and 320 MB.
+QUESTIONS = Reader(function="surveys.imports.reading:read", cpu_seconds=30, seconds=50, megabytes=1536)
 VIDEO = Reader(function="surveys.media.video_files:read_video", cpu_seconds=60, seconds=90, megabytes=1536)
 AUDIO = Reader(function="surveys.media.audio_files:read_audio", cpu_seconds=60, seconds=90, megabytes=1536)
 CAPTIONS = Reader(function="surveys.media.video_files:read_captions", cpu_seconds=10, seconds=20, megabytes=512)

@@ -91,8 +91,6 @@ class BackgroundView:
     fields: tuple[FieldView, ...]
     expected: str
     """The answer that an attention check expects."""
-    conditions: tuple[str, ...]
-    """The answers after which it is shown, a line each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -376,7 +374,6 @@ def _background(definition: StudyDefinition, language: str) -> list[BackgroundVi
                 ),
                 fields=tuple(field_view(part, language) for part in parts),
                 expected=next((text for name, text in view.options if name == getattr(question, "expected", None)), ""),
-                conditions=tuple(condition.line for condition in question.show_if),
             )
         )
     return found

@@ -32,6 +32,7 @@ def _merge(merge: Merge, base: object, mine: object, theirs: object, place: str)
         return theirs
     if theirs == base:
         return mine
+    base, mine, theirs = _in_same_languages(base, mine, theirs)
     if isinstance(base, Mapping) and isinstance(mine, Mapping) and isinstance(theirs, Mapping):
         return _merge_keys(merge, base, mine, theirs, place)
     old, own, new = (_by_name(one) for one in (base, mine, theirs))
@@ -52,6 +53,12 @@ def _merge_keys(
         for key in dict.fromkeys([*theirs, *mine])
     }
     return {key: value for key, value in found.items() if value is not ABSENT}
+
+
+def _in_same_languages(*versions: object) -> list[object]:
+    """A text that is the same in all languages stands there once; beside one with languages it is said in each of them."""
+    codes = [code for one in versions if isinstance(one, Mapping) for code in one]
+    return [dict.fromkeys(codes, one) if codes and isinstance(one, str) else one for one in versions]
 
 
 def _by_name(value: object) -> dict[str, object] | None:

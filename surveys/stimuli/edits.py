@@ -157,7 +157,12 @@ class Pages:
 
 @dataclass(frozen=True, slots=True)
 class AnotherArm:
-    """A new arm, last. It awaits a video until it is given something else, and so does the only arm of a survey that shows nothing."""
+    """A new arm, last or right `after` another.
+
+    It awaits a video until it is given something else, and so does the only arm of a survey that shows nothing.
+    """
+
+    after: str = ""
 
     def current(self, document: Document) -> Unchecked:
         return None
@@ -167,7 +172,9 @@ class AnotherArm:
             return arm if kind_of(arm) != "nothing" else arm | {"video": arm.get("video", {}) | KINDS["video"].awaited(arm["name"])}
 
         before = document["arms"]
-        return {**document, "arms": [*(map(with_lecture, before) if len(before) == 1 else before), with_lecture(value)]}
+        arms = list(map(with_lecture, before) if len(before) == 1 else before)
+        place = next((place for place, arm in enumerate(arms, start=1) if arm["name"] == self.after), len(arms))
+        return {**document, "arms": [*arms[:place], with_lecture(value), *arms[place:]]}
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ from surveys.studies import services as studies
 from surveys.tokens import hash_of_withdrawal_code
 from tests.audits.test_permissions import client_of, own_routes, people, shared
 from tests.audits.who_may_enter import ARGUMENTS, EVERYWHERE, RECRUITING, VISITORS
-from tests.categories import with_frequency
+from tests.categories import PROBATION, with_frequency
 from tests.factories import ANSWERS, logged_in, recruiting_study, walk
 from tests.finished_people import TELLING_DIE, add_finished_people, count_everybody
 from tests.jobs import catch, work_off
@@ -58,6 +58,7 @@ FIGURES = (
     "running-attention",
     "subgroups-attention-gender",
     "categories-copying",
+    "shares-probation",
 )
 TABLES = ("participants", "enrolment", "balance", "estimates", "running", "subgroups", "categories")
 HEADS = ("subsample,arm", "day,consented")
@@ -86,7 +87,7 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def study(people: dict[str, User]) -> Study:
     allocation = {"planned_participants": 480, "block_multiples": [1]}
-    questions = [*with_frequency()[:3], with_frequency()[-1]]
+    questions = [*with_frequency()[:3], with_frequency()[-1], PROBATION]
     made = recruiting_study(owner=people["owner"], allocation=allocation, die=TELLING_DIE, subgroups=["gender"], questions=questions)
     return shared(made, people)
 

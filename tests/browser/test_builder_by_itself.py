@@ -108,6 +108,25 @@ def test_two_pages_that_write_one_field_both_keep_their_words(new_page: Callable
     assert stored(study)["debrief"]["en"] == "My thanks."
 
 
+def test_two_pages_that_write_different_fields_keep_and_show_both(new_page: Callable[..., Page], study: Study, build: str) -> None:
+    one, other = new_page(), new_page()
+    for page in (one, other):
+        log_in(page, f"{build}debrief/")
+    other.get_by_label("Deutsch").fill("Ihr Dank.")
+    expect(saved(other)).to_have_text("All changes are saved")
+    one.get_by_label("English").fill("My thanks.")
+    expect(one.get_by_label("Deutsch")).to_have_value("Ihr Dank.")
+    expect(one.get_by_role("status").filter(has_text="Both changes are kept.")).to_be_visible()
+    expect(saved(one)).to_have_text("All changes are saved")
+    one.get_by_label("Deutsch").fill("Unser Dank.")
+    expect(saved(one)).to_have_text("All changes are saved")
+    expect(one.get_by_role("status").filter(has_text="Both changes are kept.")).to_have_count(0)
+    assert stored(study)["debrief"] == {"en": "My thanks.", "de": "Unser Dank."}, "what is shown can be changed, too"
+    other.get_by_label("English").fill("Their thanks.")
+    expect(other.get_by_role("heading", name="Somebody else changed this in the meantime")).to_be_visible()
+    assert stored(study)["debrief"]["en"] == "My thanks."
+
+
 def test_text_that_was_typed_after_logging_out_is_there_after_logging_in(
     page: Page, study: Study, build: str, complaints: Complaints
 ) -> None:

@@ -14,7 +14,7 @@ from tests.browser.conftest import Complaints
 from tests.browser.die_traces import Trace, trace_of
 from tests.browser.people import JOURNEY, TWO_QUESTIONS, become, recruiting_study, token_at_questions
 from tests.browser.traces import differences
-from tests.categories import FREQUENCY
+from tests.categories import PROBATION
 from tests.factories import recruiting_study as study_of_many_arms
 from tests.stimuli import EVERY_ARM, OF_A_KIND, arms_with
 
@@ -99,7 +99,7 @@ def trace(new_page: Callable[..., Page], site: str, study: Study, *, subsample: 
     return trace_of(page.context, face=face, token=token)
 
 
-@pytest.mark.parametrize(("subsample", "questions"), [("1", TWO_QUESTIONS), ("2", [TWO_QUESTIONS[0], FREQUENCY])], ids=["1", "2"])
+@pytest.mark.parametrize(("subsample", "questions"), [("1", TWO_QUESTIONS), ("2", [TWO_QUESTIONS[0], PROBATION])], ids=["1", "2"])
 def test_no_face_makes_a_difference_that_can_be_noticed_outside_the_page(
     new_page: Callable[..., Page],
     complaints: Complaints,
@@ -108,7 +108,7 @@ def test_no_face_makes_a_difference_that_can_be_noticed_outside_the_page(
     subsample: str,
     questions: list[dict[str, Any]],
 ) -> None:
-    """In the second study a question has three answers, and a table of its own."""
+    """In the second study a background question is privatised in the browser: it has three answers, and a table of its own."""
     complaints.expected.append("503")
     study = recruiting_study(questions=questions, minimum_seconds=2)
     traces = [trace(new_page, site, study, subsample=subsample, face=face) for face in FACES]

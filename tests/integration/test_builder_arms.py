@@ -87,6 +87,50 @@ def test_an_arm_is_added_and_removed_and_one_always_remains(browser: Client, stu
         assert (left.name, left.video.sources) == ("sound_only", ()), "the only arm is a survey's; nothing is awaited that is not there"
 
 
+def test_an_arm_is_copied_and_moved_by_buttons_that_keep_the_focus(browser: Client, study: Study) -> None:
+    page = address("build_arms", study)
+
+    def names() -> list[str]:
+        return [arm.name for arm in definition_of(study).arms]
+
+    answer = page_of(browser.post(page, {"duplicate": "slides"}, follow=True))
+    assert names() == ["slides", "slides_2", "instructor"]
+    assert "Copied: the copy is number 2 of 3." in answer.text_content()
+    assert answer.xpath("//*[@autofocus]/@value") == ["slides_2"], "the keyboard is at the copy"
+    original, copy = definition_of(study).arms[:2]
+    assert copy == original.model_copy(update={"name": "slides_2"})
+    answer = page_of(browser.post(page, {"move": "down:slides_2"}, follow=True))
+    assert names() == ["slides", "instructor", "slides_2"]
+    assert answer.xpath("//*[@autofocus]/@value") == ["up:slides_2"], "there is no further down"
+    assert definition_of(study).control == "slides"
+    for sent in ({"duplicate": "gone"}, {"move": "up:gone"}):
+        assert browser.post(page, sent).status_code == 409
+    assert len(names()) == 3
+
+
+def test_a_copy_of_an_arm_shares_files_until_it_is_given_its_own(browser: Client, study: Study) -> None:
+    video = LECTURES.joinpath("slides-only.webm").read_bytes()
+    for _time in range(2):
+        assert upload(browser, study, "video", "first.webm", video).status_code == 302
+    browser.post(address("build_arms", study), {"duplicate": "slides"})
+    shared = definition_of(study).arm("slides").video
+    assert definition_of(study).arm("slides_2").video == shared
+    assert upload(browser, study, "video", "second.webm", video).status_code == 302
+    sources = definition_of(study).arm("slides").video.sources
+    assert sources == (shared.sources[0], "slides.2.webm"), "the copy keeps what it shows"
+    assert definition_of(study).arm("slides_2").video == shared
+    assert set(sources) | set(shared.sources) <= current(study)
+    browser.post(address("build_arm", study, "slides_2"), {"action": "remove"})
+    assert "slides.webm" not in current(study)
+    assert "slides.2.webm" in current(study)
+
+
+def test_a_survey_becomes_an_experiment_by_a_copy_of_its_arm() -> None:
+    study = draft_study(arms=[{"name": "all", "label": "All"}], control="all", languages=["en"])
+    assert logged_in(study.owner).post(address("build_arms", study), {"duplicate": "all"}).status_code == 302
+    assert [arm.video.sources for arm in definition_of(study).arms] == [("all.mp4",), ("all_2.mp4",)], "each awaits what it shows"
+
+
 def test_a_file_is_uploaded_shown_replaced_and_removed(browser: Client, study: Study) -> None:
     video = LECTURES.joinpath("slides-only.webm").read_bytes()
     assert upload(browser, study, "video", "My lecture (final).webm", video).status_code == 302

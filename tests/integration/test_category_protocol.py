@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from surveys.models import StudyStatus
-from surveys.preregistration.documents import preregistration_document
+from surveys.preregistration.documents import OF_BALANCE, preregistration_document
 from surveys.review.changes import changes_between
-from tests.categories import FREQUENCY, with_frequency
+from tests.categories import FREQUENCY, PROBATION, with_frequency
 from tests.factories import definition, study_in
 from tests.integration.test_protocol_packet import packet_page, section
 from tests.surveys import one_arm
@@ -54,6 +54,16 @@ def test_a_study_of_categories_alone_shows_no_die_of_yes_and_no() -> None:
     assert "All 1 answers: ε = 1.0986" in die
 
 
+def test_the_packet_marks_background_questions_that_are_privatised() -> None:
+    page = packet_page(study_in(StudyStatus.IN_REVIEW, questions=[with_frequency()[0], PROBATION]))
+    background, questions, die = (section(page, name) for name in ("background", "questions", "die"))
+    assert "Privatised in the browser: these are asked after the lecture" in background
+    assert "Were you ever on probation? ε = 1.0986" in background
+    assert "A background question, privatised in the browser" in questions
+    assert "All 2 answers: ε = 2.4849" in die
+    assert "The die protects the background questions that are answered with it" in die
+
+
 def test_changes_of_answers_and_faces_are_named() -> None:
     before, after = definition(), definition(questions=with_frequency())
     moved = definition(questions=with_frequency(faces={**FREQUENCY["faces"], "2": {"never": [1, 2, 3], "once": [4], "often": [5]}}))
@@ -89,4 +99,7 @@ def test_the_kept_plan_names_the_answers_and_their_design() -> None:
     assert "copying" not in {one["question"] for one in plan(questions=with_frequency())["hypotheses"]}
     assert plan(questions=[FREQUENCY])["hypotheses"] == []
     assert plan(**one_arm(questions=[FREQUENCY]))["categories"][0]["test"] == "none"
+    (background,) = plan(questions=[with_frequency()[0], PROBATION])["categories"]
+    assert (background["purpose"], background["test"]) == ("background", OF_BALANCE)
+    assert "purpose" not in kept
     assert "categories" not in plan(), "a plan without such questions is kept as before"

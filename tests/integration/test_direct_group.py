@@ -184,13 +184,13 @@ def test_pages_before_their_turn_write_nothing(client: Client, study: Study) -> 
         assert answer(client, study, step).status_code == 409
     assert everything_stored() == before
     with pytest.raises(JourneyError):
-        participation.record_direct_answers(token_of(client), answers={"attention": True})
+        participation.record_direct_answers(participant_of(client), answers={"attention": True})
 
 
 def test_an_answer_to_a_question_that_is_not_there_is_refused(client: Client, study: Study) -> None:
     asked_directly(study, client, until=DIRECT_QUESTIONS)
     with pytest.raises(JourneyError, match="got one to weight"):
-        participation.record_direct_answers(token_of(client), answers={"weight": True})
+        participation.record_direct_answers(participant_of(client), answers={"weight": True})
     assert participant_of(client).step == DIRECT_QUESTIONS
 
 

@@ -54,11 +54,18 @@ def test_a_template_is_sound(name: str) -> None:
     study = define(template.for_slug(name))
     assert study.languages == LANGUAGES
     assert study.design().identification.effect or study.is_survey
-    assert study.design().identification.prevalence or not study.is_survey
+    designs = [study.design(), *(study.design_of(question) for question in study.category_questions)]
+    assert all(design.identification.prevalence for design in designs) or not study.is_survey
     assert not study.files(), "nothing is left to upload"
     assert not reason_is_needed(study)
     assert study.warnings() == []
     assert re.search(r"\(\d{4}\)", template.source), "the source has a year"
+
+
+def test_a_template_asks_how_often() -> None:
+    template = next(one for one in templates() if one.name == "substance-use")
+    (asked,) = define(template.for_slug("often")).category_questions
+    assert (len(asked.categories), asked.ordered, asked.cheaters) == (4, True, asked.answers[0])
 
 
 def test_the_page_offers_each_with_its_source() -> None:

@@ -8,6 +8,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from analysis.sources.study_tables import schema_of
+from analysis.sources.tables import Role
 from candor.packages.archive import files_in
 from surveys.batches.selectors import shown_counts
 from surveys.bots.population import Habits, Population
@@ -279,3 +281,39 @@ def test_the_packet_says_who_sees_a_question_and_what_is_expected() -> None:
         "Words are no part of any estimate",
     ):
         assert words in text, words
+
+
+def test_a_quiz_follows_the_background_answers_and_is_skipped_where_nothing_is_left(client: Client) -> None:
+    def item(name: str, text: str, least: int) -> dict[str, Any]:
+        return {"name": name, "text": text, "options": OPTIONS, "answer": "often", "show_if": [{"question": "stress", "at_least": least}]}
+
+    quiz = [item("rest", "You said {note|nothing}. Do people rest?", 6), item("sleep", "Do people sleep?", 9)]
+    study = background_page(client, quiz=quiz)
+    answers = {"stress": "8", "habits.late": "always", "note": "exams <b>", "asked": ["habits", "note"]}
+    send(client, study, "background", **answers)
+    page = walk(client, study, until="quiz", answers={"background": answers})
+    assert (names_on(page), "You said exams <b>. Do people rest?" in page_of(page).text_content()) == ({"quiz-rest"}, True)
+    assert send(client, study, "quiz", **{"quiz-rest": "often", "quiz-sleep": "often"}).status_code == 303
+    assert (participant_of(client).quiz, participant_of(client).step) == ({"rest": "often"}, "die")
+
+    calm = Client()
+    walk(calm, study, until="background")
+    send(calm, study, "background", stress="1")
+    send(calm, study, "video")
+    assert (participant_of(calm).quiz, participant_of(calm).step) == ({}, "die")
+    columns = {column.name: column for column in schema_of(protocol_in_force(study).definition).columns}
+    assert (columns["quiz.rest"].role, columns["quiz.rest"].right) == (Role.BACKGROUND, None), "nobody is wrong who was not asked"
+
+
+def test_the_builder_keeps_conditions_of_the_quiz() -> None:
+    study = draft_study(languages=["en"], background=EVERYTHING)
+    browser, page = logged_in(study.owner), address("build_item", study, "quiz", "control")
+    sent = inputs(browser.get(page))
+    assert "stress: 0 to 10" in browser.get(page).content.decode()
+    assert browser.post(page, sent | {"show_if": "stress: >= 3", "text.en": "And {stress|that}?"}).status_code == 302
+    found = next(one for one in definition_of(study).quiz if one.name == "control")
+    assert [one.line for one in found.show_if] == ["stress: >= 3"]
+    preview = browser.get(f"{reverse('surveys:preview', args=[study.slug])}?step=quiz").content.decode()
+    assert "And that?" in preview
+    refused = browser.post(page, inputs(browser.get(page)) | {"show_if": "stress: >= 11"})
+    assert "quiz: control would never be shown" in refused.content.decode()

@@ -24,7 +24,7 @@ from surveys.protocols import protocol_view_for
 from surveys.rehearsal.selectors import rehearsal_of
 from surveys.rehearsal.services import Planted, RehearsalError, delete_rehearsal, rehearse, stop_rehearsal
 from surveys.studies import services as studies
-from tests.categories import with_frequency
+from tests.categories import PROBATION, with_frequency
 from tests.factories import address_of, draft_study, everything_stored, heading, logged_in, page_of, person, recruiting_study, study_in
 from tests.finished_people import compute
 from tests.jobs import Sent, catch, claimed, fall_silent, is_unfinished, keys, swept, work_on
@@ -289,14 +289,17 @@ def test_a_mistake_in_the_form_is_named_and_nothing_is_made() -> None:
 
 
 def test_bots_answer_with_categories_and_every_answer_is_compared(queued: Sent) -> None:
-    study = draft_study(questions=[with_frequency()[0], with_frequency(cheaters="never")[-1]])
+    study = draft_study(questions=[with_frequency()[0], with_frequency(cheaters="never")[-1], PROBATION])
     crowd = start(study, bots=40, drops_out=0.0, behaviour="always_yes")
     turns(crowd)
     found = computed(BotRun.objects.get().study)["categories"]["copying"]
     view = rehearsal_view(BotRun.objects.get().study, language="en")
-    assert [one.name for one in view.questions] == ["attention", "copying"]
+    assert [one.name for one in view.questions] == ["attention", "copying", "probation"]
+    about_people = {one.what: one.planted for one in view.questions[2].comparisons}
+    assert about_people["True answers “Now”: all arms"] == 0.4
+    assert not [what for what in about_people if what.startswith("Effect")]
     assert "cheaters answer otherwise than these bots do" in view.warning
-    compared = {one.what: one for one in view.questions[-1].comparisons}
+    compared = {one.what: one for one in view.questions[1].comparisons}
     effects = {one["category"]: one for one in found["effects"] if one["measure"] == "category"}
     for answer, label, planted in (("never", "Never", -0.1), ("once", "Once", -0.1), ("often", "More often", 0.2)):
         effect = compared[f"Effect on “{label}”: Slides with the instructor minus Slides only"]

@@ -11,7 +11,7 @@ from surveys.journey.services import Visit
 from surveys.models import Participant, Study
 from surveys.recruitment.services import add_entry_codes, write_down_entries
 from surveys.tokens import hash_of_entry_code, hash_of_token, new_token, withdrawal_code
-from tests.categories import with_frequency
+from tests.categories import PROBATION, with_frequency
 from tests.factories import recruiting_study
 
 PEOPLE = 150
@@ -31,15 +31,19 @@ class Walk:
     visit: Visit
     step: int = field(default=0)
 
+    @property
+    def person(self) -> Participant:
+        return Participant.objects.get(token_hash=hash_of_token(self.visit.token))
+
     def go_on(self) -> bool:
         """Take the next step; False once all are taken."""
         steps: tuple[Callable[[], object], ...] = (
             lambda: participation.enrol(Study.objects.get(pk=self.study.pk), visit=self.visit),
-            lambda: participation.record_background(self.visit.token, answers={"gender": "woman"}),
-            lambda: participation.finish_stimulus(self.visit.token, page=0),
-            lambda: participation.record_quiz(self.visit.token, answers={"groups": "alike", "control": "spare"}),
-            lambda: participation.finish_die(self.visit.token, understood_at_once=True),
-            lambda: participation.record_responses(self.visit.token, reported=dict.fromkeys(QUESTIONS, True), chosen={"copying": 2}),
+            lambda: participation.record_background(self.person, token=self.visit.token, answers={"gender": "woman"}),
+            lambda: participation.finish_stimulus(self.person, page=0),
+            lambda: participation.record_quiz(self.person, answers={"groups": "alike", "control": "spare"}),
+            lambda: participation.finish_die(self.person, understood_at_once=True),
+            lambda: participation.record_responses(self.person, reported=dict.fromkeys(QUESTIONS, True), chosen={"copying": 2}),
         )
         steps[self.step]()
         self.step += 1
@@ -94,7 +98,7 @@ def in_stages(look: Callable[[str, Mapping[str, Truth]], None], *, seed: int) ->
     truths = {}
     for kind in ("codes", "prolific"):
         allocation = {"planned_participants": PEOPLE}
-        study = recruiting_study(slug=f"with-{kind}", entry={"kind": kind}, allocation=allocation, questions=with_frequency())
+        study = recruiting_study(slug=f"with-{kind}", entry={"kind": kind}, allocation=allocation, questions=[*with_frequency(), PROBATION])
         truths[kind] = walk_everybody(study, seed=seed, codes=kind == "codes")
     for stage in STAGES:
         pass_time(stage)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,8 @@ Accept = Callable[[Floats], npt.NDArray[np.bool_]]
 """Whether classes are good enough, by their counts of each sensitive value; shapes (classes, values) and (classes,)."""
 MOST_PAIRS = 5_000_000
 """Pairs of a row and a class whose losses are kept at hand."""
+BLOCK = 100_000
+"""Pairs whose losses are computed at once: so many fit into a processor's own memory."""
 DEAR, FAR, SPARE = 0.3, 1e6, 100
 """The loss above which the rows of a class are at hand, that of joining an empty class, and how many classes are empty at first."""
 
@@ -82,6 +84,11 @@ class Classes:
         may_suppress: int,
     ) -> None:
         self.k, self.leaves, self.accepts, self.may_suppress = k, leaves, accepts, may_suppress
+        self.above = [paths(tree)[own].astype(np.uint16) for tree, own in zip(hierarchies, leaves.T, strict=True)]
+        """For each attribute the labels above each row, from the root down; shape (rows, levels)."""
+        self.chains = np.hstack(self.above)
+        self.begins = np.cumsum([0, *(above.shape[1] for above in self.above[:-1])])
+        """Where the labels of each attribute begin among them."""
         self.common = [common_nodes(tree) for tree in hierarchies]
         self.losses = [np.array(tree.losses, dtype=np.float32) for tree in hierarchies]
         self.joint = [losses[common] for losses, common in zip(self.losses, self.common, strict=True)]
@@ -115,12 +122,13 @@ class Classes:
         chosen = np.zeros(len(order), dtype=bool)
         chosen[order[:enough]] = self.costs[order[:enough]] > DEAR
         self.rows = np.flatnonzero(chosen[self.of])
-        self.own, at = np.unique(self.leaves[self.rows], axis=0, return_inverse=True)
+        own, at = np.unique(self.leaves[self.rows], axis=0, return_inverse=True)
         self.at = np.full(len(self.of), -1, dtype=np.int64)
         self.at[self.rows] = at.ravel()
-        self.joined = np.zeros((len(self.own), len(self.nodes)), dtype=np.float32)
-        for attribute, joint in enumerate(self.joint):
-            self.joined += np.ascontiguousarray(joint[:, self.nodes[:, attribute]])[self.own[:, attribute]]
+        self.own = own.T.copy()
+        self.joined = np.zeros((len(own), len(self.nodes)), dtype=np.float32)
+        for labels, joint, leaves in zip(self.nodes.T, self.joint, self.own, strict=True):
+            self.joined += np.ascontiguousarray(joint[:, labels])[leaves]
         self.joined[:, self.suppressed :] = FAR
         self._settle(self.suppressed)
 
@@ -133,6 +141,18 @@ class Classes:
         """The loss of all classes when a row joins them; its own class loses what it costs there already."""
         joined = self.joined[at]
         return np.asarray(joined + self.sizes * (joined - self.costs))
+
+    def cheapest(self, rows: Nodes, *, but_own: bool = False) -> tuple[Nodes, Single]:
+        """The class that loses least when a row at hand joins it, maybe but for its own class, and how much; each shape (rows,)."""
+        parts: list[tuple[Nodes, Single]] = [(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float32))]
+        for some in np.array_split(rows, 1 + len(rows) * len(self.sizes) // BLOCK):
+            costs, every = self.costs_of_joining(self.at[some]), np.arange(len(some))
+            if but_own:
+                costs[every, self.of[some]] = FAR
+            best = costs.argmin(axis=1)
+            parts.append((best, costs[every, best]))
+        classes, costs = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return classes, costs
 
     def accepted(self, moves: Mapping[int, int]) -> bool:
         """Whether all classes would be diverse after these moves."""
@@ -176,12 +196,14 @@ class Classes:
         if not members:
             self.costs[one], self.joined[:, one] = 0.0, FAR
             return
-        own = self.leaves[members]
-        found = own[0].copy()
-        for at, common in enumerate(self.common):
-            for node in set(own[:, at].tolist()):
-                found[at] = common[found[at], node]
+        chains = self.chains[members]
+        shared = np.add.reduceat((chains == chains[0]).all(axis=0), self.begins, dtype=np.intp)
+        found = chains[0, self.begins + shared - 1]
         if (found != self.nodes[one]).any() or self.joined[:1, one].max(initial=0) >= FAR:
             self.nodes[one] = found
             self.costs[one] = sum(float(losses[node]) for losses, node in zip(self.losses, found.tolist(), strict=True))
-            self.joined[:, one] = sum(joint[node][self.own[:, at]] for at, (joint, node) in enumerate(zip(self.joint, found, strict=True)))
+            self.joined[:, one] = self._joined(found)
+
+    def _joined(self, labels: Iterable[int]) -> Single:
+        """The losses of these labels when each row at hand joins their class."""
+        return np.asarray(sum(joint[node][own] for joint, node, own in zip(self.joint, labels, self.own, strict=True)))

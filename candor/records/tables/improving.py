@@ -63,9 +63,8 @@ def improve(
 
 def move_surplus(classes: Classes) -> int:
     """Rows of classes with more than k join the class where they cost least."""
-    least = classes.costs_of_joining(slice(None)).min(axis=1) if len(classes.own) else np.zeros(0)
     candidates = classes.rows[(classes.sizes > classes.least)[classes.of[classes.rows]]]
-    gains = classes.costs[classes.of[candidates]] - least[classes.at[candidates]]
+    gains = classes.costs[classes.of[candidates]] - classes.cheapest(candidates)[1]
     return sum(_move_if_better(classes, int(row)) for row in candidates[np.argsort(-gains)][: int((gains > LEAST_GAIN).sum())])
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from candor.records.hierarchies import Hierarchy
-from candor.records.tables.classes import FAR, MOST_PAIRS, Classes, Nodes, Single, paths
+from candor.records.tables.classes import FAR, Classes, Nodes, Single
 
 Keys = npt.NDArray[np.uint32]
 MOST_LABELS = 10_000_000
@@ -33,9 +32,10 @@ class Opener:
     def __init__(self, classes: Classes, hierarchies: Sequence[Hierarchy]) -> None:
         self.classes = classes
         self.depths = [[len(tree.chain(node)) - 1 for node in range(len(tree.labels))] for tree in hierarchies]
-        ways = [paths(tree) for tree in hierarchies]
-        self.above = [way[own].T.astype(np.int32, order="C") for way, own in zip(ways, classes.leaves.T, strict=True)]
+        self.above = [above.T.copy() for above in classes.above]
         """For each attribute the labels above each row, from the root down; shape (levels, rows)."""
+        self.known: dict[tuple[int, ...], npt.NDArray[np.bool_]] = {}
+        """Which rows a half of a label covers; many labels share it."""
         self.prices = [_once(above, losses) for above, losses in zip(self.above, classes.losses, strict=True)]
         rng = np.random.default_rng(0)
         self.codes = [rng.integers(2**32, size=len(own), dtype=np.uint32) for own in classes.losses]
@@ -58,58 +58,60 @@ class Opener:
 
     def _look_elsewhere(self, rows: Nodes) -> None:
         classes = self.classes
-        for some in np.array_split(rows, 1 + len(rows) * len(classes.sizes) // MOST_PAIRS):
-            costs = classes.costs_of_joining(classes.at[some])
-            own, every = classes.of[some], np.arange(len(some))
-            costs[every, own] = FAR
-            self.target[some] = best = costs.argmin(axis=1)
-            self.elsewhere[some] = costs[every, best] - classes.costs[own]
+        self.target[rows], costs = classes.cheapest(rows, but_own=True)
+        self.elsewhere[rows] = costs - classes.costs[classes.of[rows]]
         self.all_elsewhere = np.bincount(classes.of, self.elsewhere, minlength=len(classes.sizes))
 
     def _candidates(self) -> Nodes:
         """Labels by which many rows of dear classes would gain, the best first; shape (labels, attributes)."""
-        classes = self.classes
-        keys, saved, rows, combinations = self._savings()
+        classes, numbers = self.classes, [len(above) for above in self.above]
+        rows, keys, saved, places = self._savings(numbers)
         order = np.argsort(keys)
         begins = np.flatnonzero(np.diff(keys[order], prepend=keys[order[:1]] + np.uint32(1)))
-        numbers = np.diff(begins, append=len(keys))
-        likely = np.flatnonzero((numbers >= LEAST_SHARE * classes.k) & (numbers <= MOST_SHARE * classes.k))
+        gainers = np.diff(begins, append=len(keys))
+        likely = np.flatnonzero((gainers >= LEAST_SHARE * classes.k) & (gainers <= MOST_SHARE * classes.k))
         if not len(likely):
             return np.zeros((0, len(self.above)), dtype=np.int64)
-        gains, one_of = np.add.reduceat(saved[order], begins)[likely], order[begins[likely]]
-        levels = np.unravel_index(combinations[one_of], [len(above) for above in self.above])
-        labels = np.column_stack([above[level, rows[one_of]] for above, level in zip(self.above, levels, strict=True)])
+        gains = np.add.reduceat(saved[order], begins)[likely]
+        row, *levels = np.unravel_index(places[order[begins[likely]]], [len(rows), *numbers])
+        labels = np.column_stack([above[level, rows[row]] for above, level in zip(self.above, levels, strict=True)])
         losses = sum(own[labels[:, at]] for at, own in enumerate(classes.losses))
-        worth = gains - np.maximum(0, classes.k - numbers[likely]) * np.maximum(0, losses - USUAL)
+        worth = gains - np.maximum(0, classes.k - gainers[likely]) * np.maximum(0, losses - USUAL)
         return labels[np.argsort(-worth)[: min(TRIALS, int((worth > 0).sum()))]]
 
-    def _savings(self) -> tuple[Keys, Single, Nodes, Nodes]:
-        """For each label above a dear row by which it would gain: the key of the label, the gain, the row, and the levels of the label.
+    def _savings(self, numbers: Sequence[int]) -> tuple[Nodes, Keys, Single, Nodes]:
+        """Dear rows; and for each label above one by which it would gain: the key of the label, the gain, and its place among all.
 
-        The levels of the first attributes are taken one after the other, so that the arrays stay small.
+        The places are those in an array of rows and levels, shape (rows, *numbers). The levels of the first attributes are taken one after
+        the other, so that the arrays stay small. Labels that too few rows share are left out, but for those that share a bucket.
         """
-        classes = self.classes
+        classes, half, fewest = self.classes, len(numbers) // 2, LEAST_SHARE * self.classes.k
         costs = classes.costs[classes.of[classes.rows]]
-        numbers = [len(above) for above in self.above]
         dearest = np.argsort(-costs, kind="stable")[: MOST_LABELS // int(np.prod(numbers))]
-        rows, bounds = classes.rows[dearest], costs[dearest, None] - np.float32(LEAST_SAVED)
-        half = len(numbers) // 2
-        inner, inner_keys = self._combined(rows, range(half, len(numbers)), [slice(None)] * (len(numbers) - half))
-        found = []
-        for number, levels in enumerate(itertools.product(*map(range, numbers[:half]))):
-            outer, outer_keys = self._combined(rows, range(half), [slice(level, level + 1) for level in levels])
-            saved = bounds - inner - outer
-            pairs = np.flatnonzero(saved > 0)
-            row, combination = np.divmod(pairs, inner.shape[1])
-            found.append(((inner_keys + outer_keys).ravel()[pairs], saved.ravel()[pairs], rows[row], combination + number * inner.shape[1]))
-        keys, saved, of, combinations = (np.concatenate(parts) for parts in zip(*found, strict=True))
-        return keys, saved + np.float32(LEAST_SAVED), of, combinations
+        rows = classes.rows[dearest]
+        (outer, outer_keys), (inner, inner_keys) = self._combined(rows, range(half)), self._combined(rows, range(half, len(numbers)))
+        left = costs[dearest, None] - np.float32(LEAST_SAVED) - inner
+        gaining = np.flatnonzero(left > 0)
+        left.ravel()[gaining[~_shared(inner_keys.ravel()[gaining], fewest)]] = 0
+        most, width, found = left.max(axis=1, initial=0), inner.shape[1], []
+        for number, (own, own_keys) in enumerate(zip(outer.T.copy(), outer_keys.T.copy(), strict=True)):
+            some = np.flatnonzero(most > own)
+            some = some[_shared(own_keys[some], fewest)]
+            saved = left[some] - own[some, None]
+            gaining = np.flatnonzero(saved > 0)
+            keys = (inner_keys[some] + own_keys[some, None]).ravel()[gaining]
+            shared = _shared(keys, fewest)
+            gaining = gaining[shared]
+            row, combination = np.divmod(gaining, width)
+            found.append((keys[shared], saved.ravel()[gaining], (some[row] * outer.shape[1] + number) * width + combination))
+        keys, gains, places = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        return rows, keys, gains + np.float32(LEAST_SAVED), places
 
-    def _combined(self, rows: Nodes, attributes: Sequence[int], levels: Sequence[slice]) -> tuple[Single, Keys]:
-        """The losses and the keys of all combinations of some levels; shape (rows, combinations)."""
+    def _combined(self, rows: Nodes, attributes: Sequence[int]) -> tuple[Single, Keys]:
+        """The losses and the keys of all combinations of the levels of some attributes; shape (rows, combinations)."""
         losses, keys = np.zeros((len(rows), 1), dtype=np.float32), np.zeros((len(rows), 1), dtype=np.uint32)
-        for at, chosen in zip(attributes, levels, strict=True):
-            labels, own = self.above[at][chosen, rows].T, self.prices[at][chosen, rows].T
+        for at in attributes:
+            labels, own = self.above[at][:, rows].T, self.prices[at][:, rows].T
             losses = (losses[:, :, None] + own[:, None, :]).reshape(len(rows), -1)
             keys = (keys[:, :, None] + self.codes[at][labels][:, None, :]).reshape(len(rows), -1)
         return losses, keys
@@ -141,9 +143,16 @@ class Opener:
 
     def _below(self, label: Sequence[int]) -> Nodes:
         """The rows that the label covers."""
-        own = zip(label, self.depths, self.above, strict=True)
-        covers = [above[depths[node]] == node for node, depths, above in own if node]
-        return np.flatnonzero(np.logical_and.reduce(covers)) if covers else np.arange(len(self.classes.of))
+        half = len(label) // 2
+        return (self._covered(label, range(half)) & self._covered(label, range(half, len(label)))).nonzero()[0]
+
+    def _covered(self, label: Sequence[int], attributes: range) -> npt.NDArray[np.bool_]:
+        """Which rows some attributes of the label cover. It is kept, because many labels share it."""
+        own = (attributes.start, *label[attributes.start : attributes.stop])
+        if own not in self.known:
+            covers = [self.above[at][self.depths[at][label[at]]] == label[at] for at in attributes]
+            self.known[own] = np.logical_and.reduce(covers, initial=True)
+        return self.known[own]
 
     def _plan(self, label: Sequence[int]) -> tuple[Nodes, Nodes]:
         """The rows that would take the label, and the classes that would be dissolved for it; no rows when that gains nothing.
@@ -153,10 +162,12 @@ class Opener:
         """
         classes = self.classes
         below = self._below(label)
+        if len(below) < classes.k:
+            return NOBODY, NOBODY
         of = classes.of[below]
         saved = classes.costs - np.float32(sum(float(own[node]) for own, node in zip(classes.losses, label, strict=True)))
         gaining = saved[of] > LEAST_GAIN
-        if len(below) < classes.k or not gaining.any():
+        if not gaining.any():
             return NOBODY, NOBODY
         rows, own, number = below[gaining], of[gaining], len(classes.sizes)
         asked, surplus = np.bincount(own, minlength=number), classes.sizes - classes.least
@@ -179,7 +190,19 @@ class Opener:
         return takers, np.flatnonzero(homeless)
 
 
-def _once(above: npt.NDArray[np.int32], losses: Single) -> Single:
+def _shared(keys: Keys, fewest: float) -> npt.NDArray[np.bool_]:
+    """Which keys are in a bucket of as many keys, or more: all that stand there so often, and a few others.
+
+    Examples
+    --------
+    >>> _shared(np.array([7, 7, 2**31], dtype=np.uint32), 2).tolist()
+    [True, True, False]
+    """
+    buckets = keys >> np.uint32(32 - len(keys).bit_length())
+    return np.asarray(np.bincount(buckets)[buckets] >= fewest)
+
+
+def _once(above: npt.NDArray[np.uint16], losses: Single) -> Single:
     """The losses of labels; FAR where a label repeats the one before."""
     found = losses[above]
     found[1:][above[1:] == above[:-1]] = FAR

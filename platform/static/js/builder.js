@@ -118,8 +118,10 @@ class Saving {
       say("refused", summary ?? bar?.dataset.refused);
       return;
     }
-    for (const input of document.querySelectorAll("[name=loaded]")) input.value = need(form, "[name=loaded]").value;
     this.kept.before = this.tried;
+    const isAlike = !form.dataset.mine || this.takeTheirs(form);
+    const loaded = isAlike ? need(form, "[name=loaded]").value : form.dataset.mine;
+    for (const input of document.querySelectorAll("[name=loaded]")) input.value = loaded;
     if (this.kept.isChanged) {
       this.kept.keep();
       this.soon();
@@ -128,6 +130,20 @@ class Saving {
       say("done");
     }
     refreshPreview();
+  }
+
+  /** Shows what somebody else wrote in other places, unless more was typed meanwhile; whether the page then says what is stored. */
+  takeTheirs(form) {
+    if (this.kept.typed() !== this.tried) return false;
+    for (const theirs of form.elements) {
+      const own = theirs.id && this.form.elements[theirs.id];
+      if (own?.type !== theirs.type || ["hidden", "submit"].includes(own.type)) continue;
+      if (own.checked !== theirs.checked) own.checked = theirs.checked;
+      if (own.value !== theirs.value) own.value = theirs.value;
+    }
+    const isAlike = this.kept.typed() === this.kept.typed(form);
+    if (isAlike) this.kept.before = this.kept.typed();
+    return isAlike;
   }
 
   /** The page goes: what is not stored is sent without waiting for the answer. This tab keeps it all the same. */

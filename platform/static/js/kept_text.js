@@ -33,8 +33,8 @@ export class KeptText {
   }
 
   /** The names and values of all inputs, as text, so that two moments can be compared. */
-  typed() {
-    return JSON.stringify([...new FormData(this.form)].filter(([name, value]) => typeof value === "string" && !OWN.has(name)));
+  typed(form = this.form) {
+    return JSON.stringify([...new FormData(form)].filter(([name, value]) => typeof value === "string" && !OWN.has(name)));
   }
 
   get isChanged() {

@@ -5,6 +5,8 @@ import html
 import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, count
+from math import ceil, floor
 
 from django.utils.translation import gettext as _
 
@@ -27,6 +29,10 @@ from surveys.questions.background import (
 from surveys.questions.conditions import Condition
 from surveys.reading.markup import without_markup
 
+FIRST_YEAR, LAST_YEAR = 1800, 2199
+"""As in the months of surveys.questions.conditions."""
+TOLERANCE = 1e-6
+"""In answers: a month is a twelfth of a year, which no number is exactly."""
 Cells = dict[str, str]
 Choices = SingleChoice | MultipleChoice | OrdinalScale | Matrix
 
@@ -37,6 +43,7 @@ def written(questions: Sequence[BackgroundQuestion], *, title: str, languages: S
     fields = _fields_of(questions)
     codes = {one.name: _codes(one) for one in taken_apart(questions) if isinstance(one, Choices)}
     several = [one.name for one in questions if isinstance(one, MultipleChoice)]
+    dates = {one.name: 1 if one.precision == "year" else 12 for one in questions if isinstance(one, Date)}
     known: list[tuple[str, str]] = []
     buffer = io.StringIO()
     writer = csv.DictWriter(buffer, REDCAP_COLUMNS, restval="", lineterminator="\n")
@@ -45,7 +52,7 @@ def written(questions: Sequence[BackgroundQuestion], *, title: str, languages: S
     writer.writerow({redcap.NAME: "record_id", redcap.FORM: form, redcap.TYPE: "text", redcap.LABEL: "Record ID"})
     for question in questions:
         known += [(question.name, sentence) for sentence in _to_know(question)]
-        logic = " and ".join(_in_brackets(condition, fields, codes, several) for condition in question.show_if)
+        logic = " and ".join(_in_brackets(condition, fields, codes, several, dates) for condition in question.show_if)
         common = {redcap.FORM: form, redcap.BRANCHING: logic}
         writer.writerows(common | cells for cells in _cells(question, fields, language))
     return buffer.getvalue(), known
@@ -58,7 +65,7 @@ def _fields_of(questions: Sequence[BackgroundQuestion]) -> dict[str, str]:
     for name in [one.name for question in questions for one in (question, *taken_apart([question]))]:
         if name not in fields:
             plain = _plain(name)
-            unique = next(one for one in (plain, *(f"{plain}_{number}" for number in range(2, 10**6))) if one not in taken)
+            unique = next(one for one in chain([plain], (f"{plain}_{number}" for number in count(2))) if one not in taken)
             fields[name] = unique
             taken.add(unique)
     return fields
@@ -78,19 +85,30 @@ def _codes(question: Choices) -> dict[str, str]:
     return {option.name: option.name if named else str(number) for number, option in enumerate(question.options, start=1)}
 
 
-def _in_brackets(condition: Condition, fields: Mapping[str, str], codes: Mapping[str, Mapping[str, str]], several: Sequence[str]) -> str:
+def _in_brackets(
+    condition: Condition,
+    fields: Mapping[str, str],
+    codes: Mapping[str, Mapping[str, str]],
+    several: Sequence[str],
+    dates: Mapping[str, int],
+) -> str:
     field = fields[condition.question]
     if condition.any_of:
         own = [codes[condition.question][name] for name in condition.any_of]
         parts = [f"[{field}({code})] = '1'" if condition.question in several else f"[{field}] = '{code}'" for code in own]
         return f"({' or '.join(parts)})" if len(parts) > 1 else parts[0]
-    ends = ((">=", condition.at_least), ("<=", condition.at_most))
-    return " and ".join(f"[{field}] {sign} {_end(end, sign)}" for sign, end in ends if end is not None)
+    in_a_year = dates.get(condition.question, 0)
+    ends = ((">=", condition.at_least, condition.least), ("<=", condition.at_most, condition.most))
+    said = [(sign, _day(end, sign, in_a_year) if in_a_year else f"{end:.15g}") for sign, given, end in ends if given is not None]
+    return " and ".join(f"[{field}] {sign} {end}" for sign, end in said)
 
 
-def _end(end: float | str, sign: str) -> str:
-    """A number; or the first or last day of a month, since REDCap compares days."""
-    return f"'{end}-{'01' if sign == '>=' else '31'}'" if isinstance(end, str) else f"{end:.15g}"
+def _day(years: float, sign: str, in_a_year: int) -> str:
+    """The first day of the earliest answer, or the last day of the latest one, that lies within this end: REDCap compares days."""
+    number = ceil(years * in_a_year - TOLERANCE) if sign == ">=" else floor(years * in_a_year + TOLERANCE)
+    year, part = divmod(min(max(number, FIRST_YEAR * in_a_year), (LAST_YEAR + 1) * in_a_year - 1), in_a_year)
+    months = 12 // in_a_year
+    return f"'{year}-{part * months + 1:02}-01'" if sign == ">=" else f"'{year}-{(part + 1) * months:02}-31'"
 
 
 def _safe(text: str) -> str:

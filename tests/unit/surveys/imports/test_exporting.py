@@ -10,6 +10,7 @@ from surveys.definition import StudyDefinition
 from surveys.imports.choosing import chosen_of
 from surveys.imports.exporting import PROGRAMS, exported
 from surveys.imports.files import QUALTRICS, REDCAP
+from surveys.questions.background import Date
 from surveys.study_file import define, document_of
 from tests.factories import document
 from tests.unit.surveys.imports.test_reading import proposal_of
@@ -150,7 +151,7 @@ def test_sensitive_questions_never_leave_without_their_die(program: str) -> None
     found = exported(study, program)
     for question in study.questions:
         assert question.text.in_language("en") not in found.text
-        assert any(one.question == question.name and "without the die" in one.sentence for one in found.lost)
+        assert any(one.question == question.name and "no die there" in one.sentence for one in found.lost)
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
@@ -161,3 +162,30 @@ def test_two_names_that_a_program_writes_alike_stay_two_fields(program: str) -> 
     assert len(names) == len(set(names))
     assert {one["text"] for one in come_back(study, program)} == {"How many?"}
     assert len(come_back(study, program)) == 3
+
+
+MOVED = {"kind": "date", "name": "moved", "text": "When?", "earliest": "2010-01", "latest": "2020-12", "role": "auxiliary"}
+BORN = {"kind": "date", "name": "born", "text": "When?", "precision": "year", "earliest": "1980", "latest": "2010", "role": "auxiliary"}
+
+
+@pytest.mark.parametrize(
+    ("ends", "on", "logic"),
+    [
+        ({"at_least": "2015-06", "at_most": "2016-02"}, MOVED, "[moved] >= '2015-06-01' and [moved] <= '2016-02-31'"),
+        ({"at_most": 2015}, MOVED, "[moved] <= '2015-01-31'"),
+        ({"at_least": 2015.1}, MOVED, "[moved] >= '2015-03-01'"),
+        ({"at_least": 2012, "at_most": 1e9}, MOVED, "[moved] >= '2012-01-01' and [moved] <= '2199-12-31'"),
+        ({"at_least": 1990, "at_most": 1999}, BORN, "[born] >= '1990-01-01' and [born] <= '1999-12-31'"),
+        ({"at_least": "1990-06", "at_most": "1999-06"}, BORN, "[born] >= '1991-01-01' and [born] <= '1999-12-31'"),
+    ],
+)
+def test_a_condition_on_a_date_is_met_by_the_same_answers_in_redcap_and_back(ends: dict[str, Any], on: dict[str, Any], logic: str) -> None:
+    asked = {"kind": "short_text", "name": "asked", "text": "Where?", "show_if": [{"question": on["name"], **ends}]}
+    study = study_with([on, asked], languages=["en"])
+    assert logic in exported(study, REDCAP).text
+    date, back = study_with(come_back(study, REDCAP), languages=["en"]).background
+    assert isinstance(date, Date)
+    for answer in date.answers:
+        before = answer[:4] if on is BORN else answer
+        met = all(one.holds({on["name"]: before}) for one in study.background[1].show_if)
+        assert all(one.holds({on["name"]: answer}) for one in back.show_if) == met, answer

@@ -273,6 +273,14 @@ def test_a_question_that_is_there_already_is_left_out_with_all_that_it_says() ->
         ("[kind] = '1' or [age] > 20", None),
         ("[kind] = '1' or [kind] = '2' and [age] > 20", None),
         ("datediff([born], 'today', 'y') > 18", None),
+        ("[began] >= '2020-03-01' and [began] <= '2021-02-28'", [{"question": "began", "at_least": "2020-03", "at_most": "2021-02"}]),
+        ("[began] > '2019-12-31' and [began]<\"2021-01-01\"", [{"question": "began", "at_least": "2020-01", "at_most": "2020-12"}]),
+        ("[began] >= '2020-03-02'", None),
+        ("[began] <= '2020-03-30'", None),
+        ("[began] = '2020-03-01'", None),
+        ("[began] <= '2018-09-30'", None),
+        ("[began] >= '2020-13-01'", None),
+        ("[began] >= 2020", None),
         ("(" * 900 + "[kind] = '1'" + ")" * 900, [{"question": "kind", "any_of": ["never"]}]),
         ("(" * 5000, None),
     ],
@@ -286,6 +294,7 @@ def test_branching_logic_becomes_conditions_where_they_can_say_it(logic: str, co
         ["kind", "radio", "K?", choices],
         ["tools", "checkbox", "T?", choices],
         ["age", "text", "A?", "", "integer", "0", "99"],
+        ["began", "text", "B?", "", "date_dmy", "2018-10-01", "2026-11-30"],
         ["asked", "radio", "Q?", choices, "", "", "", logic],
         ["later", "radio", "L?", choices],
     ]
@@ -293,7 +302,7 @@ def test_branching_logic_becomes_conditions_where_they_can_say_it(logic: str, co
     csv.writer(written).writerows(rows)
     proposal = proposal_of(written.getvalue().encode(), languages=["en"])
     assert documents(proposal)["asked"].get("show_if") == conditions
-    assert said(proposal, "row 5", "Branching Logic (Show field only if...)")[0] == ("lost" if conditions is None else "taken")
+    assert said(proposal, "row 6", "Branching Logic (Show field only if...)")[0] == ("lost" if conditions is None else "taken")
 
 
 BROKEN: dict[str, tuple[bytes, str]] = {

@@ -9,7 +9,7 @@ from surveys.drafting.conditions import read_conditions
 from surveys.drafting.forms import DraftForm
 from surveys.errors import DefinitionError
 from surveys.journey.fields import arranged, field_view
-from surveys.journey.forms import read_fields
+from surveys.journey.forms import read_fields, settled
 from surveys.study_file import define
 from tests.factories import document
 from tests.unit.surveys.journey.test_forms import typed
@@ -158,3 +158,46 @@ def test_a_date_is_before_or_after_a_month(
     form = DraftForm({"show_if": line}, languages=("en",))
     assert read_conditions(form) == [found.model_dump(exclude_defaults=True)]
     assert not form.summary
+
+
+def item(*show_if: dict[str, Any], text: str = "2 + 2?", name: str = "sum") -> dict[str, Any]:
+    return {"name": name, "text": text, "options": OPTIONS[:2], "answer": "a", "show_if": list(show_if)}
+
+
+def study_with_quiz(*quiz: dict[str, Any]) -> StudyDefinition:
+    return define(document(languages=["en"], background=[ONE, SEVERAL, AGE, BORN, MOVED, WORDS, SECRET, MATRIX], quiz=list(quiz)))
+
+
+@pytest.mark.parametrize(
+    ("quiz", "sentence"),
+    [
+        (
+            [item(name="one"), item({"question": "sum", "any_of": ["a"]})],
+            "quiz: sum is shown only if sum …: expected an earlier",
+        ),
+        ([item(is_one("a", "x"))], "quiz: sum is shown only if one …: expected options among a, b, c, d, e, got x"),
+        ([item(is_one("a"), is_one("b"))], f"quiz: sum {NEVER} one"),
+        ([item(text="More than {secret|that}?")], "quiz: the text of sum names the answer to secret, which is sensitive"),
+        ([item(text="More than {rows|that}?")], "quiz: the text of sum names the answer to rows: expected an earlier question"),
+    ],
+)
+def test_a_quiz_hangs_on_background_answers_alone(quiz: list[dict[str, Any]], sentence: str) -> None:
+    with pytest.raises(DefinitionError) as refused:
+        study_with_quiz(*quiz)
+    assert any(sentence in problem for problem in refused.value.problems), refused.value.problems
+
+
+def test_stored_answers_choose_the_quiz_and_stand_in_its_texts() -> None:
+    every = "{one|x}; {several|x}; {age|x}; {born|x}; {moved|x}; {words|x}"
+    sets = "{x|x>1} of {1,2} and {words|none}"
+    definition = study_with_quiz(item(is_one("a"), {"question": "age", "at_least": 20}, text=every), item(text=sets, name="one"))
+    fields, background = ([field_view(one, "en") for one in part] for part in (definition.quiz, definition.background))
+
+    def texts(**answers: object) -> list[str]:
+        return [field.text for field in settled(fields, background, answers)]
+
+    given = {"one": "a", "several": ["b", "c"], "age": 20, "born": "1999", "moved": "2015-07", "words": "{one|deep} <b>", "rows.r": "a"}
+    assert texts(**given) == ["A; B, C; 20; 1999; July 2015; {one|deep} <b>", "{x|x>1} of {1,2} and {one|deep} <b>"]
+    assert texts(one="a", age=20.5)[0] == "A; x; 20.5; x; x; x"
+    for unmet in ({"age": 20}, {"one": "b", "age": 20}, {"one": "a", "age": 19}, {}):
+        assert texts(**unmet) == ["{x|x>1} of {1,2} and none"]

@@ -67,7 +67,7 @@ def test_studies_without_categories_are_stored_as_before() -> None:
     assert {key for question in document_of(study)["questions"] for key in question} <= {"name", "text", "hint", "yes", "no"}
 
 
-@pytest.mark.parametrize("changes", [{}, {"categories": SCORED, "cheaters": "once"}, {"ordered": False}])
+@pytest.mark.parametrize("changes", [{}, {"categories": SCORED, "cheaters": "once"}, {"ordered": False}, {"purpose": "background"}])
 def test_the_study_file_keeps_it(changes: dict[str, Any]) -> None:
     study = definition(questions=with_frequency(**changes))
     assert read_study_file(write_study_file(study)) == study
@@ -116,7 +116,10 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     "scores that fall": ({"categories": SCORED[::-1]}, "scores must be increasing numbers, one for each of often, once, never"),
     "some scores": ({"categories": [*SCORED[:2], FREQUENCY["categories"][2]]}, "scores must be increasing numbers, one for each of"),
     "cheaters who give no answer": ({"cheaters": "always"}, "cheaters must be one of the categories never, once, often, got always"),
-    "faces of a yes/no question": ({"categories": []}, "faces, ordered and cheaters belong to a question with categories"),
+    "faces of a yes/no question": (
+        {"categories": []},
+        "faces, ordered, cheaters and purpose: background belong to a question with categories",
+    ),
 }
 
 
@@ -147,6 +150,31 @@ def test_what_is_computed_for_yes_and_no_alone_is_refused(changes: dict[str, Any
     with pytest.raises(DefinitionError) as raised:
         definition(**({"questions": with_frequency()} | changes))
     assert "questions with categories (copying) do not go together with" in str(raised.value)
+    assert sentence in str(raised.value)
+
+
+def option(name: str, **more: Any) -> dict[str, Any]:
+    text, options = more.pop("text", "How is it?"), [{"name": one, "text": one} for one in ("low", "high")]
+    return {"kind": "single_choice", "name": name, "text": text, "role": "auxiliary", "options": options, **more}
+
+
+READING: dict[str, tuple[dict[str, Any], str]] = {
+    "strata": ({"allocation": {"planned_participants": 400, "strata": ["copying"]}}, "allocation.strata needs the answer to copying"),
+    "subgroups": ({"subgroups": ["copying"]}, "subgroups needs the answer to copying"),
+    "a condition": (
+        {"background": [option("mood", show_if=[{"question": "copying", "any_of": ["once"]}])]},
+        "a condition needs the answer to copying, which is privatised in the browser: nobody but the participant knows the true answer",
+    ),
+    "a text": ({"background": [option("mood", text="Why {copying|ever}?")]}, "a text needs the answer to copying"),
+    "its own name": ({"background": [option("copying")]}, "copying is a background question of its own, too"),
+    "nothing else asked": ({"questions": [FREQUENCY | {"purpose": "background"}]}, "expected one that is no background question"),
+}
+
+
+@pytest.mark.parametrize(("changes", "sentence"), READING.values(), ids=READING)
+def test_nothing_reads_a_background_answer_that_is_privatised(changes: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(DefinitionError) as raised:
+        definition(**({"questions": with_frequency(purpose="background"), "languages": ["en"]} | changes))
     assert sentence in str(raised.value)
 
 
