@@ -39,7 +39,9 @@ class Walk:
             lambda: participation.finish_stimulus(self.visit.token, page=0),
             lambda: participation.record_quiz(self.visit.token, answers={"groups": "alike", "control": "spare"}),
             lambda: participation.finish_die(self.visit.token, understood_at_once=True),
-            lambda: participation.record_responses(self.visit.token, reported=dict.fromkeys(QUESTIONS, True), chosen={"copying": 2}),
+            lambda: participation.record_responses(
+                self.visit.token, reported=dict.fromkeys(QUESTIONS, True), chosen={"copying": 2, "probation": 1}
+            ),
         )
         steps[self.step]()
         self.step += 1
