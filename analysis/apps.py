@@ -26,15 +26,24 @@ class AnalysisConfig(AppConfig):
             delete_results_that_saw_the_person,
             refresh_when_answers_change,
             refresh_when_everyone_is_counted,
+            refresh_when_somebody_finished,
             stop_when_data_are_forgotten,
         )
         from analysis.sources import freezing as freezing  # registers what workers do
         from analysis.sources.seats import data_sets_as_analyst
         from analysis.sources.services import delete_when_data_are_forgotten, renew_after_withdrawal
-        from surveys.events import answers_changed, counted_people_changed, everyone_counted, operational_data_forgotten, study_closed
+        from surveys.events import (
+            answers_changed,
+            counted_people_changed,
+            everyone_counted,
+            operational_data_forgotten,
+            somebody_finished,
+            study_closed,
+        )
         from surveys.log.selectors import HIDING
 
         HIDING.append(data_sets_as_analyst)
+        somebody_finished.connect(refresh_when_somebody_finished, dispatch_uid="analysis.finished")
         answers_changed.connect(refresh_when_answers_change, dispatch_uid="analysis.refresh")
         everyone_counted.connect(refresh_when_everyone_is_counted, dispatch_uid="analysis.everyone")
         counted_people_changed.connect(delete_results_that_saw_the_person, dispatch_uid="analysis.withdrawal")

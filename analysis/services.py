@@ -59,10 +59,14 @@ def blind(study: Study, *, on: bool, actor: User) -> None:
     record(actor=actor, action=actions.BLINDED if on else actions.UNBLINDED, subject=study)
 
 
+def refresh_when_somebody_finished(sender: object, *, study: Study, **kwargs: object) -> None:
+    """Have a batch counted as soon as it is complete. Within a batch nothing is computed or written, whoever asks."""
+    if batch_is_complete(study):
+        request_refresh(study.pk)
+
+
 def refresh_when_answers_change(sender: object, *, study_id: int, **kwargs: object) -> None:
-    """Have a batch counted as soon as it is complete. Within a batch nothing is computed, whoever asks."""
-    if batch_is_complete(Study.objects.only("status", "protocol_id", "rehearsal_of_id").get(pk=study_id)):
-        request_refresh(study_id)
+    refresh_when_somebody_finished(sender, study=Study.objects.only("status", "protocol_id", "rehearsal_of_id").get(pk=study_id))
 
 
 def refresh_when_everyone_is_counted(sender: object, *, study_id: int, **kwargs: object) -> None:

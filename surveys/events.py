@@ -2,7 +2,9 @@
 
 from django.dispatch import Signal
 
-# Sent after the commit of a participant's answers, or of a withdrawal, with `study_id`.
+# Sent after the commit of a participant's answers, with the `study` as the participant's request read it.
+somebody_finished = Signal()
+# Sent after the commit of a withdrawal, with `study_id`.
 answers_changed = Signal()
 # Sent inside the transaction of a withdrawal after which the counted people are others, with `study_id`: stored results that saw the person
 # must be deleted with them.

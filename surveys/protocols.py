@@ -27,7 +27,7 @@ class FrozenProtocol:
     media: Media
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1024)  # of some 70 kB each
 def frozen_protocol(protocol_id: int) -> FrozenProtocol:
     """The protocol that participants of this version see."""
     protocol = Protocol.objects.get(pk=protocol_id)

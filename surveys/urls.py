@@ -41,6 +41,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("s/<slug:slug>/progress/", participant.progress, name="progress"),
     path("s/<slug:slug>/resume/<str:token>/", participant.resume, name="resume"),
     path("s/<slug:slug>/return/<str:ticket>/", participant.come_back, name="return"),
+    path("s/<slug:slug>/credit/", participant.credit, name="credit"),
     path("s/<slug:slug>/withdraw/", participant.withdraw, name="withdraw"),
     path("s/<slug:slug>/consent/", about.consent_copy, name="consent_copy"),
     path("s/<slug:slug>/about/", about.about_study, name="transparency"),

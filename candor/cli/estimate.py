@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from candor.categories.questions import CategoryEstimates
 from candor.cli.inputs import Input, InputFile
 from candor.cli.options import PROPORTION, design_option, format_option, level_option
 from candor.cli.planned_tests import families_by_name, planned_test_options
 from candor.cli.progress import progress_bar
-from candor.cli.reading import AnswerFile, read_design
-from candor.equivalence.margins import Worse
-from candor.studies.answers import category_estimates
-from candor.studies.assignment import AssignedBy
-from candor.studies.estimates import Analysis, StudyEstimates, with_subgroups
-from candor.studies.planned_tests import PlannedTests, named_margins
+
+if TYPE_CHECKING:
+    from candor.categories.questions import CategoryEstimates
+    from candor.equivalence.margins import Worse
+    from candor.studies.estimates import StudyEstimates
 
 
 @click.command()
@@ -69,23 +68,29 @@ def estimate(
     DATA is a CSV file with the columns arm and subsample, one column of 0/1 per outcome, covariates and subgroups; empty means missing. A
     design that names categories has a column of their names per outcome instead.
     """
+    from candor.cli.reading import AnswerFile, read_design  # here, since the help needs no statistics
+    from candor.studies.answers import category_estimates
+    from candor.studies.assignment import AssignedBy
+    from candor.studies.estimates import Analysis, with_subgroups
+    from candor.studies.planned_tests import PlannedTests, named_margins
+
     margins = named_margins(equivalence=equivalence_margin, non_inferiority=non_inferiority, worse=worse)
     planned = PlannedTests(margins=margins, families=families_by_name(families))
     assigned = AssignedBy(cluster=cluster, strata=strata)
     analysis = Analysis(replicates=replicates, level=level, seed=seed, kappa=kappa, planned=planned, assigned=assigned)
     columns = analysis.columns_besides(covariates)
     design = read_design(design_path)
+    if design.is_survey and covariates:
+        raise click.BadParameter("a survey has no effect that covariates could adjust: see candor regress", param_hint="--covariate")
     if not design.is_yes_no:
-        others = {"covariate": covariates, "subgroup": (*subgroups, *exploratory), "kappa": kappa, "cluster": cluster, "stratum": strata}
+        others = {"subgroup": (*subgroups, *exploratory), "kappa": kappa, "cluster": cluster, "stratum": strata}
         tests = {"equivalence_margin": equivalence_margin, "non_inferiority": non_inferiority, "worse": worse}
-        answers_of = AnswerFile(data, design=design, outcomes=outcomes)
+        answers_of = AnswerFile(data, design=design, outcomes=outcomes, covariates=covariates)
         with progress_bar(data.stat().st_size, label="Reading") as advance, answers_of.named():
-            counted = answers_of.counts(advance)
+            counted = answers_of.columns(advance) if covariates else answers_of.counts(advance)
             found = category_estimates(counted, design=design, level=level, families=families_by_name(families), **others, **tests)
         _show(found, output_format=output_format, plot=plot)
         return
-    if design.is_survey and covariates:
-        raise click.BadParameter("a survey has no effect that covariates could adjust: see candor regress", param_hint="--covariate")
     file = AnswerFile(data, design=design, outcomes=outcomes, covariates=columns, subgroups=(*subgroups, *exploratory))
     with progress_bar(data.stat().st_size, label="Reading") as advance:
         by_person = file.columns(advance) if columns or subgroups or exploratory else None

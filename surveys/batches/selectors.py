@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from django.db import connection
 from django.db.models import Count, Q, QuerySet
 
 from surveys.batches import rules
@@ -166,18 +167,19 @@ def batch_is_complete(study: Study) -> bool:
     """Whether enough people wait, in all. It asks for little: the end of every journey asks this."""
     if study.status not in RUNNING:
         return False
-    waiting = _waiting(study.pk)
-    return waiting > 0 and (waiting >= _completes(study)[0] or nobody_comes_any_more(study))
+    waiting, left_over = _waiting(study.pk)
+    return waiting > 0 and (waiting >= _completes(study, left_over=left_over) or nobody_comes_any_more(study))
 
 
 def batch_progress(study: Study) -> BatchProgress:
     """The state of a study between two batches, for pages and programs."""
     ended = study.status in ENDED
     runs = study.status in RUNNING and not nobody_comes_any_more(study)
-    needed, left_over = _completes(study) if runs else (0, 0)
+    waiting, left_over = _waiting(study.pk)
+    needed = _completes(study, left_over=left_over) if runs else left_over
     answered = finished_people(study.pk, counted=True).exclude(REFUSED)
     return BatchProgress(
-        until_next=max(needed - _waiting(study.pk), 0) if runs else None,
+        until_next=max(needed - waiting, 0) if runs else None,
         people=needed - left_over,
         withheld=study.status in RUNNING and study.numbers_withheld,
         held_back=ended and Participant.objects.filter(study=study, counted=False).exists(),
@@ -191,13 +193,21 @@ def by_group(people: QuerySet[Participant]) -> dict[tuple[object, ...], int]:
     return {tuple(row[name] for name in GROUP): row["people"] for row in rows}
 
 
-def _completes(study: Study) -> tuple[int, int]:
-    """How many waiting people complete the next batch, and how many the one before left waiting."""
+def _completes(study: Study, *, left_over: int) -> int:
+    """How many waiting people complete the next batch, after one that left so many waiting."""
     definition = protocol_in_force(study).definition
-    left_over = ShownNumbers.objects.filter(study=study).values_list("left_over", flat=True).first() or 0
     groups = len(definition.group_weights) * len(definition.arm_weights)
-    return rules.completes(groups=groups, left_over=left_over), left_over
+    return rules.completes(groups=groups, left_over=left_over)
 
 
-def _waiting(study_id: int) -> int:
-    return Participant.objects.filter(study_id=study_id, counted=False, finished_on__isnull=False).count()
+def _waiting(study_id: int) -> tuple[int, int]:
+    """How many people wait, and how many the last batch left waiting: one statement, since the end of every journey asks."""
+    people, shown = (connection.ops.quote_name(model._meta.db_table) for model in (Participant, ShownNumbers))
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT count(*), (SELECT left_over FROM {shown} WHERE study_id = %s) FROM {people} "  # noqa: S608
+            "WHERE study_id = %s AND NOT counted AND finished_on IS NOT NULL",
+            [study_id, study_id],
+        )
+        waiting, left_over = cursor.fetchone()
+    return waiting, left_over or 0

@@ -1,23 +1,28 @@
 """Pages that are the same for everybody who stands at the same place, but for a few placeholders, such as the CSRF token.
 
-The common part is rendered once per process from (protocol, language, step, variant) alone, so nothing of a person can get into it; the
-placeholders are filled in for each response. Otherwise templates take half of a journey's processor time
+The common part is rendered and compressed once per process from (protocol, language, step, variant) alone, so nothing of a person can get
+into it; the placeholders are filled in for each response, uncompressed. Otherwise templates take half of a journey's processor time
 (`benchmarks/journeys.py --profile`).
 """
 
 import re
+import zlib
 from collections.abc import Callable, Hashable, Mapping
-from functools import lru_cache
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.middleware.csrf import get_token
 from django.shortcuts import render
 from django.template.loader import get_template
+from django.utils.cache import patch_vary_headers
 from django.utils.html import conditional_escape
 
 from surveys.journey.presentation import Presentation, presentation
+from surveys.shelves.by_bytes import kept
+from surveys.shelves.deflated import Part, compressed, joined, stored
 
+MOST_BYTES = 64 * 1024**2
+"""Of compressed pages, in each process: some 15,000 of them."""
 # Characters of Unicode's private use area, which no text of a study or a template contains.
 OPEN, CLOSE = "\ue000", "\ue001"
 PLACEHOLDERS = re.compile(f"{OPEN}([a-z_]+){CLOSE}")
@@ -48,7 +53,14 @@ def shared_page(
     """The page of this step and variant, with the personal values filled in."""
     values = {name: conditional_escape(value) for name, value in personal.items()} | {"csrf_token": get_token(request)}
     pieces = _pieces(template, protocol_id, language, step, shared, variant, tuple(values))
-    return HttpResponse("".join(values[piece] if index % 2 else piece for index, piece in enumerate(pieces)))
+    secret = {name: stored(value) for name, value in values.items()}
+    content = joined(secret[piece] if isinstance(piece, str) else piece for piece in pieces)
+    if "deflate" in request.headers.get("Accept-Encoding", "").lower().replace(" ", "").split(","):
+        response = HttpResponse(content, headers={"Content-Encoding": "deflate"})
+    else:
+        response = HttpResponse(zlib.decompress(content))
+    patch_vary_headers(response, ["Accept-Encoding"])
+    return response
 
 
 def own_page(
@@ -58,11 +70,16 @@ def own_page(
     return render(request, template, common_context(shown, step) | dict(context), status=status)
 
 
-@lru_cache(maxsize=1024)
+def _bytes_of(pieces: tuple[Part | str, ...]) -> int:
+    return sum(len(piece.blocks) for piece in pieces if isinstance(piece, Part))
+
+
+@kept(most_bytes=MOST_BYTES, size=_bytes_of)
 def _pieces(
     template: str, protocol_id: int, language: str, step: str, shared: SharedContext, variant: Hashable, placeholders: tuple[str, ...]
-) -> tuple[str, ...]:
-    """The rendered page cut at its placeholders: text, name of a placeholder, text, name, …, text."""
+) -> tuple[Part | str, ...]:
+    """The rendered page cut at its placeholders: a compressed part, the name of a placeholder, a part, a name, …, a part."""
     shown = presentation(protocol_id, language)
     context = common_context(shown, step) | {name: placeholder(name) for name in placeholders} | shared(shown, variant)
-    return tuple(PLACEHOLDERS.split(get_template(template).render(context)))
+    texts = PLACEHOLDERS.split(get_template(template).render(context))
+    return tuple(text if index % 2 else compressed(text) for index, text in enumerate(texts))

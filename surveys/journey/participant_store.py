@@ -4,13 +4,14 @@ The ORM compiles the same statement again for each request, which takes several 
 (`benchmarks/journeys.py --profile`). Its functions take and return ordinary model instances; fields that no page needs are deferred.
 """
 
-from collections.abc import Sequence
+import secrets
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TypeVar
 
 from django.db import connection, models
 
-from surveys.models import Participant, Study
+from surveys.models import RUNNING, CounterKind, Participant, ShardedCounter, Study
 
 Row = TypeVar("Row", bound=models.Model)
 PARTICIPANT_FIELDS = (
@@ -26,6 +27,7 @@ PARTICIPANT_FIELDS = (
     "page",
     "watched_tenths",
 )
+COUNTER_SHARDS = 8
 STUDY_FIELDS = ("id", "slug", "status", "protocol_id", "approved_until", "accepts_bots", "data_published", "rehearsal_of_id")
 
 
@@ -40,6 +42,7 @@ def read_participant(token_hash: str, *, slug: str | None = None, lock: bool = F
     if row is None:
         return None
     participant = _instance(Participant, PARTICIPANT_FIELDS, row)
+    participant.token_hash = token_hash
     participant.study = _instance(Study, STUDY_FIELDS, row[len(PARTICIPANT_FIELDS) :])
     return participant
 
@@ -59,24 +62,41 @@ def read_study(slug: str, *, hold: bool = False) -> Study | None:
     return _instance(Study, STUDY_FIELDS, row) if row else None
 
 
-def update(instance: models.Model, *names: str) -> None:
-    """Write these fields of a row that the transaction has locked."""
-    fields = [_field(type(instance), name) for name in names]
-    values = [field.get_db_prep_save(getattr(instance, field.attname), connection) for field in fields]
-    key = type(instance)._meta.pk
-    with connection.cursor() as cursor:
-        cursor.execute(
-            _update_sql(type(instance), names, vendor=connection.vendor), [*values, key.get_db_prep_save(instance.pk, connection)]
-        )
+def update(participant: Participant, changes: Mapping[str, object]) -> None:
+    """Write these fields of a participant whom the transaction has locked."""
+    _update(participant, changes, [])
 
 
-def insert(instances: Sequence[models.Model]) -> None:
-    """Insert new rows of one model, which bring their own keys. Raises IntegrityError as the ORM does."""
+def move(participant: Participant, changes: Mapping[str, object]) -> bool:
+    """Write these fields if the participant stands in the table where `participant` does, and their study runs. False: nothing is written.
+
+    Closing a study marks everybody as counted, so that no step that waits for it goes on.
+    """
+    return _update(participant, changes, [participant.step, participant.page])
+
+
+def insert(instances: Sequence[models.Model], *, unless_there: bool = False) -> bool:
+    """Insert new rows of one model, which bring their own keys. Raises IntegrityError as the ORM does, or returns False `unless_there`."""
     model = type(instances[0])
     fields = model._meta.concrete_fields
     values = [field.get_db_prep_save(field.pre_save(one, add=True), connection) for one in instances for field in fields]
     with connection.cursor() as cursor:
-        cursor.execute(_insert_sql(model, len(instances), vendor=connection.vendor), values)
+        cursor.execute(_insert_sql(model, len(instances), unless_there=unless_there, vendor=connection.vendor), values)
+        return bool(cursor.rowcount)
+
+
+def count(study: Study, kind: CounterKind, *, version: int) -> None:
+    """One more of `kind` under this version of the protocol, on a random shard, so that many at once do not wait for each other."""
+    with connection.cursor() as cursor:
+        cursor.execute(_count_sql(vendor=connection.vendor), [study.pk, kind.value, version, secrets.randbelow(COUNTER_SHARDS)])
+
+
+def _update(participant: Participant, changes: Mapping[str, object], place: Sequence[str | int]) -> bool:
+    values = [_field(Participant, name).get_db_prep_save(value, connection) for name, value in changes.items()]
+    key = Participant._meta.pk.get_db_prep_save(participant.pk, connection)
+    with connection.cursor() as cursor:
+        cursor.execute(_update_sql(tuple(changes), at_place=bool(place), vendor=connection.vendor), [*values, key, *place])
+        return bool(cursor.rowcount)
 
 
 def _one(sql: str, parameters: Sequence[str | int]) -> tuple[object, ...] | None:
@@ -112,16 +132,28 @@ def _study_sql(*, hold: bool, vendor: str) -> str:
 
 
 @cache
-def _update_sql(model: type[models.Model], names: tuple[str, ...], *, vendor: str) -> str:
-    assignments = ", ".join(f"{_column(model, name)} = %s" for name in names)
-    return f"UPDATE {_table(model)} SET {assignments} WHERE {_quoted(model._meta.pk.column)} = %s"  # noqa: S608
+def _update_sql(names: tuple[str, ...], *, at_place: bool, vendor: str) -> str:
+    assignments = ", ".join(f"{_column(Participant, name)} = %s" for name in names)
+    running = ", ".join(f"'{status}'" for status in sorted(RUNNING))
+    here = f" AND step = %s AND page = %s AND NOT counted AND study_id IN (SELECT id FROM {_table(Study)} WHERE status IN ({running}))"  # noqa: S608
+    return f"UPDATE {_table(Participant)} SET {assignments} WHERE id = %s{here if at_place else ''}"  # noqa: S608
 
 
 @cache
-def _insert_sql(model: type[models.Model], rows: int, *, vendor: str) -> str:
+def _insert_sql(model: type[models.Model], rows: int, *, unless_there: bool, vendor: str) -> str:
     columns = [_quoted(field.column) for field in model._meta.concrete_fields]
     row = f"({', '.join(['%s'] * len(columns))})"
-    return f"INSERT INTO {_table(model)} ({', '.join(columns)}) VALUES {', '.join([row] * rows)}"  # noqa: S608
+    values = ", ".join([row] * rows)
+    return f"INSERT INTO {_table(model)} ({', '.join(columns)}) VALUES {values}{' ON CONFLICT DO NOTHING' if unless_there else ''}"  # noqa: S608
+
+
+@cache
+def _count_sql(*, vendor: str) -> str:
+    table = _table(ShardedCounter)
+    return (
+        f"INSERT INTO {table} (study_id, kind, version, shard, count) VALUES (%s, %s, %s, %s, 1) "  # noqa: S608
+        f"ON CONFLICT (study_id, kind, version, shard) DO UPDATE SET count = {table}.count + 1"
+    )
 
 
 def _column(model: type[models.Model], name: str) -> str:

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 
 from django.urls import reverse
 from django.utils import translation
@@ -25,6 +24,7 @@ from surveys.protocols import frozen_protocol
 from surveys.questions.parts import NO, YES
 from surveys.questions.sections import SECTION
 from surveys.questions.sensitive import SensitiveQuestion
+from surveys.shelves.by_bytes import kept
 from surveys.ways_in import WayIn
 
 NAMES: dict[str, str | Promise] = {
@@ -162,7 +162,7 @@ class Presentation:
         return {"number": place + 1, "total": len(self.steps), "name": name}
 
 
-@lru_cache(maxsize=256)
+@kept(most_bytes=16 * 1024**2)
 def presentation(protocol_id: int, language: str) -> Presentation:
     """Everything a participant's page says, in `language`."""
     protocol = frozen_protocol(protocol_id)

@@ -1,14 +1,14 @@
 """Participants' actions, one function for each step. Every function reads the stored state again under the lock before it writes."""
 
-import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 from django.conf import settings
-from django.db import IntegrityError, connection, transaction
+from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -25,9 +25,9 @@ from surveys.errors import (
     StudyFullError,
     StudyNotOpenError,
 )
-from surveys.events import answers_changed, counted_people_changed
+from surveys.events import answers_changed, counted_people_changed, somebody_finished
 from surveys.journey import steps
-from surveys.journey.participant_store import hold_participant, insert, read_participant, read_study, update
+from surveys.journey.participant_store import count, hold_participant, insert, move, read_participant, read_study, update
 from surveys.journey.withdrawals import Receipt, Replayed, remember_withdrawal, remembered_withdrawals
 from surveys.models import (
     ENDED,
@@ -37,7 +37,6 @@ from surveys.models import (
     DirectAnswer,
     Participant,
     Response,
-    ShardedCounter,
     Study,
     StudyStatus,
 )
@@ -45,8 +44,6 @@ from surveys.protocols import FrozenProtocol, frozen_protocol, protocol_in_force
 from surveys.questions.sections import SECTION
 from surveys.recruitment import services as recruitment
 from surveys.tokens import hash_of_token, hash_of_withdrawal_code, panel_hash, withdrawal_code
-
-COUNTER_SHARDS = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,37 +102,40 @@ def enrol(study: Study, *, visit: Visit) -> Participant:
     From the moment in which a study is paused or suspended nobody is stored, no matter when their page was requested.
     """
     token_hash = hash_of_token(visit.token)
-    try:
-        with transaction.atomic():
-            protocol = _require_still_open(study, is_bot=visit.is_bot)
-            if existing := read_participant(token_hash):
-                return existing
-            participant = Participant(
-                study=study,
-                protocol_id=protocol.id,
-                token_hash=token_hash,
-                withdrawal_hash=hash_of_withdrawal_code(withdrawal_code(visit.token)),
-                language=visit.language,
-                background={SECTION: visit.section} if visit.section in protocol.definition.sections else {},
-                is_bot=visit.is_bot,
-                step=steps.step_after(steps.CONSENT, protocol.definition),
-                consented_on=timezone.localdate(),
-            )
-            if steps.is_drawn(participant.step):
-                _assign(participant, protocol)
-            insert([participant])
-            recruitment.spend_entry(
-                study,
-                protocol.definition.entry.way,
-                code=visit.code,
-                panel_identifier=visit.panel_identifier,
-                withdrawal_code=withdrawal_code(visit.token),
-            )
-    except IntegrityError:
-        # Another tab was quicker; or the same panel member came in with another token.
-        if existing := read_participant(token_hash):
-            return existing
-        raise EntryRefusedError(situation="already_taken") from None
+    with transaction.atomic():
+        protocol = _require_still_open(study, is_bot=visit.is_bot)
+        participant = Participant(
+            study=study,
+            protocol_id=protocol.id,
+            token_hash=token_hash,
+            withdrawal_hash=hash_of_withdrawal_code(withdrawal_code(visit.token)),
+            language=visit.language,
+            background={SECTION: visit.section} if visit.section in protocol.definition.sections else {},
+            is_bot=visit.is_bot,
+            step=steps.step_after(steps.CONSENT, protocol.definition),
+            consented_on=timezone.localdate(),
+        )
+        if steps.is_drawn(participant.step):
+            participant.subsample, participant.arm = _assigned(participant, protocol)
+        if not insert([participant], unless_there=True):
+            participant = _enrolled_before(token_hash)
+            transaction.set_rollback(True)  # the line of the list is free again
+            return participant
+        recruitment.spend_entry(
+            study,
+            protocol.definition.entry.way,
+            code=visit.code,
+            panel_identifier=visit.panel_identifier,
+            withdrawal_code=withdrawal_code(visit.token),
+        )
+    return participant
+
+
+def _enrolled_before(token_hash: str) -> Participant:
+    """The participant whom another tab was quicker to store."""
+    participant = read_participant(token_hash)
+    if participant is None:
+        raise StepOutOfOrderError  # they withdrew at once
     return participant
 
 
@@ -147,26 +147,44 @@ def _require_still_open(study: Study, *, is_bot: bool) -> FrozenProtocol:
     return require_open(current, is_bot=is_bot)
 
 
-def _at(token: str, step: str) -> tuple[Participant, FrozenProtocol]:
-    """The participant, locked, if `step` is theirs to do now."""
-    participant = read_participant(hash_of_token(token), lock=True)
-    if participant is None:  # withdrawn from another tab or device since the page was asked for
-        raise JourneyError(_("The data were taken out."), situation="withdrawn")
+def _require_at(participant: Participant, step: str) -> FrozenProtocol:
+    """The protocol of a participant, if `step` is theirs to do now."""
     if participant.step == steps.FINISHED or steps.comes_before(step, participant.step):
         raise AlreadyDoneError
     if participant.step != step:
         raise StepOutOfOrderError
     if participant.study.status not in RUNNING:
         raise StudyClosedError
-    return participant, frozen_protocol(participant.protocol_id)
+    return frozen_protocol(participant.protocol_id)
 
 
-def _assign(participant: Participant, protocol: FrozenProtocol) -> None:
+def _hold(participant: Participant) -> None:
+    """Lock a participant until the transaction ends, or raise why they do not stand any more where they were read."""
+    stored = read_participant(participant.token_hash, lock=True)
+    if stored is None:  # withdrawn from another tab or device since the page was asked for
+        raise JourneyError(_("The data were taken out."), situation="withdrawn")
+    _require_at(stored, participant.step)
+    if stored.page != participant.page:
+        raise AlreadyDoneError
+
+
+def _write(participant: Participant, **changes: object) -> None:
+    """Write what a step changes, by one statement that does nothing unless the participant still stands where they were read."""
+    if not move(participant, changes):
+        with transaction.atomic():
+            _hold(participant)  # their row was only laid anew meanwhile, or this raises
+            update(participant, changes)
+    for name, value in changes.items():
+        setattr(participant, name, value)
+
+
+def _assigned(participant: Participant, protocol: FrozenProtocol) -> tuple[str, str]:
+    """The subsample and the arm of the next line of the list."""
     definition = protocol.definition
     decides = definition.in_sections or definition.allocation.strata  # else nothing reads the background, which is not loaded
     stratum = definition.stratum_of(participant.background) if decides else ""
     assignment = take_slot(participant.study, definition, stratum=stratum)
-    participant.subsample, participant.arm = assignment.subsample, assignment.arm
+    return assignment.subsample, assignment.arm
 
 
 def _way_of_asking(participant: Participant) -> tuple[str, ...]:
@@ -185,25 +203,25 @@ def _step_after(participant: Participant, definition: StudyDefinition, *, asked:
     return steps.step_after(following, definition, asked=asked)
 
 
-def _advance(participant: Participant, protocol: FrozenProtocol, *fields: str) -> None:
-    participant.step = _step_after(participant, protocol.definition, asked=_way_of_asking(participant))
-    if participant.step != steps.FINISHED:
-        update(participant, "step", *fields)
-        return
-    participant.finished_on = timezone.localdate()
-    update(participant, "step", "finished_on", *fields)
-    _tell_listeners(participant.study_id)
+def _advance(participant: Participant, protocol: FrozenProtocol, **changes: object) -> None:
+    """Write the next step with what this one changes."""
+    step = _step_after(participant, protocol.definition, asked=_way_of_asking(participant))
+    at_the_end = {"finished_on": timezone.localdate()} if step == steps.FINISHED else {}
+    _write(participant, step=step, **at_the_end, **changes)
+    if at_the_end:
+        transaction.on_commit(partial(somebody_finished.send, sender=Study, study=participant.study))
 
 
 @contextmanager
-def _before_assignment(token: str, step: str) -> Iterator[tuple[Participant, FrozenProtocol]]:
-    """The participant, as `_at`. If there turns out to be no room for them, or they fail an attention check that decides who goes on, none
-    of their data are kept.
+def _before_assignment(participant: Participant, step: str, *, token: str) -> Iterator[FrozenProtocol]:
+    """The protocol of a participant who is held. If there turns out to be no room for them, or they fail an attention check that decides
+    who goes on, none of their data are kept.
     """
+    protocol = _require_at(participant, step)
     try:
         with transaction.atomic():
-            participant, protocol = _at(token, step)
-            yield participant, protocol
+            _hold(participant)
+            yield protocol
     except (StudyFullError, InattentiveError) as refusal:
         excluded = isinstance(refusal, InattentiveError)
         with transaction.atomic():
@@ -216,27 +234,27 @@ def _before_assignment(token: str, step: str) -> Iterator[tuple[Participant, Fro
         raise
 
 
-def record_background(token: str, *, answers: Mapping[str, object]) -> None:
+def record_background(participant: Participant, *, token: str, answers: Mapping[str, object]) -> None:
     """Store the background answers and assign, silently and once, subsample and arm, unless there is still something to be asked first."""
-    with _before_assignment(token, steps.BACKGROUND) as (participant, protocol):
+    with _before_assignment(participant, steps.BACKGROUND, token=token) as protocol:
         definition = protocol.definition
         if any(check.fails(answers) for check in definition.attention_checks):
             if definition.attention == "exclude":
                 raise InattentiveError
             count(participant.study, CounterKind.ATTENTION_FAILED, version=protocol.version)
         participant.background = dict(answers)
-        participant.step = _step_after(participant, protocol.definition)
-        if steps.is_drawn(participant.step):
-            _assign(participant, protocol)
-        update(participant, "step", "background", "subsample", "arm")
+        changes: dict[str, object] = {"step": (step := _step_after(participant, definition)), "background": participant.background}
+        if steps.is_drawn(step):
+            changes["subsample"], changes["arm"] = _assigned(participant, protocol)
+        _write(participant, **changes)
 
 
-def record_direct_consent(token: str, *, agrees: bool) -> None:
+def record_direct_consent(participant: Participant, *, token: str, agrees: bool) -> None:
     """Store whether this person may be asked without a die, and only then assign: the next line of the list comes whatever they said."""
-    with _before_assignment(token, steps.DIRECT_CONSENT) as (participant, protocol):
-        participant.agrees_to_direct = agrees
-        _assign(participant, protocol)
-        _advance(participant, protocol, "agrees_to_direct", "subsample", "arm")
+    with _before_assignment(participant, steps.DIRECT_CONSENT, token=token) as protocol:
+        subsample, arm = _assigned(participant, protocol)
+        participant.agrees_to_direct, participant.subsample, participant.arm = agrees, subsample, arm
+        _advance(participant, protocol, agrees_to_direct=agrees, subsample=subsample, arm=arm)
 
 
 @transaction.atomic
@@ -246,42 +264,43 @@ def record_watched(token: str, *, page: int, tenths: int) -> None:
     here.update(watched_tenths=min(tenths, 10))
 
 
-@transaction.atomic
-def finish_stimulus(token: str, *, page: int, undone: bool = False) -> None:
+def finish_stimulus(participant: Participant, *, page: int, undone: bool = False) -> None:
     """Go on from this page of their arm: to the next one, or the step after it. A task that was not done is counted, and no more."""
-    participant, protocol = _at(token, steps.VIDEO)
+    protocol = _require_at(participant, steps.VIDEO)
     if participant.page != page:
         raise AlreadyDoneError
     if undone:
-        count(participant.study, CounterKind.TASK_NOT_DONE, version=protocol.version)
-    if page + 1 < len(protocol.definition.arm(participant.arm).shown):
-        participant.page, participant.watched_tenths = page + 1, 0
-        update(participant, "page", "watched_tenths")
-        return
-    participant.page = 0
-    _advance(participant, protocol, *(["page"] if page else []))
+        with transaction.atomic():
+            _leave_page(participant, protocol)
+            count(participant.study, CounterKind.TASK_NOT_DONE, version=protocol.version)
+    else:
+        _leave_page(participant, protocol)
+
+
+def _leave_page(participant: Participant, protocol: FrozenProtocol) -> None:
+    if participant.page + 1 < len(protocol.definition.arm(participant.arm).shown):
+        _write(participant, page=participant.page + 1, watched_tenths=0)
+    else:
+        _advance(participant, protocol, **({"page": 0} if participant.page else {}))
+
+
+def record_quiz(participant: Participant, *, answers: Mapping[str, str]) -> None:
+    _advance(participant, _require_at(participant, steps.QUIZ), quiz=dict(answers))
 
 
 @transaction.atomic
-def record_quiz(token: str, *, answers: Mapping[str, str]) -> None:
-    participant, protocol = _at(token, steps.QUIZ)
-    participant.quiz = dict(answers)
-    _advance(participant, protocol, "quiz")
-
-
-@transaction.atomic
-def finish_die(token: str, *, understood_at_once: bool) -> None:
+def finish_die(participant: Participant, *, understood_at_once: bool) -> None:
     """Go on to the questions. Whether the practice was understood is counted, not kept with the person."""
-    participant, protocol = _at(token, steps.DIE)
+    protocol = _require_at(participant, steps.DIE)
     _advance(participant, protocol)
     kind = CounterKind.COMPREHENSION_PASSED if understood_at_once else CounterKind.COMPREHENSION_FAILED
     count(participant.study, kind, version=protocol.version)
 
 
 @transaction.atomic
-def record_responses(token: str, *, reported: Mapping[str, bool], chosen: Mapping[str, int] | None = None) -> None:
+def record_responses(participant: Participant, *, reported: Mapping[str, bool], chosen: Mapping[str, int] | None = None) -> None:
     """Store the answers to all sensitive questions at once; from here on they are final. `chosen` has the places of categories."""
-    participant, protocol = _at(token, steps.QUESTIONS)
+    protocol = _require_at(participant, steps.QUESTIONS)
     chosen, definition = chosen or {}, protocol.definition
     possible = {question.name: range(len(question.categories)) for question in definition.category_questions}
     expected = {question.name for question in definition.yes_no_questions}
@@ -293,24 +312,31 @@ def record_responses(token: str, *, reported: Mapping[str, bool], chosen: Mappin
     if outside := [name for name, place in chosen.items() if place not in possible[name]]:
         values = {"question": outside[0], "last": possible[outside[0]][-1], "found": chosen[outside[0]]}
         raise JourneyError(_("Expected a category from 0 to %(last)s as the answer to %(question)s, got %(found)s.") % values)
+    _advance(participant, protocol)
     if reported:
         insert([Response(participant=participant, question=name, reported_yes=yes) for name, yes in reported.items()])
     if chosen:
         insert([CategoryResponse(participant=participant, question=name, category=place) for name, place in chosen.items()])
-    _advance(participant, protocol)
 
 
 @transaction.atomic
-def record_direct_answers(token: str, *, answers: Mapping[str, bool]) -> None:
-    """Store what somebody answers without a die. No question needs an answer, since nothing protects it."""
-    participant, protocol = _at(token, steps.DIRECT_QUESTIONS)
-    if unknown := set(answers) - {question.name for question in protocol.definition.questions}:
+def record_direct_answers(participant: Participant, *, answers: Mapping[str, bool], chosen: Mapping[str, int] | None = None) -> None:
+    """Store what somebody answers without a die. No question needs an answer, since nothing protects it. `chosen` has the places of
+    categories.
+    """
+    protocol = _require_at(participant, steps.DIRECT_QUESTIONS)
+    chosen, possible = chosen or {}, {one.name: len(one.categories) for one in protocol.definition.category_questions}
+    if unknown := (set(answers) - {one.name for one in protocol.definition.yes_no_questions}) | {
+        name for name, place in chosen.items() if not 0 <= place < possible.get(name, 0)
+    }:
         raise JourneyError(
             _("Expected answers to questions of this study, got one to %(unknown)s.") % {"unknown": ", ".join(sorted(unknown))}
         )
+    _advance(participant, protocol)
     if answers:
         insert([DirectAnswer(participant=participant, question=name, yes=yes) for name, yes in answers.items()])
-    _advance(participant, protocol)
+    if chosen:
+        insert([DirectAnswer(participant=participant, question=name, category=place) for name, place in chosen.items()])
 
 
 def withdrawal_code_is_known(study: Study, *, code: str) -> bool:
@@ -368,7 +394,7 @@ def _withdraw(study: Study, *, withdrawal_hash: str, panel_number: str) -> Recei
     count(study, CounterKind.WITHDREW, version=frozen_protocol(participant.protocol_id).version)
     if participant.counted:
         _forget_numbers_of(study, participant)
-    _tell_listeners(study.pk)
+    transaction.on_commit(partial(answers_changed.send, sender=Study, study_id=study.pk))
     return receipt
 
 
@@ -379,18 +405,3 @@ def _forget_numbers_of(study: Study, participant: Participant) -> None:
     else:
         hide_withdrawal(study, withdrawn=participant)
     counted_people_changed.send(sender=Study, study_id=study.pk)
-
-
-def count(study: Study, kind: CounterKind, *, version: int) -> None:
-    """One more of `kind` under this version of the protocol, on a random shard, so that many at once do not wait for each other."""
-    table = connection.ops.quote_name(ShardedCounter._meta.db_table)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"INSERT INTO {table} (study_id, kind, version, shard, count) VALUES (%s, %s, %s, %s, 1) "  # noqa: S608
-            f"ON CONFLICT (study_id, kind, version, shard) DO UPDATE SET count = {table}.count + 1",
-            [study.pk, kind.value, version, secrets.randbelow(COUNTER_SHARDS)],
-        )
-
-
-def _tell_listeners(study_id: int) -> None:
-    transaction.on_commit(lambda: answers_changed.send(sender=Study, study_id=study_id) and None)

@@ -9,6 +9,7 @@ from django.http import QueryDict
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from surveys.credit.selectors import gives_credit, ticket_for
 from surveys.journey import services as participation
 from surveys.journey import visitors
 from surveys.journey.comprehension import checked, first_checks
@@ -22,7 +23,7 @@ from surveys.models import Participant
 from surveys.protocols import frozen_protocol
 from surveys.questions.sections import SECTION
 from surveys.recruitment.selectors import way_back
-from surveys.tokens import completion_code, return_ticket, roll_key, withdrawal_code
+from surveys.tokens import completion_code, hash_of_token, return_ticket, roll_key, withdrawal_code
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +69,8 @@ class StepPage:
 
 def _background_variant(person: Person) -> tuple[str, str]:
     """The section that the person's link named, and what decides their order of questions and options."""
-    return str(person.participant.background.get(SECTION, "")), str(person.participant.id) if person.shown.personal_background else ""
+    section = str(person.participant.background.get(SECTION, "")) if person.shown.sections else ""
+    return section, str(person.participant.id) if person.shown.personal_background else ""
 
 
 def _background_context(shown: Presentation, variant: tuple[str, str]) -> dict[str, object]:
@@ -88,7 +90,7 @@ def _take_background(data: QueryDict, person: Person) -> None:
     elif shown := [field for field in fields if field.waits and field.key not in asked]:
         following = True
     else:
-        participation.record_background(person.token, answers=answers)
+        participation.record_background(person.participant, token=person.token, answers=answers)
         return
     _section, order = _background_variant(person)
     page = {
@@ -114,7 +116,7 @@ def _direct_consent_context(shown: Presentation, variant: None) -> dict[str, obj
 
 def _take_direct_consent(data: QueryDict, person: Person) -> None:
     if (choice := data.get("choice")) in ("agree", "decline"):
-        participation.record_direct_consent(person.token, agrees=choice == "agree")
+        participation.record_direct_consent(person.participant, token=person.token, agrees=choice == "agree")
 
 
 def stimulus_of(person: Person) -> StimulusView:
@@ -154,7 +156,7 @@ def _take_stimulus(data: QueryDict, person: Person) -> None:
         raise Invalid(
             errors=[{"field": "stimulus", "message": _("Go to the task first. It brings you back here when it is done.")}], **kept
         )
-    participation.finish_stimulus(person.token, page=participant.page, undone=bool(shown.address))
+    participation.finish_stimulus(participant, page=participant.page, undone=bool(shown.address))
 
 
 def _stimulus_values(person: Person) -> dict[str, str]:
@@ -177,7 +179,7 @@ def _take_quiz(data: QueryDict, person: Person) -> None:
     answers, items = read_fields(_quiz_fields(person), data)
     if errors := errors_of(items):
         raise Invalid(items=items, errors=errors)
-    participation.record_quiz(person.token, answers={name: str(answer) for name, answer in answers.items()})
+    participation.record_quiz(person.participant, answers={name: str(answer) for name, answer in answers.items()})
 
 
 def _die_context(shown: Presentation, subsample: str) -> dict[str, object]:
@@ -190,7 +192,7 @@ def _take_die(data: QueryDict, person: Person) -> None:
     if not all_right:
         errors = [{"field": check.field, "message": check.error} for check in checks if check.error]
         raise Invalid(checks=checks, errors=errors, tried="1" if misunderstood or tried else "")
-    participation.finish_die(person.token, understood_at_once=not tried)
+    participation.finish_die(person.participant, understood_at_once=not tried)
 
 
 # The browser draws the moment at which the button opens: from the study's shortest time up to this many times as long.
@@ -208,14 +210,19 @@ def _take_questions(data: QueryDict, person: Person) -> None:
     if errors:
         raise Invalid(errors=errors, given=[f"answer-{name}={value}" for name, value in values.items()])
     participation.record_responses(
-        person.token,
+        person.participant,
         reported={one.id: values[one.id] == "1" for one in person.shown.questions if not one.dice},
         chosen={one.id: int(values[one.id]) for one in person.shown.questions if one.dice},
     )
 
 
 def _take_direct_questions(data: QueryDict, person: Person) -> None:
-    participation.record_direct_answers(person.token, answers=read_direct_answers(person.shown.questions, data))
+    values = read_direct_answers(person.shown.questions, data)
+    participation.record_direct_answers(
+        person.participant,
+        answers={one.id: values[one.id] == "1" for one in person.shown.questions if one.id in values and not one.dice},
+        chosen={one.id: int(values[one.id]) for one in person.shown.questions if one.id in values and one.dice},
+    )
 
 
 def _debrief_values(person: Person) -> dict[str, str]:
@@ -223,6 +230,9 @@ def _debrief_values(person: Person) -> dict[str, str]:
     values = {"completion_code": completion_code(person.token, person.shown.slug), "withdrawal_code": code}
     if person.shown.completion_url:
         values["completion_url"] = way_back(person.participant.study_id, withdrawal_code=code, completion_url=person.shown.completion_url)
+    if gives_credit(person.participant.study_id):
+        del values["completion_code"]  # one participation is worth one credit
+        values["credit_ticket"] = ticket_for(hash_of_token(person.token), person.shown.slug)
     return values
 
 

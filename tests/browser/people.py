@@ -19,7 +19,7 @@ from surveys.journey.services import Visit
 from surveys.journey.visitors import COOKIE
 from surveys.media import services as media
 from surveys.media.services import examine
-from surveys.models import MediaFile, Participant, Study
+from surveys.models import MediaFile, Study
 from surveys.review import services as reviews
 from surveys.studies import services as studies
 from surveys.study_file import define, document_of, read_study_file
@@ -65,14 +65,13 @@ def token_at_questions(study: Study, *, subsample: str, arm: str = "", language:
     for _attempt in range(100):
         token = new_token()
         participant = participation.enrol(study, visit=Visit(token=token, language=language))
-        participation.record_background(token, answers={})
-        shown = define(study.definition).arm(Participant.objects.get(pk=participant.pk).arm).shown
+        participation.record_background(participant, token=token, answers={})
+        shown = define(study.definition).arm(participant.arm).shown
         for page in range(max(len(shown), 1)):
-            participation.finish_stimulus(token, page=page)
-        participation.record_quiz(token, answers={})
-        participation.finish_die(token, understood_at_once=True)
-        drawn = Participant.objects.get(pk=participant.pk)
-        if drawn.subsample == subsample and arm in ("", drawn.arm):
+            participation.finish_stimulus(participant, page=page)
+        participation.record_quiz(participant, answers={})
+        participation.finish_die(participant, understood_at_once=True)
+        if participant.subsample == subsample and arm in ("", participant.arm):
             return token
     raise AssertionError(f"nobody was drawn into subsample {subsample}")
 

@@ -9,8 +9,7 @@ from django.test import Client
 from django.urls import reverse
 
 from surveys.models import Study, StudyStatus
-from surveys.study_file import define
-from tests.categories import FREQUENCY, with_frequency
+from tests.categories import FREQUENCY
 from tests.factories import draft_study, logged_in, page_of, study_in
 from tests.integration.test_builder import address, definition_of, errors, inputs
 
@@ -288,9 +287,10 @@ FACES = {"faces.1": "1\n2\n3 4"}
     [
         ({"categories.en": "Never\nOnce\nOften\nA\nB\nC\nD"}, "categories.en", "Write from 2 to 6, one on each line."),
         (FACES | {"faces.2": "1\n2"}, "faces.2", "Write 3 lines, one for each answer; here are 2."),
-        (FACES | {"faces.2": "1\n2\n2"}, "", "every face may be named once, found [1, 2, 2]"),
-        (FACES | {"faces.2": "1\n2\n3 4"}, "", "the subsamples must play different forced responses"),
-        (FACES | {"faces.2": "1 2\n3 4\n5 6"}, "", "subsample '2' never asks for the truth"),
+        (FACES | {"faces.2": "1\n\n2"}, "faces.2", "Line 2 has no face. An answer that the die never says would give away what is true."),
+        (FACES | {"faces.2": "1\n2\n2"}, "faces.2", "Face 2 stands there twice"),
+        (FACES | {"faces.2": "1\n2\n3 4"}, "faces.2", "The subsamples must differ"),
+        (FACES | {"faces.2": "1 2\n3 4\n5 6"}, "faces.2", "Leave at least one face for the truth"),
         ({"scores": "3 2 1"}, "", "scores must be increasing numbers"),
         ({"expected": "Always"}, "expected", "Write one of the options as it stands above; “Always” is none."),
     ],
@@ -300,17 +300,6 @@ def test_mistakes_of_categories_are_told(browser: Client, study: Study, changes:
     assert response.status_code == 422
     assert sentence.replace("'", "&#x27;") in response.content.decode()
     assert not field or field in errors(response)
-
-
-def test_another_die_gives_questions_with_categories_other_faces_where_it_must() -> None:
-    study = draft_study(questions=with_frequency())
-    browser = logged_in(study.owner)
-    page = reverse("analysis:build_die", args=[study.slug])
-    twelve = inputs(browser.get(page)) | {"die": "12"}
-    assert browser.post(page, twelve).status_code == 302
-    changed = definition_of(study)
-    assert (changed.die.sides, changed.category_questions[0].faces) == (12, define(study.definition).category_questions[0].faces)
-    assert len(changed.questions) == 5
 
 
 def test_a_study_of_categories_alone_plans_with_their_answers() -> None:

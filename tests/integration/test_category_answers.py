@@ -31,12 +31,14 @@ def token(client: Client, study: Study) -> str:
 
 
 def test_they_are_stored_with_the_others_and_are_final(client: Client, token: str) -> None:
-    participation.record_responses(token, reported=REPORTED, chosen={"copying": 2})
+    before, now = participant_of(client), participant_of(client)
+    participation.record_responses(now, reported=REPORTED, chosen={"copying": 2})
     assert participant_of(client).step == Step.FINISHED
     assert list(CategoryResponse.objects.values_list("participant", "question", "category")) == [(participant_of(client).pk, "copying", 2)]
     assert Response.objects.count() == len(QUESTIONS)
-    with pytest.raises(participation.AlreadyDoneError):
-        participation.record_responses(token, reported=REPORTED, chosen={"copying": 0})
+    for again in (now, before):  # as this request left it, and as another read it before
+        with pytest.raises(participation.AlreadyDoneError):
+            participation.record_responses(again, reported=REPORTED, chosen={"copying": 0})
     with pytest.raises(IntegrityError), transaction.atomic():
         CategoryResponse.objects.create(participant=participant_of(client), question="copying", category=0)
 
@@ -51,15 +53,17 @@ def test_they_are_stored_with_the_others_and_are_final(client: Client, token: st
         (REPORTED, {"copying": 3}, "Expected a category from 0 to 2 as the answer to copying, got 3"),
     ],
 )
-def test_a_set_that_is_not_whole_stores_nothing(token: str, reported: dict[str, bool], chosen: dict[str, int], sentence: str) -> None:
+def test_a_set_that_is_not_whole_stores_nothing(
+    client: Client, token: str, reported: dict[str, bool], chosen: dict[str, int], sentence: str
+) -> None:
     with pytest.raises(participation.JourneyError, match=sentence):
-        participation.record_responses(token, reported=reported, chosen=chosen)
+        participation.record_responses(participant_of(client), reported=reported, chosen=chosen)
     assert not Response.objects.exists()
     assert not CategoryResponse.objects.exists()
 
 
-def test_they_go_with_a_withdrawal(study: Study, token: str) -> None:
-    participation.record_responses(token, reported=REPORTED, chosen={"copying": 1})
+def test_they_go_with_a_withdrawal(client: Client, study: Study, token: str) -> None:
+    participation.record_responses(participant_of(client), reported=REPORTED, chosen={"copying": 1})
     Response.objects.all().delete()
     receipt = participation.withdraw(study, code=participation.withdrawal_code(token))
     assert receipt is not None

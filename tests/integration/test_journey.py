@@ -356,16 +356,16 @@ def test_services_refuse_a_set_of_answers_that_is_not_whole(client: Client, stud
     with pytest.raises(
         participation.JourneyError, match="Expected answers to attention, comprehension, judgement, retention, got answers to none"
     ):
-        participation.record_responses(token_of(client), reported={})
+        participation.record_responses(participant_of(client), reported={})
     assert not Response.objects.exists()
 
 
 def test_somebody_withdrawn_meanwhile_is_told_so(client: Client, study: Study) -> None:
     walk(client, study, until="quiz")
-    token = token_of(client)
+    person = participant_of(client)
     Participant.objects.all().delete()
     with pytest.raises(participation.JourneyError) as raised:
-        participation.record_quiz(token, answers={})
+        participation.record_quiz(person, answers={})
     assert raised.value.situation == "withdrawn"
 
 

@@ -145,7 +145,7 @@ def test_a_page_that_is_left_costs_as_many_statements_as_ever(django_assert_num_
     client.get(address_of(study))
     with django_assert_num_queries(1):
         client.get(address_of(study))
-    with django_assert_num_queries(5):  # the page's person; a transaction's begin and end, the person locked, one row written
+    with django_assert_num_queries(2):  # the page's person; one row written
         send(client, study, "video")
 
 

@@ -25,6 +25,9 @@ LECTURE = bytes(range(256)) * 64
 PERSONAL_LINK = "/s/lecture-videos/r/a-personal-token"
 
 
+PAGE = b"<p>the same words again and again</p>" * 100
+
+
 class Application(BaseHTTPRequestHandler):
     """Stands in for Candor: remembers what reached it, and hands every `/v/…` over to nginx."""
 
@@ -36,8 +39,12 @@ class Application(BaseHTTPRequestHandler):
         if self.path.startswith("/v/"):
             self.send_header("X-Accel-Redirect", "/protected-media/videos/lecture.webm")
             self.send_header("Content-Type", "video/webm")
-        self.send_header("Content-Length", "0")
+        content = PAGE if self.path.endswith((".css", "/words/")) else b""
+        if content:
+            self.send_header("Content-Type", "text/css" if self.path.endswith(".css") else "text/html; charset=utf-8")
+        self.send_header("Content-Length", str(len(content)))
         self.end_headers()
+        self.wfile.write(content)
 
     def do_POST(self) -> None:
         if "X-Refuse" in self.headers:
@@ -194,6 +201,15 @@ def test_the_log_holds_the_hour_and_no_address_link_or_browser(proxy: Proxy) -> 
     )
     (line,) = proxy.logged("/s")
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d GET /s 200", line), line
+
+
+def test_files_are_compressed_and_pages_are_not(proxy: Proxy) -> None:
+    encoding = {}
+    for address in ("/static/base.css", "/s/study/words/", "/studies/words/", "/accounts/words/"):
+        answer = proxy.client.get(address, headers={"Accept-Encoding": "gzip"})
+        assert answer.content == PAGE
+        encoding[address] = answer.headers.get("content-encoding")
+    assert encoding == {"/static/base.css": "gzip", "/s/study/words/": None, "/studies/words/": None, "/accounts/words/": None}
 
 
 UPLOAD = "/studies/lecture-videos/build/arms/slides/"

@@ -11,7 +11,7 @@ from django.db import IntegrityError, connection, connections, models, transacti
 from django.db.backends.sqlite3.base import DatabaseWrapper as SQLite
 
 from surveys.journey import participant_store
-from surveys.journey.participant_store import PARTICIPANT_FIELDS, STUDY_FIELDS, insert, read_participant, read_study, update
+from surveys.journey.participant_store import PARTICIPANT_FIELDS, STUDY_FIELDS, insert, move, read_participant, read_study, update
 from surveys.models import CategoryResponse, DirectAnswer, Participant, Response, Step, Study
 from tests.factories import recruiting_study
 
@@ -147,15 +147,51 @@ def test_fields_are_updated_as_the_orm_updates_them_and_no_others(study: Study, 
         other = participant_of(study)
         other.save(using=database, force_insert=True)
         untouched = stored(other, database=database)
-        for name in names:
-            setattr(person, name, getattr(after if name not in ("token_hash", "withdrawal_hash") else kept, name))
+        changes = {name: getattr(after if name not in ("token_hash", "withdrawal_hash") else kept, name) for name in names}
         if by_the_orm:
+            for name, value in changes.items():
+                setattr(person, name, value)
             person.save(using=database, update_fields=[person._meta.get_field(name.removesuffix("_id")).name for name in names])
         else:
-            update(person, *names)
+            update(person, changes)
         rows.append(stored(person, database=database))
         assert stored(other, database=database) == untouched
     assert rows[0] == rows[1]
+
+
+def test_a_row_that_is_there_already_is_left_alone_if_asked(study: Study, database: str) -> None:
+    person = participant_of(study, watched_tenths=3)
+    assert insert([person], unless_there=True)
+    assert not insert([participant_of(study, token_hash=person.token_hash)], unless_there=True)
+    assert not insert([participant_of(study, withdrawal_hash=person.withdrawal_hash)], unless_there=True)
+    assert Participant.objects.using(database).get() == person
+
+
+@pytest.mark.parametrize(
+    ("stored", "status", "goes_on"),
+    [
+        ({}, "recruiting", True),
+        ({}, "paused", True),
+        ({}, "closed", False),
+        ({}, "archived", False),
+        ({"step": Step.DIE}, "recruiting", False),
+        ({"step": Step.FINISHED, "finished_on": date(2026, 3, 1)}, "recruiting", False),
+        ({"page": 1}, "recruiting", False),
+        ({"counted": True}, "recruiting", False),
+    ],
+)
+def test_a_participant_moves_only_from_where_they_were_read(
+    study: Study, database: str, stored: dict[str, Any], status: str, goes_on: bool
+) -> None:
+    person, other = (participant_of(study, step=Step.QUIZ, finished_on=None, quiz={}) for _ in range(2))
+    insert([person, other])
+    rows = Participant.objects.using(database)
+    rows.filter(pk=person.pk).update(**stored)
+    Study.objects.using(database).filter(pk=study.pk).update(status=status)
+    before = rows.values().get(pk=person.pk)
+    assert move(person, {"step": Step.DIE, "quiz": {"asked": "right"}}) is goes_on
+    assert rows.values().get(pk=person.pk) == (before | {"step": "die", "quiz": {"asked": "right"}} if goes_on else before)
+    assert rows.get(pk=other.pk).step == Step.QUIZ
 
 
 @pytest.mark.parametrize("lock", [False, True])
@@ -189,6 +225,6 @@ def assert_same_fields(found: models.Model, expected: models.Model, names: tuple
         value, wanted = getattr(found, name), getattr(expected, name)
         assert (name, type(value), value) == (name, type(wanted), wanted)
     loaded = {field.attname for field in found._meta.concrete_fields} - found.get_deferred_fields()
-    assert loaded == set(names)
+    assert loaded - {"token_hash"} == set(names)
     assert found._state.db == expected._state.db
     assert not found._state.adding

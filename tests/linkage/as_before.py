@@ -8,16 +8,20 @@ from django.db import transaction
 from django.db.models import F
 
 from surveys.journey import services as participation
-from surveys.models import EntryCode, PanelMember, Study
+from surveys.models import EntryCode, PanelMember, Participant, Study
 from surveys.recruitment import services as recruitment
-from surveys.tokens import hash_of_entry_code, panel_hash, withdrawal_code
+from surveys.tokens import hash_of_entry_code, hash_of_withdrawal_code, panel_hash
 from surveys.ways_in import WayIn
+
+_members: dict[str, str] = {}
+"""The panel hash by the hash of the withdrawal code."""
 
 
 def _spend_entry(study: Study, way: WayIn, *, code: str, panel_identifier: str, withdrawal_code: str) -> None:
     if way.takes_code:
         EntryCode.objects.filter(study=study, code_hash=hash_of_entry_code(code, study.slug)).update(spent=True)
     if way.identifier_in:
+        _members[hash_of_withdrawal_code(withdrawal_code)] = panel_hash(withdrawal_code)
         PanelMember.objects.create(study=study, identifier=panel_identifier, panel_hash=panel_hash(withdrawal_code))
 
 
@@ -28,10 +32,10 @@ def as_before() -> Iterator[None]:
         participation.record_responses.__wrapped__
     )  # without a transaction of its own: its savepoint would have another number
 
-    def record_and_mark(token: str, *, reported: Mapping[str, bool], chosen: Mapping[str, int]) -> None:
+    def record_and_mark(person: Participant, *, reported: Mapping[str, bool], chosen: Mapping[str, int]) -> None:
         with transaction.atomic():
-            record_responses(token, reported=reported, chosen=chosen)
-            PanelMember.objects.filter(panel_hash=panel_hash(withdrawal_code(token))).update(identifier=F("identifier"))
+            record_responses(person, reported=reported, chosen=chosen)
+            PanelMember.objects.filter(panel_hash=_members.get(person.withdrawal_hash)).update(identifier=F("identifier"))
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(recruitment, "spend_entry", _spend_entry)

@@ -31,16 +31,20 @@ class Walk:
     visit: Visit
     step: int = field(default=0)
 
+    @property
+    def person(self) -> Participant:
+        return Participant.objects.get(token_hash=hash_of_token(self.visit.token))
+
     def go_on(self) -> bool:
         """Take the next step; False once all are taken."""
         steps: tuple[Callable[[], object], ...] = (
             lambda: participation.enrol(Study.objects.get(pk=self.study.pk), visit=self.visit),
-            lambda: participation.record_background(self.visit.token, answers={"gender": "woman"}),
-            lambda: participation.finish_stimulus(self.visit.token, page=0),
-            lambda: participation.record_quiz(self.visit.token, answers={"groups": "alike", "control": "spare"}),
-            lambda: participation.finish_die(self.visit.token, understood_at_once=True),
+            lambda: participation.record_background(self.person, token=self.visit.token, answers={"gender": "woman"}),
+            lambda: participation.finish_stimulus(self.person, page=0),
+            lambda: participation.record_quiz(self.person, answers={"groups": "alike", "control": "spare"}),
+            lambda: participation.finish_die(self.person, understood_at_once=True),
             lambda: participation.record_responses(
-                self.visit.token, reported=dict.fromkeys(QUESTIONS, True), chosen={"copying": 2, "probation": 1}
+                self.person, reported=dict.fromkeys(QUESTIONS, True), chosen={"copying": 2, "probation": 1}
             ),
         )
         steps[self.step]()

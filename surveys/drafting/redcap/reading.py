@@ -253,6 +253,8 @@ def _known(question: Mapping[str, Any], choices: str) -> Known:
         return Known(question=name, codes=_codes(choices, question["options"]))
     if question["kind"] in ("number", "slider"):
         return Known(question=name, ends=(question["minimum"], question["maximum"]), whole=question.get("whole", True))
+    if question["kind"] == "date":
+        return Known(question=name, months=(question["earliest"], question["latest"]))
     return Known(question=name)
 
 

@@ -46,6 +46,7 @@ def dictionary_of(questions: Sequence[BackgroundQuestion], *, form: str, languag
         for one in taken_apart(questions)
         if isinstance(one, SingleChoice | MultipleChoice | OrdinalScale)
     }
+    dates = {one.name: 1 if one.precision == "year" else 12 for one in questions if isinstance(one, Date)}
     several = [one.name for one in questions if isinstance(one, MultipleChoice)]
     changed: list[tuple[str, str]] = []
     buffer = io.StringIO()
@@ -54,7 +55,7 @@ def dictionary_of(questions: Sequence[BackgroundQuestion], *, form: str, languag
     writer.writerow({redcap.NAME: "record_id", redcap.FORM: field_name(form), redcap.TYPE: "text", redcap.LABEL: "Record ID"})
     for question in questions:
         changed += [(question.name, reason) for reason in _changes(question)]
-        logic = logic_of(question.show_if, codes=codes, several=several)
+        logic = logic_of(question.show_if, codes=codes, several=several, dates=dates)
         common = {redcap.FORM: field_name(form), redcap.BRANCHING: logic}
         writer.writerows(common | cells for cells in _fields(question, language))
     changed += [(name, _("Left out: it is privatised in the browser, and REDCap would store the true answer.")) for name in privatised]

@@ -20,7 +20,7 @@ from config.settings.secrets import installation_secret
 from jobs.tasks import work
 from surveys.bots.services import day_of_batch, give_batch_a_day
 from surveys.counts import exact_counts
-from surveys.events import answers_changed
+from surveys.events import somebody_finished
 from surveys.media.services import add_media_file
 from surveys.models import Participant, Step, Study
 from surveys.review import services as reviews
@@ -57,9 +57,9 @@ class Command(BaseCommand):
         missing = bots - Participant.objects.filter(study=study, is_bot=True).count() - exact_counts(study).declined
         if missing > 0 and study.status == "recruiting":
             weeks = partial(_count_batch, study=study, expected=bots)
-            answers_changed.connect(weeks, dispatch_uid="demo")
+            somebody_finished.connect(weeks, dispatch_uid="demo")
             call_command("send_bots", study.slug, n=missing, prevalence=0.3, effect=0.35, stdout=self.stdout, stderr=self.stderr)
-            answers_changed.disconnect(dispatch_uid="demo")
+            somebody_finished.disconnect(dispatch_uid="demo")
             weeks()
         site = f"http://{'localhost' if host == '127.0.0.1' else host}:{port}"
         self.stdout.write(

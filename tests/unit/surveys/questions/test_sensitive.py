@@ -11,7 +11,7 @@ from surveys.study_file import document_of, read_study_file, write_study_file
 from tests.categories import FREQUENCY, with_frequency
 from tests.factories import definition
 from tests.surveys import one_arm
-from tests.unit.surveys.test_definition import GROUP, SYMMETRIC
+from tests.unit.surveys.test_definition import SYMMETRIC
 
 ONE, TWO = FREQUENCY["faces"]["1"], FREQUENCY["faces"]["2"]
 SCORED = [one | {"score": score} for one, score in zip(FREQUENCY["categories"], (0, 1, 4.5), strict=True)]
@@ -131,7 +131,6 @@ def test_a_mistake_is_named_with_its_place(changes: dict[str, Any], sentence: st
 
 
 COLLIDING: dict[str, tuple[dict[str, Any], str]] = {
-    "people asked directly": ({"direct_group": GROUP}, "direct_group: people are asked without a die for a yes or a no"),
     "whole sections": (
         {"allocation": {"planned_participants": 400, "unit": "cluster", "sections": [f"Section {n}" for n in range(20)]}},
         "allocation.unit: cluster: their estimates take people for independent",

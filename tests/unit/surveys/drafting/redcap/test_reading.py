@@ -176,6 +176,20 @@ def test_a_slider_a_month_words_and_a_matrix_come_in_and_tell_what_changed() -> 
         ("[kind]='1' or [kind] = \"2\"", [{"question": "kind", "any_of": ["never", "often"]}]),
         ("[age] >= 18 AND [age] < 30", [{"question": "age", "at_least": 18}, {"question": "age", "at_most": 29}]),
         ("[tools(1)] = '1' and [kind] = '1'", [{"question": "tools", "any_of": ["never"]}, {"question": "kind", "any_of": ["never"]}]),
+        (
+            "[began] >= '2020-03-01' and [began] <= '2021-02-28'",
+            [{"question": "began", "at_least": "2020-03"}, {"question": "began", "at_most": "2021-02"}],
+        ),
+        (
+            "[began] > '2019-12-31' and [began]<\"2021-01-01\"",
+            [{"question": "began", "at_least": "2020-01"}, {"question": "began", "at_most": "2020-12"}],
+        ),
+        ("[began] >= '2020-03-02'", None),
+        ("[began] <= '2020-03-30'", None),
+        ("[began] = '2020-03-01'", None),
+        ("[began] <= '2018-09-30'", None),
+        ("[began] >= '2020-13-01'", None),
+        ("[began] >= 2020", None),
         ("[kind] = '9'", None),
         ("[kind] <> '1'", None),
         ("[later] = '1'", None),
@@ -194,6 +208,7 @@ def test_branching_logic_becomes_conditions_where_they_can_say_it(logic: str, co
             field(name="kind", choices=choices),
             field(name="tools", kind="checkbox", choices=choices),
             field(name="age", kind="text", choices="", validation="integer", low="0", high="99"),
+            field(name="began", kind="text", choices="", validation="date_dmy", low="2018-10-01", high="2026-11-30"),
             field(name="asked") | {BRANCHING: logic},
             field(name="later"),
         ),
@@ -201,8 +216,8 @@ def test_branching_logic_becomes_conditions_where_they_can_say_it(logic: str, co
     )
     told = asdict(report)
     require_conditions_that_hold(told)
-    assert told["questions"][3].get("show_if") == conditions
-    said = " ".join(in_words(note) for note in told["taken"][3]["notes"])
+    assert told["questions"][4].get("show_if") == conditions
+    said = " ".join(in_words(note) for note in told["taken"][4]["notes"])
     assert ("page after the others" in said) == bool(conditions)
     assert ("always shown" in said) == (conditions is None)
 
@@ -237,3 +252,31 @@ def test_what_goes_to_redcap_comes_back_as_it_was() -> None:
         {"question": "age", "at_most": 30},
     ]
     assert [name for name, _reason in sent.changed] == ["began", "subject", "friends"]
+
+
+MOVED = {"kind": "date", "name": "moved", "text": "When?", "earliest": "2010-01", "latest": "2020-12", "role": "auxiliary"}
+BORN = {"kind": "date", "name": "born", "text": "When?", "precision": "year", "earliest": "1980", "latest": "2010", "role": "auxiliary"}
+
+
+@pytest.mark.parametrize(
+    ("ends", "on", "logic"),
+    [
+        ({"at_least": "2015-06", "at_most": "2016-02"}, MOVED, "[moved] >= '2015-06-01' and [moved] <= '2016-02-31'"),
+        ({"at_most": 2015}, MOVED, "[moved] <= '2015-01-31'"),
+        ({"at_least": 2015.1}, MOVED, "[moved] >= '2015-03-01'"),
+        ({"at_least": -1e9, "at_most": 1e9}, MOVED, "[moved] >= '1800-01-01' and [moved] <= '2199-12-31'"),
+        ({"at_least": 1990, "at_most": 1999}, BORN, "[born] >= '1990-01-01' and [born] <= '1999-12-31'"),
+        ({"at_least": "1990-06", "at_most": "1999-06"}, BORN, "[born] >= '1991-01-01' and [born] <= '1999-12-31'"),
+    ],
+)
+def test_a_condition_on_a_date_is_met_by_the_same_answers_in_redcap_and_back(ends: dict[str, Any], on: dict[str, Any], logic: str) -> None:
+    asked = {"kind": "short_text", "name": "asked", "text": "Where?", "show_if": [{"question": on["name"], **ends}]}
+    questions = TypeAdapter(tuple[BackgroundQuestion, ...]).validate_python([on, asked])
+    sent = dictionary_of(questions, form="my-study", language="en").text
+    assert logic in sent
+    report = read_dictionary(sent, source="d.csv")
+    date, back = TypeAdapter(tuple[BackgroundQuestion, ...]).validate_python(report.questions)
+    for answer in date.answers:
+        before = answer[:4] if on is BORN else answer
+        met = all(one.holds({on["name"]: before}) for one in questions[1].show_if)
+        assert all(one.holds({on["name"]: answer}) for one in back.show_if) == met, answer

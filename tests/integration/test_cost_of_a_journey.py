@@ -1,0 +1,66 @@
+"""What a journey may cost, counted and never timed: the statements of each request, the bytes of a page."""
+
+import re
+import zlib
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from tests.factories import address_of, answer, recruiting_study, walk
+
+pytestmark = pytest.mark.django_db
+
+# Of the page, and of the form that is sent from it. The begin and the end of a transaction count, too, and what follows its commit.
+STATEMENTS = {
+    "welcome": (1, 2),
+    "consent": (1, 5),
+    "background": (1, 8),
+    "video": (1, 2),
+    "quiz": (1, 2),
+    "die": (1, 5),
+    "questions": (1, 6),
+}
+
+
+def test_each_request_of_a_journey_keeps_to_its_statements(client: Client, django_capture_on_commit_callbacks: Any) -> None:
+    def statements(act: Callable[[], object]) -> int:
+        with CaptureQueriesContext(connection) as asked, django_capture_on_commit_callbacks(execute=True):
+            act()
+        return len(asked)
+
+    study, found = recruiting_study(), {}
+    for step in STATEMENTS:
+        page = statements(lambda: client.get(address_of(study)))
+        found[step] = page, statements(lambda: answer(client, study, step))  # noqa: B023
+    assert found == STATEMENTS
+    assert statements(lambda: client.get(address_of(study))) == 1
+
+
+CSRF_TOKEN = re.compile(rb'(name="csrfmiddlewaretoken" value=")\w{64}"')
+
+
+def test_a_page_is_small_for_browsers_that_unpack_and_the_same_for_all_others(client: Client) -> None:
+    study = recruiting_study()
+    walk(client, study, until="questions")
+    plain = client.get(address_of(study))
+    packed = client.get(address_of(study), headers={"Accept-Encoding": "gzip, deflate, br"})
+    assert packed["Content-Encoding"] == "deflate"
+    assert CSRF_TOKEN.sub(rb"\1", zlib.decompress(packed.content)) == CSRF_TOKEN.sub(rb"\1", plain.content)
+    assert len(packed.content) < 5_000 < len(plain.content)
+    assert not plain.has_header("Content-Encoding")
+    assert all("Accept-Encoding" in page["Vary"] for page in (plain, packed))
+    assert not client.get(address_of(study), headers={"Accept-Encoding": "gzip, deflate;q=0"}).has_header("Content-Encoding")
+
+
+def test_no_length_tells_a_secret_to_somebody_who_chose_a_part_of_the_page(client: Client) -> None:
+    study = recruiting_study()
+    walk(client, study, until="consent")
+    token = client.cookies["csrftoken"].value
+    deflated = {"Accept-Encoding": "deflate"}
+    asked = [client.get(address_of(study), {"q": guess}, headers=deflated) for guess in (token, token[::-1], "a" * 32)]
+    assert token.encode() in zlib.decompress(asked[0].content), "the guess stands on the page"
+    assert len({len(page.content) for page in asked}) == 1
