@@ -3,7 +3,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("surveys", "0018_lines_missing")]
+    dependencies = [("surveys", "0019_direct_answers_with_categories")]
     operations = [
         migrations.AddField(
             model_name="participant",
