@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from candor import complaints
 from surveys.errors import SurveyError
 from tests.audits.participants_words import participants_words
 from tests.audits.tree import project_files
@@ -18,6 +19,8 @@ NOT_FOR_PEOPLE = {
     "CommandError",
     "ValueError",
     "KeyError",
+    "ArithmeticError",
+    "BlindMessageError",
     "TypeError",
     "OverchargedError",
     "UnexpectedPageError",
@@ -74,6 +77,7 @@ def words_of_strangers() -> Iterator[str]:
 def words_of_staff() -> Iterator[str]:
     pages = [path for name in STAFF_PAGES for path in TEMPLATES.glob(f"{name}.html")]
     yield from words_in(pages, [path for name in STAFF_MODULES for path in ROOT.glob(f"{name}.py")], call=LAZY_CALL)
+    yield from (*complaints.ALL, complaints.RECORD, complaints.CHILD)
     for name in SENTENCES:
         for node in ast.walk(ast.parse((ROOT / f"{name}.py").read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and ast.unparse(node.func) == "_" and isinstance(node.args[0], ast.Constant):
