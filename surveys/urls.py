@@ -2,6 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, path
 
+from accounts.access import in_own_language
 from surveys.allocation import api as arms
 from surveys.builder import api as definitions
 from surveys.builder.about import About, Languages, ListOfSentences
@@ -41,6 +42,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("s/<slug:slug>/progress/", participant.progress, name="progress"),
     path("s/<slug:slug>/resume/<str:token>/", participant.resume, name="resume"),
     path("s/<slug:slug>/return/<str:ticket>/", participant.come_back, name="return"),
+    path("s/<slug:slug>/credit/", participant.credit, name="credit"),
     path("s/<slug:slug>/withdraw/", participant.withdraw, name="withdraw"),
     path("s/<slug:slug>/consent/", about.consent_copy, name="consent_copy"),
     path("s/<slug:slug>/about/", about.about_study, name="transparency"),
@@ -67,9 +69,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/build/allocation/", AllocationPage.as_view(), name="build_allocation"),
     path("studies/<slug:slug>/build/subgroups/", Subgroups.as_view(), name="build_subgroups"),
     path("studies/<slug:slug>/build/direct-questions/", DirectQuestions.as_view(), name="build_direct"),
-    path("studies/<slug:slug>/build/arms/", Arms.as_view(), name="build_arms"),
-    path("studies/<slug:slug>/build/arms/<slug:arm>/", ArmPage.as_view(), name="build_arm"),
-    path("studies/<slug:slug>/build/arms/<slug:arm>/<slug:page>/", PageOfArm.as_view(), name="build_arm_page"),
+    path("studies/<slug:slug>/build/arms/", in_own_language(Arms.as_view()), name="build_arms"),
+    path("studies/<slug:slug>/build/arms/<slug:arm>/", in_own_language(ArmPage.as_view()), name="build_arm"),
+    path("studies/<slug:slug>/build/arms/<slug:arm>/<slug:page>/", in_own_language(PageOfArm.as_view()), name="build_arm_page"),
     path("studies/<slug:slug>/build/background/", ListPage.as_view(part="background"), name="build_background"),
     path("studies/<slug:slug>/build/background/import/", ImportPage.as_view(), name="build_import"),
     path("studies/<slug:slug>/build/background/export/<slug:program>/", ExportPage.as_view(), name="build_export"),

@@ -37,7 +37,7 @@ def cell_counts(study: Study, definition: StudyDefinition, *, only_who_agreed_to
     return counts
 
 
-def category_counts(study: Study, definition: StudyDefinition) -> dict[str, NDArray[np.int64]]:
+def category_counts(study: Study, definition: StudyDefinition, *, only_who_agreed_to_direct: bool = False) -> dict[str, NDArray[np.int64]]:
     """Per question with categories the same, shape (arms, subsamples, categories), in the order of the definition."""
     arms = {arm.name: index for index, arm in enumerate(definition.arms)}
     subsamples = {name: index for index, name in enumerate(definition.die.subsamples)}
@@ -46,6 +46,7 @@ def category_counts(study: Study, definition: StudyDefinition) -> dict[str, NDAr
     if not counts:
         return counts
     responses = CategoryResponse.objects.filter(participant__study=study, participant__step=Step.FINISHED, participant__counted=True)
+    responses = responses.filter(participant__agrees_to_direct=True) if only_who_agreed_to_direct else responses
     rows = responses.values_list("question", "participant__arm", "participant__subsample", "category").annotate(Count("pk"))
     for question, arm, subsample, category, count in rows:
         counts[question][arms[arm], subsamples[subsample], category] = count

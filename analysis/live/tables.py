@@ -171,18 +171,18 @@ def _running(live: LiveView) -> Iterator[Row]:
 
 def _direct(live: LiveView) -> Iterator[Row]:
     """Only its head while the study runs."""
-    head = ("question", "quantity", "arm", "against", "n", "yes", "estimate", "standard_error", "low", "high", "p_value")
+    head = ("question", "category", "quantity", "arm", "against", "n", "yes", "estimate", "standard_error", "low", "high", "p_value")
     yield (*head, "for_publication")
     files = live.names.files
     for outcome in live.direct_group.outcomes if live.direct_group else ():
         for share in outcome.prevalence:
-            start = (outcome.question, "said_yes_directly", files[share.arm], "", share.n, share.yes)
+            start = (outcome.question, outcome.category or "", "said_yes_directly", files[share.arm], "", share.n, share.yes)
             yield (*start, share.value, None, *_both(share.interval), None, False)
         for one in outcome.differences:
-            start = (outcome.question, "difference", files[one.treatment], files[one.control], None, None)
+            start = (outcome.question, outcome.category or "", "difference", files[one.treatment], files[one.control], None, None)
             yield (*start, one.value, None, *_both(one.interval), None, False)
         for gap in outcome.under_reporting:
-            start = (outcome.question, "die_minus_direct", files[gap.arm], "", None, None)
+            start = (outcome.question, outcome.category or "", "die_minus_direct", files[gap.arm], "", None, None)
             yield (*start, gap.value, gap.standard_error, *_both(gap.interval), gap.p_value, False)
 
 

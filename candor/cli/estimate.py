@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from candor.categories.questions import CategoryEstimates
 from candor.cli.inputs import Input, InputFile
 from candor.cli.options import PROPORTION, design_option, format_option, level_option
 from candor.cli.planned_tests import families_by_name, planned_test_options
 from candor.cli.progress import progress_bar
-from candor.cli.reading import AnswerFile, read_design
-from candor.equivalence.margins import Worse
-from candor.studies.answers import category_estimates
-from candor.studies.assignment import AssignedBy
-from candor.studies.estimates import Analysis, StudyEstimates, with_subgroups
-from candor.studies.planned_tests import PlannedTests, named_margins
+
+if TYPE_CHECKING:
+    from candor.categories.questions import CategoryEstimates
+    from candor.equivalence.margins import Worse
+    from candor.studies.estimates import StudyEstimates
 
 
 @click.command()
@@ -69,6 +68,12 @@ def estimate(
     DATA is a CSV file with the columns arm and subsample, one column of 0/1 per outcome, covariates and subgroups; empty means missing. A
     design that names categories has a column of their names per outcome instead.
     """
+    from candor.cli.reading import AnswerFile, read_design  # here, since the help needs no statistics
+    from candor.studies.answers import category_estimates
+    from candor.studies.assignment import AssignedBy
+    from candor.studies.estimates import Analysis, with_subgroups
+    from candor.studies.planned_tests import PlannedTests, named_margins
+
     margins = named_margins(equivalence=equivalence_margin, non_inferiority=non_inferiority, worse=worse)
     planned = PlannedTests(margins=margins, families=families_by_name(families))
     assigned = AssignedBy(cluster=cluster, strata=strata)

@@ -5,12 +5,13 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import wraps
 
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.shortcuts import get_object_or_404, render
-from django.urls import reverse
 from django.utils import translation
 from django.views.decorators.http import require_http_methods, require_POST
 
+from surveys.credit.selectors import credit_of
+from surveys.credit.services import give_code, sign_credit
 from surveys.errors import JourneyError, LinkUnknownError, ReturnUnknownError, SectionUnknownError, StepOutOfOrderError, StudyClosedError
 from surveys.journey import services as participation
 from surveys.journey import visitors
@@ -114,7 +115,7 @@ def _resume_link(request: HttpRequest, person: Person) -> dict[str, str]:
     """The address by which this person can go on elsewhere; people who have finished need none."""
     if person.participant.step == FINISHED:
         return {}
-    return {"resume_url": request.build_absolute_uri(reverse("surveys:resume", args=[person.shown.slug, person.token]))}
+    return {"resume_url": person.absolute(visitors.personal_link(person.shown.slug, person.token))}
 
 
 def _take(request: HttpRequest, person: Person) -> HttpResponse:
@@ -322,6 +323,26 @@ def come_back(request: HttpRequest, slug: str, ticket: str) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @participant_page
+def credit(request: HttpRequest, slug: str) -> HttpResponse:
+    """Credit for somebody who has just finished: signed blind for the page's script, or as a code. The participant's token is out of the
+    browser by now, so the last page gave a ticket.
+    """
+    study = get_object_or_404(Study.objects.defer("definition"), slug=slug)
+    given = credit_of(study.pk)
+    if request.method != "POST" or given is None:
+        return _to_journey(slug)
+    ticket = request.POST.get("ticket", "")
+    if blinded := request.POST.get("blinded"):
+        return JsonResponse({"signature": sign_credit(study, ticket=ticket, blinded=blinded)})
+    code = give_code(study, ticket=ticket) if request.POST.get("action") == "code" else ""
+    shown = presentation(protocol_in_force(study).id, language_of(request, study, None))
+    with translation.override(shown.spoken):
+        context = {"study": shown, "language": shown.language, "ticket": ticket, "credit": given, "code": code}
+        return render(request, "surveys/participant/credit.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@participant_page
 def withdraw(request: HttpRequest, slug: str) -> HttpResponse:
     """Enter the code, confirm, gone. In the participant's own browser the code is filled in already."""
     study = get_object_or_404(Study.objects.defer("definition"), slug=slug)
@@ -359,6 +380,6 @@ def _shown(study: Study, request: HttpRequest, participant: Participant | None) 
 
 
 def _to_journey(slug: str, *, query: str = "") -> HttpResponseRedirect:
-    response = HttpResponseRedirect(reverse("surveys:journey", args=[slug]) + (f"?{query}" if query else ""))
+    response = HttpResponseRedirect(visitors.address_of(slug) + (f"?{query}" if query else ""))
     response.status_code = 303
     return response

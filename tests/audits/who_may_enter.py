@@ -84,6 +84,11 @@ EVERYWHERE: dict[str, tuple[Any, ...]] = {
     "surveys:two_worlds":              (200,    200,    200,    200,    200,    200,    200,    200,    200),
     "surveys:open_studies":            (200,    200,    200,    200,    200,    200,    200,    200,    200),
     "surveys:in_class":                (200,    200,    200,    200,    200,    200,    200,    200,    200),
+    "lti:keys":                        (200,    200,    200,    200,    200,    200,    200,    200,    200),
+    # Nobody comes from a course in these tests.
+    "lti:login":                       (403,    403,    403,    403,    403,    403,    403,    403,    403),
+    "lti:launch":                      (405,    405,    405,    405,    405,    405,    405,    405,    405),
+    "lti:choose":                      (405,    405,    405,    405,    405,    405,    405,    405,    405),
 }  # fmt: skip
 # Addresses that exist only where a mail server is configured.
 WITH_MAIL: dict[str, tuple[Any, ...]] = {
@@ -100,6 +105,11 @@ RECRUITING: dict[str, tuple[Any, ...]] = {
     "surveys:return":                  (403,    403,    403,    403,    403,    403,    403,    403,    403),
     "surveys:begin_anew":              (200,    200,    200,    200,    200,    200,    200,    200,    200),
     "surveys:withdraw":                (200,    200,    200,    200,    200,    200,    200,    200,    200),
+    "surveys:credit":                  (303,    303,    303,    303,    303,    303,    303,    303,    303),
+    "lti:credit":                      (403,    403,    403,    403,    403,    403,    403,    403,    403),
+    "lti:study_credit":                (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
+    "lti:api_study_credit":            (NO,     200,    200,    404,    404,    404,    404,    404,    200),
+    "lti:api_send_credit_again":       (NO,     405,    405,    405,    405,    405,    405,    405,    405),
     "surveys:consent_copy":            (200,    200,    200,    200,    200,    200,    200,    200,    200),
     "surveys:transparency":            (200,    200,    200,    200,    200,    200,    200,    200,    200),
     "surveys:privacy":                 (200,    200,    200,    200,    200,    200,    200,    200,    200),

@@ -177,6 +177,13 @@ def test_the_command_runs_in_a_process_of_its_own_without_django():
     assert done.stderr == "Error: answers.csv: row 2, column 'y': expected 0, 1, no, yes, false, true or nothing, found 'maybe'\n"
 
 
+def test_the_help_of_estimate_waits_for_no_arrays():
+    program = "import sys; from candor.cli import main\ntry: main(['estimate', '--help'])\nfinally: assert 'numpy' not in sys.modules"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, env={"PYTHONPATH": str(ROOT)})
+    assert done.returncode == 0, done.stderr
+    assert "--outcome" in done.stdout
+
+
 def test_help_lists_every_command_without_importing_the_statistics():
     program = "import sys; from candor.cli import main\ntry: main(['--help'])\nfinally: assert 'scipy' not in sys.modules"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, env={"PYTHONPATH": str(ROOT)})
