@@ -1,4 +1,4 @@
-"""Administrators' actions on course platforms, as named in the audit log. What students do is never logged."""
+"""Administrators' actions on course platforms, as named in the audit log. Nothing that students do is logged."""
 
 from audit.actions import register
 

@@ -32,7 +32,7 @@ REMEMBERED_SECONDS = 24 * 60 * 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launch:
-    """What a platform said about one opening of an activity."""
+    """The statements of a platform about one opening of an activity."""
 
     platform: Platform
     place: Place
@@ -44,7 +44,7 @@ class Launch:
 
 
 def checked(platform: Platform, id_token: str, *, nonce: str) -> Launch:
-    """What the message says, if the platform signed it for us, for this browser, now, and for the first time."""
+    """The content of the message, if the platform signed it for us, for this browser, now, and for the first time."""
     claims = _believed(platform, id_token)
     if claims.get("nonce") != nonce:
         raise LaunchError(_("The message of your course is not the answer to the question of this browser."))
@@ -69,6 +69,7 @@ def _launch(platform: Platform, claims: Mapping[str, Any], *, chooses: bool) -> 
         raise LaunchError(_("Expected at most %(most)s characters as %(name)s.") % {"most": LONGEST_DATA, "name": "data"})
     place = Place(
         platform=platform.pk,
+        issuer=platform.issuer,
         sub=_said(claims, "sub"),
         line_item=_said(grades, "lineitem"),
         line_items=_said(grades, "lineitems"),

@@ -9,9 +9,9 @@ from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
 from lti.errors import LaunchError
-from lti.models import CreditBatch, Platform
-from surveys.credit.selectors import Place
-from surveys.models import ENDED, Study, StudyStatus
+from lti.models import BatchStatus, CreditBatch, Platform
+from surveys.credit.selectors import Place, fingerprint
+from surveys.models import ENDED, CourseCredit, Study, StudyStatus
 
 ASKED, STUDENT = "candor_lti", "candor_credit"
 """The cookies of a launch: between its two requests, and of the student afterwards. Neither is sent to the pages of a journey."""
@@ -39,7 +39,7 @@ def sealed(value: dict[str, Any], purpose: str) -> str:
 
 
 def opened(text: str, purpose: str, *, seconds: int) -> dict[str, Any] | None:
-    """What was sealed for this purpose; None for what was not, or is too old."""
+    """The value that was sealed for this purpose; None for what was not, or is too old."""
     try:
         found: dict[str, Any] = signing.loads(text, salt=f"{_SALT}.{purpose}", max_age=seconds)
     except signing.BadSignature:
@@ -65,5 +65,19 @@ def studies_with_credit() -> QuerySet[Study]:
     return chosen.exclude(status__in=(StudyStatus.DRAFT, StudyStatus.IN_REVIEW, *ENDED)).order_by("title")
 
 
-def batches_of(study: Study) -> QuerySet[CreditBatch]:
-    return CreditBatch.objects.filter(study=study)
+def given_up(study: Study) -> QuerySet[CreditBatch]:
+    """The batches that no platform took, while their students are known."""
+    return CreditBatch.objects.filter(study=study, status=BatchStatus.FAILED).exclude(places=[])
+
+
+def credit_numbers(study: Study) -> dict[str, object]:
+    """Whether the study gives credit, and how much was sent; a number of whole batches."""
+    credit = CourseCredit.objects.filter(study=study).first()
+    sent = CreditBatch.objects.filter(study=study, status=BatchStatus.SENT)
+    return {
+        "gives_credit": credit is not None and credit.is_on,
+        "for_everybody": credit is None or credit.for_everybody,
+        "key": fingerprint(credit.modulus) if credit else "",
+        "sent": sum(sent.values_list("people", flat=True)),
+        "given_up": sum(len(places) for places in given_up(study).values_list("places", flat=True)),
+    }

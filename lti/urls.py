@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from lti import views
+from lti import api, views
 
 app_name = "lti"
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -12,4 +12,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("lti/choose/", views.choose, name="choose"),
     path("credit/<slug:slug>/", views.credit, name="credit"),
     path("studies/<slug:slug>/credit/", views.study_credit, name="study_credit"),
+    path("api/v1/studies/<slug:slug>/credit/", api.StudyCredit.as_view(), name="api_study_credit"),
+    path("api/v1/studies/<slug:slug>/credit/send-again/", api.SendCreditAgain.as_view(), name="api_send_credit_again"),
 ]

@@ -21,13 +21,14 @@ from lti.choice import answer_of
 from lti.errors import LaunchError
 from lti.keys import public_keys
 from lti.messages import Launch, checked
-from lti.models import BatchStatus, Platform
+from lti.models import Platform
 from lti.selectors import (
     ASKED,
     ASKED_SECONDS,
     STUDENT,
     STUDENT_SECONDS,
-    batches_of,
+    credit_numbers,
+    given_up,
     opened,
     place_of,
     platform_named,
@@ -42,7 +43,7 @@ from surveys.credit.services import change_credit, hand_in, hand_in_nothing
 from surveys.errors import CreditError
 from surveys.journey.language import asked_for, in_every_language
 from surveys.journey.presentation import presentation
-from surveys.models import CourseCredit, Study
+from surveys.models import Study
 from surveys.protocols import protocol_in_force
 
 CHOOSE_SECONDS = 60 * 60
@@ -69,7 +70,8 @@ def login(request: HttpRequest) -> HttpResponse:
         raise LaunchError(gettext("Expected a login hint from the course platform, found none."))
     chooses = urlsplit(sent.get("target_link_uri", "")).path == reverse("lti:choose")
     if request.headers.get("Sec-Fetch-Dest") in ("iframe", "frame") and not chooses:
-        return _framed(render(request, "lti/student/new_window.html", {"sent": list(sent.items())}), platform)
+        page = render(request, "lti/student/new_window.html", {"sent": list(sent.items())})
+        return _framed(page, platform, sends_to=platform.login_address)  # this is where its form is led to in the end
     state, nonce = secrets.token_urlsafe(24), secrets.token_urlsafe(24)
     question = {
         "scope": "openid",
@@ -118,7 +120,7 @@ def _to_study(found: Launch) -> HttpResponse:
     if study is None or credit_of(study.pk) is None:
         raise LaunchError(gettext("Expected an activity with a study that gives credit, found %(found)s.") % {"found": found.study or "—"})
     response = _see(reverse("lti:credit", args=[study.slug]))
-    place = found.place if found.is_learner else Place(platform=found.platform.pk, sub="")
+    place = found.place if found.is_learner else Place(platform=found.platform.pk, issuer=found.platform.issuer, sub="")
     response.set_cookie(
         STUDENT,
         sealed_place(place, study),
@@ -132,6 +134,8 @@ def _to_study(found: Launch) -> HttpResponse:
 
 
 def _choice(request: HttpRequest, found: Launch) -> HttpResponse:
+    if urlsplit(found.return_address).scheme not in ("http", "https"):
+        raise LaunchError(gettext("Expected an address for the choice, found %(found)s.") % {"found": found.return_address or "—"})
     ticket = sealed({"platform": found.platform.pk, "address": found.return_address, "data": found.data}, "choice")
     return _framed(render(request, "lti/choose.html", {"studies": studies_with_credit(), "ticket": ticket}), found.platform)
 
@@ -231,14 +235,10 @@ def study_credit(request: HttpRequest, slug: str) -> HttpResponse:
             change_credit(study, is_on=is_on, for_everybody="for_everybody" in request.POST, actor=user)
             messages.success(request, gettext("This study gives credit.") if is_on else gettext("This study gives no credit any more."))
         return redirect("lti:study_credit", slug)
-    given = CourseCredit.objects.filter(study=study).first()
-    sent = batches_of(study).filter(status=BatchStatus.SENT)
     context = {
         "study": study,
-        "credit": given,
-        "fingerprint": fingerprint(given.modulus) if given else "",
-        "sent": sum(sent.values_list("people", flat=True)),
-        "failed": batches_of(study).filter(status=BatchStatus.FAILED),
+        "credit": credit_numbers(study),
+        "failed": given_up(study),
         "addresses": {name: request.build_absolute_uri(reverse(f"lti:{name}")) for name in ("login", "launch", "keys", "choose")},
         "platforms": Platform.objects.all(),
     }

@@ -1,16 +1,21 @@
 """A student's browser that comes from a course: its launch, its journey, the credit, and handing it in."""
 
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from typing import Any
 
+import pytest
+from django.core.cache import cache
 from django.http import HttpResponse
 from django.test import Client
 
 from lti.keys import public_keys
-from surveys.credit.selectors import bytes_of
+from surveys.credit.selectors import bytes_of, text_of
 from surveys.credit.services import change_credit
 from surveys.models import Study
 from tests.credit_tokens import blinding, token
-from tests.factories import address_of, hidden_value, recruiting_study, walk
+from tests.factories import address_of, hidden_value, page_of, recruiting_study, walk
+from tests.jobs import catch
 from tests.lti_platform import CoursePlatform, course_platform
 
 
@@ -20,8 +25,23 @@ def study_with_credit(**changes: Any) -> Study:
     return study
 
 
-def platform_for_tests() -> Any:
+def platform_for_tests() -> AbstractContextManager[CoursePlatform]:
     return course_platform(public_keys())
+
+
+@pytest.fixture
+def platform(monkeypatch: pytest.MonkeyPatch) -> Iterator[CoursePlatform]:
+    """A registered platform; messages to the workers are caught."""
+    catch(monkeypatch)
+    cache.clear()
+    with platform_for_tests() as running:
+        running.registered()
+        yield running
+
+
+def words(response: Any) -> str:
+    """All words of the page."""
+    return " ".join(page_of(response).text_content().split())
 
 
 def ask_for_launch(client: Client, platform: CoursePlatform, **values: str) -> HttpResponse:
@@ -44,15 +64,9 @@ def finish(client: Client, study: Study) -> str:
 def signed_token(client: Client, study: Study, ticket: str) -> str:
     """Get the credit as the page's script does."""
     begun = blinding(study.course_credit.modulus, study.slug)
-    answer = client.post(f"{address_of(study)}credit/", {"ticket": ticket, "blinded": text(begun.blinded())})
+    answer = client.post(f"{address_of(study)}credit/", {"ticket": ticket, "blinded": text_of(begun.blinded())})
     assert answer.status_code == 200, answer.content
     return token(begun, bytes_of(answer.json()["signature"]))
-
-
-def text(content: bytes) -> str:
-    import base64
-
-    return base64.urlsafe_b64encode(content).decode().rstrip("=")
 
 
 def hand_in(client: Client, study: Study, **sent: str) -> HttpResponse:

@@ -28,7 +28,7 @@ def encoded(message: bytes, *, bits: int, salt: bytes) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class Blinding:
-    """What a browser keeps for itself between asking and receiving."""
+    """The numbers that a browser keeps for itself between asking and receiving."""
 
     modulus: int
     message: bytes
@@ -58,6 +58,6 @@ def blinding(modulus: str, slug: str) -> Blinding:
 
 
 def token(blinding: Blinding, signed: bytes) -> str:
-    """What the browser hands in."""
+    """The text that the browser hands in."""
     parts = blinding.message[:PREFIX_BYTES], blinding.finished(signed)
     return ".".join(base64.urlsafe_b64encode(part).decode().rstrip("=") for part in parts)

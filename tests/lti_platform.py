@@ -72,7 +72,7 @@ class CoursePlatform:
     def answer(
         self, question_address: str, *, sub: str, study: str = "", role: str = LEARNER, course: str = "course-1", **changes: Any
     ) -> dict[str, str]:
-        """What the browser posts to the tool after this question: the student's name and e-mail address come along."""
+        """The form that the browser posts to the tool after this question: the student's name and e-mail address come along."""
         question = dict(parse_qsl(urlsplit(question_address).query))
         message = Message(question, self.configuration)
         message.set_user_data(sub, [role], full_name=f"Name of {sub}", email_address=f"{sub}@example.org")
@@ -93,7 +93,7 @@ class CoursePlatform:
     def scores(self) -> list[str]:
         return [entry["score"]["userId"] for entry in self.log if "score" in entry]
 
-    # What the tool asks for.
+    # Requests of the tool.
 
     def get(self, path: str, query: dict[str, list[str]]) -> Any:
         if path == "/keys":

@@ -20,7 +20,7 @@ TICKET_SECONDS = 2 * 60 * 60
 
 
 def credit_of(study_id: int) -> CourseCredit | None:
-    """What there is to sign with, while the study gives credit."""
+    """The key to sign with, while the study gives credit."""
     return CourseCredit.objects.filter(study_id=study_id, is_on=True).exclude(private_key="").first()
 
 
@@ -39,7 +39,7 @@ def ticket_for(token_hash: str, slug: str) -> str:
 
 
 def token_hash_in(ticket: str, slug: str) -> str | None:
-    """Whose ticket this is; None if it is nobody's, or too old."""
+    """The hash of the token for which this ticket was made; None if it was made for none, or is too old."""
     try:
         found: str = signing.loads(ticket, salt=f"{_TICKET_SALT}.{slug}", max_age=TICKET_SECONDS)
     except signing.BadSignature:
@@ -71,6 +71,7 @@ class Place:
     """A student at the course platform: the one to whom credit is sent. `sub` is the platform's own number of the student."""
 
     platform: int
+    issuer: str
     sub: str
     line_item: str = ""
     line_items: str = ""
@@ -78,7 +79,7 @@ class Place:
 
     def person(self, study: Study) -> str:
         """The keyed hash of the student, whichever course they come from; one person has credit for a study once."""
-        return salted_hmac(f"credit {study.slug}", f"{self.platform} {self.sub}", algorithm="sha256").hexdigest()[:32]
+        return salted_hmac(f"credit {study.slug}", f"{self.issuer} {self.sub}", algorithm="sha256").hexdigest()[:32]
 
     @property
     def gets_credit(self) -> bool:
@@ -99,7 +100,7 @@ def text_of(content: bytes) -> str:
 
 
 def bytes_of(text: str) -> bytes:
-    """What a browser wrote so; nothing for what is not."""
+    """The bytes that a browser wrote so; nothing for other texts."""
     try:
         return base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
     except (binascii.Error, ValueError):

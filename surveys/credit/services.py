@@ -17,7 +17,7 @@ from surveys.models import CourseCredit, CreditBook, Participant, Step, Study
 from surveys.tokens import credit_code
 
 CODE = "code"
-"""What a participant's row says of credit that was given as a code."""
+"""The mark on a participant's row whose credit was given as a code."""
 
 
 @transaction.atomic

@@ -35,7 +35,9 @@ def study(transactional_db: None) -> Study:
 
 def come_from_course(context: BrowserContext, site: str, study: Study, *, sub: str = "ada") -> None:
     """As if the course had just sent this student."""
-    place = Place(platform=Platform.objects.get().pk, sub=sub, line_item="https://moodle.example.org/items/1")
+    place = Place(
+        platform=Platform.objects.get().pk, issuer="https://moodle.example.org", sub=sub, line_item="https://moodle.example.org/items/1"
+    )
     context.add_cookies([{"name": STUDENT, "value": sealed_place(place, study), "url": f"{site}{COURSE}", "httpOnly": True}])
 
 
@@ -45,6 +47,14 @@ def finish(context: BrowserContext, site: str, study: Study) -> None:
     participant = Participant.objects.get(token_hash=hash_of_token(token))
     participation.record_responses(participant, reported=dict.fromkeys(QUESTIONS, True))
     become(context, site, token)
+
+
+def get_credit(page: Page) -> Page:
+    """The page of the credit, in a window of its own; the last page keeps the withdrawal code."""
+    with page.expect_popup() as opened:
+        page.get_by_role("button", name="Get my credit").click()
+    expect(page.locator("#withdrawal-code")).to_be_visible()
+    return opened.value
 
 
 def test_the_script_follows_the_standard(page: Page, study: Study) -> None:
@@ -74,8 +84,8 @@ def test_from_the_last_page_to_the_course(page: Page, site: str, study: Study, a
     page.goto(JOURNEY)
     expect(page.get_by_role("heading", name="Credit for taking part")).to_be_visible()
     sent: list[str] = []
-    page.on("request", lambda request: sent.append(f"{request.url} {request.post_data}"))
-    page.get_by_role("button", name="Get my credit").click()
+    page.context.on("request", lambda request: sent.append(f"{request.url} {request.post_data}"))
+    page = get_credit(page)
     page.get_by_role("button", name="Keep my credit in this browser").click()
     expect(page.get_by_role("status")).to_contain_text("Your credit is in this browser.")
     assert_readable(page)
@@ -104,7 +114,7 @@ def test_a_key_of_ones_own_is_noticed_on_both_pages(page: Page, site: str, study
     finish(page.context, site, study)
     CourseCredit.objects.update(modulus=VECTOR["n"][:511] + "1")
     page.goto(JOURNEY)
-    page.get_by_role("button", name="Get my credit").click()
+    page = get_credit(page)
     page.get_by_role("button", name="Keep my credit in this browser").click()
     expect(page.get_by_role("status")).to_contain_text("not the one that your course showed")
     page.evaluate(f"localStorage.setItem('candor-credit {SLUG}', JSON.stringify({{modulus: 'abc', token: 'x.y', after: 0}}))")
@@ -129,7 +139,7 @@ def test_without_a_script_there_is_a_code(new_page: Callable[..., Page], site: s
     come_from_course(page.context, site, study)
     finish(page.context, site, study)
     page.goto(JOURNEY)
-    page.get_by_role("button", name="Get my credit").click()
+    page = get_credit(page)
     expect(page.get_by_role("button", name="Keep my credit in this browser")).to_be_hidden()
     page.get_by_role("button", name="Take a code").click()
     code = page.locator("#credit-code").inner_text()

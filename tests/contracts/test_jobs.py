@@ -77,7 +77,7 @@ def credit_batch() -> Lease:
     addresses = dict.fromkeys(("issuer", "login_address", "token_address", "keys_address"), address)
     platform = Platform.objects.create(name="Moodle", client_id="candor", deployment_id="1", **addresses)
     study = recruiting_study()
-    place = asdict(Place(platform=platform.pk, sub="ada", line_item=f"{address}/items/1"))
+    place = asdict(Place(platform=platform.pk, issuer=address, sub="ada", line_item=f"{address}/items/1"))
     CreditBook.objects.create(study=study, waiting=[place])
     batch = make_batch(study)
     assert batch is not None

@@ -1,5 +1,5 @@
 /**
- * What this browser keeps of credit for a study, between the page that gives it and the page that hands it in. Only this browser knows
+ * The part that this browser keeps of credit for a study, between the page that gives it and the page that hands it in. It alone knows
  * that the two belong together, so it compares here what no server could.
  */
 

@@ -18,6 +18,7 @@ function offer() {
   const form = need(root, "[data-hand-in]");
   need(form, "[data-token]").value = here.token;
   form.hidden = false;
+  need(root, "[data-begin]").hidden = true;
   if (Date.now() >= here.after && !root.hasAttribute("data-refused")) return form.requestSubmit();
   const time = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: "short", timeStyle: "short" });
   need(form, "[data-after]").textContent = `→ ${time.format(here.after)}`;
