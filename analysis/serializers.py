@@ -210,8 +210,9 @@ class BalanceSerializer(DataclassSerializer):
 
 class DirectOutcomeSerializer(DataclassSerializer):
     of = DirectOutcome
-    only = ("question", "prevalence", "differences", "under_reporting", "assumption", "notes")
+    only = ("question", "category", "prevalence", "differences", "under_reporting", "assumption", "notes")
     help_texts: ClassVar = {
+        "category": "The named answer that yes stands for; null for yes/no questions.",
         "prevalence": "Null in an arm in which fewer than `smallest_cell` said yes, or no.",
         "under_reporting": "Share of yes by the die, of people who agreed too, minus the direct one.",
     }

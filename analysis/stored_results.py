@@ -108,13 +108,14 @@ class Balance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DirectOutcome(DirectComparison):
-    """One question as it was answered without a die."""
+    """One question as it was answered without a die; of named answers there is one for each, which stands for yes."""
 
     question: str
+    category: str | None = None
 
     @classmethod
-    def of(cls, compared: DirectComparison, *, question: str) -> Self:
-        return cls(**_parts(compared), question=question)
+    def of(cls, compared: DirectComparison, *, question: str, category: str | None = None) -> Self:
+        return cls(**_parts(compared), question=question, category=category)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
     python -m benchmarks.categories [--trials 1000]
     python -m benchmarks.categories --level [--trials 3000]    the test of no effect alone, where there is none
+    python -m benchmarks.categories --covariates [--trials 400]    with a grade that explains the true answers, and one that the arm changed
 
 Prints the tables of benchmarks/categories.md.
 """
@@ -13,8 +14,10 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.stats import chi2_contingency
+from scipy.special import expit
+from scipy.stats import chi2_contingency, norm
 
+from candor.adjustment.adjusted_categories import adjusted_categories
 from candor.categories.estimates import estimate_categories, no_effect_tests
 from candor.categories.linear_model import category_model, maximum_likelihood_fit
 from candor.designs.design import Design
@@ -145,11 +148,67 @@ def level(*, trials: int) -> None:
             print(f"| {setting.name} | {n} | {np.mean(hits):.3f} |", flush=True)
 
 
+def cumulative(grade: np.ndarray, arm: np.ndarray, *, categories: int, effect: float) -> np.ndarray:
+    """P(true answer above each cut | grade, arm) of people, shape (n, C − 1)."""
+    return expit(1.6 * grade[:, None] + effect * arm[:, None] - np.linspace(-0.5, 1.0, categories - 1))
+
+
+def with_grades(setting: Setting, *, effect: float, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+    """Answers, arm, subsample and grade of n people; the setting's prevalences give way to those by grade."""
+    n, one, size = setting.n, setting.design, len(setting.cheaters)
+    arm, subsample, grade = rng.integers(0, 2, n), rng.integers(0, one.shape[1], n), rng.normal(size=n)
+    true = (rng.random(n)[:, None] < cumulative(grade, arm, categories=size, effect=effect)).sum(axis=1)
+    dice = np.cumsum(np.column_stack([one.truth[subsample], one.forced_answers[subsample]]), axis=1)
+    face = (rng.random(n)[:, None] > dice[:, :-1]).sum(axis=1)
+    said = np.where(face == 0, true, face - 1)
+    cheats = rng.random(n) > setting.honest
+    return np.where(cheats, rng.choice(size, n, p=setting.cheaters), said), arm, subsample, grade
+
+
+def covariates(*, trials: int) -> None:
+    """Coverage of the adjusted intervals, the level of their test, and what is gained; beside it a covariate that leaks."""
+    print("| setting | n | effect | interval | wald | test | SE, against none | spread of estimates, against SE | leak: interval |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    grades = norm.ppf((np.arange(100_000) + 0.5) / 100_000)
+    for base in settings()[:6]:
+        if "no effect" in base.name or "three dice" in base.name:
+            continue
+        for n, effect in ((600, 0.8), (600, 0.0), (2000, 0.8), (2000, 0.0)):
+            setting, rng, one = replace(base, n=n), np.random.default_rng(n + round(10 * effect)), base.design
+            size = len(base.cheaters)
+            above = [cumulative(grades, np.full(len(grades), arm), categories=size, effect=effect).mean(axis=0) for arm in (0, 1)]
+            truth = np.diff([-np.diff(np.concatenate([[1.0], those, [0.0]])) for those in above], axis=0)[0]
+            hits, errors, ratios, off = defaultdict(list), [], [], []
+            for _ in range(trials):
+                said, arm, subsample, grade = with_grades(setting, effect=effect, rng=rng)
+                counts = np.bincount((arm * one.shape[1] + subsample) * size + said, minlength=one.shape[0] * one.shape[1] * size)
+                plain = maximum_likelihood_fit(counts.reshape(*one.shape, size).astype(float), category_model(one))
+                found = adjusted_categories(said, arm, subsample, {"grade": grade}, design=one)
+                leaked = adjusted_categories(said, arm, subsample, {"grade": grade, "later": arm + rng.normal(size=n) * 0.3}, design=one)
+                hits["test"].append(found.no_effect[0].p_value < 0.05)
+                for place, (effect_on, leaking) in enumerate(zip(found.effects[:size], leaked.effects[:size], strict=True)):
+                    hits["interval"].append(effect_on.interval.contains(truth[place]))
+                    hits["wald"].append(effect_on.wald is not None and effect_on.wald.contains(truth[place]))
+                    hits["leak"].append(leaking.interval.contains(truth[place]))
+                    delta, row = effect_on.honest_times_effect, np.eye(size)[place]
+                    contrast = plain.model.of_arm(1, row) - plain.model.of_arm(0, row)
+                    ratios.append(delta.standard_error / np.sqrt(contrast @ plain.covariance @ contrast))
+                    errors.append(delta.standard_error**2)
+                    off.append((delta.value - setting.honest * truth[place]) ** 2)
+            numbers = [*(f"{np.mean(hits[name]):.3f}" for name in ("interval", "wald", "test")), f"{np.mean(ratios):.3f}"]
+            numbers += [f"{np.sqrt(np.mean(off) / np.mean(errors)):.3f}", f"{np.mean(hits['leak']):.3f}"]
+            print(f"| {base.name} | {n} | {effect:g} |", " | ".join(numbers), "|", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--trials", type=int, default=1000)
     parser.add_argument("--level", action="store_true")
+    parser.add_argument("--covariates", action="store_true")
     asked = parser.parse_args()
+    if asked.covariates:
+        covariates(trials=asked.trials)
+        return
     if asked.level:
         level(trials=asked.trials)
         return

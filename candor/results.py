@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 DIFFERENCE_IN_MEANS = "difference_in_means"
 EFFICIENT = "efficient"
+EFFICIENT_WITH_COVARIATES = "efficient_with_covariates"
 EFFICIENT_ARM_SPECIFIC = "efficient_arm_specific_cheaters"
 HEADLINE = EFFICIENT
 """The method of the headline, of Δ and its test, and of the plan's power; its effects come first. Others stand beside it."""

@@ -11,6 +11,7 @@ CODES_ADDED = register("study.codes_added", "Personal entry codes were added to 
 CODES_OPENED = register("study.codes_opened", "The page of a study's codes was opened; one entry for each person and day")
 WORDS_READ = register("study.words_read", "What people wrote in short texts was read; one entry for each person and day")
 CODES_CHECKED = register("study.codes_checked", "Completion codes that students handed in were checked")
+CREDIT_CHANGED = register("study.credit_changed", "Credit by a course platform was turned on, changed or turned off; with the key's hash")
 STUDY_EXPORTED = register("study.exported", "A study was written as a study file")
 SUBMITTED = register("study.submitted", "A protocol was frozen and submitted for review")
 APPROVED = register("study.approved", "A protocol was approved")

@@ -211,7 +211,6 @@ class StudyDefinition(Part):
                 require_faces(question, self.die.subsamples, where=f"questions[{place}]")
         named = [question.name for question in self.category_questions]
         unfit = {
-            "direct_group: people are asked without a die for a yes or a no": self.direct_group,
             "allocation.unit: cluster: their estimates take people for independent": self.in_sections,
             f"analysis: margins and families are of yes/no questions; remove {some(named)}": self.analysis.questions & set(named),
             "subgroups: they are compared for yes/no questions, and there is none": self.subgroups and not self.yes_no_questions,

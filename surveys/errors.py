@@ -135,3 +135,11 @@ class ClassRoomError(SurveyError):
     """A room for a class that cannot be opened, or an answer that it cannot take."""
 
     title = _("This did not work in the room of this class")
+
+
+class CreditError(SurveyError):
+    """Credit that cannot be given, or that was given already."""
+
+    http_status = HTTPStatus.CONFLICT
+    title = _("This credit cannot be given")
+    advice = _("Nothing was changed. Ask your teacher if you cannot find out why.")

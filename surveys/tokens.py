@@ -67,8 +67,14 @@ def looks_like_withdrawal_code(code: str) -> bool:
 
 def completion_code(token: str, study: str) -> str:
     """Proof of completion: a number derived from the token, signed for this study. It is not stored, so nothing can link it."""
-    number = _digest("completion", token)[:5]
-    return f"{DONE}-{_readable(number + _signature(number, study))}"
+    return _signed_number(_digest("completion", token)[:5], study)
+
+
+def credit_code(token_hash: str, study: str) -> str:
+    """A completion code for a browser without scripts, which handed its token back before it asks. It needs our key: no thief of the
+    database can tell whose it is.
+    """
+    return _signed_number(salted_hmac("credit code", token_hash, algorithm="sha256").digest()[:5], study)
 
 
 def completion_code_is_genuine(code: str, study: str) -> bool:
@@ -96,6 +102,10 @@ def hash_of_panel_identifier(identifier: str, study: str) -> str:
 
 def _digest(purpose: str, secret: str) -> bytes:
     return hashlib.sha256(f"candor {purpose}: {secret}".encode()).digest()
+
+
+def _signed_number(number: bytes, study: str) -> str:
+    return f"{DONE}-{_readable(number + _signature(number, study))}"
 
 
 def _signature(number: bytes, study: str) -> bytes:

@@ -1,4 +1,4 @@
-"""One message over HTTP: signed, to a checked address, without redirections and with little patience."""
+"""One message over HTTP: to a checked address, without redirections and with little patience; and the signature of webhooks."""
 
 import hashlib
 import hmac
@@ -8,6 +8,8 @@ import httpcore
 
 from webhooks.addresses import resolve
 
+MOST_BYTES = 200_000
+"""More than any answer that is read has."""
 SECONDS = {"connect": 5.0, "write": 5.0, "read": 5.0, "pool": 5.0}
 
 
@@ -37,9 +39,21 @@ def signature(secret: str, *, timestamp: str, body: bytes) -> str:
 
 def post(address: str, *, headers: dict[str, str], body: bytes, private_is_allowed: bool) -> int:
     """The status of the answer, whose content is not read."""
+    return exchange("POST", address, headers=headers, body=body, private_is_allowed=private_is_allowed, most_bytes=0)[0]
+
+
+def exchange(
+    method: str, address: str, *, headers: dict[str, str], body: bytes, private_is_allowed: bool, most_bytes: int = MOST_BYTES
+) -> tuple[int, bytes]:
+    """The status of the answer, and its content as far as `most_bytes`."""
     network = CheckedNetwork(private_is_allowed=private_is_allowed)
     with (
         httpcore.ConnectionPool(network_backend=network, retries=0) as pool,
-        pool.stream("POST", address, headers=list(headers.items()), content=body, extensions={"timeout": SECONDS}) as answer,
+        pool.stream(method, address, headers=list(headers.items()), content=body, extensions={"timeout": SECONDS}) as answer,
     ):
-        return answer.status
+        content = b""
+        for part in answer.iter_stream() if most_bytes else ():
+            content += part
+            if len(content) > most_bytes:
+                break
+        return answer.status, content[:most_bytes]

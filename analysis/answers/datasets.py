@@ -3,6 +3,7 @@
 import io
 import json
 from dataclasses import dataclass, field
+from uuid import UUID
 
 import numpy as np
 from django.db.models import Case, Count, Max, Value, When
@@ -36,7 +37,7 @@ def cell_counts(study: Study, definition: StudyDefinition, *, only_who_agreed_to
     return counts
 
 
-def category_counts(study: Study, definition: StudyDefinition) -> dict[str, NDArray[np.int64]]:
+def category_counts(study: Study, definition: StudyDefinition, *, only_who_agreed_to_direct: bool = False) -> dict[str, NDArray[np.int64]]:
     """Per question with categories the same, shape (arms, subsamples, categories), in the order of the definition."""
     arms = {arm.name: index for index, arm in enumerate(definition.arms)}
     subsamples = {name: index for index, name in enumerate(definition.die.subsamples)}
@@ -45,6 +46,7 @@ def category_counts(study: Study, definition: StudyDefinition) -> dict[str, NDAr
     if not counts:
         return counts
     responses = CategoryResponse.objects.filter(participant__study=study, participant__step=Step.FINISHED, participant__counted=True)
+    responses = responses.filter(participant__agrees_to_direct=True) if only_who_agreed_to_direct else responses
     rows = responses.values_list("question", "participant__arm", "participant__subsample", "category").annotate(Count("pk"))
     for question, arm, subsample, category, count in rows:
         counts[question][arms[arm], subsamples[subsample], category] = count
@@ -70,7 +72,7 @@ def assigned_counts(study: Study, definition: StudyDefinition) -> NDArray[np.int
 class People:
     """Everybody in the shown numbers who was assigned to the die, without names, keys or order.
 
-    `reported` by question is 0, 1 or `NOT_REPORTED`; `groups` by planned subgroup is the chosen option, or "";
+    `reported` by question is 0, 1, … or `NOT_REPORTED`; `groups` by planned subgroup is the chosen option, or "";
     where sections are assigned as a whole it has the sections.
 
     The rows are sorted by content, so that they tell nothing about the order of arrival, and the same people always make the same arrays.
@@ -85,11 +87,11 @@ class People:
     def who_answered(self, question: str) -> NDArray[np.bool_]:
         return np.asarray(self.reported[question] != NOT_REPORTED)
 
-    def counts(self, question: str, *, arms: int, subsamples: int) -> NDArray[np.int64]:
-        """As in `cell_counts`."""
+    def counts(self, question: str, *, arms: int, subsamples: int, answers: int = 2) -> NDArray[np.int64]:
+        """As in `cell_counts`, or in `category_counts`."""
         there = self.who_answered(question)
-        cells = (self.arm[there] * subsamples + self.subsample[there]) * 2 + self.reported[question][there]
-        return np.bincount(cells, minlength=arms * subsamples * 2).reshape(arms, subsamples, 2)
+        cells = (self.arm[there] * subsamples + self.subsample[there]) * answers + self.reported[question][there]
+        return np.bincount(cells, minlength=arms * subsamples * answers).reshape(arms, subsamples, answers)
 
     def assigned(self, *, arms: int, subsamples: int) -> NDArray[np.int64]:
         """As in `assigned_counts`."""
@@ -118,8 +120,8 @@ class People:
 
 
 def people_of(study: Study, definition: StudyDefinition) -> People:
-    """Everybody who was assigned to the die, is in a whole batch and has not withdrawn, in one query. After the end also people who did not
-    finish.
+    """Everybody who was assigned to the die, is in a whole batch and has not withdrawn, in one query and one for questions with
+    categories. After the end also people who did not finish.
     """
     arms = {arm.name: index for index, arm in enumerate(definition.arms)}
     subsamples = {name: index for index, name in enumerate(definition.die.subsamples)}
@@ -133,23 +135,36 @@ def people_of(study: Study, definition: StudyDefinition) -> People:
         )
         for index, name in enumerate(questions)
     }
+    named = [question.name for question in definition.category_questions]
+    chosen: dict[tuple[UUID, str], int] = {}
+    if named:
+        responses = CategoryResponse.objects.filter(participant__study=study, participant__step=Step.FINISHED, participant__counted=True)
+        rows_of_them = responses.values_list("participant", "question", "category")
+        chosen = {(person, question): category for person, question, category in rows_of_them.iterator(chunk_size=20_000)}
     found = (
         Participant.objects.filter(study=study, counted=True)
         .exclude(arm="")
         .exclude(subsample=DIRECT)
         .annotate(**answers)
-        .values_list("arm", "subsample", "background", *answers)
+        .values_list("pk", "arm", "subsample", "background", *answers)
     )
     rows = sorted(
-        ((arms[arm], subsamples[subsample], *(NOT_REPORTED if value is None else value for value in values)), _sortable(background))
-        for arm, subsample, background, *values in found.iterator(chunk_size=20_000)
+        (
+            (
+                *(arms[arm], subsamples[subsample]),
+                *(NOT_REPORTED if value is None else value for value in values),
+                *(chosen.get((person, name), NOT_REPORTED) for name in named),
+            ),
+            _sortable(background),
+        )
+        for person, arm, subsample, background, *values in found.iterator(chunk_size=20_000)
     )
-    numbers = np.array([numbers for numbers, _background in rows], dtype=np.intp).reshape(len(rows), 2 + len(questions))
+    numbers = np.array([numbers for numbers, _background in rows], dtype=np.intp).reshape(len(rows), 2 + len(questions) + len(named))
     backgrounds = [json.loads(background) for _numbers, background in rows]
     return People(
         arm=numbers[:, 0],
         subsample=numbers[:, 1],
-        reported={name: numbers[:, 2 + index].astype(np.int8) for index, name in enumerate(questions)},
+        reported={name: numbers[:, 2 + index].astype(np.int8) for index, name in enumerate((*questions, *named))},
         covariates=covariates_of(definition.asked, backgrounds),
         groups={
             name: np.array([answers.get(name) or "" for answers in backgrounds], dtype=str)

@@ -9,7 +9,7 @@ import numpy as np
 from django.db.models import Count
 from numpy.typing import NDArray
 
-from analysis.answers.datasets import cell_counts
+from analysis.answers.datasets import category_counts, cell_counts
 from analysis.selectors import latest_results
 from analysis.stored_results import DirectGroup, DirectOutcome, read_results
 from surveys.definition import DIRECT, StudyDefinition
@@ -23,7 +23,8 @@ def direct_results(study: Study, definition: StudyDefinition) -> DirectGroup:
     before = latest_results(study) if study.forgotten_on else None
     if before and (found := read_results(before.results)) and found.direct_group:
         return found.direct_group
-    from candor.estimators.direct_comparison import SMALLEST_CELL, direct_comparison  # SciPy, which web processes can do without
+    from candor.categories.direct import direct_comparisons  # SciPy, which web processes can do without
+    from candor.estimators.direct_comparison import SMALLEST_CELL, direct_comparison
 
     drawn = Participant.objects.filter(study=study, subsample=DIRECT, step=Step.FINISHED, counted=True)
     agreed = dict(drawn.values_list("agrees_to_direct").annotate(Count("pk")))
@@ -31,9 +32,15 @@ def direct_results(study: Study, definition: StudyDefinition) -> DirectGroup:
     ended = study.status in ENDED
     if (ended or study.rehearsal_of_id is not None) and study.forgotten_on is None:  # bots have nothing to hide
         with_die = cell_counts(study, definition, only_who_agreed_to_direct=True)
-        for question, direct in _direct_counts(study, definition).items():
-            compared = direct_comparison(direct, with_die[question], design=definition.design())
-            outcomes.append(DirectOutcome.of(compared, question=question))
+        with_die |= category_counts(study, definition, only_who_agreed_to_direct=True)
+        direct = _direct_counts(study, definition)
+        for question in definition.questions:
+            both, design = (direct[question.name], with_die[question.name]), definition.design_of(question)
+            if question.categories:
+                by_answer = direct_comparisons(*both, design=design)
+                outcomes += [DirectOutcome.of(one, question=question.name, category=name) for name, one in by_answer.items()]
+            else:
+                outcomes.append(DirectOutcome.of(direct_comparison(*both, design=design), question=question.name))
     return DirectGroup(
         asked=agreed.get(True, 0),
         drawn_but_refused=agreed.get(False, 0),
@@ -44,14 +51,14 @@ def direct_results(study: Study, definition: StudyDefinition) -> DirectGroup:
 
 
 def _direct_counts(study: Study, definition: StudyDefinition) -> Counts:
-    """Per question the number of people by arm and answer, shape (arms, 2); last axis no, yes."""
+    """Per question the number of people by arm and answer, shape (arms, answers): no and yes, or the categories."""
     arms = {arm.name: index for index, arm in enumerate(definition.arms)}
-    counts = {question.name: np.zeros((len(arms), 2), dtype=np.int64) for question in definition.yes_no_questions}
+    counts = {one.name: np.zeros((len(arms), len(one.categories) or 2), dtype=np.int64) for one in definition.questions}
     rows = (
         DirectAnswer.objects.filter(participant__study=study, participant__counted=True)
-        .values_list("question", "participant__arm", "yes")
+        .values_list("question", "participant__arm", "yes", "category")
         .annotate(Count("pk"))
     )
-    for question, arm, yes, count in rows:
-        counts[question][arms[arm], int(yes)] = count
+    for question, arm, yes, category, count in rows:
+        counts[question][arms[arm], int(yes) if category is None else category] = count
     return counts

@@ -91,4 +91,5 @@ SHOWN = (
     "studies",
     "seed",
     "design",
+    "answer",
 )

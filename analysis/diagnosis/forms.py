@@ -4,10 +4,13 @@ from django import forms
 from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
+from analysis.diagnosis.answers import labels
 from analysis.diagnosis.services import FEWEST_STUDIES, MOST_PEOPLE, MOST_STUDIES, Asked
 from analysis.rehearsal.forms import TypedNumber
 from surveys.definition import StudyDefinition
 from surveys.questions.sections import INTRACLASS_CORRELATION
+
+ABOUT = _("A named answer is diagnosed as a yes-or-no question: it stands for yes, every other answer for no.")
 
 
 class DiagnosisForm(forms.Form):
@@ -58,8 +61,11 @@ class DiagnosisForm(forms.Form):
         initial=4000,
     )
 
-    def __init__(self, data: QueryDict | None = None, *, definition: StudyDefinition) -> None:
+    def __init__(self, data: QueryDict | None = None, *, definition: StudyDefinition, language: str) -> None:
         super().__init__(data, initial={"people": definition.planned_with_die})
+        if definition.category_questions:
+            self.choices = list(labels(definition, language))
+            self.fields["answer"] = forms.ChoiceField(label=_("About"), help_text=ABOUT, required=False, choices=self.choices)
         if definition.is_survey:
             del self.fields["effect"]
         if not definition.in_sections:
@@ -81,4 +87,5 @@ class DiagnosisForm(forms.Form):
             drop_out=given["dropout"] / 100,
             studies=given["studies"],
             intraclass_correlation=given.get("alike", 0) / 100,
+            answer=given.get("answer"),
         )

@@ -9,6 +9,7 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from analysis.diagnosis.answers import designs, in_words
 from analysis.diagnosis.simulating import plan_of, tallies_of
 from analysis.models import Diagnosis, DiagnosisStatus
 from candor.diagnosis.diagnose import Plan
@@ -61,6 +62,8 @@ class DiagnosisView:
     is_survey: bool
     sections: int | None
     has_changed: bool
+    answer: str
+    """The answer that stands for yes; empty where it is yes itself."""
 
     @property
     def is_working(self) -> bool:
@@ -79,7 +82,8 @@ def diagnosis_view(diagnosis: Diagnosis, definition: StudyDefinition, *, languag
         is_identified=plan.design.identification.effect,
         is_survey=plan.design.is_survey,
         sections=plan.sections,
-        has_changed=definition.design().to_document() != diagnosis.design,
+        has_changed=(now := designs(definition).get(diagnosis.answer)) is None or now.to_document() != diagnosis.design,
+        answer=in_words(definition, diagnosis.answer, language) if diagnosis.answer else "",
     )
 
 

@@ -30,6 +30,12 @@ class AskedSerializer(serializers.Serializer[object]):
         help_text="Correlation of the true answers of two people of a section; left out of account where people are assigned one by one.",
     )
     studies = WholeField(low=FEWEST_STUDIES, high=MOST_STUDIES, default=4000, help_text="Simulated studies for each setting.")
+    answer = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        max_length=110,
+        help_text="Such as `copying/often`: that answer stands for yes, every other one for no. Empty: the yes/no questions.",
+    )
 
     def asked(self, definition: StudyDefinition) -> Asked:
         """A survey, which compares nothing, has no effect."""
@@ -42,6 +48,7 @@ class AskedSerializer(serializers.Serializer[object]):
             drop_out=given["dropout"],
             studies=given["studies"],
             intraclass_correlation=given["alike"] if definition.in_sections else 0.0,
+            answer=given.get("answer"),
         )
 
 
@@ -85,6 +92,7 @@ class DiagnosisSerializer(serializers.Serializer[object]):
     studies = serializers.IntegerField()
     seed = serializers.IntegerField()
     design = serializers.JSONField()
+    answer = serializers.CharField(allow_blank=True)
     settings = SettingSerializer(many=True)
 
 

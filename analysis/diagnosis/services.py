@@ -1,7 +1,7 @@
 """Asking for a diagnosis, stopping it, and deleting it."""
 
 import secrets
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 
 from django.db import transaction
@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy
 
 from accounts.models import User
 from analysis import actions
+from analysis.diagnosis.answers import YES_NO, designs
 from analysis.models import Diagnosis, DiagnosisStatus
 from audit.services import record
 from jobs.tasks import send
@@ -38,6 +39,8 @@ class Asked:
     drop_out: float
     studies: int
     intraclass_correlation: float = 0.0
+    answer: str | None = None
+    """The address of an answer that stands for yes; None for the usual subject of `analysis.diagnosis.answers`."""
 
     def __post_init__(self) -> None:
         for found, fewest, most in ((self.people, 1, MOST_PEOPLE), (self.studies, FEWEST_STUDIES, MOST_STUDIES)):
@@ -58,9 +61,14 @@ class Asked:
 @transaction.atomic
 def diagnose(study: Study, *, definition: StudyDefinition, asked: Asked, actor: User) -> Diagnosis:
     """Simulate the design of `definition`; the new diagnosis takes the place of an older one."""
-    design = definition.design()
-    if not definition.yes_no_questions:
-        raise DiagnosisError(_("This study has no yes-or-no question, and only those can be diagnosed."))
+    possible = designs(definition)
+    answer = next(iter(possible), YES_NO) if asked.answer is None else asked.answer
+    if answer not in possible:
+        raise DiagnosisError(
+            _("Expected one of %(possible)s as the answer, found %(found)s.")
+            % {"possible": ", ".join(address or _("none") for address in possible), "found": answer[:110] or _("none")}
+        )
+    design, asked = possible[answer], replace(asked, answer=answer)
     if design.is_survey and not design.identification.prevalence:
         raise DiagnosisError(_("This die leaves open how many truly say yes, so that no study estimates it and none can be diagnosed."))
     if definition.in_sections and asked.people < (fewest := 2 * len(definition.sections)):

@@ -23,7 +23,7 @@ def diagnosis(request: HttpRequest, slug: str) -> HttpResponse:
     seat = access_own_study(user, slug)
     study, definition = seat.study, definition_for(seat)
     sent = request.POST if request.POST.get("action") == "start" else None
-    form = DiagnosisForm(sent, definition=definition)
+    form = DiagnosisForm(sent, definition=definition, language=get_language() or "en")
     match request.POST.get("action"):
         case "start" if form.is_valid():
             diagnose(study, definition=definition, asked=form.asked(), actor=user)

@@ -122,11 +122,18 @@ def lettered(results: Results, names: ArmNames) -> Results:
 
 def called_categories(outcome: CategoryOutcome, names: ArmNames) -> CategoryOutcome:
     """A question with categories, with this reader's names of arms."""
+    adjusted = outcome.with_covariates
     return replace(
         outcome,
         no_effect=tuple(_called(one, names) for one in outcome.no_effect),
         effects=tuple(_called(one, names) for one in outcome.effects),
         prevalence=tuple(replace(one, arm=names.files.get(one.arm, one.arm)) for one in outcome.prevalence),
+        with_covariates=adjusted
+        and replace(
+            adjusted,
+            no_effect=tuple(_called(one, names) for one in adjusted.no_effect),
+            effects=tuple(_called(one, names) for one in adjusted.effects),
+        ),
     )
 
 
@@ -156,11 +163,20 @@ def _blinded_categories(outcome: CategoryOutcome | NotYet, names: ArmNames) -> C
     """The same for a question with categories."""
     if isinstance(outcome, NotYet):
         return outcome if outcome.not_yet == ONCE else replace(outcome, not_yet=_("The answers so far do not allow an estimate."))
+    adjusted = outcome.with_covariates
     return replace(
         outcome,
         no_effect=_contrasts(outcome.no_effect, turned_test, names),
         effects=_contrasts(outcome.effects, turned_category, names),
         prevalence=_shares(outcome.prevalence, names),
+        missing_answers=outcome.missing_answers and replace(outcome.missing_answers, contrasts=()),
+        with_covariates=adjusted
+        and replace(
+            adjusted,
+            no_effect=_contrasts(adjusted.no_effect, turned_test, names),
+            effects=_contrasts(adjusted.effects, turned_category, names),
+            notes=(),
+        ),
         notes=(),
     )
 

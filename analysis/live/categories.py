@@ -7,10 +7,20 @@ from django.utils.translation import gettext as _
 
 from analysis.live.blinding import ArmNames
 from analysis.live.notes import plain_note, plain_reason
-from analysis.live.wording import cheater_sentence, contrast_in_words, down, on_condition, specification_sentence, up
+from analysis.live.wording import (
+    cheater_sentence,
+    contrast_in_words,
+    down,
+    how_many_are_missing,
+    missing_alike_sentence,
+    on_condition,
+    specification_sentence,
+    up,
+)
 from analysis.stored_results import NotYet, Results
 from candor.categories.results import AT_LEAST, CATEGORY, CategoryEffect, CategoryOutcome, CategoryPrevalence, NoEffectTest
 from candor.designs.privacy_words import certainty
+from candor.estimators.missing_answers import MissingByContrast
 from candor.results import SequentialValue
 from surveys.questions.sensitive import SensitiveQuestion
 
@@ -34,6 +44,11 @@ class ShownCategories:
     """With the names of contrast and answer."""
     prevalence: tuple[tuple[CategoryPrevalence, str, str], ...] = ()
     """With the names of arm and answer."""
+    adjusted_tests: tuple[tuple[NoEffectTest, str], ...] = ()
+    adjusted: tuple[tuple[CategoryEffect, str, str], ...] = ()
+    """The tests and the effects with background answers, with these names."""
+    missing: tuple[tuple[MissingByContrast, str, str], ...] = ()
+    """The ranges that missing answers leave open, with the names of contrast and answer."""
     notes: tuple[str, ...] = ()
     is_background: bool = False
     """Whether it is a background question that is privatised in the browser: about all arms together, and no outcome."""
@@ -60,7 +75,7 @@ class CategoryWords:
         answers, about = {one.name: one.text.in_language(language) for one in question.categories}, question.is_background
         return cls(names=names, answers=answers, stated_rate=stated_rate, is_survey=is_survey or about, is_background=about)
 
-    def contrast(self, one: CategoryEffect | NoEffectTest) -> str:
+    def contrast(self, one: CategoryEffect | NoEffectTest | MissingByContrast) -> str:
         return contrast_in_words(self.names.shown[one.treatment], self.names.shown[one.control])
 
     def answer(self, one: CategoryEffect | CategoryPrevalence) -> str:
@@ -73,7 +88,7 @@ class CategoryWords:
     def sentences(self, found: CategoryOutcome) -> Iterator[str]:
         """The findings, and how often such sentences are wrong."""
         if self.is_background and len(self.names.shown) > 1:
-            yield _("This question is about people, whom no arm changes: the answers of all arms count together.")
+            yield _("This question describes people, and no arm changes its answers: those of all arms count together.")
         yield cheater_sentence(_cheaters(found), stated_rate=self.stated_rate)
         for test in found.no_effect:
             yield self._balance(test) if self.is_background else self._no_effect(test)
@@ -83,6 +98,8 @@ class CategoryWords:
         if self.is_survey:
             yield from filter(None, (self._share(one) for one in found.prevalence if one.measure == CATEGORY))
         yield from filter(None, [specification_sentence(found.specification_test, survey=self.is_survey)])
+        if (missing := found.missing_answers) is not None:
+            yield f"{how_many_are_missing(missing)} {missing_alike_sentence(missing)}"
         if self.names.hides_contrasts and not self.is_background:
             yield _("Effects are compared with the control arm, which would tell who is who; they are shown when the study is closed.")
         yield self._error_rate(found)
@@ -182,7 +199,7 @@ def shown_categories(
         return None
     name, text = question.name, question.text.in_language(language)
     if isinstance(found, CategoryOutcome):
-        arms = words.names.shown
+        arms, adjusted = words.names.shown, found.with_covariates
         return ShownCategories(
             name=name,
             question=text,
@@ -193,7 +210,13 @@ def shown_categories(
             no_effect=tuple((one, words.contrast(one)) for one in found.no_effect),
             effects=tuple((one, words.contrast(one), words.answer(one)) for one in found.effects),
             prevalence=tuple((one, words.names.shown_of(one.arm), words.answer(one)) for one in found.prevalence),
-            notes=tuple(plain_note(note, arms=arms) for note in found.notes),
+            adjusted_tests=tuple((one, words.contrast(one)) for one in (adjusted.no_effect if adjusted else ())),
+            adjusted=tuple((one, words.contrast(one), words.answer(one)) for one in (adjusted.effects if adjusted else ())),
+            missing=tuple(
+                (one, words.contrast(one), words.answers.get(one.category or "", one.category or ""))
+                for one in (found.missing_answers.contrasts if found.missing_answers else ())
+            ),
+            notes=tuple(plain_note(note, arms=arms) for note in (*found.notes, *(adjusted.notes if adjusted else ()))),
             is_background=question.is_background,
         )
     reason = shown.not_yet if isinstance(shown, NotYet) else _("the planned analysis is being computed")

@@ -107,9 +107,10 @@ class ShownQuestion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownDirectOutcome:
-    """One question as it was asked without a die: by arm beside the die, and between arms."""
+    """One question as it was asked without a die: by arm beside the die, and between arms; of named answers, about one of them."""
 
     text: str
+    answer: str
     rows: tuple[tuple[str, DirectPrevalence, UnderReporting], ...]
     contrasts: tuple[tuple[str, DirectDifference], ...]
     assumption: str
@@ -185,9 +186,16 @@ class LiveView:
     def direct_outcomes(self) -> Iterator[ShownDirectOutcome]:
         """Their answers, with questions and arms as they are to be called."""
         questions = {question.name: question.text.in_language(self.language) for question in self.definition.questions}
+        answers = {
+            (question.name, one.name): one.text.in_language(self.language)
+            for question in self.definition.category_questions
+            for one in question.categories
+        }
         for outcome in self.direct_group.outcomes if self.direct_group else ():
+            answer = answers.get((outcome.question, outcome.category or ""), outcome.category or "")
             yield ShownDirectOutcome(
                 text=questions[outcome.question],
+                answer=answer,
                 rows=tuple(
                     (self.names.shown[direct.arm], direct, compared)
                     for direct, compared in zip(outcome.prevalence, outcome.under_reporting, strict=True)

@@ -1,14 +1,15 @@
 """The tables of the live page, by the names in their addresses, their heads first. Names of the study file, not texts of a language."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 from analysis.figures.intervals import ends_of
 from analysis.live.matrix import matrix_rows
 from analysis.live.page import LiveView
 from analysis.live.progress import DayCount, Flow
+from candor.categories.results import AdjustedCategories, CategoryOutcome
 from candor.figures.forest import Ends
-from candor.results import Interval
+from candor.results import EFFICIENT, EFFICIENT_WITH_COVARIATES, Interval
 
 Row = Sequence[object]
 NO_ENDS: Ends = (None, None)
@@ -126,7 +127,7 @@ def _estimates(live: LiveView) -> Iterator[Row]:
 def _categories(live: LiveView) -> Iterator[Row]:
     """The planned analysis of questions with categories; only its head before its moment."""
     head = ("question", "n", "quantity", "category", "arm", "against", "estimate", "standard_error", "low", "high")
-    yield (*head, "degrees_of_freedom", "p_value", "holm_p_value")
+    yield (*head, "degrees_of_freedom", "p_value", "holm_p_value", "method", "for_publication")
     files = live.names.files
     for shown in live.categories:
         outcome = shown.numbers
@@ -134,17 +135,30 @@ def _categories(live: LiveView) -> Iterator[Row]:
             continue
         start, cheaters = (shown.name, outcome.n), outcome.cheater_proportion
         share = (cheaters.value, cheaters.standard_error, *_both(cheaters.interval))
-        yield (*start, "cheater_proportion", "", "", "", *share, None, None, None)
-        for test in outcome.no_effect:
-            arms = files[test.treatment], files[test.control]
-            tested = "balance" if shown.is_background else "no_effect"
-            yield (*start, tested, "", *arms, test.statistic, None, None, None, test.df, test.p_value, test.adjusted_p_value)
-        for one in outcome.effects:
-            what = (f"effect_on_{one.measure}", one.category or "", files[one.treatment], files[one.control])
-            yield (*start, *what, one.value, one.standard_error, *_both(one.interval), None, one.p_value, one.adjusted_p_value)
+        yield (*start, "cheater_proportion", "", "", "", *share, None, None, None, EFFICIENT, True)
+        for row in _effects_on_answers(outcome, files, tested="balance" if shown.is_background else "no_effect"):
+            yield (*start, *row, EFFICIENT, True)
+        for row in _effects_on_answers(outcome.with_covariates, files) if outcome.with_covariates else ():
+            yield (*start, *row, EFFICIENT_WITH_COVARIATES, False)
         for true in outcome.prevalence:
             what = (true.measure, true.category or "", files.get(true.arm, true.arm), "")
-            yield (*start, *what, true.value, true.standard_error, *_both(true.interval), None, None, None)
+            yield (*start, *what, true.value, true.standard_error, *_both(true.interval), None, None, None, EFFICIENT, True)
+        for gone in outcome.missing_answers.contrasts if outcome.missing_answers else ():
+            about = (gone.category or "", files[gone.treatment], files[gone.control])
+            for bounds, ends in (("missing_worst_case", gone.worst_case), ("missing_lee", gone.lee)):
+                yield (*start, bounds, *about, None, None, *ends, None, None, None, "", True)
+
+
+def _effects_on_answers(
+    found: CategoryOutcome | AdjustedCategories, files: Mapping[str, str], *, tested: str = "no_effect"
+) -> Iterator[Row]:
+    """The tests and the effects, from the quantity to Holm's p-value."""
+    for test in found.no_effect:
+        what = (tested, "", files[test.treatment], files[test.control], test.statistic, None, None, None)
+        yield (*what, test.df, test.p_value, test.adjusted_p_value)
+    for one in found.effects:
+        about = (f"effect_on_{one.measure}", one.category or "", files[one.treatment], files[one.control])
+        yield (*about, one.value, one.standard_error, *_both(one.interval), None, one.p_value, one.adjusted_p_value)
 
 
 def _running(live: LiveView) -> Iterator[Row]:
@@ -157,18 +171,18 @@ def _running(live: LiveView) -> Iterator[Row]:
 
 def _direct(live: LiveView) -> Iterator[Row]:
     """Only its head while the study runs."""
-    head = ("question", "quantity", "arm", "against", "n", "yes", "estimate", "standard_error", "low", "high", "p_value")
+    head = ("question", "category", "quantity", "arm", "against", "n", "yes", "estimate", "standard_error", "low", "high", "p_value")
     yield (*head, "for_publication")
     files = live.names.files
     for outcome in live.direct_group.outcomes if live.direct_group else ():
         for share in outcome.prevalence:
-            start = (outcome.question, "said_yes_directly", files[share.arm], "", share.n, share.yes)
+            start = (outcome.question, outcome.category or "", "said_yes_directly", files[share.arm], "", share.n, share.yes)
             yield (*start, share.value, None, *_both(share.interval), None, False)
         for one in outcome.differences:
-            start = (outcome.question, "difference", files[one.treatment], files[one.control], None, None)
+            start = (outcome.question, outcome.category or "", "difference", files[one.treatment], files[one.control], None, None)
             yield (*start, one.value, None, *_both(one.interval), None, False)
         for gap in outcome.under_reporting:
-            start = (outcome.question, "die_minus_direct", files[gap.arm], "", None, None)
+            start = (outcome.question, outcome.category or "", "die_minus_direct", files[gap.arm], "", None, None)
             yield (*start, gap.value, gap.standard_error, *_both(gap.interval), gap.p_value, False)
 
 

@@ -152,8 +152,6 @@ def missing_sentence(missing: MissingAnswers | None, *, names: Mapping[str, str]
     """How many answers are missing, and what they could change at most; names of arms as they are to be shown."""
     if missing is None:
         return ""
-    numbers = {"missing": missing.missing, "people": round(missing.missing / missing.share)}
-    said = _("%(missing)d of %(people)d people did not answer this question.") % numbers
     ranges = [
         _(
             "With any answers of theirs, the estimated change of the share of yes from “%(control)s” to “%(treatment)s”, by the "
@@ -168,27 +166,19 @@ def missing_sentence(missing: MissingAnswers | None, *, names: Mapping[str, str]
         }
         for one in missing.contrasts
     ]
-    return " ".join([said, *ranges])
+    return " ".join([how_many_are_missing(missing), *ranges])
+
+
+def how_many_are_missing(missing: MissingAnswers) -> str:
+    numbers = {"missing": missing.missing, "people": round(missing.missing / missing.share)}
+    return _("%(missing)d of %(people)d people did not answer this question.") % numbers
 
 
 def missing_test_sentences(missing: MissingAnswers | None, *, names: Mapping[str, str]) -> Iterator[str]:
     """Whether answers are missing equally often everywhere, and Lee's bounds: for one look."""
     if missing is None:
         return
-    share = {"share": f"{100 * missing.p_value:.1f} %"}
-    if missing.p_value < DIFFERENT:
-        yield (
-            _(
-                "Answers are not missing equally often in all groups: chance alone would give such differences in %(share)s of studies. "
-                "People who answered may differ between the groups, which no estimate here corrects."
-            )
-            % share
-        )
-    else:
-        yield (
-            _("Answers are missing about equally often in all groups: chance alone would give such differences in %(share)s of studies.")
-            % share
-        )
+    yield missing_alike_sentence(missing)
     for one in missing.contrasts:
         yield _(
             "Among people who would answer in both groups, the estimated change from “%(control)s” to “%(treatment)s” lies between "
@@ -199,6 +189,23 @@ def missing_test_sentences(missing: MissingAnswers | None, *, names: Mapping[str
             "low": down(one.lee[0] * 100),
             "high": up(one.lee[1] * 100),
         }
+
+
+def missing_alike_sentence(missing: MissingAnswers) -> str:
+    """Whether answers are missing equally often everywhere."""
+    share = {"share": f"{100 * missing.p_value:.1f} %"}
+    if missing.p_value < DIFFERENT:
+        return (
+            _(
+                "Answers are not missing equally often in all groups: chance alone would give such differences in %(share)s of studies. "
+                "People who answered may differ between the groups, which no estimate here corrects."
+            )
+            % share
+        )
+    return (
+        _("Answers are missing about equally often in all groups: chance alone would give such differences in %(share)s of studies.")
+        % share
+    )
 
 
 def contrast_in_words(treatment: str, control: str) -> str:

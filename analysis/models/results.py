@@ -132,6 +132,7 @@ class Diagnosis(Lease):
     study = models.OneToOneField(Study, on_delete=models.CASCADE, related_name="diagnosis")
     status = models.CharField(max_length=10, choices=DiagnosisStatus, default=DiagnosisStatus.RUNNING)
     design = models.JSONField(help_text="The design document when it was asked for.")
+    answer = models.CharField(max_length=110, blank=True, default="", db_default="", help_text="question/answer that stands for yes.")
     people = models.PositiveIntegerField()
     prevalence = models.FloatField()
     effect = models.FloatField()

@@ -8,9 +8,7 @@ from typing import Any
 from analysis.packages.content import Content
 from analysis.packages.rows import Group, groups_of
 from candor.records.schema import Record
-from candor.results import EFFICIENT
-
-EFFICIENT_WITH_COVARIATES = "efficient_with_covariates"  # its module loads SciPy, which web processes can do without
+from candor.results import EFFICIENT, EFFICIENT_WITH_COVARIATES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

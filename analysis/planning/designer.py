@@ -57,6 +57,8 @@ class DieFacts:
     prevalence_identified: bool = False
     assumption: str = ""
     privacy: tuple[str, ...] = ()
+    of_categories: tuple[tuple[str, str], ...] = ()
+    """The questions with named answers, each with its ε on this die."""
 
 
 class DieDesigner(LookingPage):
@@ -162,7 +164,7 @@ def _with_die(definition: StudyDefinition, die: PlannedDie, cheaters: str | floa
         return None, _("The subsamples must differ in how often they say yes or no; else nothing tells cheaters apart.")
     designed = Die.model_validate({"sides": int(die.code), "subsamples": faces, "weights": weights, "cheaters": cheaters})
     try:
-        designed_for = fitted(definition.questions, designed)
+        designed_for = fitted(definition.questions, designed, before=definition.die)
         changed = definition.model_copy(update={"die": designed, "questions": designed_for})
         changed.design()
     except MethodError as error:
@@ -200,4 +202,7 @@ def _facts(definition: StudyDefinition, die: PlannedDie, trial: DraftForm) -> Di
         prevalence_identified=identification.prevalence,
         assumption=identification.assumption,
         privacy=privacy_in_words(changed.epsilon, questions=questions, total=total),
+        of_categories=tuple(
+            (one.text.in_language(changed.languages[0]), decimal(changed.epsilons[one.name])) for one in changed.category_questions
+        ),
     )

@@ -32,7 +32,7 @@ class CategoryFindings:
     figure: ShownFigure | None
     is_background: bool
     balance: str
-    """Of a background question: whether chance explains how the arms differ in its answers."""
+    """Whether chance explains how the arms differ in the answers to a background question; empty for others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

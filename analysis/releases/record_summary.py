@@ -8,10 +8,10 @@ from django.utils.formats import number_format
 
 from analysis.answers.study_records import named
 from analysis.models import Release, RunKind
-from analysis.packages.risk import EFFICIENT_WITH_COVARIATES
 from analysis.releases.protecting import Protection, still_asked
 from analysis.selectors import latest_results
 from analysis.stored_results import QuestionEstimate, read_results
+from candor.results import EFFICIENT_WITH_COVARIATES
 from surveys.models import Study
 from surveys.protocols import protocol_in_force
 

@@ -19,7 +19,7 @@ from analysis.seeds import SEED_KEY
 from analysis.stored_results import Balance, NotYet, QuestionEstimate
 from candor.adjustment.adjusted_study import AdjustedStudy, adjusted_study
 from candor.adjustment.balance import standardised_differences
-from candor.adjustment.doubly_robust import DOUBLY_ROBUST, EFFICIENT_WITH_COVARIATES, adjusted_cells
+from candor.adjustment.doubly_robust import DOUBLY_ROBUST, adjusted_cells
 from candor.designs.design import Design
 from candor.errors import MethodError
 from candor.estimators.missing_answers import MissingAnswers, missing_answers
@@ -35,7 +35,7 @@ from candor.resampling.bootstrap import (
 from candor.resampling.resampled_counts import ResampledCounts
 from candor.resampling.resampled_people import ResampledPeople
 from candor.resampling.seeds import seed_of
-from candor.results import OutcomeEstimate
+from candor.results import EFFICIENT_WITH_COVARIATES, OutcomeEstimate
 from candor.sequences.looks import NO_FITS, sequential_estimate
 from candor.studies.answers import Answers, resampled_people
 from surveys.definition import StudyDefinition

@@ -159,7 +159,8 @@ def begin_full_results(run: Run, definition: StudyDefinition) -> None:
     balance = balance_of(people, definition, shown=balance_shown_before(run)) if may_balance else None
     counts = {name: one.counts for name, one in analysis.items()}
     results = replace(
-        _results(run.study, definition, outcomes, counts=counts, balance=balance), subgroups=subgroups_of(run.study, people, definition)
+        _results(run.study, definition, outcomes, counts=counts, people=people, balance=balance),
+        subgroups=subgroups_of(run.study, people, definition),
     )
     with transaction.atomic():
         if not _ended_because_withheld(run):
@@ -181,14 +182,16 @@ def _results(
     outcomes: Mapping[str, QuestionEstimate | NotYet],
     *,
     counts: Mapping[str, NDArray[np.int64]],
+    people: People | None = None,
     balance: Balance | None = None,
 ) -> Results:
-    from analysis.runs.category_results import category_outcomes  # SciPy, which web processes can do without
+    from analysis.runs.category_results import CategoryAnswers, category_outcomes  # SciPy, which web processes can do without
     from analysis.runs.sequence_plans import SequencePlan
 
     plan, answered = SequencePlan.of(study), max((outcome.n for outcome in outcomes.values()), default=0)
     has_ended = nobody_comes_any_more(study)
-    categories = category_outcomes(study, definition, answered=answered, planned=plan.planned_n, has_ended=has_ended)
+    said = CategoryAnswers.counted(study, definition) if people is None else CategoryAnswers.of(people, definition)
+    categories = category_outcomes(said, definition, answered=answered, planned=plan.planned_n, has_ended=has_ended)
     return Results(
         n=max([answered, *(outcome.n for outcome in categories.values())]),
         design=definition.design().to_document(),

@@ -11,7 +11,7 @@ from analysis.answers.letter_grades import points_of
 from analysis.sources.tables import MISSING, Array, Column, Kind, Role, Schema, Table, order_by_chance
 from analysis.sources.tables import Value as Declared
 from surveys.definition import DIRECT, StudyDefinition
-from surveys.models import Participant, Step, Study
+from surveys.models import CategoryResponse, Participant, Step, Study
 from surveys.questions.background import (
     MOST_FRIENDS,
     Circle,
@@ -67,9 +67,10 @@ def schema_of(definition: StudyDefinition) -> Schema:
             label=asked.text,
             role=Role.REPORTED,
             kind=Kind.CATEGORY,
-            values=(Declared(name=NO, label=asked.no), Declared(name=YES, label=asked.yes)),
+            values=tuple(Declared(name=one.name, label=one.text) for one in asked.categories)
+            or (Declared(name=NO, label=asked.no), Declared(name=YES, label=asked.yes)),
         )
-        for asked in definition.yes_no_questions
+        for asked in definition.questions
     ]
     return Schema(columns=tuple(columns))
 
@@ -117,13 +118,21 @@ def _rows(people: "QuerySet[Participant]", definition: StudyDefinition) -> Itera
         )
         for place, question in enumerate(definition.yes_no_questions)
     }
-    columns = ("arm", "subsample", "background", "quiz", *answers)
-    return people.annotate(**answers).values_list(*columns).iterator(chunk_size=CHUNK // 10)
+    columns = ("pk", "arm", "subsample", "background", "quiz", *answers)
+    named = {question.name: [one.name for one in question.categories] for question in definition.category_questions}
+    chosen: dict[object, dict[str, str]] = {}
+    if named:
+        responses = CategoryResponse.objects.filter(participant__in=people, question__in=named)
+        for person, question, category in responses.values_list("participant", "question", "category").iterator(chunk_size=CHUNK):
+            if category < len(named[question]):
+                chosen.setdefault(person, {})[question] = named[question][category]
+    for person, *values in people.annotate(**answers).values_list(*columns).iterator(chunk_size=CHUNK // 10):
+        yield *values, chosen.get(person, {})
 
 
 def _values(person: Person, definition: StudyDefinition, groups: Sequence[Group]) -> Iterator[tuple[str, object]]:
     """The given values, by column."""
-    arm, subsample, background, quiz, *reported = person
+    arm, subsample, background, quiz, *reported, chosen = person
     yield "arm", arm
     yield "subsample", subsample
     for question in definition.asked:
@@ -143,6 +152,8 @@ def _values(person: Person, definition: StudyDefinition, groups: Sequence[Group]
         yield f"quiz.{item.name}", quiz.get(item.name)
     for place, asked in enumerate(definition.yes_no_questions):
         yield f"answer.{asked.name}", None if reported[place] is None else (NO, YES)[reported[place]]
+    for name, category in chosen.items():
+        yield f"answer.{name}", category
 
 
 def _as_number(question: Question, given: object) -> object:

@@ -100,8 +100,8 @@ def adjusted_study(
     answers = np.asarray(reported, dtype=float)
     if answers.ndim != 1 or not np.isin(answers, (0.0, 1.0)).all():
         raise DataError("reported answers must be one row of zeros and ones, without missing values")
-    arms = _positions(arm, what="arm", names=design.arms, n=len(answers))
-    subsamples = _positions(subsample, what="subsample", names=design.subsample_names, n=len(answers))
+    arms = positions_in(arm, what="arm", names=design.arms, n=len(answers))
+    subsamples = positions_in(subsample, what="subsample", names=design.subsample_names, n=len(answers))
     width = design.shape[1]
     table = np.bincount((arms * width + subsamples) * 2 + answers.astype(np.intp), minlength=2 * width * design.shape[0])
     counts = checked_counts(table.reshape(*design.shape, 2), design=design)
@@ -126,10 +126,22 @@ def adjusted_study(
     )
 
 
-def _positions(values: npt.ArrayLike, *, what: str, names: Sequence[str], n: int) -> IntArray:
+def positions_in(values: npt.ArrayLike, *, what: str, names: Sequence[str], n: int | None = None) -> IntArray:
+    """Positions among these names, checked; shape (n,).
+
+    Raises
+    ------
+    DataError
+        Not one for each of n answers, or none of the names.
+
+    Examples
+    --------
+    >>> positions_in([0, 1, 1], what="arm", names=("a", "b"), n=3).tolist()
+    [0, 1, 1]
+    """
     positions = np.asarray(values)
-    if positions.shape != (n,):
-        raise DataError(f"expected one {what} for each of {n} answers, found an array of shape {positions.shape}")
-    if n and (positions.dtype.kind not in "iub" or positions.min() < 0 or positions.max() >= len(names)):
+    if positions.ndim != 1 or (n is not None and len(positions) != n):
+        raise DataError(f"expected one {what} for each of {n or 'all'} answers, found an array of shape {positions.shape}")
+    if len(positions) and (positions.dtype.kind not in "iub" or positions.min() < 0 or positions.max() >= len(names)):
         raise DataError(f"every {what} must be a position from 0 to {len(names) - 1} ({', '.join(names)})")
     return positions.astype(np.intp)

@@ -18,10 +18,9 @@ from candor.estimators.cheaters import constrained_honest_proportion, influence_
 from candor.estimators.contrasts import effects_from_joint_estimates
 from candor.estimators.counts import YES, margins_of
 from candor.estimators.joint_estimates import JointEstimates
-from candor.results import Effect, SpecificationTest
+from candor.results import EFFICIENT_WITH_COVARIATES, Effect, SpecificationTest
 
 DOUBLY_ROBUST = "doubly_robust"
-EFFICIENT_WITH_COVARIATES = "efficient_with_covariates"
 HALF_A_PERSON = 0.5
 
 
@@ -144,7 +143,7 @@ def doubly_robust_estimates(study: AdjustedStudy) -> AdjustedEstimates:
     sensitive student data, equation (7).
     """
     design = study.design
-    outcomes = _contributions(study, study.arm, study.arm_models)
+    outcomes = contributions_to_means(study.reported, study.arm, study.matrix.values, study.arm_models)
     differences = outcomes[:, list(design.treatment_indexes)] - outcomes[:, [design.control_index]]
     truth = design.truth[study.subsample]
     mean_truth = float(truth.mean())
@@ -203,7 +202,7 @@ def adjusted_cells(study: AdjustedStudy) -> AdjustedCells:
     cell and no more, and without covariates gives the maximum of the likelihood. Where everybody in a cell answers alike, the variance of
     that cell's mean is not zero: that of a share of (yes + ½)/(n + 1) is added.
     """
-    outcomes = _contributions(study, study.cell, study.cell_models)
+    outcomes = contributions_to_means(study.reported, study.cell, study.matrix.values, study.cell_models)
     means = outcomes.mean(axis=0)
     contributions = outcomes - means
     sizes = study.counts.sum(axis=-1).reshape(-1)
@@ -382,9 +381,9 @@ def effects_with_covariates(study: AdjustedStudy, *, level: float = 0.95) -> tup
     return tuple(effect for estimates in both for effect in estimates.effects(design=study.design, level=level))
 
 
-def _contributions(study: AdjustedStudy, group: IntArray, models: Sequence[WorkingModel]) -> FloatArray:
+def contributions_to_means(outcome: FloatArray, group: IntArray, values: FloatArray, models: Sequence[WorkingModel]) -> FloatArray:
     """Each participant's contribution to the augmented mean of every group, as far off as for people whom the models have not seen."""
-    found = augmented_means(study.reported, group, study.matrix.values, models)
+    found = augmented_means(outcome, group, values, models)
     return augmented_outcomes(found.predictions[np.arange(len(group)), group] + found.residuals, group, found.predictions)
 
 

@@ -7,9 +7,10 @@ from dataclasses import replace
 import numpy.typing as npt
 
 from candor.categories.estimates import estimate_categories, no_effect_tests
-from candor.categories.linear_model import category_model, checked_category_counts, maximum_likelihood_fit
+from candor.categories.linear_model import category_model, maximum_likelihood_fit
 from candor.categories.results import EVERYBODY, CategoryOutcome
 from candor.designs.design import Design
+from candor.estimators.counts import checked_category_counts
 
 
 def estimate_distribution(counts: npt.ArrayLike, *, design: Design, level: float = 0.95) -> CategoryOutcome:

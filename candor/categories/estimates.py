@@ -14,7 +14,6 @@ from candor.categories.linear_model import (
     CategoryFit,
     CategoryModel,
     category_model,
-    checked_category_counts,
     information_weights,
     maximum_likelihood_fit,
 )
@@ -22,6 +21,7 @@ from candor.categories.region import CategoryRegion, Ends, Measure, category_reg
 from candor.categories.results import CATEGORY, CategoryEffect, CategoryOutcome, CategoryPrevalence, NoEffectTest
 from candor.designs.design import Design, FloatArray
 from candor.estimators.contrasts import defined
+from candor.estimators.counts import checked_category_counts
 from candor.estimators.effects import (
     FEW,
     FEW_ANSWERS,
@@ -32,6 +32,7 @@ from candor.estimators.effects import (
 )
 from candor.estimators.intervals import normal_quantile
 from candor.estimators.joint_estimates import ROUNDING
+from candor.estimators.missing_answers import missing_answers
 from candor.estimators.multiplicity import holm
 from candor.results import CheaterProportion, HonestTimesEffect, Interval
 
@@ -39,7 +40,9 @@ OUTSIDE = "Without limits {what} would leave the possible shares: the most likel
 ROUGH_SEARCH = "A search for the ends of the intervals did not settle: they are approximate."
 
 
-def estimate_categories(counts: npt.ArrayLike, *, design: Design, level: float = 0.95) -> CategoryOutcome:
+def estimate_categories(
+    counts: npt.ArrayLike, *, design: Design, level: float = 0.95, missing: npt.ArrayLike | None = None
+) -> CategoryOutcome:
     """Cheater proportion, prevalence of each category, effects and the test of no effect of one question.
 
     Parameters
@@ -50,6 +53,8 @@ def estimate_categories(counts: npt.ArrayLike, *, design: Design, level: float =
         Of 2 ≤ C ≤ 6 categories.
     level : float
         Nominal coverage of all intervals, strictly between 0 and 1.
+    missing : array_like of int, shape (K, S), optional
+        People without an answer.
 
     Returns
     -------
@@ -116,6 +121,7 @@ def estimate_categories(counts: npt.ArrayLike, *, design: Design, level: float =
         model_test=region.model_test,
         specification_test=fit.specification_test(table),
         notes=tuple(notes),
+        missing_answers=None if missing is None else missing_answers(table, missing, design=design),
     )
 
 
@@ -226,10 +232,10 @@ def _effects(
                     ),
                 )
             )
-    return tuple(_adjusted(found, measures))
+    return tuple(adjusted_by_holm(found, measures))
 
 
-def _adjusted(effects: Sequence[CategoryEffect], measures: Sequence[Measure]) -> list[CategoryEffect]:
+def adjusted_by_holm(effects: Sequence[CategoryEffect], measures: Sequence[Measure]) -> list[CategoryEffect]:
     """The p-values, with Holm's over all effects of the same measure. Two categories have one test, not two."""
     found = list(effects)
     for kind in dict.fromkeys(one.kind for one in measures):

@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from candor.categories.estimates import estimate_categories
-from candor.categories.results import AT_LEAST, CATEGORY, CategoryEffect, CategoryOutcome, CategoryPrevalence
+from candor.categories.results import AT_LEAST, CATEGORY, CategoryEffect, CategoryOutcome, CategoryPrevalence, NoEffectTest
 from candor.designs.design import Design
 from candor.errors import DataError, MethodError
 from candor.estimators.multiplicity import FamilyTest, holm
 from candor.figures.forest import ForestFigure, ForestRow, draw_forest, forest_svg, forest_text
 from candor.figures.tables import interval, number, p_value, paragraph, table
-from candor.results import InRows, Interval
+from candor.results import EFFICIENT, EFFICIENT_WITH_COVARIATES, InRows, Interval
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,7 +29,7 @@ NO_OUTCOME_NAMED = "No outcome was named. Analysed as sensitive, because they ho
 def estimate_questions(
     counts: Mapping[str, NDArray[np.generic]],
     *,
-    missing: Mapping[str, int],
+    missing: Mapping[str, NDArray[np.int64]],
     design: Design,
     level: float = 0.95,
     families: Mapping[str, Sequence[str]],
@@ -41,7 +41,7 @@ def estimate_questions(
     ----------
     counts : mapping of str to ndarray of int, shape (K, S, C)
         By question: people by arm, subsample and answer.
-    missing : mapping of str to int
+    missing : mapping of str to ndarray of int, shape (K, S)
         By question: rows without an answer.
     design : Design
     level : float
@@ -53,11 +53,16 @@ def estimate_questions(
     outcomes = {}
     for name, one in counts.items():
         try:
-            outcomes[name] = estimate_categories(one, design=design, level=level)
+            outcomes[name] = estimate_categories(one, design=design, level=level, missing=missing[name])
         except MethodError as error:
             raise DataError(f"column {name!r}: {error}") from error
     return CategoryEstimates(
-        design=design, outcomes=outcomes, families=_families(outcomes, families), missing=missing, level=level, about=about
+        design=design,
+        outcomes=outcomes,
+        families=_families(outcomes, families),
+        missing={name: int(one.sum()) for name, one in missing.items()},
+        level=level,
+        about=about,
     )
 
 
@@ -137,11 +142,12 @@ class CategoryEstimates(InRows):
         return plain
 
     def rows(self) -> list[dict[str, object]]:
-        """One row per outcome, contrast and number, as plain values; undefined values are None. A survey has one per number."""
+        """One row per outcome, contrast, number and method, as plain values; undefined values are None. A survey has one per number."""
         return [
             {
                 "outcome": name,
                 "n": outcome.n,
+                "method": method,
                 **({"treatment": one.treatment, "control": one.control} if isinstance(one, CategoryEffect) else {"arm": one.arm}),
                 "measure": one.measure,
                 "category": one.category,
@@ -159,7 +165,8 @@ class CategoryEstimates(InRows):
                 "cheater_proportion": outcome.cheater_proportion.value,
             }
             for name, outcome in self.outcomes.items()
-            for one in (outcome.effects or outcome.prevalence)
+            for method, found in _by_method(outcome).items()
+            for one in found
         ]
 
     def _forest(self) -> list[ForestRow]:
@@ -183,6 +190,12 @@ class CategoryEstimates(InRows):
         )
 
 
+def _by_method(outcome: CategoryOutcome) -> dict[str, Sequence[CategoryEffect | CategoryPrevalence]]:
+    """The effects, in a survey the shares, by the name of their method."""
+    found: dict[str, Sequence[CategoryEffect | CategoryPrevalence]] = {EFFICIENT: outcome.effects or outcome.prevalence}
+    return found if outcome.with_covariates is None else found | {EFFICIENT_WITH_COVARIATES: outcome.with_covariates.effects}
+
+
 def _parts(name: str, result: CategoryOutcome, *, missing: int) -> list[str]:
     """All results for one question, with its heading in the first line."""
     epsilon, cheaters, test = result.epsilon, result.cheater_proportion, result.specification_test
@@ -190,34 +203,49 @@ def _parts(name: str, result: CategoryOutcome, *, missing: int) -> list[str]:
     lines = [f"cheater proportion  {number(cheaters.value)}  SE {number(cheaters.standard_error)}  {_interval(cheaters.interval)}"]
     if test is not None:
         lines.append(f"specification test  χ² = {test.statistic:.2f}, {test.df} df, p = {p_value(test.p_value)}")
-    for one in result.no_effect:
-        holms = f" (Holm {p_value(one.adjusted_p_value)})" if len(result.no_effect) > 1 else ""
-        told = f"χ² = {one.statistic:.2f}, {one.df} df, p = {p_value(one.p_value)}{holms}"
-        lines.append(f"no effect on any category ({one.treatment} − {one.control})  {told}")
+    lines += _no_effect(result.no_effect)
     parts = ["\n".join([title, paragraph(f"Assumption: {result.assumption}")]), "\n".join(lines)]
     if result.effects:
-        header = ("contrast", "effect", "SE", "interval", "Wald", "p", "p (Holm)", "honest share × effect")
-        rows = [
-            [
-                _about(one),
-                number(one.value, signed=True),
-                number(one.standard_error),
-                _interval(one.interval),
-                _interval(one.wald),
-                *_ps(one),
-                number(one.honest_times_effect.value, signed=True),
-            ]
-            for one in result.effects
-        ]
-        parts.append(table(header, rows))
+        parts.append(_effects(result.effects))
+    if (adjusted := result.with_covariates) is not None:
+        fit = adjusted.specification_test
+        tests = [f"specification test  χ² = {fit.statistic:.2f}, {fit.df} df, p = {p_value(fit.p_value)}"] if fit else []
+        parts += ["\n".join(["With covariates", *tests, *_no_effect(adjusted.no_effect)]), _effects(adjusted.effects)]
     if result.prevalence:
         shares = [[_about(one), number(one.value), number(one.standard_error), _interval(one.interval)] for one in result.prevalence]
         parts.append(table(("among honest people", "value", "SE", "interval"), shares))
     rows_have = "1 row has" if missing == 1 else f"{missing} rows have"
     left_out = [f"{rows_have} no answer and {'is' if missing == 1 else 'are'} left out."] if missing else []
-    if notes := [*left_out, *result.notes]:
+    open_ends = [result.missing_answers.sentence] if result.missing_answers else []
+    if notes := [*left_out, *open_ends, *result.notes, *(adjusted.notes if adjusted else ())]:
         parts.append("\n".join(paragraph(note, bullet="• ") for note in notes))
     return parts
+
+
+def _no_effect(tests: Sequence[NoEffectTest]) -> list[str]:
+    found = []
+    for one in tests:
+        holms = f" (Holm {p_value(one.adjusted_p_value)})" if len(tests) > 1 else ""
+        told = f"χ² = {one.statistic:.2f}, {one.df} df, p = {p_value(one.p_value)}{holms}"
+        found.append(f"no effect on any category ({one.treatment} − {one.control})  {told}")
+    return found
+
+
+def _effects(effects: Sequence[CategoryEffect]) -> str:
+    header = ("contrast", "effect", "SE", "interval", "Wald", "p", "p (Holm)", "honest share × effect")
+    rows = [
+        [
+            _about(one),
+            number(one.value, signed=True),
+            number(one.standard_error),
+            _interval(one.interval),
+            _interval(one.wald),
+            *_ps(one),
+            number(one.honest_times_effect.value, signed=True),
+        ]
+        for one in effects
+    ]
+    return table(header, rows)
 
 
 def _about(one: CategoryEffect | CategoryPrevalence) -> str:

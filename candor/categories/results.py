@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from candor.estimators.missing_answers import MissingAnswers
 from candor.results import CheaterProportion, HonestTimesEffect, Interval, ModelTest, SpecificationTest
 
 CATEGORY, AT_LEAST, MEAN_SCORE = "category", "at_least", "mean_score"
@@ -32,9 +33,9 @@ class CategoryPrevalence:
 class CategoryEffect:
     """One number about honest people in a treatment arm, minus that in the control arm.
 
-    ``interval`` is the shadow of the likelihood region, ``wald`` stands beside it. ``p_value`` tests that there is no effect on this
-    number; ``adjusted_p_value`` is Holm's over all numbers of this measure and all contrasts. ``honest_times_effect`` needs no honest
-    share.
+    ``interval`` is the shadow of the likelihood region, with covariates Fieller's; ``wald`` stands beside it. ``p_value`` tests that there
+    is no effect on this number; ``adjusted_p_value`` is Holm's over all numbers of this measure and all contrasts. ``honest_times_effect``
+    needs no honest share.
     """
 
     treatment: str
@@ -63,6 +64,20 @@ class NoEffectTest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AdjustedCategories:
+    """The tests and effects of one question with covariates, in the order of those without.
+
+    ``for_publication`` is always False: covariates are not protected by the die.
+    """
+
+    no_effect: tuple[NoEffectTest, ...]
+    effects: tuple[CategoryEffect, ...]
+    specification_test: SpecificationTest | None
+    notes: tuple[str, ...]
+    for_publication: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CategoryOutcome:
     """Everything that is said about one question with categories.
 
@@ -85,3 +100,5 @@ class CategoryOutcome:
     model_test: ModelTest
     specification_test: SpecificationTest | None
     notes: tuple[str, ...]
+    missing_answers: MissingAnswers | None = None
+    with_covariates: AdjustedCategories | None = None

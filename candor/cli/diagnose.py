@@ -31,6 +31,7 @@ from candor.studies.diagnoses import diagnose as diagnosed
 
 @click.command()
 @design_option
+@click.option("--answer", help="The answer that counts as yes, where the design names categories; every other one counts as no.")
 @click.option("--n", type=WHOLE, required=True, help="People who are assigned to an arm.")
 @all_of(effect_option, prevalence_option, cheaters_option)
 @click.option("--drop-out", type=PROPORTION, default=0.1, show_default=True, help="Share of those who may leave who do.")
@@ -51,6 +52,7 @@ from candor.studies.diagnoses import diagnose as diagnosed
 @all_of(level_option, format_option)
 def diagnose(
     design_path: Input,
+    answer: str | None,
     n: int,
     effects: tuple[str, ...],
     prevalence: float,
@@ -68,6 +70,7 @@ def diagnose(
 ) -> None:
     """Bias, coverage, power and wrong signs of a design when people cheat and leave."""
     design = read_design(design_path)
+    design = design if answer is None else design.of_one_answer(answer)
     ways, leavings = cheating or tuple(Cheating), leaving or tuple(DropOut)
     with progress_bar(len(set(ways)) * len(set(leavings)) * studies, label="Simulating") as advance:
         found = diagnosed(

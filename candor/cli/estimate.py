@@ -80,17 +80,17 @@ def estimate(
     analysis = Analysis(replicates=replicates, level=level, seed=seed, kappa=kappa, planned=planned, assigned=assigned)
     columns = analysis.columns_besides(covariates)
     design = read_design(design_path)
+    if design.is_survey and covariates:
+        raise click.BadParameter("a survey has no effect that covariates could adjust: see candor regress", param_hint="--covariate")
     if not design.is_yes_no:
-        others = {"covariate": covariates, "subgroup": (*subgroups, *exploratory), "kappa": kappa, "cluster": cluster, "stratum": strata}
+        others = {"subgroup": (*subgroups, *exploratory), "kappa": kappa, "cluster": cluster, "stratum": strata}
         tests = {"equivalence_margin": equivalence_margin, "non_inferiority": non_inferiority, "worse": worse}
-        answers_of = AnswerFile(data, design=design, outcomes=outcomes)
+        answers_of = AnswerFile(data, design=design, outcomes=outcomes, covariates=covariates)
         with progress_bar(data.stat().st_size, label="Reading") as advance, answers_of.named():
-            counted = answers_of.counts(advance)
+            counted = answers_of.columns(advance) if covariates else answers_of.counts(advance)
             found = category_estimates(counted, design=design, level=level, families=families_by_name(families), **others, **tests)
         _show(found, output_format=output_format, plot=plot)
         return
-    if design.is_survey and covariates:
-        raise click.BadParameter("a survey has no effect that covariates could adjust: see candor regress", param_hint="--covariate")
     file = AnswerFile(data, design=design, outcomes=outcomes, covariates=columns, subgroups=(*subgroups, *exploratory))
     with progress_bar(data.stat().st_size, label="Reading") as advance:
         by_person = file.columns(advance) if columns or subgroups or exploratory else None

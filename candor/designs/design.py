@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -252,6 +252,42 @@ class Design:
                 "see candor.estimate and candor.categories"
             )
         return self
+
+    def of_one_answer(self, category: str) -> Design:
+        """The design of the yes/no question whether somebody gives this answer: yes stands for it, no for every other one.
+
+        Raises
+        ------
+        DesignError
+            When there is no such category.
+
+        Notes
+        -----
+        P(answer c) = x(t_s·p_ac + f_cs) + (1 − x)q_c is the equation of a yes/no question with forced_yes = f_cs, forced_no = the sum of
+        the other forced answers, and cheaters who say yes with q_c. All that is known of yes/no questions so holds for one answer.
+
+        Examples
+        --------
+        >>> design = Design.of(arms=("a", "b"), control="a", categories=("never", "once", "often"), cheater_model={"always": "never"},
+        ...     subsamples={"1": {"never": "1/8", "once": "1/8", "often": "3/8"}, "2": {"never": "3/8", "once": "1/8", "often": "1/8"}})
+        >>> one = design.of_one_answer("often")
+        >>> one.forced_yes.tolist(), one.forced_no.tolist(), one.cheater_model.name
+        ([0.375, 0.125], [0.25, 0.5], 'always_no')
+        """
+        if category not in self.categories:
+            raise DesignError(f"there is no answer {category!r}; there are {', '.join(self.categories)}")
+        place, stated = self.categories.index(category), self.cheater_model.over(self.categories)
+        cheaters = self.cheater_model
+        if stated is not None:
+            cheaters = CheaterModel(name="distribution", shares=(("no", 1 - stated[place]), ("yes", stated[place])))
+        forced = [(name, one.forced[place], 1 - one.truth - one.forced[place]) for name, one in self.subsamples]
+        return replace(
+            self,
+            categories=YES_NO,
+            scores=(),
+            cheater_model=cheaters.for_yes_no(),
+            subsamples=tuple((name, ForcedResponse(forced=(no, yes))) for name, yes, no in forced),
+        )
 
     @property
     def arm_shares(self) -> FloatArray:

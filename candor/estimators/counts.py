@@ -58,6 +58,46 @@ def checked_counts(counts: npt.ArrayLike, *, design: Design) -> FloatArray:
     return table
 
 
+def checked_category_counts(counts: npt.ArrayLike, *, design: Design) -> FloatArray:
+    """One table of counts, checked against the design.
+
+    Parameters
+    ----------
+    counts : array_like of int, shape (K, S, C)
+        People by arm, subsample and answer, in the design's order.
+
+    Raises
+    ------
+    DataError
+        Wrong shape, negative, fractional or not finite.
+    TooFewResponsesError
+        When nobody answered in some arm and subsample.
+
+    Examples
+    --------
+    >>> from candor.designs.design import Design
+    >>> design = Design.of(arms=("a", "b"), control="a", subsamples={
+    ...     "1": {"forced_no": "2/6", "forced_yes": "1/6"}, "2": {"forced_no": "1/6", "forced_yes": "2/6"}})
+    >>> checked_category_counts([[[1, 2], [3, 4]], [[5, 6], [7, 8]]], design=design).shape
+    (2, 2, 2)
+    """
+    try:
+        table = np.asarray(counts, dtype=float)
+    except (TypeError, ValueError):
+        raise DataError("the counts must be whole numbers in a table of arms × subsamples × categories") from None
+    expected = (*design.shape, len(design.categories))
+    if table.shape != expected:
+        raise DataError(f"the counts must have shape (arms, subsamples, categories) = {expected}, not {table.shape}")
+    wrong = ~np.isfinite(table) | (table < 0) | (table != np.round(table))
+    if wrong.any():
+        raise DataError(f"counts must be whole numbers of at least 0, found {table[wrong][0]:g}")
+    for (arm, subsample), answers in np.ndenumerate(table.sum(axis=-1)):
+        if answers == 0:
+            where = f"arm {design.arms[arm]!r}, subsample {design.subsample_names[subsample]!r}"
+            raise TooFewResponsesError(needed=1, found=0, of=where)
+    return table
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Margins:
     """Sizes and yes shares of cells, arms and subsamples for a batch of count tables; NaN where nobody answered.

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from candor.designs.design import Design, FloatArray
+from candor.designs.design import Design
 from candor.errors import DataError, MethodError, needing
 from candor.estimators.counts import NO, YES
 from candor.estimators.effects import estimate_outcome
@@ -74,30 +75,54 @@ def direct_comparison(
     (0.1, 0.2)
     """
     normal_quantile(level)
-    table = _checked(direct, design)
+    table = checked_direct(direct, design)
+    estimates, assumption, missing = _estimates_with_die(np.asarray(with_die), design.of_yes_no(), level=level)
     open_arms = table.min(axis=1) >= smallest_cell
     notes = [SUPPRESSED.format(smallest=smallest_cell, arm=arm) for arm, is_open in zip(design.arms, open_arms, strict=True) if not is_open]
+    return compared_with_die(
+        table, open_arms.tolist(), estimates, design=design, level=level, assumption=assumption, notes=(*notes, *missing)
+    )
+
+
+Estimate = tuple[float | None, float | None]
+
+
+def compared_with_die(
+    table: npt.NDArray[np.int64],
+    open_arms: Sequence[bool],
+    estimates: Sequence[Estimate],
+    *,
+    design: Design,
+    level: float,
+    assumption: str,
+    notes: tuple[str, ...],
+) -> DirectComparison:
+    """Direct counts (K, 2) of no and yes beside the die's prevalence and standard error by arm; nothing of arms that are not open."""
     prevalence = tuple(
         _prevalence(arm, row, level=level) if shown else _withheld(arm)
         for arm, row, shown in zip(design.arms, table, open_arms, strict=True)
     )
     by_arm = {one.arm: one for one in prevalence}
-    estimates, assumption, missing = _estimates_with_die(np.asarray(with_die), design, level=level)
     return DirectComparison(
         prevalence=prevalence,
         differences=tuple(_difference(by_arm[arm], by_arm[design.control], level=level) for arm in design.treatments),
         under_reporting=tuple(_under_reporting(one, *estimate, level=level) for one, estimate in zip(prevalence, estimates, strict=True)),
         assumption=assumption,
-        notes=(*notes, *missing),
+        notes=notes,
     )
 
 
-def _checked(direct: npt.ArrayLike, design: Design) -> npt.NDArray[np.int64]:
-    table = np.asarray(direct)
-    if table.shape != (len(design.arms), 2) or table.dtype.kind not in "iu" or (table < 0).any():
-        raise DataError(
-            f"direct counts must be whole numbers of at least 0 in shape (arms, 2) = ({len(design.arms)}, 2), found {table.tolist()}"
-        )
+def checked_direct(direct: npt.ArrayLike, design: Design) -> npt.NDArray[np.int64]:
+    """Direct counts by arm and answer, shape (K, C).
+
+    Raises
+    ------
+    DataError
+        Of the wrong shape, negative or fractional.
+    """
+    table, expected = np.asarray(direct), (len(design.arms), len(design.categories))
+    if table.shape != expected or table.dtype.kind not in "iu" or (table < 0).any():
+        raise DataError(f"direct counts must be whole numbers of at least 0 in shape (arms, answers) = {expected}, found {table.tolist()}")
     return table.astype(np.int64)
 
 
@@ -128,9 +153,6 @@ def _difference(treatment: DirectPrevalence, control: DirectPrevalence, *, level
     return DirectDifference(treatment=treatment.arm, control=control.arm, value=found[0], interval=found[1])
 
 
-Estimate = tuple[float | None, float | None]
-
-
 def _estimates_with_die(with_die: npt.NDArray[np.int64], design: Design, *, level: float) -> tuple[list[Estimate], str, list[str]]:
     """Prevalence by arm with its standard error, its basis, and the reason if there is none."""
     identified = design.identification.prevalence
@@ -141,17 +163,15 @@ def _estimates_with_die(with_die: npt.NDArray[np.int64], design: Design, *, leve
         return [(None, None)] * len(design.arms), assumption, [f"With the die: {error}"]
     if identified:
         return [(one.value, one.standard_error) for one in outcome.prevalence], assumption, []
-    return [_if_everybody_follows(with_die[arm].astype(float), design) for arm in range(len(design.arms))], assumption, []
+    return [if_everybody_follows(with_die[arm], design, answer=YES) for arm in range(len(design.arms))], assumption, []
 
 
-def _if_everybody_follows(cells: FloatArray, design: Design) -> Estimate:
-    sizes = cells.sum(axis=1)
-    means, weights = cells[:, YES] / sizes, sizes / sizes.sum()
-    forced = [one for _name, one in design.subsamples]
-    truth = np.array([float(one.truth) for one in forced])
-    forced_yes = np.array([float(one.forced_yes) for one in forced])
+def if_everybody_follows(cells: npt.NDArray[np.int64], design: Design, *, answer: int) -> Estimate:
+    """The prevalence of one answer in one arm, with its standard error, from its counts by subsample and answer, shape (S, C)."""
+    sizes = cells.sum(axis=1).astype(float)
+    means, weights, truth = cells[:, answer] / sizes, sizes / sizes.sum(), design.truth
     variance = weights**2 * means * (1 - means) / (sizes * truth**2)
-    return float(weights @ ((means - forced_yes) / truth)), math.sqrt(float(variance.sum()))
+    return float(weights @ ((means - design.forced_answers[:, answer]) / truth)), math.sqrt(float(variance.sum()))
 
 
 def _under_reporting(direct: DirectPrevalence, with_die: float | None, with_die_error: float | None, *, level: float) -> UnderReporting:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from candor.designs.design import Design, FloatArray
 from candor.errors import DataError
-from candor.estimators.counts import YES, checked_counts
+from candor.estimators.counts import YES, checked_category_counts, checked_counts
 from candor.estimators.sample_ratio import chi_square_p_value
 
 Ends = tuple[float, float]
@@ -22,7 +22,7 @@ class MissingByContrast:
     """The values of one contrast that missing answers leave open.
 
     ``observed`` is Δ̂ = xτ from the people who answered, ``lee`` its bounds among people who would answer in both arms, ``worst_case`` those
-    for everybody, whatever the missing answers would have been.
+    for everybody, whatever the missing answers would have been. All are about the share of yes, or of ``category`` where answers are named.
     """
 
     treatment: str
@@ -31,6 +31,12 @@ class MissingByContrast:
     observed: float
     lee: Ends
     worst_case: Ends
+    category: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The contrast, and the answer where answers are named."""
+        return f"{self.treatment} − {self.control}{f', {self.category}' if self.category else ''}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,12 +54,9 @@ class MissingAnswers:
     def sentence(self) -> str:
         """The line beside the headline: how many are missing, whether alike everywhere, and what they could change at most."""
         alike = "alike in all groups, as far as chance lets tell" if self.p_value >= DIFFERENT else "not alike in all groups"
-        ends = [(one, *one.worst_case) for one in self.contrasts]
-        ranges = ", ".join(f"{one.treatment} − {one.control} {low:+.3f} to {high:+.3f}" for one, low, high in ends)
-        return (
-            f"{self.missing} answers ({self.share:.1%}) are missing, {alike} (p = {self.p_value:.2g}). Whatever they are, honest share × "
-            f"effect among all people is, but for chance, {ranges}."
-        )
+        ranges = ", ".join(f"{one.name} {one.worst_case[0]:+.3f} to {one.worst_case[1]:+.3f}" for one in self.contrasts)
+        said = f"{self.missing} answers ({self.share:.1%}) are missing, {alike} (p = {self.p_value:.2g})."
+        return f"{said} Whatever they are, honest share × effect among all people is, but for chance, {ranges}." if ranges else said
 
 
 def missing_answers(counts: npt.ArrayLike, missing: npt.ArrayLike, *, design: Design) -> MissingAnswers | None:
@@ -61,7 +64,7 @@ def missing_answers(counts: npt.ArrayLike, missing: npt.ArrayLike, *, design: De
 
     Parameters
     ----------
-    counts : array_like of int, shape (K, S, 2)
+    counts : array_like of int, shape (K, S, 2), or (K, S, C) where the design names C categories
         People by arm, subsample and reported answer.
     missing : array_like of int, shape (K, S)
         People without an answer.
@@ -70,7 +73,8 @@ def missing_answers(counts: npt.ArrayLike, missing: npt.ArrayLike, *, design: De
     Returns
     -------
     MissingAnswers or None
-        None when no answer is missing. Bounds are of Δ = xτ, a difference of proportions, without chance variation.
+        None when no answer is missing. Bounds are of Δ = xτ, a difference of proportions, without chance variation: of yes, or one for
+        every contrast and category.
 
     Raises
     ------
@@ -107,7 +111,7 @@ def missing_answers(counts: npt.ArrayLike, missing: npt.ArrayLike, *, design: De
     >>> round(found.statistic, 2), found.df
     (44.44, 3)
     """
-    table = checked_counts(counts, design=design)
+    table = (checked_counts if design.is_yes_no else checked_category_counts)(counts, design=design)
     absent = np.asarray(missing, dtype=float)
     if absent.shape != design.shape or not (absent >= 0).all():
         raise DataError(f"missing answers must be counts of shape {design.shape}, found shape {absent.shape}")
@@ -120,7 +124,8 @@ def missing_answers(counts: npt.ArrayLike, missing: npt.ArrayLike, *, design: De
     df = len(cells) - 1
     control = design.control_index
     truth = float((answered + absent).sum(axis=0) @ design.truth / cells.sum())
-    yes, there, gone = table[..., YES].sum(axis=1), answered.sum(axis=1), absent.sum(axis=1)
+    said, there, gone = table.sum(axis=1), answered.sum(axis=1), absent.sum(axis=1)
+    answers: dict[str | None, int] = {None: YES} if design.is_yes_no else {name: place for place, name in enumerate(design.categories)}
     return MissingAnswers(
         missing=int(absent.sum()),
         share=float(absent.sum() / cells.sum()),
@@ -128,7 +133,9 @@ def missing_answers(counts: npt.ArrayLike, missing: npt.ArrayLike, *, design: De
         df=df,
         p_value=chi_square_p_value(statistic, df=df),
         contrasts=tuple(
-            _contrast(design, [arm, control], yes=yes, there=there, gone=gone, truth=truth) for arm in design.treatment_indexes
+            replace(_contrast(design, [arm, control], yes=said[:, answer], there=there, gone=gone, truth=truth), category=name)
+            for arm in design.treatment_indexes
+            for name, answer in answers.items()
         ),
     )
 

@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from candor.adjustment.balance import Covariate, standardised_differences
-from candor.adjustment.doubly_robust import DOUBLY_ROBUST, EFFICIENT_WITH_COVARIATES
+from candor.adjustment.doubly_robust import DOUBLY_ROBUST
 from candor.designs.design import Design
 from candor.errors import MethodError
 from candor.packages.documents import ProtocolFile
 from candor.records.risk import risks
 from candor.records.schema import Record
+from candor.results import EFFICIENT_WITH_COVARIATES
 from candor.studies.answers import AnswerColumns
 from candor.studies.columns import ColumnChoice
 from candor.studies.written_values import MISSING

@@ -81,14 +81,19 @@ def categories_of(data: Iterable[str], protocol: ProtocolFile, *, level: float) 
     rows, found = list(csv.DictReader(data)), dict[str, Mapping[str, object]]()
     for question in protocol.get("category_questions", ()):
         design = Design.from_document(question["design"])
-        counts = np.zeros((*design.shape, len(design.categories)), dtype=np.int64)
+        # The last place of each cell counts people without an answer.
+        table, answers = np.zeros((*design.shape, len(design.categories) + 1), dtype=np.int64), (*design.categories, "")
         for row in rows:
-            if answer := row[question["column"]]:
-                cell = design.arms.index(row["arm"]), design.subsample_names.index(row["subsample"]), design.categories.index(answer)
-                counts[cell] += 1
-        estimate = estimate_distribution if question.get("purpose") == "background" else estimate_categories
+            table[
+                design.arms.index(row["arm"]), design.subsample_names.index(row["subsample"]), answers.index(row[question["column"]])
+            ] += 1
+        counts, missing = table[..., :-1], table[..., -1]
         try:
-            found[question["name"]] = asdict(estimate(counts, design=design, level=level))
+            found[question["name"]] = asdict(
+                estimate_distribution(counts, design=design, level=level)
+                if question.get("purpose") == "background"
+                else estimate_categories(counts, design=design, level=level, missing=missing)
+            )
         except MethodError as error:
             found[question["name"]] = {"n": int(counts.sum()), "not_estimated": str(error)}
     return {"categories": found} if found else {}

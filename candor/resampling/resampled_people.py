@@ -11,7 +11,6 @@ import numpy as np
 from candor.adjustment.adjusted_study import AdjustedStudy, IntArray
 from candor.adjustment.doubly_robust import (
     DOUBLY_ROBUST,
-    EFFICIENT_WITH_COVARIATES,
     AdjustedCells,
     AdjustedEstimates,
     adjusted_cells,
@@ -27,6 +26,7 @@ from candor.estimators.joint_estimates import NOBODY_IS_HONEST
 from candor.resampling.bootstrap import name_of
 from candor.resampling.drawn_people import draw_people
 from candor.resampling.summaries import acceleration
+from candor.results import EFFICIENT_WITH_COVARIATES
 
 _PEOPLE_AT_ONCE = 2**17  # a block of weights that stays in the processor's cache
 _PEOPLE_PER_BINOMIAL_DRAW = 10  # who are drawn in the time of one

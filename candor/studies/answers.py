@@ -9,9 +9,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from candor.adjustment.adjusted_categories import adjusted_categories
 from candor.adjustment.adjusted_study import AdjustedStudy, adjusted_study
 from candor.adjustment.doubly_robust import effects_with_covariates
 from candor.categories.questions import NO_OUTCOME_NAMED, CategoryEstimates, estimate_questions
+from candor.categories.results import AdjustedCategories
 from candor.designs.design import Design
 from candor.errors import MethodError
 from candor.estimators.effects import estimate_outcome
@@ -146,7 +148,7 @@ class AnswerColumns:
         """The answers to one question: everybody who answered it counts, whatever covariates are missing."""
         there = np.flatnonzero(self.reported[outcome] != MISSING)
         arm, subsample, reported = self.arm[there], self.subsample[there], self.reported[outcome][there]
-        if not self.covariates:
+        if not (self.covariates and design.is_yes_no):
             shape = (*design.shape, len(design.categories))
             cell = (arm * shape[1] + subsample) * shape[2] + reported
             return Answers(design=design, counts=np.bincount(cell, minlength=np.prod(shape)).reshape(shape))
@@ -154,11 +156,18 @@ class AnswerColumns:
         study = adjusted_study(reported, arm, subsample, covariates, design=design)
         return Answers(design=design, counts=study.counts, adjusted=study, people=there)
 
+    def adjusted_categories(self, outcome: str, *, design: Design, level: float) -> AdjustedCategories:
+        """The effects on each answer of a design that names categories, with the covariates."""
+        there = np.flatnonzero(self.reported[outcome] != MISSING)
+        covariates = {name: np.asarray(values, dtype=object)[there] for name, values in self.covariates.items()}
+        people = self.reported[outcome][there], self.arm[there], self.subsample[there]
+        return adjusted_categories(*people, covariates, design=design, level=level)
+
 
 def category_estimates(
     answers: CollectedAnswers, *, design: Design, level: float, families: Mapping[str, Sequence[str]], **not_computed: object
 ) -> CategoryEstimates:
-    """The estimates of all questions of a design that names categories.
+    """The estimates of all questions of a design that names categories; also with covariates, where the answers have them.
 
     Raises
     ------
@@ -171,14 +180,20 @@ def category_estimates(
     first, *_ = questions
     ratio = stated_ratio(questions[first].sum(axis=-1) + answers.missing[first], design=design)
     about += [RATIO_ALARM.format(ratio=ratio)] if ratio is not None and ratio.alarm else []
-    missing = {name: int(one.sum()) for name, one in answers.missing.items()}
-    return estimate_questions(questions, missing=missing, design=design, level=level, families=families, about=tuple(about))
+    found = estimate_questions(questions, missing=answers.missing, design=design, level=level, families=families, about=tuple(about))
+    if not (isinstance(answers, AnswerColumns) and answers.covariates):
+        return found
+    adjusted = {name: answers.adjusted_categories(name, design=design, level=level) for name in found.outcomes}
+    return replace(found, outcomes={name: replace(one, with_covariates=adjusted[name]) for name, one in found.outcomes.items()})
 
 
 def refuse_for_categories(design: Design, **asked: object) -> None:
     """Refuse what is computed for yes/no questions only."""
     if extra := [name.replace("_", " ") for name, value in asked.items() if value or (value == 0.0 and value is not False)]:
-        raise MethodError(f"{extra[0]}: computed for yes/no questions only; the design has the categories {', '.join(design.categories)}")
+        names = ", ".join(design.categories)
+        raise MethodError(
+            f"{extra[0]}: computed for yes/no questions only; the design has the categories {names}: see Design.of_one_answer"
+        )
 
 
 def resampled_people(answers: Mapping[str, Answers]) -> ResampledPeople | None:

@@ -100,8 +100,8 @@ def estimate(
     -------
     StudyEstimates or CategoryEstimates
         Effects are differences of proportions, in [−1, 1]. ``print`` shows tables, a notebook tables and the forest plot. The second
-        comes from a design that names categories; it has likelihood intervals, no bootstrap, and of the options `outcomes`, `level` and
-        `families` only.
+        comes from a design that names categories; it has likelihood intervals, no bootstrap, and of the options `outcomes`, `covariates`,
+        `level` and `families` only.
 
     Raises
     ------
@@ -134,14 +134,14 @@ def estimate(
     (0.666667, 0.4)
     """
     found = read_design(design)
-    if not found.is_yes_no:
-        answers = answers_in(frame, design=found, outcomes=_names(outcomes), covariates=())
-        groups = {"subgroups": subgroups, "exploratory_subgroups": exploratory_subgroups, "cluster": cluster, "strata": strata}
-        margins = {"equivalence_margin": equivalence_margin, "non_inferiority": non_inferiority, "worse": worse}
-        others = {"covariates": covariates, "kappa": kappa, **groups, **margins}
-        return category_estimates(answers, design=found, level=level, families=families or {}, **others)
     if found.is_survey and covariates:
         raise DataError("a survey has no effect that covariates could adjust: candor.regress explains the prevalence by them")
+    if not found.is_yes_no:
+        answers = answers_in(frame, design=found, outcomes=_names(outcomes), covariates=_names(covariates))
+        groups = {"subgroups": subgroups, "exploratory_subgroups": exploratory_subgroups, "cluster": cluster, "strata": strata}
+        margins = {"equivalence_margin": equivalence_margin, "non_inferiority": non_inferiority, "worse": worse}
+        others = {"kappa": kappa, **groups, **margins}
+        return category_estimates(answers, design=found, level=level, families=families or {}, **others)
     planned, exploratory = _names(subgroups), _names(exploratory_subgroups)
     against = named_margins(equivalence=equivalence_margin, non_inferiority=non_inferiority, worse=worse)
     tests = PlannedTests(margins=against, families=families or {})

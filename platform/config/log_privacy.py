@@ -12,8 +12,8 @@ from django.http import HttpRequest
 HOUR_FORMAT = "%Y-%m-%d %H:00"
 
 
-PARTICIPANTS = ("/s/", "/in-class/")
-"""Their addresses begin so, and those of students in a class room."""
+PARTICIPANTS = ("/s/", "/in-class/", "/credit/", "/lti/")
+"""Their addresses begin so, and those of students in a class room or from a course."""
 
 
 class RouteInsteadOfPath(logging.Filter):

@@ -25,5 +25,6 @@ urlpatterns = [
     path("api/v1/schema/", DocumentView.as_view(), name="schema"),
     path("", include("surveys.urls")),
     path("", include("webhooks.urls")),
+    path("", include("lti.urls")),
     path("", include("analysis.urls")),
 ]

@@ -163,9 +163,7 @@ class Population:
     def chosen(self, bot: Bot, *, question: str, arm: str, instruction: str, rng: Rng) -> str:
         """The category that the bot gives, after a roll of its own die. Cheaters take the first one for no and the last one for yes."""
         person, names = bot.people[question], self._categories[question]
-        limit = float(self.model.yes_probability(self._changed_by(arm, question), bot.standardised))
-        place = -1 if person.quantile < limit else int((person.quantile - limit) / (1 - limit) * (len(names) - 1))
-        truth = names[place]
+        truth = self.true_category(bot, question=question, arm=arm)
         match person.behaviour:
             case Behaviour.ALWAYS_NO:
                 return names[0]
@@ -183,6 +181,13 @@ class Population:
                 return truth
             case _:
                 return truth if instruction == TRUTH else instruction
+
+    def true_category(self, bot: Bot, *, question: str, arm: str) -> str:
+        """The category that is true of the bot."""
+        person, names = bot.people[question], self._categories[question]
+        limit = float(self.model.yes_probability(self._changed_by(arm, question), bot.standardised))
+        place = -1 if person.quantile < limit else int((person.quantile - limit) / (1 - limit) * (len(names) - 1))
+        return names[place]
 
     def planted(self, question: SensitiveQuestion, *, arm: str) -> tuple[float, ...]:
         """The shares of the true answers of honest bots, in the order of the categories: the last one is as frequent as a true yes, the
@@ -205,6 +210,13 @@ class Population:
     @property
     def _categories(self) -> dict[str, tuple[str, ...]]:
         return {question.name: question.answers for question in self.definition.category_questions}
+
+    def sent_directly(self, bot: Bot, *, question: str, arm: str) -> str:
+        """The value of the form for the bot's direct answer. For a true category but the first one it may say the first one."""
+        if question in self._categories:
+            names = self._categories[question]
+            return str(0 if bot.denies else names.index(self.true_category(bot, question=question, arm=arm)))
+        return "1" if self.answered_directly(bot, question=question, arm=arm) else "0"
 
     def answered_directly(self, bot: Bot, *, question: str, arm: str) -> bool:
         """The bot's direct answer: the truth, unless it denies a true yes."""

@@ -91,8 +91,7 @@ class Walker:
 
     def _fill_direct_questions(self, page: Page, form: Page) -> Values:
         names = {name: name.removeprefix("answer-") for name in form.fields if name.startswith("answer-")}
-        yes = {name: self.population.answered_directly(self.bot, question=question, arm=self.arm) for name, question in names.items()}
-        return {name: "1" if said else "0" for name, said in yes.items()}
+        return {name: self.population.sent_directly(self.bot, question=question, arm=self.arm) for name, question in names.items()}
 
     def _fill_video(self, page: Page, form: Page) -> Values:
         here = self.arms_of_stimulus[stimulus_on(page)]

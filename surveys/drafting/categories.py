@@ -74,7 +74,14 @@ def read_faces(form: DraftForm, names: Sequence[str], die: Die) -> Faces:
         except MethodError as error:
             form.error(f"{FACES}.{next(iter(die.subsamples))}", _no_proposal(error))
             return {}
-    return {subsample: _read_lines(form, f"{FACES}.{subsample}", names, sides=die.sides) for subsample in die.subsamples}
+    read = {subsample: _read_lines(form, f"{FACES}.{subsample}", names, sides=die.sides) for subsample in die.subsamples}
+    shares = [{name: len(faces) for name, faces in rule.items()} for rule in read.values()]
+    if all(read.values()) and all(one == shares[0] for one in shares[1:]):
+        form.error(
+            f"{FACES}.{next(reversed(read))}",
+            _("The subsamples must differ in how often they say an answer; else nothing tells cheaters apart."),
+        )
+    return read
 
 
 def _no_proposal(error: MethodError) -> str:
@@ -83,10 +90,18 @@ def _no_proposal(error: MethodError) -> str:
 
 
 def _read_lines(form: DraftForm, place: str, names: Sequence[str], *, sides: int) -> dict[str, list[int]]:
-    lines = [line for line in form.line(place).split("\n") if line.strip()]
-    if len(lines) != len(names):
-        form.error(place, _("Write %(count)s lines, one for each answer; here are %(found)s.") % {"count": len(names), "found": len(lines)})
+    typed = form.line(place).split("\n")
+    lines = [line for line in typed if line.strip()]
     found: dict[str, list[int]] = {}
+    if len(lines) != len(names):
+        empty = next((number for number, line in enumerate(typed, start=1) if not line.strip()), None)
+        said = (
+            _("Line %(number)s has no face.") % {"number": empty}
+            if empty and len(typed) == len(names)
+            else _("Write %(count)s lines, one for each answer; here are %(found)s.") % {"count": len(names), "found": len(lines)}
+        )
+        form.error(place, f"{said} {_('An answer that the die never says would give away what is true.')}")
+        return found
     for name, line in zip(names, lines, strict=False):
         written = [one for one in re.split(r"[\s,;]+", line) if one]
         if wrong := [one for one in written if not (one.isascii() and one.isdecimal() and len(one) < 4 and 1 <= int(one) <= sides)]:
@@ -96,7 +111,12 @@ def _read_lines(form: DraftForm, place: str, names: Sequence[str], *, sides: int
             )
             return {}
         found[name] = [int(one) for one in written]
-    return found
+    faces = [face for said in found.values() for face in said]
+    if twice := [face for face in faces if faces.count(face) > 1]:
+        form.error(place, _("Face %(face)s stands there twice; each face says one thing.") % {"face": twice[0]})
+    elif len(faces) == sides:
+        form.error(place, _("Leave at least one face for the truth; else the answers tell nothing."))
+    return found if place not in form.errors else {}
 
 
 def proposed_faces(names: Sequence[str], die: Die) -> Faces:
@@ -134,19 +154,21 @@ def _faces(names: Sequence[str], least: int, most: int, *, favoured: str) -> dic
     return {name: list(range(start, end)) for name, (start, end) in zip(names, pairwise(ends), strict=True)}
 
 
-def fitted(questions: Sequence[SensitiveQuestion], die: Die) -> tuple[SensitiveQuestion, ...]:
-    """The questions with faces for this die: proposed anew where it has other subsamples or fewer sides than theirs.
+def fitted(questions: Sequence[SensitiveQuestion], die: Die, *, before: Die) -> tuple[SensitiveQuestion, ...]:
+    """The questions with faces for this die: proposed anew where it has other subsamples or sides than the one `before`.
+
+    On more sides the same faces would ask for the truth more often, and protect less.
 
     Raises
     ------
     MethodError
         When it has no faces for one of them.
     """
-    return tuple(_fitted(question, die) if question.categories else question for question in questions)
+    if set(die.subsamples) == set(before.subsamples) and die.sides == before.sides:
+        return tuple(questions)
+    return tuple(_proposed(question, die) if question.categories else question for question in questions)
 
 
-def _fitted(question: SensitiveQuestion, die: Die) -> SensitiveQuestion:
-    largest = max(face for rule in question.faces.values() for faces in rule.values() for face in faces)
-    if set(question.faces) == set(die.subsamples) and largest <= die.sides:
-        return question
-    return question.model_copy(update={"faces": proposed_faces(question.answers, die)})
+def _proposed(question: SensitiveQuestion, die: Die) -> SensitiveQuestion:
+    faces = proposed_faces(question.answers, die)
+    return question.model_copy(update={"faces": {name: {says: tuple(on) for says, on in rule.items()} for name, rule in faces.items()}})

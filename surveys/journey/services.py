@@ -320,16 +320,16 @@ def record_responses(participant: Participant, *, reported: Mapping[str, bool], 
 
 
 @transaction.atomic
-def record_direct_answers(participant: Participant, *, answers: Mapping[str, bool]) -> None:
-    """Store what somebody answers without a die. No question needs an answer, since nothing protects it."""
+def record_direct_answers(participant: Participant, *, answers: Mapping[str, int]) -> None:
+    """Store what somebody answers without a die: 1 for yes, or a category's place. No question needs an answer: nothing protects it."""
     protocol = _require_at(participant, steps.DIRECT_QUESTIONS)
-    if unknown := set(answers) - {question.name for question in protocol.definition.questions}:
-        raise JourneyError(
-            _("Expected answers to questions of this study, got one to %(unknown)s.") % {"unknown": ", ".join(sorted(unknown))}
-        )
+    places = {question.name: len(question.categories) for question in protocol.definition.questions}
+    if unknown := [name for name, value in answers.items() if name not in places or not 0 <= value < (places[name] or 2)]:
+        raise JourneyError(_("Expected answers to questions of this study, got one to %(unknown)s.") % {"unknown": ", ".join(unknown)})
     _advance(participant, protocol)
-    if answers:
-        insert([DirectAnswer(participant=participant, question=name, yes=yes) for name, yes in answers.items()])
+    said = {name: {"category": value} if places[name] else {"yes": bool(value)} for name, value in answers.items()}
+    if said:
+        insert([DirectAnswer(participant=participant, question=name, **value) for name, value in said.items()])
 
 
 def withdrawal_code_is_known(study: Study, *, code: str) -> bool:

@@ -9,6 +9,7 @@ from django.http import QueryDict
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from surveys.credit.selectors import gives_credit, ticket_for
 from surveys.journey import services as participation
 from surveys.journey import visitors
 from surveys.journey.comprehension import checked, first_checks
@@ -22,7 +23,7 @@ from surveys.models import Participant
 from surveys.protocols import frozen_protocol
 from surveys.questions.sections import SECTION
 from surveys.recruitment.selectors import way_back
-from surveys.tokens import completion_code, return_ticket, roll_key, withdrawal_code
+from surveys.tokens import completion_code, hash_of_token, return_ticket, roll_key, withdrawal_code
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,6 +225,9 @@ def _debrief_values(person: Person) -> dict[str, str]:
     values = {"completion_code": completion_code(person.token, person.shown.slug), "withdrawal_code": code}
     if person.shown.completion_url:
         values["completion_url"] = way_back(person.participant.study_id, withdrawal_code=code, completion_url=person.shown.completion_url)
+    if gives_credit(person.participant.study_id):
+        del values["completion_code"]  # one participation is worth one credit
+        values["credit_ticket"] = ticket_for(hash_of_token(person.token), person.shown.slug)
     return values
 
 

@@ -5,11 +5,13 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import wraps
 
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils import translation
 from django.views.decorators.http import require_http_methods, require_POST
 
+from surveys.credit.selectors import credit_of
+from surveys.credit.services import give_code, sign_credit
 from surveys.errors import JourneyError, LinkUnknownError, ReturnUnknownError, SectionUnknownError, StepOutOfOrderError, StudyClosedError
 from surveys.journey import services as participation
 from surveys.journey import visitors
@@ -317,6 +319,26 @@ def come_back(request: HttpRequest, slug: str, ticket: str) -> HttpResponse:
         with suppress(AlreadyDoneError):
             participation.finish_stimulus(participant, page=left)
     return _to_journey(slug)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@participant_page
+def credit(request: HttpRequest, slug: str) -> HttpResponse:
+    """Credit for somebody who has just finished: signed blind for the page's script, or as a code. The participant's token is out of the
+    browser by now, so the last page gave a ticket.
+    """
+    study = get_object_or_404(Study.objects.defer("definition"), slug=slug)
+    given = credit_of(study.pk)
+    if request.method != "POST" or given is None:
+        return _to_journey(slug)
+    ticket = request.POST.get("ticket", "")
+    if blinded := request.POST.get("blinded"):
+        return JsonResponse({"signature": sign_credit(study, ticket=ticket, blinded=blinded)})
+    code = give_code(study, ticket=ticket) if request.POST.get("action") == "code" else ""
+    shown = presentation(protocol_in_force(study).id, language_of(request, study, None))
+    with translation.override(shown.spoken):
+        context = {"study": shown, "language": shown.language, "ticket": ticket, "credit": given, "code": code}
+        return render(request, "surveys/participant/credit.html", context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -5,6 +5,8 @@ from surveys.models.allocation import AllocationSlot as AllocationSlot
 from surveys.models.allocation import ArmState as ArmState
 from surveys.models.allocation import SlotStatus as SlotStatus
 from surveys.models.classrooms import ClassRoom as ClassRoom
+from surveys.models.credit import CourseCredit as CourseCredit
+from surveys.models.credit import CreditBook as CreditBook
 from surveys.models.media import Media as Media
 from surveys.models.media import MediaFacts as MediaFacts
 from surveys.models.media import MediaFile as MediaFile

@@ -47,6 +47,9 @@ class Participant(models.Model):
     counted = models.BooleanField(
         default=False, db_default=False, help_text="Whether a batch has let them into the numbers that are shown."
     )
+    credit = models.CharField(
+        max_length=64, blank=True, default="", db_default="", help_text="Hash of the blinded message that was signed for them, or “code”."
+    )
 
     class Meta:
         # They name no column that a step changes before the last one: PostgreSQL then updates a row without touching any index.
@@ -109,10 +112,17 @@ class DirectAnswer(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     participant = models.ForeignKey(Participant, on_delete=models.CASCADE, related_name="direct_answers")
     question = models.CharField(max_length=50)
-    yes = models.BooleanField()
+    yes = models.BooleanField(null=True)
+    category = models.PositiveSmallIntegerField(null=True, help_text="Its place among the categories of the question, from 0.")
 
     class Meta:
-        constraints = (models.UniqueConstraint(fields=("participant", "question"), name="each_direct_answer_is_final"),)
+        constraints = (
+            models.UniqueConstraint(fields=("participant", "question"), name="each_direct_answer_is_final"),
+            models.CheckConstraint(
+                condition=models.Q(yes__isnull=True, category__isnull=False) | models.Q(yes__isnull=False, category__isnull=True),
+                name="a_direct_answer_is_yes_or_no_or_a_category",
+            ),
+        )
 
     def __str__(self) -> str:
         return self.question

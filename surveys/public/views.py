@@ -18,6 +18,7 @@ from audit.services import record
 from surveys import actions
 from surveys.access import studies_for_strangers, study_in_public
 from surveys.allocation.selectors import allocation_document
+from surveys.credit.selectors import credit_of, fingerprint
 from surveys.journey import visitors
 from surveys.journey.language import asked_for, keeps_language, language_of, of_stranger
 from surveys.journey.presentation import presentation
@@ -198,6 +199,7 @@ def about_study(request: HttpRequest, slug: str) -> HttpResponse:
         "is_survey": definition.is_survey,
         "asks_for_words": definition.asks_for_words,
         "has_quiz": bool(definition.quiz),
+        "credit_key": fingerprint(given.modulus) if (given := credit_of(study.pk)) else "",
         "months": months_kept(study),
         "forgotten_on": study.forgotten_on,
         "forgets_on": day_of_forgetting(study),

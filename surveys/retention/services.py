@@ -1,7 +1,8 @@
 """Deletes operational data of closed studies when the protocol says so, or earlier when their owner says so.
 
 Deleted: background and quiz answers, direct answers, tokens and withdrawal codes, days, watched shares, languages, people who did not
-finish, panel members, entry codes. Kept: arm, subsample and reported answers of those who finished, which the die protects; and counts.
+finish, panel members, entry codes, who had credit and its key. Kept: arm, subsample and reported answers of those who finished, which
+the die protects; and counts.
 """
 
 from collections import Counter
@@ -26,6 +27,8 @@ from surveys.models import (
     ENDED,
     AttritionCount,
     CounterKind,
+    CourseCredit,
+    CreditBook,
     DirectAnswer,
     EntryBook,
     EntryCode,
@@ -69,6 +72,8 @@ def forget_operational_data(study: Study, *, actor: User | None = None) -> None:
     """Delete everything, in chunks. Neither a kill in the middle nor a second call loses or spoils data: the next call goes on."""
     begin_forgetting(study, actor=actor)
     EntryBook.objects.filter(study=study).delete()
+    CreditBook.objects.filter(study=study).delete()
+    CourseCredit.objects.filter(study=study).update(is_on=False, private_key="")
     for model in (PanelMember, EntryCode):
         while keys := list(model.objects.filter(study=study).values_list("pk", flat=True)[:CHUNK]):
             model.objects.filter(pk__in=keys).delete()
@@ -131,6 +136,7 @@ def _forget_some_finished(study: Study) -> int:
         # Rows of the direct group still tell who was asked, as they still tell who answered.
         agrees_to_direct=Case(When(subsample=DIRECT, then=F("agrees_to_direct")), default=None),
         language="",
+        credit="",
         consented_on=None,
         finished_on=None,
         token_hash=Cast("id", CharField(max_length=64)),

@@ -36,6 +36,8 @@ Path = tuple[str, ...]
 WORDS_AROUND = 12
 NO_TEXTS = {"captions", "die", "faces", "files"}
 """Parts of the file in which a name may look like a language without being one of a text."""
+SAYS_NOTHING = (("ordered", False), ("purpose", "outcome"))
+"""Values of every sensitive question of the usual kind."""
 # The file keeps these as words from a list, in which an underscore stands for a space.
 FROM_A_LIST = ("kind", "role", "scheme", "mode", "cheaters", "worse", "attention")
 
@@ -159,8 +161,8 @@ def _leaves(value: object, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[s
             return
         case dict():
             for name, inner in value.items():
-                if (name, inner) == ("ordered", False):
-                    continue  # every question without categories has it
+                if (name, inner) in SAYS_NOTHING:
+                    continue
                 yield from _leaves(inner, (*path, str(name)))
         case list() if value and all(isinstance(inner, dict) and "name" in inner for inner in value):
             yield (*path, "order"), ", ".join(inner["name"] for inner in value)

@@ -56,7 +56,10 @@ PHASES = (
     Phase(
         label=_("Run"),
         statuses=(StudyStatus.APPROVED, StudyStatus.RECRUITING, StudyStatus.PAUSED),
-        pages=(Page(route="surveys:codes", label=_("Codes"), needs="may_change"),),
+        pages=(
+            Page(route="surveys:codes", label=_("Codes"), needs="may_change"),
+            Page(route="lti:study_credit", label=_("Credit"), needs="may_change"),
+        ),
     ),
     Phase(
         label=_("Results"),

@@ -58,6 +58,7 @@ def pages() -> list[Path]:
     """The templates of participants with all that they extend or include; what only staff see in a preview is not theirs."""
     found: list[Path] = []
     waiting = [*TEMPLATES.glob("surveys/participant/**/*.html"), *TEMPLATES.glob("surveys/classroom/*.html")]
+    waiting += TEMPLATES.glob("lti/student/*.html")
     waiting += [TEMPLATES / name for name in ("home.html", "error.html", "outage.html")]
     while waiting:
         path = waiting.pop()

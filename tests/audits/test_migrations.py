@@ -13,4 +13,6 @@ def test_no_model_has_a_change_without_a_migration() -> None:
 def test_every_application_has_one_line_of_migrations() -> None:
     loader = MigrationLoader(None)
     assert loader.detect_conflicts() == {}
-    assert all(loader.graph.leaf_nodes(application) for application in ("accounts", "audit", "jobs", "surveys", "webhooks", "analysis"))
+    assert all(
+        loader.graph.leaf_nodes(application) for application in ("accounts", "audit", "jobs", "surveys", "webhooks", "lti", "analysis")
+    )

@@ -29,6 +29,7 @@ from surveys.models import (
     ENDED,
     AllocationSlot,
     CategoryResponse,
+    CreditBook,
     DirectAnswer,
     EntryBook,
     EntryCode,
@@ -48,7 +49,7 @@ from tests.finished_people import TELLING_DIE, add_finished_people, compute, cou
 
 pytestmark = pytest.mark.django_db
 PEOPLE = {Participant, Response, CategoryResponse, DirectAnswer}
-COLLECTED = (*PEOPLE, ShardedCounter, AllocationSlot, EntryBook, EntryCode, PanelMember, Run, Chunk)
+COLLECTED = (*PEOPLE, ShardedCounter, AllocationSlot, CreditBook, EntryBook, EntryCode, PanelMember, Run, Chunk)
 GRADE = 86.71828
 POSITION, MONTH = 613.125, "1931-07"
 """In no other place; a mean over a group of people never comes near it by chance."""

@@ -8,7 +8,7 @@ import yaml
 
 from tests.audits.tree import ROOT, project_files
 
-READERS = ("platform", "surveys", "analysis", "webhooks")
+READERS = ("platform", "surveys", "analysis", "webhooks", "lti")
 # Set by the programs that start others, never by administrators.
 CHOSEN_BY_PROGRAMS = {"DJANGO_SETTINGS_MODULE", "OPENBLAS_NUM_THREADS"}
 # For one computer only; Compose has its own ports and no demonstration.

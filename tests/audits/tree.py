@@ -5,7 +5,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 LIBRARY = "candor"
-APPLICATIONS = ("platform/config", "platform/accounts", "platform/audit", "platform/jobs", "surveys", "webhooks", "analysis")
+APPLICATIONS = ("platform/config", "platform/accounts", "platform/audit", "platform/jobs", "surveys", "webhooks", "lti", "analysis")
 _NOT_OURS = {".venv", "var", "dist", "node_modules", "__pycache__", ".git", ".hypothesis"}
 
 

@@ -12,7 +12,7 @@ from surveys.study_file import define
 from tests.browser.people import JOURNEY, TWO_QUESTIONS, become, recruiting_study, token_at_questions
 from tests.browser.test_builder import investigator, log_in
 from tests.browser.turning import button, roll
-from tests.categories import FREQUENCY
+from tests.categories import FREQUENCY, PROBATION
 from tests.factories import definition
 
 fixtures = (investigator,)
@@ -24,7 +24,11 @@ def show_face(page: Page, face: int) -> None:
     page.add_init_script(f"crypto.getRandomValues = (bytes) => bytes.fill({face - 1})")
 
 
-SAYS = {"en": (3, ["Answer no", "Answer “More often”"]), "de": (2, ["Antworte mit Nein", "Antworte mit „Einmal“"])}
+SAYS = {
+    "en": (3, ["Answer no", "Answer “More often”", "Answer “Now”"]),
+    "de": (2, ["Antworte mit Nein", "Antworte mit „Einmal“", "Antworte mit „Früher“"]),
+}
+MARKS = {"en": "This question describes who takes part.", "de": "Diese Frage beschreibt, wer teilnimmt."}
 
 
 @pytest.mark.parametrize("language", SAYS)
@@ -37,7 +41,7 @@ def test_each_die_says_what_the_table_of_its_question_says(
     language: str,
 ) -> None:
     face, words = SAYS[language]
-    study = recruiting_study(questions=[TWO_QUESTIONS[0], FREQUENCY])
+    study = recruiting_study(questions=[TWO_QUESTIONS[0], FREQUENCY, PROBATION])
     token = token_at_questions(study, subsample="1", language=language)
     page = new_page(**NARROW)
     become(page.context, site, token)
@@ -49,15 +53,16 @@ def test_each_die_says_what_the_table_of_its_question_says(
         own = page.locator("[data-question-page]").nth(index)
         expect(own.locator(f"tr[data-faces~='{face}'] td")).to_have_text(said)
         expect(page.locator("[data-die-key]:visible")).to_have_count(1)
+        expect(own.get_by_text(MARKS[language])).to_have_count(int(index == 2))
         assert_accessible(page)
         assert_fits(page)
         own.get_by_role("radio").last.check()
         button(page, names[1]).click()
-    assert page.locator("[data-answer-to]").all_inner_texts() == [["No", "More often"], ["Nein", "Öfter"]][language == "de"]
+    assert page.locator("[data-answer-to]").all_inner_texts() == [["No", "More often", "Now"], ["Nein", "Öfter", "Jetzt"]][language == "de"]
     button(page, names[2]).click()
     expect(page.locator("#completion-code")).to_be_visible()
     assert list(Response.objects.values_list("reported_yes", flat=True)) == [False]
-    assert list(CategoryResponse.objects.values_list("category", flat=True)) == [2]
+    assert list(CategoryResponse.objects.values_list("category", flat=True)) == [2, 2]
 
 
 def test_the_builders_page_asks_for_answers_and_faces_only_where_there_are_several(

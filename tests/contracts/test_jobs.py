@@ -1,7 +1,7 @@
 """The contract of every kind of work. A new kind is held as soon as it is registered, and needs an example here."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -21,8 +21,12 @@ from jobs import heartbeats, tasks
 from jobs.errors import ExpectedError, TakenError
 from jobs.models import Lease, Routine
 from jobs.registry import JOBS, job, job_of
+from lti.models import Platform
+from lti.services import make_batch
 from surveys.access import Seat
 from surveys.bots import rehearsal
+from surveys.credit.selectors import Place
+from surveys.models import CreditBook
 from surveys.protocols import protocol_view_for
 from surveys.rehearsal.services import Planted, rehearse
 from tests.factories import draft_study, everything_stored, recruiting_study
@@ -67,6 +71,19 @@ def delivery() -> Lease:
     return Delivery.objects.get()
 
 
+def credit_batch() -> Lease:
+    """Credit for a student of a platform that is not there."""
+    address = "http://127.0.0.1:9"
+    addresses = dict.fromkeys(("issuer", "login_address", "token_address", "keys_address"), address)
+    platform = Platform.objects.create(name="Moodle", client_id="candor", deployment_id="1", **addresses)
+    study = recruiting_study()
+    place = asdict(Place(platform=platform.pk, issuer=address, sub="ada", line_item=f"{address}/items/1"))
+    CreditBook.objects.create(study=study, waiting=[place])
+    batch = make_batch(study)
+    assert batch is not None
+    return batch
+
+
 def simulations() -> Lease:
     study = draft_study()
     asked = Asked(people=60, prevalence=0.4, effect=0.2, cheater_proportion=0.1, drop_out=0.1, studies=10)
@@ -106,6 +123,7 @@ EXAMPLES: dict[str, Callable[[], Lease]] = {
     "record_sweep": sweep_of_records,
     "record_package": package_of_records,
     "delivery": delivery,
+    "credit_batch": credit_batch,
     "snapshot": snapshot,
     "question": question,
 } | {kind: partial(Routine.objects.create, name=kind, due_at=timezone.now()) for kind in Routine.EVERY}

@@ -18,12 +18,13 @@ from analysis.sources.study_tables import schema_of
 from surveys.bots.population import Habits, Population
 from surveys.builder.lists import OUTSIDE_GROUPS
 from surveys.definition import StudyDefinition
+from surveys.drafting.categories import can_be_privatised, privatised, typed_faces
 from surveys.drafting.forms import DraftForm
-from surveys.drafting.questions import read_background, typed_item
+from surveys.drafting.questions import read_background, read_sensitive, typed_item
 from surveys.journey.fields import field_view
 from surveys.journey.forms import errors_of, read_fields
 from surveys.questions.background import BackgroundQuestion
-from surveys.study_file import define
+from surveys.study_file import define, document_of
 from tests.factories import document
 
 OPTIONS = [{"name": name, "text": name.upper()} for name in ("low", "middle", "high")]
@@ -190,3 +191,35 @@ def test_people_can_read_what_is_asked(kind: str) -> None:
     listed = [one for one in frozen["background_questions"] if one["name"].startswith("one")]
     assert all(OF_THE_KIND[one["kind"]] for one in listed)
     assert all(one["shown_after"] == ["asked: high"] for one in listed)
+
+
+PRIVATISED = ("single_choice", "ordinal_scale")
+"""The kinds that can be privatised in the browser."""
+OUTCOME = {"name": "outcome", "text": "Did you?"}
+
+
+def privatised_study(kind: str) -> StudyDefinition:
+    """The question as it is once the builder's button was pressed."""
+    asked = study_with(kind)
+    item = asked.background[1].model_dump(mode="json", exclude_defaults=True)
+    return define(document(languages=["en"], background=[EARLIER], questions=[OUTCOME, privatised(item, asked.die)]))
+
+
+@every_kind
+def test_what_the_builder_offers_to_privatise_keeps_the_promises_of_a_kind(kind: str) -> None:
+    assert can_be_privatised(study_with(kind).background[1]) == (kind in PRIVATISED)
+    assert not can_be_privatised(study_with(kind, show_if=[{"question": "asked", "any_of": ["high"]}]).background[1])
+    if kind not in PRIVATISED:
+        return
+    definition = privatised_study(kind)
+    (question,) = definition.privatised_background
+    assert (question.answers, question.ordered) == (("low", "middle", "high"), kind == "ordinal_scale")
+    stored = document_of(definition)["questions"][1]
+    form = DraftForm(typed_item(stored, definition.languages) | typed_faces(stored, ["1", "2"]), languages=definition.languages)
+    assert read_sensitive(form, stored, taken=["outcome"], die=definition.die) == stored
+    assert definition.epsilon_total == definition.epsilons["outcome"] + definition.epsilons["one"]
+    assert set(covariates_of(definition.asked, people(definition))) == {"asked"}
+    assert "background.one" not in {column.name for column in schema_of(definition).columns}
+    frozen = protocol_document(definition, opened_with=definition, version=1, sha256="", questions=["outcome", "one"], consents=[])
+    assert [one["purpose"] for one in frozen["category_questions"]] == ["background"]
+    assert [one["name"] for one in frozen["background_questions"]] == ["asked"]

@@ -1,16 +1,14 @@
-"""Questions on the builder's pages: added, edited, put in order, removed; options keep their names; a REDCap dictionary comes in."""
+"""Questions on the builder's pages: added, edited, put in order, removed; options keep their names."""
 
 from typing import Any
 
 import pytest
-from django.core.files.uploadedfile import SimpleUploadedFile
 from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 
 from surveys.models import Study, StudyStatus
-from surveys.study_file import define
-from tests.categories import FREQUENCY, with_frequency
+from tests.categories import FREQUENCY
 from tests.factories import draft_study, logged_in, page_of, study_in
 from tests.integration.test_builder import address, definition_of, errors, inputs
 
@@ -160,68 +158,6 @@ def test_frozen_questions_are_not_moved() -> None:
     assert browser.post(page, {"move": f"down:{names(study)[0]}"}).status_code == 409
 
 
-HEAD = (
-    'Variable / Field Name,Form Name,Section Header,Field Type,Field Label,"Choices, Calculations, OR Slider Labels",Field Note,'
-    "Text Validation Type OR Show Slider Number,Text Validation Min,Text Validation Max,Identifier?,"
-    "Branching Logic (Show field only if...),Required Field?\n"
-)
-DICTIONARY = f"""{HEAD}\
-record_id,f,,text,Record ID,,,,,,,,
-handed,f,,radio,"Which hand <b>do you</b> write with?","1, Left | 2, Right",As a rule,,,,,[age] > 3,
-faculty,f,,dropdown,Faculty,"law, Law, and more | med, Medicine",,,,,,,
-smoker,f,,yesno,Do you smoke?,,,,,,,,
-tools,f,,checkbox,Which tools do you use?,"1, Pen | 2, Tablet",,,,,,,
-siblings,f,,text,How many siblings?,,,integer,0,20,,,
-height,f,,text,Height in m,,,number,0.5,2.5,,,
-weight,f,,text,Weight,,,number,,,,,
-email,f,,text,E-mail,,,email,,,y,,
-ward,f,,radio,Ward,"1, A | 2, B",,,,,y,,
-story,f,,notes,Your story,,,,,,,,
-bmi,f,,calc,BMI,[weight]/[height],,,,,,,
-born,f,,text,Born on,,,date_ymd,,,,,
-hello,f,,descriptive,Welcome,,,,,,,,
-gender,f,,radio,Gender,"1, A | 2, B",,,,,,,
-"""
-
-
-def test_a_redcap_dictionary_comes_in_with_a_report_of_every_field(browser: Client, study: Study) -> None:
-    page, before = address("build_redcap", study), names(study)
-    response = browser.post(page, {"file": SimpleUploadedFile("dictionary.csv", DICTIONARY.encode("utf-8-sig"))})
-    assert response.status_code == 200
-    assert names(study) == [*before, "handed", "faculty", "smoker", "tools", "siblings", "height"]
-    by_name = {item.name: item for item in definition_of(study).background}
-    assert by_name["handed"].text.root == "Which hand do you write with?"
-    assert by_name["handed"].hint.root == "As a rule"
-    assert [option.text.root for option in by_name["faculty"].options] == ["Law, and more", "Medicine"]
-    assert by_name["tools"].kind == "multiple_choice"
-    assert (by_name["siblings"].minimum, by_name["siblings"].maximum, by_name["siblings"].whole) == (0, 20, True)
-    assert not by_name["height"].whole
-    rows = {row.xpath("string(th)"): " ".join(row.xpath("td[2]/p/text()")) for row in page_of(response).xpath("//tbody/tr")}
-    assert len(rows) == DICTIONARY.count("\n") - 1
-    assert "It was shown only if [age] > 3; now it is always shown." in rows["handed"]
-    assert "The codes of its choices became names: 1 → left, 2 → right" in rows["handed"]
-    assert "lost its formatting: <b>" in rows["handed"]
-    assert "identifier" in rows["ward"]
-    assert "identifier" in rows["email"]
-    assert "smallest and a largest" in rows["weight"]
-    assert "calculated" in rows["bmi"]
-    assert "A date needs an earliest and a latest answer" in rows["born"]
-    assert "number of the record" in rows["record_id"]
-    assert "already" in rows["gender"]
-    browser.post(page, {"file": SimpleUploadedFile("dictionary.csv", DICTIONARY.encode())})
-    assert len(names(study)) == len(before) + 6, "nothing comes in twice"
-
-
-@pytest.mark.parametrize(
-    ("content", "expected"),
-    [(b"a,b\n1,2\n", "Variable / Field Name"), (b"", "expected a REDCap"), (b"\xff\xfe", "UTF-8"), (b'a,"b', "CSV")],
-)
-def test_a_file_that_is_no_dictionary_is_refused_with_the_reason(browser: Client, study: Study, content: bytes, expected: str) -> None:
-    response = browser.post(address("build_redcap", study), {"file": SimpleUploadedFile("x.csv", content)})
-    assert response.status_code == 422
-    assert expected in response.content.decode()
-
-
 ASKED = {
     "kind": "categories",
     "text.en": "How often?",
@@ -256,7 +192,7 @@ def test_a_question_with_categories_is_added_with_proposed_faces_and_saved_again
 
 
 def test_a_background_question_is_privatised_with_one_button(browser: Client, study: Study) -> None:
-    options = [{"name": one, "text": {"en": one, "de": one}} for one in ("no", "yes")]
+    options = [{"name": name, "text": {"en": name, "de": german}} for name, german in (("no", "nein"), ("yes", "ja"))]
     asked = {"kind": "single_choice", "role": "sensitive", "name": "probation", "text": {"en": "Why?", "de": "Warum?"}, "options": options}
     before = definition_of(study)
     study.definition = {**study.definition, "background": [*study.definition["background"], asked], "subgroups": ["probation"]}
@@ -277,7 +213,8 @@ def test_a_background_question_is_privatised_with_one_button(browser: Client, st
     assert browser.post(page, inputs(browser.get(page))).status_code == 302
     assert definition_of(study) == saved
     assert "Privatised in the browser, and asked with the die:" in browser.get(address("build_background", study)).content.decode()
-    assert "<code>probation</code> Left out: it is privatised" in browser.get(address("build_redcap", study)).content.decode()
+    told = browser.get(address("build_export", study, "redcap")).content.decode()
+    assert "<dt><code>probation</code></dt><dd>Left out: there is no die there" in told
 
 
 FACES = {"faces.1": "1\n2\n3 4"}
@@ -288,9 +225,10 @@ FACES = {"faces.1": "1\n2\n3 4"}
     [
         ({"categories.en": "Never\nOnce\nOften\nA\nB\nC\nD"}, "categories.en", "Write from 2 to 6, one on each line."),
         (FACES | {"faces.2": "1\n2"}, "faces.2", "Write 3 lines, one for each answer; here are 2."),
-        (FACES | {"faces.2": "1\n2\n2"}, "", "every face may be named once, found [1, 2, 2]"),
-        (FACES | {"faces.2": "1\n2\n3 4"}, "", "the subsamples must play different forced responses"),
-        (FACES | {"faces.2": "1 2\n3 4\n5 6"}, "", "subsample '2' never asks for the truth"),
+        (FACES | {"faces.2": "1\n\n2"}, "faces.2", "Line 2 has no face. An answer that the die never says would give away what is true."),
+        (FACES | {"faces.2": "1\n2\n2"}, "faces.2", "Face 2 stands there twice"),
+        (FACES | {"faces.2": "1\n2\n3 4"}, "faces.2", "The subsamples must differ"),
+        (FACES | {"faces.2": "1 2\n3 4\n5 6"}, "faces.2", "Leave at least one face for the truth"),
         ({"scores": "3 2 1"}, "", "scores must be increasing numbers"),
         ({"expected": "Always"}, "expected", "Write one of the options as it stands above; “Always” is none."),
     ],
@@ -300,17 +238,6 @@ def test_mistakes_of_categories_are_told(browser: Client, study: Study, changes:
     assert response.status_code == 422
     assert sentence.replace("'", "&#x27;") in response.content.decode()
     assert not field or field in errors(response)
-
-
-def test_another_die_gives_questions_with_categories_other_faces_where_it_must() -> None:
-    study = draft_study(questions=with_frequency())
-    browser = logged_in(study.owner)
-    page = reverse("analysis:build_die", args=[study.slug])
-    twelve = inputs(browser.get(page)) | {"die": "12"}
-    assert browser.post(page, twelve).status_code == 302
-    changed = definition_of(study)
-    assert (changed.die.sides, changed.category_questions[0].faces) == (12, define(study.definition).category_questions[0].faces)
-    assert len(changed.questions) == 5
 
 
 def test_a_study_of_categories_alone_plans_with_their_answers() -> None:

@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import product
 from typing import Any
 
@@ -79,7 +79,8 @@ def test_with_the_planned_number_page_table_figure_and_api_have_the_estimates(ye
     for kind in RunKind:
         results = read_results(compute(study, kind))
         assert results is not None
-        assert results.categories == {"copying": outcome}
+        assert {name: replace(one, with_covariates=None) for name, one in results.categories.items()} == {"copying": outcome}
+        assert (results.categories["copying"].with_covariates is None) == (kind == RunKind.FIRST_RESULTS)
         assert results.n == 300
         assert set(results.outcomes) == ({"attention"} if yes_no else set())
         assert read_results(document_of(results)) == results
@@ -103,7 +104,14 @@ def test_with_the_planned_number_page_table_figure_and_api_have_the_estimates(ye
     assert "privacy loss of ε = 1.099" in words  # faces 1 : 1 of 6, truth 2 of 6: ln 3
     assert "the answers differ" in words
     rows = table(client, study, "categories")
-    effects = [row for row in rows if row["quantity"].startswith("effect_on_")]
+    both = [row for row in rows if row["quantity"].startswith("effect_on_")]
+    effects, adjusted = ([row for row in both if row["for_publication"] == public] for public in ("True", "False"))
+    with_covariates = results.categories["copying"].with_covariates
+    assert [float(row["estimate"]) for row in adjusted] == [one.value for one in with_covariates.effects]
+    assert {row["method"] for row in adjusted} == {"efficient_with_covariates"}
+    assert told["planned_analysis"]["with_covariates"] == json.loads(json.dumps(asdict(with_covariates)))
+    numbers = page_of(client.get(reverse("analysis:results", args=[study.slug]))).xpath('//*[contains(@id, "table-numbers")]')[-1]
+    assert numbers.text_content().count("not for publication") == len(adjusted) + 1
     assert [float(row["estimate"]) for row in effects] == [one.value for one in outcome.effects]
     assert [float(row["low"]) for row in effects] == [one.interval and one.interval.low for one in outcome.effects]
     assert {row["quantity"] for row in rows} == {
@@ -114,6 +122,26 @@ def test_with_the_planned_number_page_table_figure_and_api_have_the_estimates(ye
     drawn = client.get(reverse("analysis:figure", args=[study.slug, "categories-copying", "svg"])).content.decode()
     assert all(f"{round(abs(one.value) * 100)}" in drawn for one in outcome.effects if one.category and one.value is not None)
     assert client.get(reverse("analysis:figure", args=[study.slug, "categories-copying", "png"]))["Content-Type"] == "image/png"
+
+
+def test_missing_answers_are_said_and_their_bounds_are_in_page_table_and_api() -> None:
+    study = running(300)
+    gone = list(Participant.objects.filter(study=study, arm="instructor").values_list("pk", flat=True)[:30])
+    CategoryResponse.objects.filter(participant__in=gone).delete()
+    outcome = read_results(compute(study)).categories["copying"]
+    assert outcome.n == 270
+    assert (outcome.missing_answers.missing, len(outcome.missing_answers.contrasts)) == (30, 3)
+    client = logged_in(study.owner)
+    assert "30 of 300 people did not answer this question. Answers are not missing equally often in all groups" in words_of(client, study)
+    assert words_of(client, study).count("whatever the missing answers are (xτ)") == 3
+    worst = [row for row in table(client, study, "categories") if row["quantity"] == "missing_worst_case"]
+    told = api(client, study)["categories"][0]["planned_analysis"]["missing_answers"]
+    for row, one, bounds in zip(worst, outcome.missing_answers.contrasts, told["contrasts"], strict=True):
+        assert (row["category"], float(row["low"]), float(row["high"])) == (one.category, *one.worst_case)
+        assert bounds["worst_case"] == list(one.worst_case)
+    blinded = api(client, study, "?blinded=1")["categories"][0]["planned_analysis"]["missing_answers"]
+    assert (blinded["missing"], blinded["contrasts"]) == (30, [])
+    assert "whatever the missing" not in words_of(client, study, "?blinded=1")
 
 
 def test_shares_by_arm_are_shown_where_the_design_tells_them() -> None:
@@ -149,6 +177,9 @@ def test_a_blinded_reader_learns_neither_the_control_nor_an_arm(arms: int) -> No
         values = [one["value"] for one in found["effects"]]
         straight = [one.value for one in outcome.effects]
         assert values in (straight, [-one for one in straight if one is not None])
+        compute(study, RunKind.FULL_RESULTS)
+        adjusted = api(client, study, "?blinded=1")["categories"][0]["planned_analysis"]["with_covariates"]
+        assert (adjusted["notes"], {(one["treatment"], one["control"]) for one in adjusted["effects"]}) == ([], {("B", "A")})
     shown = words_of(client, study, "?blinded=1")
     assert not [name for name in ("Slides only", "Slides with the instructor", "A third arm") if name in shown.split("Participants")[0]]
     row = api(client, study, "?blinded=1")["matrix"][-1]
@@ -175,7 +206,7 @@ def test_a_privatised_background_question_is_described_and_no_outcome() -> None:
     assert {one["arm"] for one in told["planned_analysis"]["prevalence"]} == {"all arms"}
     words = words_of(client, study)
     assert "Background question, privatised in the browser" in words
-    assert "the answers of all arms count together" in words
+    assert "those of all arms count together" in words
     assert "Balance: chance alone could explain how" in words
     assert "would truly answer “Now”" in words
     assert "changes how honest students answer" not in words

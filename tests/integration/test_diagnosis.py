@@ -51,14 +51,31 @@ def page_text(study: Study) -> str:
     return " ".join(page_of(response).text_content().split())
 
 
-def test_questions_with_named_answers_are_left_out_and_the_page_says_so() -> None:
-    some = draft_study(owner=person(Role.INVESTIGATOR), questions=[*document()["questions"], FREQUENCY])
-    assert "It is about the yes-or-no questions." in page_text(some)
+def test_a_named_answer_is_diagnosed_as_a_yes_or_no_question() -> None:
+    study = draft_study(owner=person(Role.INVESTIGATOR), questions=[*document()["questions"], FREQUENCY])
+    client, address = logged_in(study.owner), reverse("analysis:diagnosis", args=[study.slug])
+    offered = page_of(client.get(address)).xpath('//select[@id="answer"]/option/@value')
+    assert offered == ["", "copying/often", "copying/never"], "“once” is forced equally often everywhere"
+    assert client.post(address, FORM | {"studies": "100", "answer": "copying/often"}).status_code == 302
+    diagnosis = Diagnosis.objects.get()
+    turns(diagnosis)
+    definition = define(study.definition)
+    design = definition.category_design(definition.category_questions[0]).of_one_answer("often")
+    same = candor.diagnose(design, n=945, effects=0.2, cheater_proportion=0.15, drop_out=0.1, studies=100, seed=diagnosis.seed)
+    api = get(study.owner, f"studies/{study.slug}/diagnosis/")["diagnosis"]
+    assert (api["answer"], api["settings"]) == ("copying/often", same.to_dict()["settings"])
+    text = page_text(study)
+    assert "About “More often” to “How often did you copy an answer this term?”: yes stands for this answer" in text
+    assert "has been changed since" not in text
+    study.definition["questions"][-1]["faces"]["1"] = {"never": [1], "once": [2], "often": [3]}
+    study.save()
+    assert "has been changed since" in page_text(study)
     alone = draft_study(slug="alone", owner=person(Role.INVESTIGATOR), questions=[FREQUENCY])
-    assert "This study has no yes-or-no question" in page_text(alone)
-    assert "What you expect" not in page_text(alone)
-    with pytest.raises(DiagnosisError, match="no yes-or-no question"):
-        start(alone)
+    assert start(alone).answer == "copying/often", "its last answer, where there is no yes or no"
+    with pytest.raises(DiagnosisError, match="Expected one of copying/often, copying/never as the answer, found copying/once"):
+        start(alone, answer="copying/once")
+    there = reverse("analysis:diagnosis", args=["alone"])
+    assert logged_in(alone.owner).post(there, FORM | {"answer": "copying/once"}).status_code == 422
 
 
 def test_what_the_page_shows_is_what_the_library_finds(queued: Sent) -> None:

@@ -11,6 +11,7 @@ from surveys.allocation.findable import findable
 from surveys.models import Study, StudyStatus
 from surveys.studies import services as studies
 from surveys.study_file import define
+from tests.categories import with_frequency
 from tests.factories import definition, document, draft_study, logged_in, page_of, study_in
 
 pytestmark = pytest.mark.django_db
@@ -251,3 +252,16 @@ def test_people_who_are_asked_directly_are_not_counted() -> None:
     direct = {"share": 0.25, "consent": {"en": "May we ask you without a die?", "de": "Dürfen wir ohne Würfel fragen?"}}
     found = findable(definition(allocation={"planned_participants": 1000}, direct_group=direct))
     assert (found.n, found.is_enough) == (750, False)
+
+
+def test_questions_with_named_answers_follow_the_die_or_say_that_they_cannot() -> None:
+    study = draft_study(questions=with_frequency())
+    said = facts_of(look(study))
+    assert "ε of “How often did you copy an answer this term?”1.099" in said
+    assert "no fair die with 4 sides forces 3 categories" in facts_of(look(study, die="4", group1="yynt", group2="ynnt")).lower()
+    client = logged_in(study.owner)
+    ten = {"die": "10", "group1": "yynnnttttt", "group2": "yyynnttttt"}
+    assert client.post(address(study), inputs_of(client.get(address(study))) | MIRRORED | ten).status_code == 302
+    changed = define(Study.objects.get().definition)
+    asked = changed.category_questions[0]
+    assert changed.epsilons[asked.name] <= changed.design().epsilon + 1e-9, "its faces protect as much on the larger die"

@@ -22,6 +22,7 @@ from surveys.models import AllocationSlot, DirectAnswer, EntryBook, Participant,
 from surveys.retention.services import forget_operational_data
 from surveys.studies import services as studies
 from surveys.tokens import withdrawal_code
+from tests.categories import with_frequency
 from tests.factories import (
     ANSWERS,
     QUESTIONS,
@@ -82,6 +83,27 @@ def test_a_question_may_be_left_without_a_direct_answer(client: Client, study: S
     assert response.status_code == 303
     assert list(DirectAnswer.objects.values_list("question", "yes")) == [("attention", False)]
     assert participant_of(client).step == Step.FINISHED
+
+
+def test_named_answers_are_stored_as_they_are_given_and_only_those_that_there_are(client: Client) -> None:
+    study = recruiting_study(direct_group=GROUP, questions=with_frequency())
+    page = asked_directly(study, client, until=DIRECT_QUESTIONS)
+    assert "More often" in page.content.decode()
+    given = {"answer-attention": "0", "answer-copying": "2", "answer-retention": "2"}
+    assert send(client, study, DIRECT_QUESTIONS, **given).status_code == 303
+    found = DirectAnswer.objects.order_by("question").values_list("question", "yes", "category")
+    assert list(found) == [("attention", False, None), ("copying", None, 2)]
+    with pytest.raises(DefinitionError, match="so that nothing would privatise"):
+        definition(direct_group=GROUP, questions=with_frequency(purpose="background", name="year", ordered=False))
+
+
+@pytest.mark.parametrize("answers", [{"copying": 3}, {"copying": -1}, {"attention": 2}])
+def test_a_place_that_no_category_has_is_refused(client: Client, answers: dict[str, int]) -> None:
+    study = recruiting_study(direct_group=GROUP, questions=with_frequency())
+    asked_directly(study, client, until=DIRECT_QUESTIONS)
+    with pytest.raises(JourneyError, match="Expected answers to questions of this study"):
+        participation.record_direct_answers(participant_of(client), answers=answers)
+    assert not DirectAnswer.objects.exists()
 
 
 def test_people_who_are_drawn_but_refused_are_not_asked_at_all(client: Client, study: Study) -> None:

@@ -2,6 +2,7 @@
 
 import csv
 import json
+from dataclasses import asdict
 from datetime import date
 from typing import Any
 
@@ -10,15 +11,17 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from analysis.answers.datasets import cell_counts, people_of
+from analysis.answers.datasets import category_counts, cell_counts, people_of
 from analysis.live.progress import progress_of
 from analysis.models import Run, RunKind, RunStatus
+from candor.categories.direct import direct_comparisons
 from surveys.bots.population import Habits, Population
 from surveys.models import AllocationSlot, DirectAnswer, Participant, Response, SlotStatus, Step, Study
 from surveys.protocols import protocol_in_force
 from surveys.retention.services import forget_operational_data
 from surveys.studies import services as studies
 from surveys.tokens import hash_of_token, new_token
+from tests.categories import with_frequency
 from tests.factories import document, logged_in, page_of, recruiting_study
 from tests.finished_people import TELLING_DIE, add_finished_people, compute, count_everybody
 
@@ -247,6 +250,20 @@ def test_bots_who_deny_say_no_directly_and_the_others_the_truth(client: Client) 
     assert sum(half) == pytest.approx(sum(truth) / 2, abs=40)
 
 
+def test_bots_who_deny_give_the_first_named_answer_directly() -> None:
+    study = recruiting_study(questions=with_frequency(), direct_group={"share": 0.3, "consent": "May we?"})
+
+    def said(under_reports: float) -> list[str]:
+        habits = Habits(under_reports=under_reports)
+        crowd = Population.of(definition_of(study), prevalence=0.5, effect=0.0, cheater_proportion=0.0, behaviour="random", habits=habits)
+        bots = [crowd.draw(rng) for rng in np.random.default_rng(3).spawn(200)]
+        return [crowd.sent_directly(bot, question="copying", arm="slides") for bot in bots]
+
+    assert set(said(1.0)) == {"0"}
+    truth = said(0.0)
+    assert [truth.count(value) for value in "012"] == pytest.approx([50, 50, 100], abs=35)
+
+
 def test_direct_answers_are_a_table_only_after_the_end(study: Study) -> None:
     def table() -> list[dict[str, str]]:
         address = reverse("analysis:table", kwargs={"slug": study.slug, "table": "direct"})
@@ -277,3 +294,42 @@ def test_a_study_that_asks_everybody_with_the_die_has_no_such_table() -> None:
     study = study_with(None)
     address = reverse("analysis:table", kwargs={"slug": study.slug, "table": "direct"})
     assert logged_in(study.owner).get(address).status_code == 404
+
+
+def test_named_answers_are_compared_one_by_one_on_page_table_and_api() -> None:
+    group = {"share": 0.3, "consent": "May we?"}
+    study = recruiting_study(allocation={"planned_participants": 500}, questions=with_frequency()[-1:], direct_group=group, background=None)
+    AllocationSlot.objects.filter(study=study, subsample="direct").update(status=SlotStatus.CLOSED)
+    add_finished_people(study, 120, cheaters=0.0, prevalence=0.3, effect=0.2)
+    AllocationSlot.objects.filter(study=study, subsample="direct").update(status=SlotStatus.TAKEN)
+    Participant.objects.update(agrees_to_direct=True)
+    said = {"slides": (30, 20, 10), "instructor": (20, 20, 20)}
+    for arm, counts in said.items():
+        people_asked(study, arm=arm, no=sum(counts), yes=0)
+        crowd = DirectAnswer.objects.filter(participant__arm=arm).values_list("participant", flat=True)
+        places = np.repeat(np.arange(3), counts)
+        answers = [DirectAnswer(participant_id=one, question="copying", category=int(c)) for one, c in zip(crowd, places, strict=True)]
+        DirectAnswer.objects.filter(participant__arm=arm).delete()
+        DirectAnswer.objects.bulk_create(answers)
+    count_everybody(study)
+    outcomes = compute(end(study))["direct_group"]["outcomes"]
+    definition = definition_of(study)
+    expected = direct_comparisons(
+        np.array(list(said.values())),
+        category_counts(study, definition, only_who_agreed_to_direct=True)["copying"],
+        design=definition.category_design(definition.category_questions[0]),
+    )
+    assert {one["category"]: one["prevalence"] for one in outcomes} == {
+        name: json.loads(json.dumps([asdict(share) for share in one.prevalence])) for name, one in expected.items()
+    }
+    client = logged_in(study.owner)
+    api = client.get(reverse("analysis:api_results", args=[study.slug])).json()["first_results"]["direct_group"]["outcomes"]
+    assert [one["category"] for one in api] == ["never", "once", "often"]
+    file = client.get(reverse("analysis:table", args=[study.slug, "direct"])).content.decode().splitlines()
+    rows = [row for row in csv.DictReader(file) if row["quantity"] == "said_yes_directly"]
+    assert [(row["category"], row["arm"], int(row["yes"])) for row in rows] == [
+        (name, arm, counts[place]) for place, name in enumerate(("never", "once", "often")) for arm, counts in said.items()
+    ]
+    words = " ".join(page_of(client.get(reverse("analysis:results", args=[study.slug]))).text_content().split())
+    assert "How often did you copy an answer this term? – “More often”" in words
+    assert "Said so directly" in words

@@ -10,12 +10,16 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.models import Role
+from analysis.answers.datasets import category_counts
 from analysis.learning.questions.columns import SCORE, library_schema, library_table
 from analysis.ledger import services
 from analysis.models import Asking, Charge, Source
 from analysis.sources.selectors import schema_of_snapshot, table_of
+from candor.categories.estimates import estimate_categories
 from candor.queries.kinds import KINDS
 from surveys.models import MemberRole, StudyMember
+from surveys.protocols import protocol_in_force
+from tests.categories import with_frequency
 from tests.factories import logged_in, page_of, person
 from tests.integration.test_ledger import withdraw
 from tests.jobs import work_on
@@ -222,6 +226,39 @@ def test_questions_about_reported_answers_alone_are_free_exact_and_open_to_the_d
     assert all(-1 <= cell["low"] <= cell["high"] <= 1 for cell in inverted["cells"])
     assert [cell["labels"] for cell in inverted["cells"]] == [["instructor − slides"]], "the sample's die tells the difference alone"
     assert "true yes" in text_of(browser.get(address(source)))
+
+
+def test_named_answers_are_columns_too_and_the_die_is_inverted_for_each_of_them() -> None:
+    """The histogram is that of the database, the inversion the library's, both free; by a background answer it costs."""
+    source = open_source(questions=with_frequency(cheaters="never"))
+    browser, study = logged_in(source.study.owner), source.study
+    definition = protocol_in_force(study).definition
+    assert columns_of(source)["answer.copying"].values == ("never", "once", "often")
+    page = browser.get(address(source, kind="histogram", by="arm", by2="answer.copying", exact="epsilon", epsilon="1", show="1"))
+    assert "This is free: the die protects these answers already." in text_of(page)
+    (document,) = page_of(page).xpath("//input[@name='document']/@value")
+    browser.post(address(source), {"document": document})
+    browser.post(address(source), {"true_yes": "answer.copying"})
+    for asking in Asking.objects.all():
+        work_on(asking)
+    assert [(charge.rho_units, charge.epsilon_units) for charge in Charge.objects.all()] == [(0, 0), (0, 0)]
+    counts, inverted = (charge.steps.get(place=2).answer for charge in Charge.objects.order_by("number"))
+    said = category_counts(study, definition)["copying"]
+    found = {tuple(cell["labels"]): cell["value"] for cell in counts["cells"]}
+    for arm, name in enumerate(("slides", "instructor")):
+        assert [found[name, answer] for answer in ("never", "once", "often")] == said.sum(axis=1)[arm].tolist()
+    expected = estimate_categories(said, design=definition.category_design(definition.category_questions[0]))
+    shares = [one for one in (*expected.prevalence, *expected.effects) if one.measure == "category"]
+    assert [cell["value"] for cell in inverted["cells"]] == [one.value for one in shares]
+    assert [cell["labels"][1] for cell in inverted["cells"]] == 3 * ["never", "once", "often"]
+    words = text_of(browser.get(address(source)))
+    assert "The share of every true answer to “How often did you copy an answer this term?” among honest people" in words
+    assert "More often" in words
+    by_background = next(name for name in columns_of(source) if name.startswith("background"))
+    costs = text_of(
+        browser.get(address(source, kind="histogram", by=by_background, by2="answer.copying", exact="epsilon", epsilon="1", show="1"))
+    )
+    assert "It costs ε = 1" in costs
 
 
 def test_exact_answers_before_and_after_a_withdrawal_differ_by_ten_people_or_more() -> None:

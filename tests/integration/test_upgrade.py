@@ -107,7 +107,7 @@ def test_a_bootstrap_that_the_old_worker_began_is_begun_again(release: dict[str,
 def pages_of(study: Study) -> Iterator[str]:
     """Every address that a study has, and that needs to know no more."""
     for resolver in get_resolver().url_patterns:
-        if getattr(resolver, "namespace", None) in ("surveys", "analysis", "webhooks"):
+        if getattr(resolver, "namespace", None) in ("surveys", "analysis", "webhooks", "lti"):
             for name in (name for name in resolver.reverse_dict if isinstance(name, str)):
                 with suppress(NoReverseMatch):
                     yield reverse(f"{resolver.namespace}:{name}", args=[study.slug])

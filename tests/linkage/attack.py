@@ -18,7 +18,10 @@ Row = Mapping[str, object]
 Index = Mapping[str, Mapping[str, set[str]]]
 MOST_LUCK = 10.0
 """More right guesses than chance makes in one of 10⁷ attacks: their number is about Poisson with mean one."""
-STANDARD_ERRORS = 5.5
+STANDARD_ERRORS = 6.5
+"""A correlation of two unrelated orders is larger in one of 10¹⁰."""
+STANDARD_ERRORS_OF_NEAR = 9.0
+"""The number of people who stand near is about Poisson, which has a longer tail."""
 NEAR = 3
 FEWEST = 30
 """People whom an order must hold to be looked at."""
@@ -101,7 +104,7 @@ def _orders_alike(people: Sequence[object], answers: Sequence[object]) -> str:
     first, second = _ranks(people), _ranks(answers)
     correlation = float(stats.pearsonr(first, second).statistic)
     near, by_chance = int((abs(first - second) <= NEAR).sum()), 2 * NEAR + 1
-    if abs(correlation) > STANDARD_ERRORS / (len(people) - 1) ** 0.5 or near > by_chance + STANDARD_ERRORS * by_chance**0.5:
+    if abs(correlation) > STANDARD_ERRORS / (len(people) - 1) ** 0.5 or near > by_chance + STANDARD_ERRORS_OF_NEAR * by_chance**0.5:
         return f"correlation {correlation:.2f}, {near} within {NEAR} places"
     return ""
 

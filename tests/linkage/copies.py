@@ -84,7 +84,18 @@ def _copy(tables: Iterable[str], rows_of: Read, beside: Beside) -> Copy:
     return Copy(people=people, answers=answers, others=others)
 
 
-OURS = ("surveys_", "analysis_", "webhooks_", "jobs_", "audit_", "accounts_", "django_session", "django_admin_log", "sqlite_sequence")
+OURS = (
+    "surveys_",
+    "analysis_",
+    "webhooks_",
+    "lti_",
+    "jobs_",
+    "audit_",
+    "accounts_",
+    "django_session",
+    "django_admin_log",
+    "sqlite_sequence",
+)
 
 
 def _named(table: str, row: Row) -> dict[str, object]:

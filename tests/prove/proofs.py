@@ -71,11 +71,17 @@ PROMISES = (
             "tests/audits/test_no_linked_records.py::test_no_table_joins_codes_or_panel_numbers_with_answers",
             "tests/audits/test_no_linked_records.py::test_the_audit_sees_a_table_that_joins_them",
         ),
-        long_tests=("tests/audits/test_no_linked_records.py", "tests/integration/test_order_of_arrival.py"),
+        long_tests=(
+            "tests/audits/test_no_linked_records.py",
+            "tests/integration/test_order_of_arrival.py",
+            "tests/integration/test_linkage_of_credit.py",
+        ),
         controls=(
             "tests/integration/test_linkage.py::test_the_attacks_name_people_of_the_first_version_on_postgresql",
             "tests/integration/test_linkage.py::test_the_attacks_name_people_of_the_first_version_on_sqlite",
             "tests/integration/test_linkage.py::test_the_attacks_see",
+            "tests/integration/test_linkage_of_credit.py::test_the_attacks_find_a_token_that_is_kept_on_both_sides",
+            "tests/integration/test_linkage_of_credit.py::test_the_attacks_find_credit_that_goes_in_the_order_of_finishing",
             "tests/audits/test_no_linked_records.py::test_the_audit_sees_a_table_that_joins_them",
             "tests/audits/test_no_linked_records.py::test_the_audit_sees_marks_in_pages_streams_archives_and_headers",
         ),

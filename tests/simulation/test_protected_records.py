@@ -12,12 +12,13 @@ from analysis.answers.background import covariates_of as private_covariates
 from analysis.answers.study_records import records_of, suggested_hierarchies
 from candor.adjustment.adjusted_study import adjusted_study
 from candor.adjustment.balance import Covariate
-from candor.adjustment.doubly_robust import DOUBLY_ROBUST, EFFICIENT_WITH_COVARIATES, effects_with_covariates
+from candor.adjustment.doubly_robust import DOUBLY_ROBUST, effects_with_covariates
 from candor.designs.design import Design
 from candor.estimators.effects import estimate_outcome
 from candor.packages.protected_records import covariates_of
 from candor.records import clustering
 from candor.records.anonymising import anonymize
+from candor.results import EFFICIENT_WITH_COVARIATES
 from surveys.questions.background import BackgroundQuestion
 
 DESIGN = Design.of(

@@ -94,7 +94,10 @@ def with_spending(document: Mapping[str, object], source: Source, *, error: floa
 
 def true_yes(study: Study, answer: str) -> dict[str, object]:
     """The free question about the die's inversion, with the die of the protocol."""
-    return {"kind": KINDS[1], "answer": answer, "design": protocol_in_force(study).definition.design().to_document()}
+    definition = protocol_in_force(study).definition
+    asked = [question for question in definition.questions if f"answer.{question.name}" == answer]
+    design = definition.design_of(asked[0]) if asked else definition.design()
+    return {"kind": KINDS[1], "answer": answer, "design": design.to_document()}
 
 
 def offer(source: Source, document: Mapping[str, object]) -> Offer:

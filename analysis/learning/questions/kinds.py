@@ -14,10 +14,12 @@ from analysis.ledger.errors import LibraryError, QuestionError
 from analysis.ledger.questions import AnswerTable, Question, question_kind
 from analysis.sources.tables import Column, Role, Schema, Table
 from candor import errors
+from candor.categories.results import CATEGORY
 from candor.designs.design import Design
 from candor.privacy.losses import NO_LOSS, Loss
 from candor.queries import questions as library
 from candor.queries.kinds import read_question
+from candor.results import Interval
 
 ALWAYS_NOISY = ("most_common", "naive_bayes")
 """Kinds of which there is no exact form: they cost something even about reported answers."""
@@ -88,7 +90,8 @@ class Statistic(Question):
 
 @question_kind
 class TrueYes(Question):
-    """The die's inversion: the share of true yes among honest people by arm, and the differences. Free: only reported answers are read.
+    """The die's inversion: the share of true yes, or of every true answer, among honest people by arm, and the differences. Free: only
+    reported answers are read.
 
     `design` is the document of the die, as the protocol has it.
     """
@@ -100,7 +103,7 @@ class TrueYes(Question):
     @field_validator("design")
     @classmethod
     def _is_a_design(cls, document: dict[str, object]) -> dict[str, object]:
-        return Design.from_document(document).of_yes_no().to_document()
+        return Design.from_document(document).to_document()
 
     def price(self, schema: Schema, n: int) -> Loss:
         self._answer(schema)
@@ -112,7 +115,7 @@ class TrueYes(Question):
         names = table.schema.column("subsample").names
         places = np.array([design.subsample_names.index(name) if name in design.subsample_names else -1 for name in names] + [-1])
         arms = np.array([design.arms.index(name) if name in design.arms else -1 for name in table.schema.column("arm").names] + [-1])
-        counts = np.zeros((*design.shape, 2), dtype=np.int64)
+        counts = np.zeros((*design.shape, len(design.categories)), dtype=np.int64)
         inside = (arms[arm] >= 0) & (places[subsample] >= 0) & (answer >= 0)
         np.add.at(counts, (arms[arm][inside], places[subsample][inside], answer[inside]), 1)
         return counts
@@ -121,34 +124,54 @@ class TrueYes(Question):
         return exact.tolist(), NO_LOSS
 
     def explain(self, released: object, schema: Schema, n: int) -> object:
-        from candor.estimators.effects import estimate_outcome  # SciPy, which web processes can do without
-
         try:
-            estimate = estimate_outcome(np.array(released), design=Design.from_document(self.design))
+            found, assumption, leaves_open = _inverted(np.array(released), Design.from_document(self.design))
         except errors.MethodError as error:
             return {"unit": "share", "cells": [], "notes": [str(error)], "model": None, "privacy": None}
-        found = [((one.arm,), one.value, one.interval) for one in estimate.prevalence]
-        found += [((f"{one.treatment} − {one.control}",), one.value, one.interval) for one in estimate.headline]
         cells = [
             {"labels": names, "value": value, "low": interval and interval.low, "high": interval and interval.high}
             for names, value, interval in found
         ]
-        notes = [HONEST, f"{ASSUMPTION} {estimate.assumption}", *([] if estimate.prevalence else [OPEN])]
+        notes = [HONEST, f"{ASSUMPTION} {assumption}", *([OPEN] if leaves_open else [])]
         return {"unit": "share", "cells": cells, "notes": notes, "model": None, "privacy": None}
 
     def sentence(self, schema: Schema) -> str:
-        return _("The share of true yes to “%(question)s” among honest people, for each arm") % {
-            "question": Words(schema).labels.get(self.answer, self.answer)
-        }
+        said = {"question": Words(schema).labels.get(self.answer, self.answer)}
+        if Design.from_document(self.design).is_yes_no:
+            return _("The share of true yes to “%(question)s” among honest people, for each arm") % said
+        return _("The share of every true answer to “%(question)s” among honest people, for each arm") % said
 
     def table(self, answer: Found, schema: Schema) -> AnswerTable:
         words = Words(schema)
         arms = {name: words.value("arm", name) for name in schema.column("arm").names}
         notes = tuple(_(note) if note in (HONEST, OPEN) else note for note in answer["notes"])
-        return AnswerTable(heads=(words.labels.get("arm", "arm"),), rows=rows_of(answer, [arms]), unit=answer["unit"], notes=notes)
+        heads, values = [words.labels.get("arm", "arm")], [arms]
+        if not Design.from_document(self.design).is_yes_no:
+            heads.append(words.labels.get(self.answer, self.answer))
+            values.append({name: words.value(self.answer, name) for name in self._answer(schema).names})
+        return AnswerTable(heads=tuple(heads), rows=rows_of(answer, values), unit=answer["unit"], notes=notes)
 
     def _answer(self, schema: Schema) -> Column:
         for column in schema.with_role(Role.REPORTED):
             if column.name == self.answer:
                 return column
         raise QuestionError(_("Expected a question that is answered with the die, found %(found)s.") % {"found": self.answer[:50]})
+
+
+def _inverted(counts: NDArray[np.int64], design: Design) -> tuple[list[tuple[tuple[str, ...], float | None, Interval | None]], str, bool]:
+    """The shares by arm and the differences, with their labels; the assumption; and whether the die leaves the shares open."""
+    from candor.categories.estimates import estimate_categories  # SciPy, which web processes can do without
+    from candor.estimators.effects import estimate_outcome
+
+    found: list[tuple[tuple[str, ...], float | None, Interval | None]]
+    if design.is_yes_no:
+        estimate = estimate_outcome(counts, design=design)
+        found = [((one.arm,), one.value, one.interval) for one in estimate.prevalence]
+        found += [((f"{one.treatment} − {one.control}",), one.value, one.interval) for one in estimate.headline]
+        return found, estimate.assumption, not estimate.prevalence
+    named = estimate_categories(counts, design=design)
+    shares = [one for one in named.prevalence if one.measure == CATEGORY]
+    found = [((one.arm, one.category or ""), one.value, one.interval) for one in shares]
+    effects = [one for one in named.effects if one.measure == CATEGORY]
+    found += [((f"{one.treatment} − {one.control}", one.category or ""), one.value, one.interval) for one in effects]
+    return found, named.assumption, not shares

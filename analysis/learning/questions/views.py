@@ -63,7 +63,7 @@ def questions(request: HttpRequest, /, **where: str) -> HttpResponse:
                 context["errors"] = [_error(error, field=form.exactness if form.exactness == "error" else "kind")]
     account = account_of(budget_of(source))
     answered = lines(source)
-    reported = protocol_in_force(place.study).definition.yes_no_questions if place.study else ()
+    reported = [one for one in protocol_in_force(place.study).definition.questions if not one.is_background] if place.study else ()
     language = get_language() or "en"
     context |= {
         "rho_left": account.rho_left / UNITS,

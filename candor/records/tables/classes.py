@@ -17,7 +17,7 @@ Accept = Callable[[Floats], npt.NDArray[np.bool_]]
 MOST_PAIRS = 5_000_000
 """Pairs of a row and a class whose losses are kept at hand."""
 BLOCK = 100_000
-"""Pairs whose losses are computed at once: so many fit into a processor's own memory."""
+"""Pairs whose losses are computed at once."""
 DEAR, FAR, SPARE = 0.3, 1e6, 100
 """The loss above which the rows of a class are at hand, that of joining an empty class, and how many classes are empty at first."""
 
@@ -144,15 +144,28 @@ class Classes:
 
     def cheapest(self, rows: Nodes, *, but_own: bool = False) -> tuple[Nodes, Single]:
         """The class that loses least when a row at hand joins it, maybe but for its own class, and how much; each shape (rows,)."""
-        parts: list[tuple[Nodes, Single]] = [(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float32))]
-        for some in np.array_split(rows, 1 + len(rows) * len(self.sizes) // BLOCK):
-            costs, every = self.costs_of_joining(self.at[some]), np.arange(len(some))
+        best, least = np.zeros(len(rows), dtype=np.int64), np.zeros(len(rows), dtype=np.float32)
+        for part in self._blocks(len(rows)):
+            costs, every = self.costs_of_joining(self.at[rows[part]]), np.arange(len(part))
             if but_own:
-                costs[every, self.of[some]] = FAR
-            best = costs.argmin(axis=1)
-            parts.append((best, costs[every, best]))
-        classes, costs = (np.concatenate(part) for part in zip(*parts, strict=True))
-        return classes, costs
+                costs[every, self.of[rows[part]]] = FAR
+            best[part] = costs.argmin(axis=1)
+            least[part] = costs[every, best[part]]
+        return best, least
+
+    def substitutes(self, rows: Nodes) -> tuple[Nodes, Single]:
+        """The row at hand that could come to each class at the least further cost, and that cost; each shape (classes,)."""
+        best, least = np.zeros(len(self.sizes), dtype=np.int64), np.full(len(self.sizes), np.inf, dtype=np.float32)
+        for part in self._blocks(len(rows)):
+            extra = self.costs_of_joining(self.at[rows[part]]) - self.costs[self.of[rows[part]], None]
+            lower = extra.min(axis=0) < least
+            best[lower] = rows[part][extra[:, lower].argmin(axis=0)]
+            least[lower] = extra[:, lower].min(axis=0)
+        return best, least
+
+    def _blocks(self, rows: int) -> list[Nodes]:
+        """Numbers of rows, so many at once that their losses in all classes fit into a processor's own memory."""
+        return np.array_split(np.arange(rows), 1 + rows * len(self.sizes) // BLOCK)
 
     def accepted(self, moves: Mapping[int, int]) -> bool:
         """Whether all classes would be diverse after these moves."""

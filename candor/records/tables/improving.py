@@ -115,19 +115,15 @@ def _dissolved(classes: Classes, one: int, order: Sequence[int], members: Sequen
 
 def replace(classes: Classes) -> int:
     """A row of a class of k leaves for where it costs less, and a surplus row of another class replaces it."""
-    if not len(classes.rows):
-        return 0
-    costs = classes.costs_of_joining(slice(None))
     own = classes.of[classes.rows]
-    gains = classes.costs[own] - costs.min(axis=1)[classes.at[classes.rows]]
-    surplus = classes.rows[(classes.sizes > classes.least)[own]]
+    surplus, tight = classes.rows[(classes.sizes > classes.least)[own]], classes.rows[(classes.sizes == classes.least)[own]]
     if not len(surplus):
         return 0
-    extra = costs[classes.at[surplus]] - classes.costs[classes.of[surplus]][:, None]
-    substitutes = surplus[extra.argmin(axis=0)]
-    net = np.where((classes.sizes == classes.least)[own], gains - extra.min(axis=0)[own], 0)
+    gains = classes.costs[classes.of[tight]] - classes.cheapest(tight)[1]
+    substitutes, extra = classes.substitutes(surplus)
+    net = gains - extra[classes.of[tight]]
     best = np.argsort(-net)[: int((net > LEAST_GAIN).sum())]
-    return sum(_replaced(classes, int(row), int(substitutes[classes.of[row]])) for row in classes.rows[best])
+    return sum(_replaced(classes, int(row), int(substitutes[classes.of[row]])) for row in tight[best])
 
 
 def _replaced(classes: Classes, row: int, substitute: int) -> bool:

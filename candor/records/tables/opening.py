@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from candor.records.hierarchies import Hierarchy
-from candor.records.tables.classes import FAR, MOST_PAIRS, Classes, Nodes, Single
+from candor.records.tables.classes import FAR, Classes, Floats, Nodes, Single
 
 Keys = npt.NDArray[np.uint32]
 MOST_LABELS = 10_000_000
@@ -152,7 +151,7 @@ class Opener:
         own = (attributes.start, *label[attributes.start : attributes.stop])
         if own not in self.known:
             covers = [self.above[at][self.depths[at][label[at]]] == label[at] for at in attributes]
-            self.known[own] = np.logical_and.reduce(covers, initial=True) 
+            self.known[own] = np.logical_and.reduce(covers, initial=True)
         return self.known[own]
 
     def _plan(self, label: Sequence[int]) -> tuple[Nodes, Nodes]:
@@ -166,29 +165,30 @@ class Opener:
         if len(below) < classes.k:
             return NOBODY, NOBODY
         of = classes.of[below]
-        saved = classes.costs - np.float32(sum(float(own[node]) for own, node in zip(classes.losses, label, strict=True)))
-        gaining = saved[of] > LEAST_GAIN
-        if not gaining.any():
-            return NOBODY, NOBODY
-        rows, own, number = below[gaining], of[gaining], len(classes.sizes)
-        asked, surplus = np.bincount(own, minlength=number), classes.sizes - classes.least
-        others = self.all_elsewhere - np.bincount(own, self.elsewhere[rows], minlength=number)
-        whole = (asked <= surplus) | (asked == classes.sizes)
+        numbers = np.bincount(of)
+        own = numbers.nonzero()[0]
+        asked, sizes = numbers[own], classes.sizes[own]
+        saved = classes.costs[own] - np.float32(sum(float(losses[node]) for losses, node in zip(classes.losses, label, strict=True)))
+        gaining, surplus = saved > LEAST_GAIN, sizes - classes.least[own]
+        others = self.all_elsewhere[own] - np.bincount(of, self.elsewhere[below])[own]
+        whole = (asked <= surplus) | (asked == sizes)
         dissolved, parts = saved * asked - others, saved * surplus
-        homeless = ~whole & (dissolved > parts)
-        gain = float(np.where(whole, saved * asked, np.maximum(dissolved, parts))[asked > 0].sum())
+        homeless = gaining & ~whole & (dissolved > parts)
+        gain = float(np.where(whole, saved * asked, np.maximum(dissolved, parts)) @ gaining)
         if gain <= LEAST_GAIN:
             return NOBODY, NOBODY
-        takers = rows[_first(own, np.where(whole | homeless, asked, surplus))]
-        if (missing := classes.k - len(takers)) > 0:
-            rows, own = below[~gaining], of[~gaining]
-            ready = _first(own, surplus)
-            filling = ready[np.argsort(-saved[own[ready]], kind="stable")[:missing]]
-            takers = np.concatenate([takers, rows[filling]])
-            gain += float(saved[own[filling]].sum())
-        if len(takers) < classes.k or gain <= LEAST_GAIN:
+        given = np.where(gaining, np.where(whole | homeless, asked, surplus), 0)
+        if (missing := classes.k - given.sum()) > 0:
+            others = np.flatnonzero(~gaining)
+            cheapest = others[np.argsort(-saved[others], kind="stable")]
+            ready = np.minimum(asked, surplus)[cheapest]
+            given[cheapest] = np.clip(missing - (np.cumsum(ready) - ready), 0, ready)
+            gain += float(saved[cheapest] @ given[cheapest])
+        if given.sum() < classes.k or gain <= LEAST_GAIN:
             return NOBODY, NOBODY
-        return takers, np.flatnonzero(homeless)
+        limits = np.zeros(len(numbers))
+        limits[own] = given
+        return below[_first(of, limits)], own[homeless]
 
 
 def _shared(keys: Keys, fewest: float) -> npt.NDArray[np.bool_]:
@@ -210,7 +210,7 @@ def _once(above: npt.NDArray[np.uint16], losses: Single) -> Single:
     return found
 
 
-def _first(own: Nodes, limits: Nodes) -> Nodes:
+def _first(own: Nodes, limits: Floats) -> Nodes:
     """The first rows of each class, up to its limit.
 
     Examples
@@ -221,4 +221,4 @@ def _first(own: Nodes, limits: Nodes) -> Nodes:
     numbers = np.bincount(own, minlength=len(limits))
     order = np.argsort(own.astype(np.min_scalar_type(len(limits))), kind="stable")  # small numbers are sorted by their digits
     place = np.arange(len(own)) - (np.cumsum(numbers) - numbers)[own[order]]
-    return order[place < limits[own[order]]]
+    return np.asarray(order[place < limits[own[order]]])

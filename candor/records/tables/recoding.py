@@ -167,7 +167,7 @@ class _Recoding:
 
     def _order(self) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
         """Combinations of levels, halved, by their mean loss."""
-        means = [{levels: float(losses @ self.left) for levels, (losses, _) in half.items()} for half in (self.first, self.second)]
+        means = [{levels: float((losses * self.left).sum()) for levels, (losses, _) in half.items()} for half in (self.first, self.second)]
         return sorted(itertools.product(self.first, self.second), key=lambda levels: means[0][levels[0]] + means[1][levels[1]])
 
     def _sweep(self, order: Sequence[tuple[tuple[int, ...], tuple[int, ...]]], free: Nodes, most: float) -> Nodes:

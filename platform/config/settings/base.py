@@ -23,6 +23,7 @@ INSTALLED_APPS = [
     "jobs",
     "surveys",
     "webhooks",
+    "lti",
     "analysis",
     "django.contrib.admin",
     "django.contrib.auth",

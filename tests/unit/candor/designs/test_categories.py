@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from candor.designs.design import CheaterModel, Design, ForcedResponse
 from candor.designs.dice import DieDesign
 from candor.errors import DesignError
+from candor.estimators.effects import estimate_outcome
 
 NAMES = ("never", "once", "often")
 DOCUMENT = {
@@ -192,3 +193,23 @@ def test_a_die_must_name_the_faces_of_every_category():
     )
     with pytest.raises(DesignError, match="subsample '1' never forces once: the die must force every category"):
         Design(arms=("a", "b"), control="a", categories=NAMES, subsamples=die.forced_responses())
+
+
+@pytest.mark.parametrize("cheaters", ["any", {"always": "never"}, {"distribution": {"never": "1/2", "often": "1/2"}}])
+def test_one_answer_against_all_others_is_a_yes_no_question_with_the_same_truth(cheaters):
+    """Without chance both find the same cheaters and effects; an answer forced equally often everywhere tells no cheaters apart."""
+    faces = {"1": {"never": "1/8", "once": "1/8", "often": "3/8"}, "2": {"never": "3/8", "once": "1/8", "often": "1/8"}}
+    whole = Design.of(arms=("a", "b"), control="a", categories=("never", "once", "often"), cheater_model=cheaters, subsamples=faces)
+    p, q = np.array([[0.5, 0.3, 0.2], [0.35, 0.3, 0.35]]), {"any": (0.2, 0.3, 0.5)}.get(str(cheaters))
+    q = np.array(q if q else whole.cheater_shares)
+    counts = 1e8 * (0.8 * (whole.truth[:, None] * p[:, None] + whole.forced_answers) + 0.2 * q)
+    for place in (0, 2):
+        one = whole.of_one_answer(whole.categories[place])
+        yes = np.round(counts[..., place])
+        found = estimate_outcome(np.stack([np.round(counts.sum(axis=-1)) - yes, yes], axis=-1), design=one)
+        assert found.cheater_proportion.value == pytest.approx(0.2, abs=1e-4)
+        assert found.headline[0].value == pytest.approx(p[1, place] - p[0, place], abs=1e-4)
+    with pytest.raises(DesignError, match="the subsamples must play different forced responses"):
+        whole.of_one_answer("once")
+    with pytest.raises(DesignError, match="there is no answer 'seldom'"):
+        whole.of_one_answer("seldom")

@@ -1,5 +1,6 @@
 """Missing answers: the test against SciPy, the bounds against every possible completion and every possible trimming."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -83,3 +84,20 @@ def test_missing_answers_of_another_design_are_refused():
         missing_answers(np.ones((2, 2, 2)), [1, 2], design=DESIGN)
     with pytest.raises(DataError, match="must be counts"):
         missing_answers(np.ones((2, 2, 2)), [[0, -1], [0, 0]], design=DESIGN)
+
+
+def test_every_category_has_the_bounds_of_yes_for_it_and_no_for_the_others():
+    faces = {"1": {"never": "1/8", "once": "1/8", "often": "2/8"}, "2": {"never": "2/8", "once": "1/8", "often": "1/8"}}
+    named = Design.of(arms=DESIGN.arms, control="slides", categories=("never", "once", "often"), subsamples=faces)
+    counts = np.random.default_rng(5).integers(1, 30, (2, 2, 3))
+    absent = np.array([[3, 0], [7, 9]])
+    found = missing_answers(counts, absent, design=named)
+    assert [one.category for one in found.contrasts] == ["never", "once", "often"]
+    for place, one in enumerate(found.contrasts):
+        yes = counts[..., place]
+        old = missing_answers(np.stack([counts.sum(axis=-1) - yes, yes], axis=-1), absent, design=DESIGN)
+        assert (found.statistic, found.df, found.p_value) == (old.statistic, old.df, old.p_value)
+        assert one == replace(old.contrasts[0], category=one.category)
+    assert "face − slides, often" in found.sentence
+    survey = Design.of(arms=("slides",), control="slides", categories=("never", "once", "often"), subsamples=faces)
+    assert missing_answers(counts[:1], absent[:1], design=survey).sentence.endswith(").")

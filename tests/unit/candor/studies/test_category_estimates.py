@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -50,6 +51,10 @@ def test_missing_answers_are_left_out_and_said(columns):
     assert result["cheating"].n == COUNTS.sum() - 2
     assert "2 rows have no answer and are left out." in str(result)
     assert result.to_dict()["outcomes"]["cheating"]["missing"] == 2
+    said = result["cheating"].missing_answers
+    assert result.to_dict()["outcomes"]["cheating"]["missing_answers"]["statistic"] == said.statistic
+    assert (said.missing, [one.category for one in said.contrasts]) == (2, NAMES)
+    assert "2 answers (0.1%) are missing" in str(result)
 
 
 def test_tables_rows_and_json_say_the_same(columns):
@@ -103,11 +108,30 @@ def test_a_survey_shows_its_prevalence(columns):
     assert {one.value for one in candor.estimate(one, open_design, outcomes="cheating")["cheating"].prevalence} == {None}
 
 
+def test_covariates_add_the_same_effects_adjusted(columns):
+    rng = np.random.default_rng(3)
+    columns["age"] = [str(round(20 + 3 * NAMES.index(said) + rng.normal(), 2)) for said in columns["cheating"]]
+    plain = candor.estimate(columns, DESIGN, outcomes="cheating")
+    result = candor.estimate(columns, DESIGN, outcomes="cheating", covariates="age")
+    found = result["cheating"].with_covariates
+    assert plain["cheating"].with_covariates is None
+    assert replace(result["cheating"], with_covariates=None) == plain["cheating"]
+    assert [(one.measure, one.category) for one in found.effects] == [(one.measure, one.category) for one in plain["cheating"].effects]
+    assert [row["value"] for row in result.rows() if row["method"] == "efficient_with_covariates"] == [one.value for one in found.effects]
+    assert "With covariates\nspecification test" in str(result)
+    assert "working models of “often”: age" in str(result)
+    document = result.to_dict()["outcomes"]["cheating"]["with_covariates"]
+    assert document["no_effect"][0]["statistic"] == found.no_effect[0].statistic
+    assert document["for_publication"] is False
+    survey = DESIGN | {"arms": ["slides"]}
+    with pytest.raises(candor.DataError, match="a survey has no effect that covariates could adjust"):
+        candor.estimate(columns, survey, outcomes="cheating", covariates="age")
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"covariates": ["age"]}, "covariates: computed for yes/no questions only; the design has the categories never, once, often"),
-        ({"kappa": 0.0}, "kappa: computed"),
+        ({"kappa": 0.0}, "kappa: computed for yes/no questions only; the design has the categories never, once, often"),
         ({"cluster": "section"}, "cluster: computed"),
         ({"strata": "section"}, "strata: computed"),
         ({"subgroups": ["section"]}, "subgroups: computed"),
@@ -128,16 +152,17 @@ def test_answers_that_are_no_category_are_refused(columns):
 
 
 def test_the_command_gives_the_same_document(columns, tmp_path):
+    columns["year"] = [str(1 + row % 4) for row in range(len(columns["arm"]))]
     data, design, plot = tmp_path / "answers.csv", tmp_path / "DESIGN.json", tmp_path / "plot.svg"
     with data.open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(columns)
         writer.writerows(zip(*columns.values(), strict=True))
     design.write_text(json.dumps(DESIGN))
-    command = ["estimate", str(data), "--design", str(design), "--outcome", "cheating"]
+    command = ["estimate", str(data), "--design", str(design), "--outcome", "cheating", "--covariate", "year"]
     run = CliRunner().invoke(main, [*command, "--format", "json", "--plot", str(plot), "--family", "main=cheating"])
     assert run.exit_code == 0, run.output
-    expected = candor.estimate(columns, DESIGN, outcomes="cheating", families={"main": ["cheating"]}).to_dict()
+    expected = candor.estimate(columns, DESIGN, outcomes="cheating", covariates="year", families={"main": ["cheating"]}).to_dict()
     assert json.loads(run.output) == expected
     assert plot.read_text(encoding="utf-8").startswith("<svg")
     table = CliRunner().invoke(main, command)

@@ -5,7 +5,7 @@ import pytest
 from candor.errors import MethodError
 from surveys.drafting.categories import fitted, proposed_faces, read_faces, typed_faces
 from surveys.drafting.forms import DraftForm
-from surveys.questions.sensitive import Die
+from surveys.questions.sensitive import Die, SensitiveQuestion
 from tests.categories import FREQUENCY
 from tests.factories import definition
 from tests.finished_people import TELLING_DIE
@@ -58,6 +58,10 @@ def test_typed_faces_are_read_back() -> None:
     [
         ("1\n2", "Write 3 lines, one for each answer; here are 2."),
         ("", "Write 3 lines, one for each answer; here are 0."),
+        ("1 2\n\n3", "Line 2 has no face. An answer that the die never says would give away what is true."),
+        ("1\n2\n3 1", "Face 1 stands there twice; each face says one thing."),
+        ("1 2\n3 4\n5 6", "Leave at least one face for the truth"),
+        ("2\n1\n3 4", "The subsamples must differ"),
         ("1\n2\n7", "Write faces from 1 to 6 with a space between; “7” is none."),
         ("1\n2\n3-4", "“3-4” is none."),
         ("1\n2\n٣", "“٣” is none."),
@@ -70,8 +74,14 @@ def test_lines_that_are_no_faces_are_named(typed: str, sentence: str) -> None:
     assert sentence in errors["faces.b"]
 
 
-def test_another_die_keeps_the_faces_that_it_has() -> None:
+def faces_of(question: SensitiveQuestion) -> dict[str, dict[str, list[int]]]:
+    return {name: {says: list(faces) for says, faces in rule.items()} for name, rule in question.faces.items()}
+
+
+def test_another_number_of_sides_or_subsamples_has_faces_of_its_own_and_protects_as_much() -> None:
     questions = definition(questions=[FREQUENCY]).questions
-    larger = SIX.model_copy(update={"sides": 8, "subsamples": {"1": SIX.subsamples["a"], "2": SIX.subsamples["b"]}})
-    assert fitted(questions, larger) == questions
-    assert fitted(questions, SIX)[0].faces == proposed_faces(NAMES[:3], SIX)
+    now = SIX.model_copy(update={"subsamples": {"1": SIX.subsamples["a"], "2": SIX.subsamples["b"]}})
+    assert fitted(questions, now, before=now) == questions
+    (larger,) = fitted(questions, TWENTY, before=now)
+    assert faces_of(larger) == proposed_faces(NAMES[:3], TWENTY), "on 20 sides the old faces would ask for the truth four times in five"
+    assert faces_of(fitted(questions, SIX, before=now)[0]) == proposed_faces(NAMES[:3], SIX)

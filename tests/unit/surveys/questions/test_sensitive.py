@@ -131,7 +131,6 @@ def test_a_mistake_is_named_with_its_place(changes: dict[str, Any], sentence: st
 
 
 COLLIDING: dict[str, tuple[dict[str, Any], str]] = {
-    "people asked directly": ({"direct_group": GROUP}, "direct_group: people are asked without a die for a yes or a no"),
     "whole sections": (
         {"allocation": {"planned_participants": 400, "unit": "cluster", "sections": [f"Section {n}" for n in range(20)]}},
         "allocation.unit: cluster: their estimates take people for independent",
@@ -167,6 +166,10 @@ READING: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "a text": ({"background": [option("mood", text="Why {copying|ever}?")]}, "a text needs the answer to copying"),
     "its own name": ({"background": [option("copying")]}, "copying is a background question of its own, too"),
+    "people who roll no die": (
+        {"direct_group": GROUP},
+        "direct_group: people in it answer without a die, so that nothing would privatise copying",
+    ),
     "nothing else asked": ({"questions": [FREQUENCY | {"purpose": "background"}]}, "expected one that is no background question"),
 }
 

@@ -159,7 +159,7 @@ def test_only_the_projects_own_files_are_read_in_the_web_process() -> None:
     """`read_study_file` reads at once; files from outside go through `study_from_outside`."""
     callers = [
         str(path.relative_to(ROOT))
-        for folder in ("surveys", "analysis", "webhooks", "platform")
+        for folder in ("surveys", "analysis", "webhooks", "lti", "platform")
         for path in Path(ROOT, folder).rglob("*.py")
         if "read_study_file(" in path.read_text() and path.name != "study_file.py"
     ]

@@ -1,0 +1,21 @@
+"""Errors of course platforms."""
+
+from http import HTTPStatus
+
+from django.utils.translation import gettext_lazy as _
+
+
+class LaunchError(Exception):
+    """A message of a course platform that cannot be believed."""
+
+    http_status = HTTPStatus.FORBIDDEN
+    title = _("Your course could not open this study")
+    advice = _("Go back to your course and open the activity again. If that does not help, tell your teacher what this page says.")
+
+
+class PlatformError(Exception):
+    """A course platform that does not answer as the standard says."""
+
+    http_status = HTTPStatus.BAD_GATEWAY
+    title = _("The course platform did not answer as expected")
+    advice = _("Wait a moment and open the activity again.")

@@ -1,0 +1,83 @@
+"""Course platforms, our keys for them, and credit on its way. A student is known here from handing in until the credit is sent."""
+
+from datetime import timedelta
+from typing import ClassVar, Self
+
+from django.db import models
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from jobs.models import Lease
+from surveys.models import Study
+
+WAITS = tuple(timedelta(minutes=minutes) for minutes in (5, 30, 120, 360, 900))
+"""The waits between attempts: about a day together."""
+
+
+class Platform(models.Model):
+    """A course platform that an administrator registered: Moodle, Canvas, Blackboard, ILIAS or another one with LTI 1.3."""
+
+    name = models.CharField(max_length=100)
+    issuer = models.URLField(max_length=300, help_text="“Platform ID”: it says who signs.")
+    client_id = models.CharField("client ID", max_length=200)
+    deployment_id = models.CharField("deployment ID", max_length=200)
+    login_address = models.URLField("authentication request URL", max_length=300)
+    token_address = models.URLField("access token URL", max_length=300)
+    keys_address = models.URLField("public keyset URL", max_length=300)
+
+    class Meta:
+        ordering = ("name",)
+        constraints = (models.UniqueConstraint(fields=("issuer", "client_id", "deployment_id"), name="platform_is_registered_once"),)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class ToolKey(models.Model):
+    """A key that signs what this installation says to platforms. The newest signs; earlier ones stay published."""
+
+    private_key = models.TextField(help_text="Encrypted.")
+    made_on = models.DateField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("-pk",)
+
+    def __str__(self) -> str:
+        return f"of {self.made_on}"
+
+
+class BatchStatus(models.TextChoices):
+    WAITING = "waiting", _("Waiting")
+    SENT = "sent", _("Sent")
+    FAILED = "failed", _("Given up")
+
+
+class CreditBatch(Lease):
+    """Credit of several students, sent together and in an order drawn by chance. Nothing of a student stays once theirs has arrived."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="credit_batches")
+    status = models.CharField(max_length=10, choices=BatchStatus, default=BatchStatus.WAITING)
+    people = models.PositiveIntegerField(help_text="How many there were.")
+    places = models.JSONField(default=list, help_text="Where credit is still to be sent.")
+    made_on = models.DateField(auto_now_add=True)
+    ended_on = models.DateField(null=True, blank=True)
+
+    MOST_ATTEMPTS = len(WAITS) + 1
+    GIVEN_UP = "no answer"
+    KEEPS_ITS_TIME = True
+    RELATED = ("study",)
+    DAY_OF_THE_END = "ended_on"
+    DONE: ClassVar = {"status": BatchStatus.SENT, "error": ""}
+    FAILED: ClassVar = {"status": BatchStatus.FAILED}
+
+    class Meta(Lease.Meta):
+        verbose_name_plural = "credit batches"
+        ordering = ("-pk",)
+        constraints = (*Lease.Meta.constraints,)
+
+    def __str__(self) -> str:
+        return f"{self.people} of {self.study}: {self.status}"
+
+    @classmethod
+    def end(cls, rows: models.QuerySet[Self], **values: object) -> int:
+        return super().end(rows, ended_on=timezone.localdate(), **values)

@@ -1,0 +1,83 @@
+"""Reading platforms, the cookies of a launch, and what a lecturer can choose."""
+
+from dataclasses import asdict
+from typing import Any
+
+from django.core import signing
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils.translation import gettext as _
+
+from lti.errors import LaunchError
+from lti.models import BatchStatus, CreditBatch, Platform
+from surveys.credit.selectors import Place, fingerprint
+from surveys.models import ENDED, CourseCredit, Study, StudyStatus
+
+ASKED, STUDENT = "candor_lti", "candor_credit"
+"""The cookies of a launch: between its two requests, and of the student afterwards. Neither is sent to the pages of a journey."""
+ASKED_SECONDS, STUDENT_SECONDS = 10 * 60, 12 * 60 * 60
+_SALT = "lti.launch"
+
+
+def platform_named(issuer: str, client_id: str, deployment_id: str = "") -> Platform:
+    """The registered platform; where a platform names neither client nor deployment, there must be only one of this issuer."""
+    found = Platform.objects.filter(issuer=issuer)
+    found = found.filter(client_id=client_id) if client_id else found
+    found = found.filter(deployment_id=deployment_id) if deployment_id else found
+    platforms = list(found[:2])
+    if len(platforms) != 1:
+        values = {"issuer": issuer[:200] or "—", "client": client_id[:100] or "—", "deployment": deployment_id[:100] or "—"}
+        raise LaunchError(
+            _("Expected a course platform that is registered here, found %(issuer)s with client %(client)s and deployment %(deployment)s.")
+            % values
+        )
+    return platforms[0]
+
+
+def sealed(value: dict[str, Any], purpose: str) -> str:
+    return signing.dumps(value, salt=f"{_SALT}.{purpose}", compress=True)
+
+
+def opened(text: str, purpose: str, *, seconds: int) -> dict[str, Any] | None:
+    """The value that was sealed for this purpose; None for what was not, or is too old."""
+    try:
+        found: dict[str, Any] = signing.loads(text, salt=f"{_SALT}.{purpose}", max_age=seconds)
+    except signing.BadSignature:
+        return None
+    return found
+
+
+def sealed_place(place: Place, study: Study) -> str:
+    return sealed(asdict(place) | {"study": study.pk}, "student")
+
+
+def place_of(request: HttpRequest, study: Study) -> Place | None:
+    """The student whom a course sent to this study in this browser."""
+    found = opened(request.COOKIES.get(STUDENT, ""), "student", seconds=STUDENT_SECONDS)
+    if found is None or found.pop("study") != study.pk:
+        return None
+    return Place(**found)
+
+
+def studies_with_credit() -> QuerySet[Study]:
+    """The studies that a lecturer can put into a course: approved, not over, and giving credit."""
+    chosen = Study.objects.filter(course_credit__is_on=True, protocol__isnull=False, rehearsal_of=None)
+    return chosen.exclude(status__in=(StudyStatus.DRAFT, StudyStatus.IN_REVIEW, *ENDED)).order_by("title")
+
+
+def given_up(study: Study) -> QuerySet[CreditBatch]:
+    """The batches that no platform took, while their students are known."""
+    return CreditBatch.objects.filter(study=study, status=BatchStatus.FAILED).exclude(places=[])
+
+
+def credit_numbers(study: Study) -> dict[str, object]:
+    """Whether the study gives credit, and how much was sent; a number of whole batches."""
+    credit = CourseCredit.objects.filter(study=study).first()
+    sent = CreditBatch.objects.filter(study=study, status=BatchStatus.SENT)
+    return {
+        "gives_credit": credit is not None and credit.is_on,
+        "for_everybody": credit is None or credit.for_everybody,
+        "key": fingerprint(credit.modulus) if credit else "",
+        "sent": sum(sent.values_list("people", flat=True)),
+        "given_up": sum(len(places) for places in given_up(study).values_list("places", flat=True)),
+    }

@@ -1,0 +1,58 @@
+"""The worker that sends a batch of credit. Every step may be repeated: the same score again changes nothing."""
+
+import logging
+from typing import Any
+
+from celery.exceptions import SoftTimeLimitExceeded
+from django.utils.translation import gettext as _
+
+from jobs.registry import job
+from lti import services as services  # registers its routine
+from lti.errors import PlatformError
+from lti.grades import access_token, give_point
+from lti.models import WAITS, CreditBatch, Platform
+from surveys.credit.selectors import Place
+
+MOST_SECONDS = 15 * 60
+KEPT_EVERY = 20
+"""After so many scores the rest is written down, so that a worker that dies repeats few."""
+MOST_FAILURES = 10
+"""After so many the platform is left alone until the next attempt."""
+
+logger = logging.getLogger(__name__)
+
+
+@job(kind="credit_batch", model=CreditBatch, expects=(PlatformError,), most_seconds=MOST_SECONDS)
+def send_batch(batch: CreditBatch) -> None:
+    """Send each student's credit; what a platform does not take is tried again later, after the others."""
+    waiting, refused, error = list(batch.places), list[dict[str, Any]](), ""
+    tokens: dict[int, str] = {}
+    platforms = Platform.objects.in_bulk()
+    try:
+        while waiting and len(refused) < MOST_FAILURES:
+            place = Place(**waiting[0])
+            try:
+                if place.platform not in tokens:
+                    tokens[place.platform] = _token(platforms.get(place.platform))
+                give_point(place, token=tokens[place.platform], label=batch.study.title)
+            except PlatformError as problem:
+                refused.append(waiting[0])
+                error = str(problem)
+            del waiting[0]
+            if len(waiting) % KEPT_EVERY == 0:
+                batch.write(places=waiting + refused)
+    except SoftTimeLimitExceeded:
+        error = "it took too long"
+    if not (left := waiting + refused):
+        batch.finish(places=[])
+    elif batch.attempts >= batch.MOST_ATTEMPTS:
+        batch.finish(**{**batch.FAILED, "places": left, "error": error})
+        logger.warning("A batch of credit was given up after %d attempts", batch.attempts)
+    else:
+        batch.wait(WAITS[batch.attempts - 1], places=left, error=error)
+
+
+def _token(platform: Platform | None) -> str:
+    if platform is None:
+        raise PlatformError(_("the platform was removed"))
+    return access_token(platform)

@@ -1,0 +1,63 @@
+"""Letting credit go: whole batches, in an order drawn by chance, at a moment that no single student decides."""
+
+import secrets
+from datetime import timedelta
+from functools import partial
+
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.models import User
+from audit.services import record
+from jobs.registry import routine
+from jobs.tasks import send
+from lti import actions
+from lti.models import BatchStatus, CreditBatch
+from surveys.batches import rules
+from surveys.models import ENDED, CreditBook, Study
+
+KEPT = timedelta(days=90)
+"""How long students stay known whose credit no platform takes."""
+entropy = secrets.SystemRandom()
+
+
+@routine(kind="credit", every=timedelta(hours=1))
+def let_credit_go() -> None:
+    """Send what waits, of each study in which ten students or more wait; of an ended study the last ones, too."""
+    for book in CreditBook.objects.exclude(waiting=[]).select_related("study"):
+        if len(book.waiting) >= rules.LEAST or book.study.status in ENDED:
+            make_batch(book.study)
+    given_up = CreditBatch.objects.filter(status=BatchStatus.FAILED, ended_on__lt=timezone.localdate() - KEPT)
+    given_up.update(places=[])
+
+
+def send_the_last(sender: object, *, study_id: int, **kwargs: object) -> None:
+    """Before operational data are deleted, and with them the book of credit, what waits goes on its way."""
+    if CreditBook.objects.filter(study=study_id).exists():
+        make_batch(Study.objects.get(pk=study_id))
+
+
+@transaction.atomic
+def make_batch(study: Study) -> CreditBatch | None:
+    """Move everybody who waits into one batch, to be sent by a worker."""
+    book = CreditBook.objects.select_for_update().get(study=study)
+    if not book.waiting:
+        return None
+    places = entropy.sample(book.waiting, len(book.waiting))
+    book.waiting = []
+    book.save()
+    batch = CreditBatch.objects.create(study=study, people=len(places), places=places, due_at=timezone.now())
+    transaction.on_commit(partial(send, batch))
+    return batch
+
+
+@transaction.atomic
+def send_again(study: Study, *, actor: User) -> int:
+    """Send what platforms did not take in about a day; return how many batches there are."""
+    given_up = list(CreditBatch.objects.select_for_update().filter(study=study, status=BatchStatus.FAILED))
+    for batch in given_up:
+        batch.status, batch.due_at, batch.holder, batch.attempts, batch.ended_on = BatchStatus.WAITING, timezone.now(), None, 0, None
+        batch.save()
+        transaction.on_commit(partial(send, batch))
+    record(actor=actor, action=actions.SENT_AGAIN, subject=study, details={"batches": len(given_up)})
+    return len(given_up)

@@ -1,0 +1,245 @@
+"""The door from a course: what platforms ask for, the page of a student who came through it, and the page on which credit is turned on."""
+
+import secrets
+from urllib.parse import urlencode, urlsplit
+
+from django.conf import settings
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse, QueryDict
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import translation
+from django.utils.crypto import constant_time_compare, salted_hmac
+from django.utils.translation import gettext
+from django.views.decorators.cache import cache_control, never_cache
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from accounts.access import require_role, user_of
+from accounts.models import Role
+from lti.choice import answer_of
+from lti.errors import LaunchError
+from lti.keys import public_keys
+from lti.messages import Launch, checked
+from lti.models import Platform
+from lti.selectors import (
+    ASKED,
+    ASKED_SECONDS,
+    STUDENT,
+    STUDENT_SECONDS,
+    credit_numbers,
+    given_up,
+    opened,
+    place_of,
+    platform_named,
+    sealed,
+    sealed_place,
+    studies_with_credit,
+)
+from lti.services import send_again
+from surveys.access import access_own_study, study_in_public
+from surveys.credit.selectors import Place, credit_of, fingerprint, has_credit
+from surveys.credit.services import change_credit, hand_in, hand_in_nothing
+from surveys.errors import CreditError
+from surveys.journey.language import asked_for, in_every_language
+from surveys.journey.presentation import presentation
+from surveys.models import Study
+from surveys.protocols import protocol_in_force
+
+CHOOSE_SECONDS = 60 * 60
+
+
+@require_safe
+@cache_control(public=True, max_age=300)
+def keys(request: HttpRequest) -> JsonResponse:
+    """Our public keys, for platforms."""
+    return JsonResponse(public_keys())
+
+
+@csrf_exempt  # a platform sends people here
+@never_cache
+@in_every_language
+@require_http_methods(["GET", "POST"])
+def login(request: HttpRequest) -> HttpResponse:
+    """A platform says that somebody wants to open an activity; we ask it who that is. Inside a frame, a new window has to be opened first:
+    browsers keep cookies from frames of other sites.
+    """
+    sent = request.POST if request.method == "POST" else request.GET
+    platform = platform_named(sent.get("iss", ""), sent.get("client_id", ""), sent.get("lti_deployment_id", ""))
+    if not (hint := sent.get("login_hint", "")):
+        raise LaunchError(gettext("Expected a login hint from the course platform, found none."))
+    chooses = urlsplit(sent.get("target_link_uri", "")).path == reverse("lti:choose")
+    if request.headers.get("Sec-Fetch-Dest") in ("iframe", "frame") and not chooses:
+        page = render(request, "lti/student/new_window.html", {"sent": list(sent.items())})
+        return _framed(page, platform, sends_to=platform.login_address)  # this is where its form is led to in the end
+    state, nonce = secrets.token_urlsafe(24), secrets.token_urlsafe(24)
+    question = {
+        "scope": "openid",
+        "response_type": "id_token",
+        "response_mode": "form_post",
+        "prompt": "none",
+        "client_id": platform.client_id,
+        "redirect_uri": request.build_absolute_uri(reverse("lti:launch")),
+        "state": state,
+        "nonce": nonce,
+        "login_hint": hint,
+    }
+    if message_hint := sent.get("lti_message_hint"):
+        question["lti_message_hint"] = message_hint
+    joint = "&" if urlsplit(platform.login_address).query else "?"
+    response = HttpResponseRedirect(f"{platform.login_address}{joint}{urlencode(question)}")
+    asked = sealed({"state": state, "nonce": nonce, "platform": platform.pk}, "asked")
+    secure = settings.SESSION_COOKIE_SECURE
+    # The platform's answer comes from its own page, so the cookie must come along from there.
+    response.set_cookie(
+        ASKED, asked, max_age=ASKED_SECONDS, path=reverse("lti:launch"), secure=secure, httponly=True, samesite="None" if secure else "Lax"
+    )
+    return response
+
+
+@csrf_exempt  # `state` does what the token does
+@never_cache
+@in_every_language
+@require_POST
+def launch(request: HttpRequest) -> HttpResponse:
+    """The platform's answer: a student goes on to the study's page for them, a teacher chooses a study."""
+    asked = opened(request.COOKIES.get(ASKED, ""), "asked", seconds=ASKED_SECONDS)
+    if asked is None or not constant_time_compare(asked["state"], request.POST.get("state", "")):
+        raise LaunchError(gettext("This browser did not ask for this message. Allow cookies, and open the activity from your course."))
+    if problem := request.POST.get("error"):
+        raise LaunchError(gettext("The course platform refused: %(problem)s.") % {"problem": problem[:200]})
+    platform = get_object_or_404(Platform, pk=asked["platform"])
+    found = checked(platform, request.POST.get("id_token", ""), nonce=asked["nonce"])
+    response = _choice(request, found) if found.chooses else _to_study(found)
+    response.delete_cookie(ASKED, path=reverse("lti:launch"), samesite="None" if settings.SESSION_COOKIE_SECURE else "Lax")
+    return response
+
+
+def _to_study(found: Launch) -> HttpResponse:
+    study = Study.objects.filter(slug=found.study).first()
+    if study is None or credit_of(study.pk) is None:
+        raise LaunchError(gettext("Expected an activity with a study that gives credit, found %(found)s.") % {"found": found.study or "—"})
+    response = _see(reverse("lti:credit", args=[study.slug]))
+    place = found.place if found.is_learner else Place(platform=found.platform.pk, issuer=found.platform.issuer, sub="")
+    response.set_cookie(
+        STUDENT,
+        sealed_place(place, study),
+        max_age=STUDENT_SECONDS,
+        path=reverse("lti:credit", args=[study.slug]),
+        secure=settings.SESSION_COOKIE_SECURE,
+        httponly=True,
+        samesite="Lax",
+    )
+    return response
+
+
+def _choice(request: HttpRequest, found: Launch) -> HttpResponse:
+    if urlsplit(found.return_address).scheme not in ("http", "https"):
+        raise LaunchError(gettext("Expected an address for the choice, found %(found)s.") % {"found": found.return_address or "—"})
+    ticket = sealed({"platform": found.platform.pk, "address": found.return_address, "data": found.data}, "choice")
+    return _framed(render(request, "lti/choose.html", {"studies": studies_with_credit(), "ticket": ticket}), found.platform)
+
+
+@csrf_exempt  # the ticket does what the token does; a frame has no cookie of ours
+@never_cache
+@require_POST
+def choose(request: HttpRequest) -> HttpResponse:
+    """The study that a teacher chose, handed to the platform, signed, by a form that the teacher sends."""
+    asked = opened(request.POST.get("ticket", ""), "choice", seconds=CHOOSE_SECONDS)
+    if asked is None:
+        raise LaunchError(gettext("This page was open for too long. Choose the content in your course again."))
+    platform = get_object_or_404(Platform, pk=asked["platform"])
+    study = get_object_or_404(studies_with_credit(), slug=request.POST.get("study", ""))
+    address = request.build_absolute_uri(reverse("lti:launch"))
+    context = {"study": study, "address": asked["address"], "answer": answer_of(platform, study, address=address, data=asked["data"])}
+    return _framed(render(request, "lti/chosen.html", context), platform, sends_to=asked["address"])
+
+
+def _framed(response: HttpResponse, platform: Platform, *, sends_to: str = "") -> HttpResponse:
+    """Let the platform show this page in its own, and the page send its form there."""
+    response.framed_by = _origin(platform.login_address)  # type: ignore[attr-defined]
+    response.sends_to = _origin(sends_to) if sends_to else ""  # type: ignore[attr-defined]
+    response.xframe_options_exempt = True
+    return response
+
+
+def _origin(address: str) -> str:
+    parts = urlsplit(address)
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+@csrf_exempt  # a mark of this student's own cookie does what the token does, without a cookie that journeys know, too
+@never_cache
+@in_every_language
+@require_http_methods(["GET", "HEAD", "POST"])
+def credit(request: HttpRequest, slug: str) -> HttpResponse:
+    """The page of a student whom a course sent: to the study, and to hand in the credit for it. It cannot know their answers."""
+    study = study_in_public(slug)
+    place, given = place_of(request, study), credit_of(study.pk)
+    if place is None or given is None:
+        raise LaunchError(gettext("Open the activity in your course: this page needs to know who you are there."))
+    mark = salted_hmac("lti.form", request.COOKIES[STUDENT], algorithm="sha256").hexdigest()
+    errors = []
+    if request.method == "POST":
+        try:
+            _take(request.POST, study, place, mark=mark)
+        except CreditError as refused:
+            errors.append({"field": "credit", "message": str(refused)})
+        else:
+            return _see(reverse("lti:credit", args=[slug]))
+    shown = presentation(protocol_in_force(study).id, asked_for(request, study))
+    with translation.override(shown.spoken):
+        context = {
+            "study": shown,
+            "language": shown.language,
+            "credit": given,
+            "fingerprint": fingerprint(given.modulus),
+            "place": place,
+            "person": place.person(study) if place.sub else "",
+            "has_credit": bool(place.sub) and has_credit(study, place),
+            "mark": mark,
+            "errors": errors,
+            "handed_in": request.POST.get("credit", "") if errors else "",
+        }
+        return render(request, "lti/student/credit.html", context, status=409 if errors else 200)
+
+
+def _see(address: str) -> HttpResponseRedirect:
+    response = HttpResponseRedirect(address)
+    response.status_code = 303
+    return response
+
+
+def _take(data: QueryDict, study: Study, place: Place, *, mark: str) -> None:
+    if not constant_time_compare(data.get("mark", ""), mark):
+        raise CreditError(gettext("This page had been open for long. Send it again."))
+    if data.get("action") == "without":
+        hand_in_nothing(study, place)
+    else:
+        hand_in(study, place, handed_in=data.get("credit", "")[:2000])
+
+
+@require_role(*Role)
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def study_credit(request: HttpRequest, slug: str) -> HttpResponse:
+    """Turn credit on or off, and read what a course platform is told."""
+    user = user_of(request)
+    study = access_own_study(user, slug).study
+    if request.method == "POST":
+        if request.POST.get("action") == "again":
+            send_again(study, actor=user)
+            messages.success(request, gettext("The credit is being sent again."))
+        else:
+            is_on = request.POST.get("action") == "on"
+            change_credit(study, is_on=is_on, for_everybody="for_everybody" in request.POST, actor=user)
+            messages.success(request, gettext("This study gives credit.") if is_on else gettext("This study gives no credit any more."))
+        return redirect("lti:study_credit", slug)
+    context = {
+        "study": study,
+        "credit": credit_numbers(study),
+        "failed": given_up(study),
+        "addresses": {name: request.build_absolute_uri(reverse(f"lti:{name}")) for name in ("login", "launch", "keys", "choose")},
+        "platforms": Platform.objects.all(),
+    }
+    return render(request, "lti/study_credit.html", context)

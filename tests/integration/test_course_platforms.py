@@ -1,0 +1,150 @@
+"""A course platform opens the door; messages that cannot be believed open nothing."""
+
+from typing import Any
+
+import jwt
+import pytest
+from django.test import Client
+
+from surveys.credit.blind_signatures import new_key
+from surveys.models import Study
+from tests.course_students import ask_for_launch, launch, study_with_credit, words
+from tests.course_students import platform as platform
+from tests.factories import hidden_value, page_of, recruiting_study
+from tests.lti_platform import INSTRUCTOR, CoursePlatform
+
+pytestmark = pytest.mark.django_db
+CHOICE = {"https://purl.imsglobal.org/spec/lti/claim/message_type": "LtiDeepLinkingRequest"}
+SETTINGS = "https://purl.imsglobal.org/spec/lti-dl/claim/deep_linking_settings"
+
+
+@pytest.fixture
+def study() -> Study:
+    return study_with_credit()
+
+
+def refused(client: Client, posted: dict[str, str], said: str) -> None:
+    response = client.post("/lti/launch/", posted)
+    assert response.status_code in (403, 502), response.content
+    assert said in words(response)
+    assert "candor_credit" not in response.cookies
+
+
+def test_a_message_opens_once_and_in_the_browser_that_asked(platform: CoursePlatform, study: Study) -> None:
+    client, thief = Client(), Client()
+    asked = ask_for_launch(client, platform)
+    kept = client.cookies["candor_lti"].value
+    posted = platform.answer(asked["Location"], sub="ada", study=study.slug)
+    refused(thief, posted, "did not ask for this message")
+    ask_for_launch(thief, platform)
+    refused(thief, posted, "did not ask for this message")
+    assert client.post("/lti/launch/", posted).status_code == 303
+    refused(client, posted, "did not ask for this message")
+    client.cookies["candor_lti"] = kept
+    refused(client, posted, "was used before")
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"seconds": -120}, "too old"),
+        ({"claims": {"iss": "https://elsewhere.example.org"}}, "not rightly signed"),
+        ({"claims": {"aud": "another tool"}}, "not rightly signed"),
+        ({"claims": {"aud": ["candor", "another tool"], "azp": "another tool"}}, "for somebody else"),
+        ({"claims": {"azp": "another tool"}}, "for somebody else"),
+        ({"claims": {"https://purl.imsglobal.org/spec/lti/claim/deployment_id": "2"}}, "Expected the deployment_id 1, found 2"),
+        ({"claims": {"https://purl.imsglobal.org/spec/lti/claim/version": "1.1"}}, "Expected the version 1.3.0, found 1.1"),
+        ({"claims": {"https://purl.imsglobal.org/spec/lti/claim/message_type": "Other"}}, "found Other"),
+        ({"claims": {"https://purl.imsglobal.org/spec/lti/claim/custom": {"study": "unknown"}}}, "found unknown"),
+        ({"claims": {"https://purl.imsglobal.org/spec/lti/claim/custom": "text"}}, "found —"),
+        ({"claims": {"https://purl.imsglobal.org/spec/lti-ags/claim/endpoint": {"lineitem": 5}}}, "at most 500 characters as lineitem"),
+        ({"sub": "x" * 501}, "at most 500 characters as sub"),
+        ({"claims": CHOICE | {SETTINGS: {"deep_link_return_url": "javascript:alert(1)"}}}, "found javascript:alert(1)"),
+        ({"claims": CHOICE | {SETTINGS: {"data": "x" * 10_001}}}, "at most 10000 characters as data"),
+    ],
+    ids=str,
+)
+def test_messages_that_do_not_fit(platform: CoursePlatform, study: Study, changes: dict[str, Any], said: str) -> None:
+    client = Client()
+    asked = ask_for_launch(client, platform)
+    refused(client, platform.answer(asked["Location"], **{"sub": "ada", "study": study.slug, **changes}), said)
+
+
+def test_signatures_that_are_not_the_platforms(platform: CoursePlatform, study: Study) -> None:
+    def posted(client: Client) -> tuple[dict[str, str], dict[str, Any], dict[str, Any]]:
+        sent = platform.answer(ask_for_launch(client, platform)["Location"], sub="ada", study=study.slug)
+        return sent, jwt.decode(sent["id_token"], options={"verify_signature": False}), jwt.get_unverified_header(sent["id_token"])
+
+    client = Client()
+    sent, claims, header = posted(client)
+    stolen = jwt.encode(claims | {"sub": "eve"}, new_key(), algorithm="RS256", headers={"kid": header["kid"]})
+    refused(client, sent | {"id_token": stolen}, "not rightly signed")
+    refused(client, sent | {"id_token": jwt.encode(claims, new_key(), algorithm="RS256", headers={"kid": "x"})}, "does not publish")
+    unsigned = jwt.encode(claims, None, algorithm="none", headers={"kid": header["kid"]})
+    refused(client, sent | {"id_token": unsigned}, "not rightly signed")
+    shared = jwt.encode(claims, "the public key taken for a shared secret of many bits", algorithm="HS256", headers={"kid": header["kid"]})
+    refused(client, sent | {"id_token": shared}, "not rightly signed")
+    other = jwt.encode(claims | {"nonce": "other"}, "k" * 32, algorithm="HS256", headers={"kid": header["kid"]})
+    for nothing in (other, "", "a.b.c", "x" * 5000):
+        refused(client, sent | {"id_token": nothing}, "not rightly signed")
+    refused(client, {"state": sent["state"], "error": "login_required"}, "refused: login_required")
+
+
+def test_a_question_of_another_time_gets_no_answer(platform: CoursePlatform, study: Study) -> None:
+    client = Client()
+    first = ask_for_launch(client, platform)
+    second = ask_for_launch(client, platform)
+    old, new = (platform.answer(asked["Location"], sub="ada", study=study.slug) for asked in (first, second))
+    refused(client, {"id_token": old["id_token"], "state": new["state"]}, "not the answer to the question of this browser")
+
+
+def test_unknown_platforms_are_named(platform: CoursePlatform) -> None:
+    for changes in ({"iss": "https://moodle.example.org"}, {"client_id": "other"}, {"lti_deployment_id": "7"}, {"iss": ""}):
+        response = ask_for_launch(Client(), platform, **changes)
+        assert (response.status_code, "Expected a course platform that is registered here" in words(response)) == (403, True)
+    response = ask_for_launch(Client(), platform, login_hint="")
+    assert (response.status_code, "login hint" in words(response)) == (403, True)
+
+
+def test_a_platform_that_is_away_when_its_keys_are_needed(platform: CoursePlatform, study: Study) -> None:
+    client = Client()
+    asked = ask_for_launch(client, platform)
+    platform.is_away = True
+    refused(client, platform.answer(asked["Location"], sub="ada", study=study.slug), "answered 503, expected 2xx")
+
+
+def test_a_study_without_credit_is_not_opened(platform: CoursePlatform) -> None:
+    client = Client()
+    assert launch(client, platform, recruiting_study(), sub="ada").status_code == 403
+    assert client.get(f"/credit/{Study.objects.get().slug}/").status_code == 403
+
+
+def test_a_frame_asks_for_a_window_of_its_own(platform: CoursePlatform) -> None:
+    sent = {"iss": platform.address, "client_id": "candor", "login_hint": "hint", "target_link_uri": "http://testserver/lti/launch/"}
+    response = Client().post("/lti/login/", sent, headers={"Sec-Fetch-Dest": "iframe"})
+    assert response.status_code == 200
+    assert f"frame-ancestors {platform.address}" in response["Content-Security-Policy"]
+    assert f"form-action 'self' {platform.address}" in response["Content-Security-Policy"]
+    assert "X-Frame-Options" not in response
+    [form] = page_of(response).xpath("//form[@target='_blank']")
+    assert {box.get("name"): box.get("value") for box in form.xpath(".//input")} == sent
+    assert Client().get("/lti/login/", sent).status_code == 302
+
+
+def test_a_teacher_chooses_the_study(platform: CoursePlatform, study: Study) -> None:
+    client = Client()
+    asked = ask_for_launch(client, platform, target_link_uri="http://testserver/lti/choose/")
+    chooses = {"role": INSTRUCTOR, "chooses": True, "sub": "teacher"}
+    page = client.post("/lti/launch/", platform.answer(asked["Location"], **chooses))
+    assert f"frame-ancestors {platform.address}" in page["Content-Security-Policy"]
+    assert study.title in words(page)
+    chosen = Client().post("/lti/choose/", {"ticket": hidden_value(page, "ticket"), "study": study.slug})
+    assert f"form-action 'self' {platform.address}" in chosen["Content-Security-Policy"]
+    [form] = page_of(chosen).xpath("//form[@action]")
+    assert form.get("action") == f"{platform.address}/chosen"
+    [item] = platform.configuration.validate_deeplinking_resp({"JWT": hidden_value(chosen, "JWT")})
+    assert item["custom"] == {"study": study.slug}
+    assert item["lineItem"]["scoreMaximum"] == 1
+    answer = jwt.decode(hidden_value(chosen, "JWT"), options={"verify_signature": False})
+    assert answer["https://purl.imsglobal.org/spec/lti-dl/claim/data"] == {"data": "kept"}
+    assert Client().post("/lti/choose/", {"ticket": "x", "study": study.slug}).status_code == 403
