@@ -2,6 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, path
 
+from accounts.access import in_own_language
 from surveys.allocation import api as arms
 from surveys.builder import api as definitions
 from surveys.builder.about import About, Languages, ListOfSentences
@@ -10,10 +11,10 @@ from surveys.builder.arms import ArmPage, Arms, PageOfArm
 from surveys.builder.beginnings import duplicate, import_page, new_study
 from surveys.builder.file import Archive, StudyFile
 from surveys.builder.history import History
+from surveys.builder.imports import ExportFile, ExportPage, ImportPage
 from surveys.builder.lists import ItemPage, ListPage, PastePage
 from surveys.builder.overview import Company, Overview
 from surveys.builder.planned_tests import PlannedTestsPage
-from surveys.builder.redcap import RedcapDictionary, RedcapPage
 from surveys.builder.texts import Consent, Debrief, DirectQuestions, Plans, Subgroups
 from surveys.classroom import views as classroom
 from surveys.journey import preview
@@ -68,12 +69,13 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/build/allocation/", AllocationPage.as_view(), name="build_allocation"),
     path("studies/<slug:slug>/build/subgroups/", Subgroups.as_view(), name="build_subgroups"),
     path("studies/<slug:slug>/build/direct-questions/", DirectQuestions.as_view(), name="build_direct"),
-    path("studies/<slug:slug>/build/arms/", Arms.as_view(), name="build_arms"),
-    path("studies/<slug:slug>/build/arms/<slug:arm>/", ArmPage.as_view(), name="build_arm"),
-    path("studies/<slug:slug>/build/arms/<slug:arm>/<slug:page>/", PageOfArm.as_view(), name="build_arm_page"),
+    path("studies/<slug:slug>/build/arms/", in_own_language(Arms.as_view()), name="build_arms"),
+    path("studies/<slug:slug>/build/arms/<slug:arm>/", in_own_language(ArmPage.as_view()), name="build_arm"),
+    path("studies/<slug:slug>/build/arms/<slug:arm>/<slug:page>/", in_own_language(PageOfArm.as_view()), name="build_arm_page"),
     path("studies/<slug:slug>/build/background/", ListPage.as_view(part="background"), name="build_background"),
-    path("studies/<slug:slug>/build/background/redcap/", RedcapPage.as_view(), name="build_redcap"),
-    path("studies/<slug:slug>/build/background/redcap/dictionary.csv", RedcapDictionary.as_view(), name="build_redcap_dictionary"),
+    path("studies/<slug:slug>/build/background/import/", ImportPage.as_view(), name="build_import"),
+    path("studies/<slug:slug>/build/background/export/<slug:program>/", ExportPage.as_view(), name="build_export"),
+    path("studies/<slug:slug>/build/background/export/<slug:program>/file/", ExportFile.as_view(), name="build_export_file"),
     path("studies/<slug:slug>/build/quiz/", ListPage.as_view(part="quiz"), name="build_quiz"),
     path("studies/<slug:slug>/build/questions/", ListPage.as_view(part="questions"), name="build_questions"),
     path("studies/<slug:slug>/build/<slug:part>/add/", ItemPage.as_view(), name="build_add"),
@@ -126,6 +128,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/v1/studies/<slug:slug>/", studies.StudyDetail.as_view(), name="api_study"),
     path("api/v1/studies/<slug:slug>/definition/", definitions.Definition.as_view(), name="api_definition"),
     path("api/v1/studies/<slug:slug>/translations/", definitions.Translations.as_view(), name="api_translations"),
+    path("api/v1/studies/<slug:slug>/imports/", definitions.Imports.as_view(), name="api_imports"),
+    path("api/v1/studies/<slug:slug>/exports/<slug:program>/", definitions.Export.as_view(), name="api_export"),
     path("api/v1/studies/<slug:slug>/media/", files.MediaFiles.as_view(), name="api_media"),
     path("api/v1/studies/<slug:slug>/codes/", codes.EntryCodes.as_view(), name="api_codes"),
     path("api/v1/studies/<slug:slug>/codes/made/", codes.MadeCodes.as_view(), name="api_make_codes"),

@@ -1,4 +1,4 @@
-"""What a diagnosis is about: the yes-or-no questions, or one answer of a question with named ones, which then stands for yes."""
+"""A diagnosis is about the yes-or-no questions, or about one answer of a question with named ones, which then stands for yes."""
 
 from collections.abc import Iterator
 

@@ -48,7 +48,7 @@ class ShownCategories:
     adjusted: tuple[tuple[CategoryEffect, str, str], ...] = ()
     """The tests and the effects with background answers, with these names."""
     missing: tuple[tuple[MissingByContrast, str, str], ...] = ()
-    """What missing answers leave open, with the names of contrast and answer."""
+    """The ranges that missing answers leave open, with the names of contrast and answer."""
     notes: tuple[str, ...] = ()
     is_background: bool = False
     """Whether it is a background question that is privatised in the browser: about all arms together, and no outcome."""

@@ -44,7 +44,7 @@ class SweepView:
     sweep: RecordSweep
     figures: list[Figure]
     largest: list[tuple[str, int]]
-    impossible: list[str]
+    impossible: list[tuple[int, str]]
 
     @property
     def is_working(self) -> bool:
@@ -86,7 +86,7 @@ def sweep_view(sweep: RecordSweep) -> SweepView:
         sweep=sweep,
         figures=[figure for draw in (_loss, _error, _insider) if (figure := draw(found)) is not None],
         largest=sorted(found[0]["largest"].items()) if found else [],
-        impossible=[f"{one['size']}: {one['impossible']}" for one in sweep.found if "impossible" in one],
+        impossible=[(one["size"], one["impossible"]) for one in sweep.found if "impossible" in one],
     )
 
 

@@ -26,6 +26,7 @@ from candor.records.hierarchies import read_hierarchies
 from jobs.tasks import send
 from surveys.models import Study
 from surveys.protocols import protocol_in_force
+from surveys.reading.apart import complaint_in_words
 
 
 def schema_of(whole: Study | DataSet) -> RecordSchema:
@@ -64,7 +65,7 @@ def save_hierarchy(whole: Study | DataSet, *, attribute: str, chains: Chains | N
         try:
             read_hierarchies({attribute: chains})
         except DataError as error:
-            raise ReleaseError(str(error)) from error
+            raise ReleaseError(complaint_in_words(str(error))) from error
         kept.document[attribute] = chains
     kept.save()
     record(actor=actor, action=actions.HIERARCHY_CHANGED, subject=whole, details={"attribute": attribute, "suggested": chains is None})

@@ -136,7 +136,9 @@ class ReleaseForm:
     @property
     def question_options(self) -> list[tuple[str, str]]:
         language = self.definition.languages[0]
-        return [(question.name, question.text.in_language(language)) for question in self.definition.questions]
+        marked = _("%(text)s (background question, privatised in the browser)")
+        texts = ((question, question.text.in_language(language)) for question in self.definition.questions)
+        return [(question.name, marked % {"text": text} if question.is_background else text) for question, text in texts]
 
     @property
     def data_options(self) -> list[tuple[str, str]]:

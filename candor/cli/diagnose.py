@@ -31,7 +31,7 @@ from candor.studies.diagnoses import diagnose as diagnosed
 
 @click.command()
 @design_option
-@click.option("--answer", help="Of a design that names categories: the answer that counts as yes; every other one counts as no.")
+@click.option("--answer", help="The answer that counts as yes, where the design names categories; every other one counts as no.")
 @click.option("--n", type=WHOLE, required=True, help="People who are assigned to an arm.")
 @all_of(effect_option, prevalence_option, cheaters_option)
 @click.option("--drop-out", type=PROPORTION, default=0.1, show_default=True, help="Share of those who may leave who do.")

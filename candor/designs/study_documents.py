@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from candor.designs.design import Design
@@ -64,16 +66,34 @@ def design_with_die(
 ) -> Design:
     """The design of a study with this die: forced probabilities from its faces, shares from the weights of arms and subsamples."""
     model: object = {"yes_rate": cheaters} if isinstance(cheaters, int | float) else cheaters
-    return Design.of(
-        arms=tuple(arms),
-        control=control,
-        subsamples=die.forced_responses(),
-        arm_probabilities=_shares(arms),
-        subsample_probabilities=_shares({name: subsamples[name] for name in die.faces}),
-        cheater_model="any" if model is None else model,
-        categories=die.categories,
-        scores=scores,
-    )
+
+    def build() -> Design:
+        return Design.of(
+            arms=tuple(arms),
+            control=control,
+            subsamples=die.forced_responses(),
+            arm_probabilities=_shares(arms),
+            subsample_probabilities=_shares({name: subsamples[name] for name in die.faces}),
+            cheater_model="any" if model is None else model,
+            categories=die.categories,
+            scores=scores,
+        )
+
+    return _built(_Asked(said=repr((die, dict(arms), control, dict(subsamples), model, tuple(scores))), build=build))
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A design in words, and the way to build it."""
+
+    said: str
+    build: Callable[[], Design] = field(compare=False)
+
+
+@lru_cache(maxsize=256)
+def _built(asked: _Asked) -> Design:
+    """The design, built once: a page asks for that of its study a dozen times, and exact fractions are slow."""
+    return asked.build()
 
 
 def _shares(weights: Mapping[str, int]) -> tuple[Fraction, ...]:

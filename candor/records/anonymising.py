@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from candor import complaints
 from candor.records import checking
 from candor.records.clustering import cluster
 from candor.records.construction import Builder, Place, PublishedClass
@@ -156,7 +157,7 @@ def anonymize(
     )
     n = len(forest.roots)
     if (suppressed := n - sum(map(len, chosen))) > suppress * n:
-        raise ParameterError(f"{suppressed} of {n} records would be suppressed; expected at most {suppress:.0%}")
+        raise ParameterError(complaints.SUPPRESSED % {"suppressed": suppressed, "n": n, "most": f"{suppress:.0%}"})
     with without_collection():
         built, published = _built(forest, chosen, demands=demands, anatomy=anatomy)
     tell(0.9)
@@ -173,28 +174,26 @@ def _checked(forest: Forest, *, k: int, size: int | None, suppress: float, deman
     """The class size; refuses parameters that cannot be kept."""
     n = len(forest.roots)
     if k < 2:
-        raise ParameterError(f"k: expected at least 2, found {k}")
+        raise ParameterError(complaints.SMALL_K % {"k": k})
     if k > n:
-        raise ParameterError(f"k: expected at most the number of records, {n}, found {k}; all would be suppressed")
+        raise ParameterError(complaints.LARGE_K % {"n": n, "k": k})
     if size is not None and size < k:
-        raise ParameterError(f"class size: expected at least k = {k}, found {size}")
+        raise ParameterError(complaints.SMALL_CLASSES % {"k": k, "found": size})
     if not 0 <= suppress < 1:
-        raise ParameterError(f"suppressed share: expected at least 0 and less than 1, found {suppress}")
+        raise ParameterError(complaints.SHARE % {"found": suppress})
     if demands.t is not None and not 0 <= demands.t <= 1:
-        raise ParameterError(f"t: expected from 0 to 1, found {demands.t}")
+        raise ParameterError(complaints.T % {"found": demands.t})
     largest = largest_levels(forest) if demands.levels else {}
     numbers = {name for values, _ in forest.values for name, value in values.items() if isinstance(value, float) and value != int(value)}
     for name, level in demands.levels.items():
         if name not in largest:
-            raise ParameterError(f"ℓ: there is no sensitive attribute {name!r}; there are {', '.join(largest) or 'none'}")
+            raise ParameterError(complaints.NO_SENSITIVE % {"name": repr(name), "known": ", ".join(largest) or "none"})
         if level < 0:
-            raise ParameterError(f"ℓ of {name!r}: expected 0 or more, found {level}")
+            raise ParameterError(complaints.NEGATIVE_LEVEL % {"name": repr(name), "level": level})
         if level > max(1, largest[name]):
-            raise ParameterError(f"ℓ of {name!r}: expected at most {largest[name]}, 1/(share of its commonest value), found {level}")
+            raise ParameterError(complaints.LARGE_LEVEL % {"name": repr(name), "most": largest[name], "level": level})
         if level > 1 and name in numbers:
-            raise ParameterError(
-                f"ℓ of {name!r}: neighbouring numbers are no diversity; expected its bins, {{{name!r}: {{'interval': WIDTH}}}}"
-            )
+            raise ParameterError(complaints.NO_BINS % {"name": repr(name)})
     return size or max(k, *demands.levels.values(), 1)
 
 
@@ -221,10 +220,7 @@ def _clustered(forest: Forest, *, k: int, size: int, suppress: float, demands: D
         chosen += found.members
         suppressed += len(found.suppressed)
     if suppressed > suppress * n:
-        raise ParameterError(
-            f"{suppressed} of {n} records would be suppressed, because fewer than k = {k} have the same attributes; "
-            f"expected at most {suppress:.0%}"
-        )
+        raise ParameterError(complaints.UNLIKE % {"suppressed": suppressed, "n": n, "k": k, "most": f"{suppress:.0%}"})
     return chosen
 
 
@@ -235,7 +231,7 @@ def _again(forest: Forest, classes: Iterable[Iterable[int]]) -> list[list[int]]:
     if len(set(rows)) < len(rows) or not all(0 <= row < len(forest.roots) for row in rows):
         raise ParameterError(f"classes: expected rows from 0 to {len(forest.roots) - 1}, each at most once")
     if any(len({forest.roots[row].kind for row in one}) > 1 for one in chosen):
-        raise ParameterError("classes: the records of an earlier class have other attributes now; expected the same questions as before")
+        raise ParameterError(complaints.OTHER_QUESTIONS)
     return chosen
 
 

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from candor import complaints
 from candor.records.construction import Place, PublishedClass
 from candor.records.embedding import KEPT
 from candor.records.schema import ParameterError
@@ -119,7 +120,7 @@ class Repair:
             repaired = [self._repair(group, references) for group in groups]
             if not any(repaired):
                 return
-        raise ParameterError("the sensitive values could not be made diverse; expected a smaller ℓ or larger classes")
+        raise ParameterError(complaints.NOT_DIVERSE)
 
     def groups(self) -> list[list[PublishedClass]]:
         """Classes that look alike."""

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from candor import complaints
 from candor.errors import DataError
 
 ROOT = "*"
@@ -63,7 +64,7 @@ class Hierarchy:
         try:
             return self.leaves[_text(value)]
         except (KeyError, TypeError):
-            raise HierarchyError(f"{self.name!r}: {short(value)} is not a leaf of its hierarchy") from None
+            raise HierarchyError(complaints.NO_LEAF % {"name": repr(self.name), "value": short(value)}) from None
 
     def chain(self, node: int) -> list[int]:
         """The node and its ancestors, up to the root."""
@@ -117,13 +118,14 @@ def from_chains(name: str, chains: Mapping[str, Sequence[Label]]) -> Hierarchy:
     [('CS1', 0.0), ('CS', 0.5), ('*', 1.0)]
     """
     if not chains:
-        raise HierarchyError(f"hierarchy {name!r}: expected at least one value, found none")
+        raise HierarchyError(complaints.NO_VALUE % {"name": repr(name)})
     parent_of: dict[Label, Label] = {}
     for value, written in chains.items():
         chain = _checked_chain(name, value, written)
         for label, parent in pairwise(chain):
             if parent_of.setdefault(label, parent) != parent:
-                raise HierarchyError(f"hierarchy {name!r}: {label!r} has two parents, {parent_of[label]!r} and {parent!r}")
+                found = {"name": repr(name), "label": repr(label), "first": repr(parent_of[label]), "second": repr(parent)}
+                raise HierarchyError(complaints.TWO_PARENTS % found)
     tree = Hierarchy(name=name)
     numbers: dict[Label, int] = {ROOT: 0}
     for value, written in chains.items():
@@ -143,19 +145,18 @@ def from_chains(name: str, chains: Mapping[str, Sequence[Label]]) -> Hierarchy:
 
 def _checked_chain(name: str, value: str, written: object) -> list[Label]:
     if not isinstance(written, Sequence) or isinstance(written, str) or not all(isinstance(label, str) for label in written):
-        raise HierarchyError(
-            f"hierarchy {name!r}, value {value!r}: expected a list of texts from the value up to '*', found {short(written)}"
-        )
+        raise HierarchyError(complaints.NO_CHAIN % {"name": repr(name), "value": repr(value), "found": short(written)})
+    told = {"name": repr(name), "value": repr(value)}
     chain = [label for at, label in enumerate(written) if at == 0 or label != written[at - 1]]
     if not 1 <= len(chain) <= DEEPEST:
-        raise HierarchyError(f"hierarchy {name!r}, value {value!r}: expected 1 to {DEEPEST} labels, found {len(chain)}")
+        raise HierarchyError(complaints.LONG_CHAIN % {**told, "most": DEEPEST, "found": len(chain)})
     if chain[0] != value:
-        raise HierarchyError(f"hierarchy {name!r}: the chain of {value!r} begins with {chain[0]!r}")
+        raise HierarchyError(complaints.BEGINS_ELSEWHERE % {**told, "found": repr(chain[0])})
     if chain[-1] != ROOT:
-        raise HierarchyError(f"hierarchy {name!r}: expected one root, '*'; the chain of {value!r} ends with {chain[-1]!r}")
+        raise HierarchyError(complaints.SEVERAL_ROOTS % {**told, "found": repr(chain[-1])})
     if len(set(chain)) < len(chain):
         repeated = next(label for label in chain if chain.count(label) > 1)
-        raise HierarchyError(f"hierarchy {name!r}: {repeated!r} comes back in the chain of {value!r}: a loop")
+        raise HierarchyError(complaints.LOOP % {**told, "label": repr(repeated)})
     return chain
 
 
@@ -244,10 +245,11 @@ def interval_label(value: object, width: float, *, name: str) -> str:
 def _checked_widths(name: str, widths: object) -> list[float]:
     steps = list(widths) if isinstance(widths, Sequence) and not isinstance(widths, str) else [widths]
     if not all(isinstance(step, int | float) and not isinstance(step, bool) and math.isfinite(step) and step > 0 for step in steps):
-        raise HierarchyError(f"hierarchy {name!r}: expected widths of intervals above 0, found {short(widths)}")
+        raise HierarchyError(complaints.WIDTHS % {"name": repr(name), "found": short(widths)})
     for smaller, larger in pairwise(steps):
         if larger <= smaller or abs(larger / smaller - round(larger / smaller)) > 1e-9:
-            raise HierarchyError(f"hierarchy {name!r}: each width must be a multiple of the one before, found {smaller:g} and {larger:g}")
+            found = {"name": repr(name), "smaller": f"{smaller:g}", "larger": f"{larger:g}"}
+            raise HierarchyError(complaints.NO_MULTIPLE % found)
     return steps
 
 
@@ -338,7 +340,7 @@ def _number(name: str, value: object) -> int | float:
         except ValueError:
             number = None
     if isinstance(number, bool) or not isinstance(number, int | float) or not math.isfinite(number):
-        raise HierarchyError(f"{name!r}: expected a number for its intervals, found {short(value)}")
+        raise HierarchyError(complaints.NO_NUMBER % {"name": repr(name), "value": short(value)})
     return number if isinstance(number, int) else float(number)
 
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from candor import complaints
 from candor.records.hierarchies import Hierarchy, HierarchyError, Intervals, interval_label, short
 from candor.records.schema import AUXILIARY, CHILDREN, DEEPEST, LABELS, MOST_CHILDREN, RELEASED, VALUES, Record, RecordError, Released
 
@@ -173,7 +174,7 @@ class Forest:
             if name in auxiliary and name not in self.hierarchies:
                 self.hierarchies[name] = Flat(name)
             if name not in self.hierarchies:
-                raise RecordError(f"the quasi-identifier {name!r} has no hierarchy")
+                raise RecordError(complaints.NO_HIERARCHY % {"name": repr(name)})
         return labels, {name: value for name, value in auxiliary.items() if name in self.auxiliary}
 
     def _kind(self, above: int, names: tuple[str, ...]) -> int:

@@ -190,7 +190,10 @@ def category_estimates(
 def refuse_for_categories(design: Design, **asked: object) -> None:
     """Refuse what is computed for yes/no questions only."""
     if extra := [name.replace("_", " ") for name, value in asked.items() if value or (value == 0.0 and value is not False)]:
-        raise MethodError(f"{extra[0]}: computed for yes/no questions only; the design has the categories {', '.join(design.categories)}")
+        names = ", ".join(design.categories)
+        raise MethodError(
+            f"{extra[0]}: computed for yes/no questions only; the design has the categories {names}: see Design.of_one_answer"
+        )
 
 
 def resampled_people(answers: Mapping[str, Answers]) -> ResampledPeople | None:

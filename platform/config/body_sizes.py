@@ -23,10 +23,13 @@ FILES = 600 * 1024**2
 """Lectures, and a study with its lectures. deployment/nginx.conf names the same addresses and sizes."""
 TABLES = 100 * 1024**2
 """Tables and texts that somebody brings: a million students with their answers."""
+IMPORTS = 26 * 1024**2
+"""Surveys of other programs."""
 STUDY = r"[-\w]+"
 LARGER = (
     (re.compile(rf"/(studies/{STUDY}/build/arms/{STUDY}(/{STUDY})?|api/v1/studies/{STUDY}/media|import-study)/"), FILES),
     (re.compile(r"/(data-sets/new(/records)?|api/v1/data-sets(/new/records)?)/"), TABLES),
+    (re.compile(rf"/(studies/{STUDY}/build/background/import|api/v1/studies/{STUDY}/imports)/"), IMPORTS),
     (
         re.compile(rf"/(studies/{STUDY}/(build/.*|codes)|build/preview|api/v1/(studies|power|studies/{STUDY}/.*|data-sets/{STUDY}/.*))/?"),
         TEXTS,

@@ -7,8 +7,8 @@ from django.utils.http import parse_etags
 from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
-from rest_framework.exceptions import ParseError, ValidationError
-from rest_framework.parsers import BaseParser
+from rest_framework.exceptions import NotFound, ParseError, ValidationError
+from rest_framework.parsers import BaseParser, MultiPartParser
 from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -19,11 +19,21 @@ from accounts.tokens.api_access import person_of
 from audit.services import record_once_a_day
 from surveys import actions
 from surveys.access import access_own_study, access_study
-from surveys.builder.serializers import StillRightSerializer, TranslationsSerializer
+from surveys.builder.serializers import (
+    ExportSerializer,
+    ImportReportSerializer,
+    ImportSerializer,
+    StillRightSerializer,
+    TranslationsSerializer,
+)
+from surveys.builder.services import add_questions
 from surveys.definition import StudyDefinition
 from surveys.drafting.edits import fingerprint_of
 from surveys.drafting.translations import outdated_in
 from surveys.errors import ConcurrentEditError, PreconditionFailedError, PreconditionRequiredError
+from surveys.imports.choosing import chosen_of
+from surveys.imports.exporting import PROGRAMS, exported
+from surveys.imports.proposing import proposal_from
 from surveys.models import Study
 from surveys.protocols import definition_for, with_known_originals
 from surveys.request_bodies import BoundedJson, JsonFile, MergePatch, YamlFile, body_of, plain_json
@@ -135,6 +145,51 @@ class Translations(APIView):
                 }
             )
         return _outdated(confirm_translations(study, texts=[texts[place] for place in named], actor=person_of(request)))
+
+
+class Imports(APIView):
+    """Questions from another program's file: the report, and the questions themselves if it is no dry run."""
+
+    roles = tuple(Role)
+    parser_classes = (MultiPartParser,)
+
+    @extend_schema(
+        operation_id="studies_import_questions",
+        description="A dry run, which is the default, stores nothing. The numbers of questions are those of its `offers`.",
+        request={"multipart/form-data": ImportSerializer},
+        responses=ImportReportSerializer,
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        user = person_of(request)
+        study = access_own_study(user, slug).study
+        asked = ImportSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        wanted = asked.validated_data
+        definition = define(study.definition)
+        proposal = proposal_from(wanted["file"], definition)
+        chosen = chosen_of(proposal, definition, with_die=wanted["with_die"], left_out=wanted["left_out"])
+        added = 0 if wanted["dry_run"] else add_questions(study, seen=document_of(definition), chosen=chosen, actor=user)
+        facts = {"kind": proposal["kind"], "encoding": proposal["encoding"], "counts": chosen.counts, "added": added}
+        return Response(ImportReportSerializer({**facts, "offers": chosen.offers, "lines": list(chosen.lines)}).data)
+
+
+class Export(APIView):
+    """The background questions for another program, and all that does not come through."""
+
+    roles = tuple(Role)
+
+    @extend_schema(
+        operation_id="studies_export_questions",
+        parameters=[OpenApiParameter("program", str, OpenApiParameter.PATH, enum=list(PROGRAMS))],
+        responses=ExportSerializer,
+    )
+    def get(self, request: Request, slug: str, program: str) -> Response:
+        user = person_of(request)
+        study = access_own_study(user, slug).study
+        if program not in PROGRAMS:
+            raise NotFound(_("Expected one of %(programs)s.") % {"programs": ", ".join(PROGRAMS)})
+        record_once_a_day(actor=user, action=actions.STUDY_EXPORTED, subject=study)
+        return Response(ExportSerializer(exported(define(study.definition), program)).data)
 
 
 def _outdated(study: Study) -> Response:

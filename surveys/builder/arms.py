@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from http import HTTPStatus
+from itertools import count
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
@@ -28,6 +29,7 @@ from surveys.definition import StudyDefinition
 from surveys.drafting.edits import Edit, Item, Order
 from surveys.drafting.forms import DraftForm, Typed, typed_text, typed_value
 from surveys.drafting.names import name_from
+from surveys.drafting.texts import Said
 from surveys.drafting.watching import WATCHING, read_watching, typed_watching
 from surveys.errors import DefinitionError
 from surveys.journey.stimuli import Files, views_of
@@ -72,9 +74,16 @@ class Arms(OrderedPage, DraftPage):
         if name not in names:
             return self.somebody_else_was_here()
         arm, copy = Item("arms", name).current(self.document), name_from(name, taken=names)
-        edit = AnotherArm(after=name)
+        edit, value = AnotherArm(after=name), {**arm, "name": copy, "label": self._other_label(arm["label"])}
         names.insert(names.index(name) + 1, copy)
-        return self.changed(edit, edit.current(self.document), {**arm, "name": copy}, name=copy, way="copy", said=COPIED, names=names)
+        return self.changed(edit, edit.current(self.document), value, name=copy, way="copy", said=COPIED, names=names)
+
+    def _other_label(self, label: Said) -> Said:
+        """The label with a number that no arm has yet, so that people can tell the two apart."""
+        taken = [arm["label"] for arm in self.document["arms"]]
+        several = {"": label} if isinstance(label, str) else label
+        numbered = ({code: f"{words} ({number})" for code, words in several.items()} for number in count(2))
+        return next(one for words in numbered if (one := words.get("", words)) not in taken)
 
     def refused(self, problems: list[str], *, status: int) -> HttpResponse:
         form = self._form()

@@ -2,7 +2,67 @@
 
 from rest_framework import serializers
 
+from surveys.imports.choosing import BACKGROUND, DIE, NOT, OUTCOMES
 from surveys.review.serializers import OutdatedTranslationSerializer
+
+
+class ImportSerializer(serializers.Serializer[object]):
+    file = serializers.FileField(
+        help_text="REDCap (CSV), Qualtrics (QSF), LimeSurvey (LSS), SurveyJS (JSON), or a table of questions (CSV)."
+    )
+    dry_run = serializers.BooleanField(default=True, help_text="The report alone. Send false to add the questions.")
+    with_die = serializers.ListField(
+        child=serializers.IntegerField(min_value=0, max_value=5000),
+        default=list,
+        help_text="Numbers of questions to be asked with the die.",
+    )
+    left_out = serializers.ListField(
+        child=serializers.IntegerField(min_value=0, max_value=5000), default=list, help_text="Numbers of questions to be left out."
+    )
+
+
+class AttributeCountsSerializer(serializers.Serializer[object]):
+    taken = serializers.IntegerField()
+    changed = serializers.IntegerField()
+    lost = serializers.IntegerField()
+
+
+class OfferSerializer(serializers.Serializer[object]):
+    number = serializers.IntegerField()
+    name = serializers.CharField(help_text="As the file calls it.")
+    text = serializers.CharField()
+    taken_as = serializers.ChoiceField([BACKGROUND, DIE, NOT])
+    can_use_die = serializers.BooleanField()
+
+
+class ImportLineSerializer(serializers.Serializer[object]):
+    question = serializers.IntegerField(help_text="The number of its question, -1 for the rest of the file.")
+    place = serializers.CharField()
+    value = serializers.CharField(help_text="At most 200 characters of it.")
+    outcome = serializers.ChoiceField(OUTCOMES)
+    count = serializers.IntegerField(help_text="How many attributes share this line, which happens in very large files.")
+    notes = serializers.ListField(child=serializers.CharField())
+
+
+class ImportReportSerializer(serializers.Serializer[object]):
+    """What becomes of a file: the counts add up to all of its attributes."""
+
+    kind = serializers.CharField()
+    encoding = serializers.CharField()
+    counts = AttributeCountsSerializer()
+    added = serializers.IntegerField(help_text="How many questions were added; 0 in a dry run.")
+    offers = OfferSerializer(many=True)
+    lines = ImportLineSerializer(many=True)
+
+
+class ExportLostSerializer(serializers.Serializer[object]):
+    question = serializers.CharField()
+    sentence = serializers.CharField()
+
+
+class ExportSerializer(serializers.Serializer[object]):
+    file = serializers.CharField(source="text")
+    lost = ExportLostSerializer(many=True, help_text="All that does not come through.")
 
 
 class TranslationsSerializer(serializers.Serializer[object]):

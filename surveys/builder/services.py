@@ -12,8 +12,9 @@ from django.utils.translation import gettext as _
 from accounts.models import User
 from audit.services import record
 from surveys import actions
-from surveys.drafting.edits import Edit, Whole, WithLanguages, fingerprint_of
+from surveys.drafting.edits import Document, Edit, Keys, Whole, WithLanguages, fingerprint_of
 from surveys.errors import ConcurrentEditError, ConflictingEditError, TransitionError
+from surveys.imports.choosing import Chosen
 from surveys.lifecycle.steps import locked
 from surveys.media.services import MediaError, examine, examine_words, store_media_file
 from surveys.models import DraftRevision, MediaFile, Study, StudyStatus
@@ -67,6 +68,20 @@ def change_part(study: Study, *, edit: Edit, value: object, loaded: str | None, 
     _retire(study, words, actor=actor)
     texts = outdated_inputs(study, define(study.definition)).get(right, [])
     return confirm_translations(study, texts=texts, actor=actor) if texts else study
+
+
+def add_questions(study: Study, *, seen: Document, chosen: Chosen, actor: User) -> int:
+    """Put imported questions after those of the draft, all in one change; how many there are.
+
+    Raises ConcurrentEditError if the questions are not those of `seen` any more.
+    """
+    new = {"background": chosen.background, "questions": chosen.sensitive}
+    edit = Keys(tuple(key for key, items in new.items() if items))
+    if edit.keys:
+        before = edit.current(seen)
+        value = {key: [*before.get(key, ()), *new[key]] for key in edit.keys}
+        change_part(study, edit=edit, value=value, loaded=fingerprint_of(before), actor=actor)
+    return len(chosen.background) + len(chosen.sensitive)
 
 
 @transaction.atomic

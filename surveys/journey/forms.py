@@ -93,10 +93,10 @@ def read_responses(questions: Iterable[SensitiveQuestionView], data: QueryDict) 
     ]
 
 
-def read_direct_answers(questions: Iterable[SensitiveQuestionView], data: QueryDict) -> dict[str, str]:
+def read_direct_answers(questions: Iterable[SensitiveQuestionView], data: QueryDict) -> dict[str, int]:
     """The values of the direct answers; what is no option is left out."""
-    values = {question.id: data.get(f"answer-{question.id}", "") for question in questions}
-    return {question.id: values[question.id] for question in questions if values[question.id] in dict(question.options)}
+    given = {question.id: (data.get(f"answer-{question.id}", ""), dict(question.options)) for question in questions}
+    return {name: int(value) for name, (value, options) in given.items() if value in options}
 
 
 def _fill(field: FieldView, data: QueryDict) -> FieldView:

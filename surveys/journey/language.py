@@ -42,7 +42,7 @@ def keeps_language(view: Callable[..., HttpResponse]) -> Callable[..., HttpRespo
         response = view(request, slug, *args, **kwargs)
         asked = request.GET.get(PARAMETER, "")
         if chosen := matching(asked, LANGUAGE_NAMES) or (asked and matching(asked, _codes_of_study(slug))):
-            where = reverse("surveys:journey", args=[slug])
+            where = visitors.address_of(slug)
             response.set_cookie(COOKIE, chosen, path=where, secure=settings.SESSION_COOKIE_SECURE, httponly=True, samesite="Lax")
         return response
 

@@ -107,8 +107,9 @@ def _one(sql: str, parameters: Sequence[str | int]) -> tuple[object, ...] | None
 
 
 def _instance(model: type[Row], names: Sequence[str], values: Sequence[object]) -> Row:
-    loaded = [_field(model, name).to_python(value) for name, value in zip(names, values, strict=False)]
-    return model.from_db(connection.alias, names, loaded)
+    if connection.vendor != "postgresql":  # whose driver gives each column its Python type
+        values = [_field(model, name).to_python(value) for name, value in zip(names, values, strict=False)]
+    return model.from_db(connection.alias, names, values[: len(names)])
 
 
 @cache

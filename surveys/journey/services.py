@@ -320,23 +320,16 @@ def record_responses(participant: Participant, *, reported: Mapping[str, bool], 
 
 
 @transaction.atomic
-def record_direct_answers(participant: Participant, *, answers: Mapping[str, bool], chosen: Mapping[str, int] | None = None) -> None:
-    """Store what somebody answers without a die. No question needs an answer, since nothing protects it. `chosen` has the places of
-    categories.
-    """
+def record_direct_answers(participant: Participant, *, answers: Mapping[str, int]) -> None:
+    """Store what somebody answers without a die: 1 for yes, or a category's place. No question needs an answer: nothing protects it."""
     protocol = _require_at(participant, steps.DIRECT_QUESTIONS)
-    chosen, possible = chosen or {}, {one.name: len(one.categories) for one in protocol.definition.category_questions}
-    if unknown := (set(answers) - {one.name for one in protocol.definition.yes_no_questions}) | {
-        name for name, place in chosen.items() if not 0 <= place < possible.get(name, 0)
-    }:
-        raise JourneyError(
-            _("Expected answers to questions of this study, got one to %(unknown)s.") % {"unknown": ", ".join(sorted(unknown))}
-        )
+    places = {question.name: len(question.categories) for question in protocol.definition.questions}
+    if unknown := [name for name, value in answers.items() if name not in places or not 0 <= value < (places[name] or 2)]:
+        raise JourneyError(_("Expected answers to questions of this study, got one to %(unknown)s.") % {"unknown": ", ".join(unknown)})
     _advance(participant, protocol)
-    if answers:
-        insert([DirectAnswer(participant=participant, question=name, yes=yes) for name, yes in answers.items()])
-    if chosen:
-        insert([DirectAnswer(participant=participant, question=name, category=place) for name, place in chosen.items()])
+    said = {name: {"category": value} if places[name] else {"yes": bool(value)} for name, value in answers.items()}
+    if said:
+        insert([DirectAnswer(participant=participant, question=name, **value) for name, value in said.items()])
 
 
 def withdrawal_code_is_known(study: Study, *, code: str) -> bool:

@@ -217,12 +217,7 @@ def _take_questions(data: QueryDict, person: Person) -> None:
 
 
 def _take_direct_questions(data: QueryDict, person: Person) -> None:
-    values = read_direct_answers(person.shown.questions, data)
-    participation.record_direct_answers(
-        person.participant,
-        answers={one.id: values[one.id] == "1" for one in person.shown.questions if one.id in values and not one.dice},
-        chosen={one.id: int(values[one.id]) for one in person.shown.questions if one.id in values and one.dice},
-    )
+    participation.record_direct_answers(person.participant, answers=read_direct_answers(person.shown.questions, data))
 
 
 def _debrief_values(person: Person) -> dict[str, str]:

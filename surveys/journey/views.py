@@ -7,7 +7,6 @@ from functools import wraps
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.shortcuts import get_object_or_404, render
-from django.urls import reverse
 from django.utils import translation
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -116,7 +115,7 @@ def _resume_link(request: HttpRequest, person: Person) -> dict[str, str]:
     """The address by which this person can go on elsewhere; people who have finished need none."""
     if person.participant.step == FINISHED:
         return {}
-    return {"resume_url": request.build_absolute_uri(reverse("surveys:resume", args=[person.shown.slug, person.token]))}
+    return {"resume_url": person.absolute(visitors.personal_link(person.shown.slug, person.token))}
 
 
 def _take(request: HttpRequest, person: Person) -> HttpResponse:
@@ -381,6 +380,6 @@ def _shown(study: Study, request: HttpRequest, participant: Participant | None) 
 
 
 def _to_journey(slug: str, *, query: str = "") -> HttpResponseRedirect:
-    response = HttpResponseRedirect(reverse("surveys:journey", args=[slug]) + (f"?{query}" if query else ""))
+    response = HttpResponseRedirect(visitors.address_of(slug) + (f"?{query}" if query else ""))
     response.status_code = 303
     return response

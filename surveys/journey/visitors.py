@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 
 from django.conf import settings
 from django.core import signing
@@ -30,6 +31,22 @@ class Farewell:
     ended: str
     language: str
     way_back: str = ""
+
+
+@lru_cache(maxsize=4096)
+def address_of(slug: str) -> str:
+    """The one address of a study, to which the browser sends these cookies; put together once, since each request asks for it."""
+    return reverse("surveys:journey", args=[slug])
+
+
+@lru_cache(maxsize=4096)
+def _address_of_links(slug: str) -> str:
+    return reverse("surveys:resume", args=[slug, "token"]).removesuffix("token/")
+
+
+def personal_link(slug: str, token: str) -> str:
+    """The address by which a participant goes on elsewhere."""
+    return f"{_address_of_links(slug)}{token}/"
 
 
 def participant_of(request: HttpRequest, slug: str) -> tuple[str, Participant | None]:
@@ -75,7 +92,7 @@ def remember_farewell(response: HttpResponse, study: Study, farewell: Farewell) 
 
 
 def forget(response: HttpResponse, slug: str) -> None:
-    response.delete_cookie(COOKIE, path=reverse("surveys:journey", args=[slug]), samesite="Lax")
+    response.delete_cookie(COOKIE, path=address_of(slug), samesite="Lax")
 
 
 def _set_cookie(response: HttpResponse, slug: str, value: str) -> None:
@@ -83,7 +100,7 @@ def _set_cookie(response: HttpResponse, slug: str, value: str) -> None:
         COOKIE,
         value,
         max_age=COOKIE_SECONDS,
-        path=reverse("surveys:journey", args=[slug]),
+        path=address_of(slug),
         secure=settings.SESSION_COOKIE_SECURE,
         httponly=True,
         samesite="Lax",

@@ -22,6 +22,7 @@ from typing import IO, Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from candor.complaints import found_again
 from surveys.errors import SurveyError
 from surveys.reading import child
 from surveys.reading.readers import Reader
@@ -85,6 +86,12 @@ def in_words(sentence: SentenceDocument) -> str:
     """The sentence that a reader said, in the language of this request."""
     words, values = _(sentence["words"]), sentence["values"]
     return words % {name: in_words(value) if isinstance(value, dict) else value for name, value in values.items()} if values else words
+
+
+def complaint_in_words(message: str) -> str:
+    """What the library says of records and their demands, in the language of this request; any other message as it is."""
+    found = found_again(message)
+    return in_words(found.document()) if found else message
 
 
 def _run(given: int, answer: IO[bytes], order: str, *, seconds: int) -> int | None:

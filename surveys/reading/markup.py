@@ -39,7 +39,7 @@ class _Tag(HTMLParser):
 
 
 def without_markup(text: str) -> tuple[str, list[str]]:
-    """The text without tags and with its character references read, in one line; and the names of the tags that it had."""
+    """The text without tags and with its character references read, and the names of the tags that it had: then it is one line."""
     found: dict[str, None] = {}
 
     def replaced(candidate: re.Match[str]) -> str:
@@ -48,5 +48,6 @@ def without_markup(text: str) -> tuple[str, list[str]]:
             found[name] = None
         return " " if name else candidate.group()
 
-    plain = CANDIDATE.sub(replaced, text)
-    return " ".join(REFERENCE.sub(lambda reference: html.unescape(reference.group()), plain).split()), list(found)
+    plain = re.sub(r"[ \t]*&nbsp;[ \t]*", " ", CANDIDATE.sub(replaced, text))
+    plain = REFERENCE.sub(lambda reference: html.unescape(reference.group()), plain)
+    return " ".join(plain.split()) if found else plain.strip(), list(found)

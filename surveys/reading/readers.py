@@ -25,7 +25,8 @@ ARCHIVE = Reader(function="surveys.reading.archives:read", cpu_seconds=30, secon
 ARCHIVED_FILES = Reader(function="surveys.reading.archives:unpack", cpu_seconds=60, seconds=90, megabytes=512, largest_file=512 * MEGABYTE)
 # Five megabytes of nothing but delimiters need a second and 300 MB.
 CODES = Reader(function="surveys.recruitment.code_files:read", cpu_seconds=10, seconds=20, megabytes=768)
-DICTIONARY = Reader(function="surveys.drafting.redcap.reading:read", cpu_seconds=10, seconds=20, megabytes=512)
+# Half a million attributes need 6 seconds and 320 MB.
+QUESTIONS = Reader(function="surveys.imports.reading:read", cpu_seconds=30, seconds=50, megabytes=1536)
 VIDEO = Reader(function="surveys.media.video_files:read_video", cpu_seconds=60, seconds=90, megabytes=1536)
 AUDIO = Reader(function="surveys.media.audio_files:read_audio", cpu_seconds=60, seconds=90, megabytes=1536)
 CAPTIONS = Reader(function="surveys.media.video_files:read_captions", cpu_seconds=10, seconds=20, megabytes=512)
@@ -36,4 +37,4 @@ TABLE = Reader(function="analysis.sources.table_files:read", cpu_seconds=45, sec
 RECORDS = Reader(function="analysis.sources.records.files:read", cpu_seconds=50, seconds=58, megabytes=2048)
 TEXTS = Reader(function="analysis.sources.text_files:read", cpu_seconds=45, seconds=55, megabytes=1536)
 
-ALL = (STUDY_FILE, ARCHIVE, ARCHIVED_FILES, CODES, DICTIONARY, VIDEO, AUDIO, CAPTIONS, WORDS, TABLE, TEXTS, RECORDS)
+ALL = (STUDY_FILE, ARCHIVE, ARCHIVED_FILES, CODES, QUESTIONS, VIDEO, AUDIO, CAPTIONS, WORDS, TABLE, TEXTS, RECORDS)

@@ -331,7 +331,7 @@ def _category_die(question: SensitiveQuestion, definition: StudyDefinition, show
         scores=", ".join(f"{float(score):.15g}" for score in design.scores),
         epsilon=design.epsilon,
         assumption=design.identification.assumption,
-        identified=_is_identified(design),
+        identified=design.identification.prevalence if question.is_background else _is_identified(design),
     )
 
 

@@ -4,8 +4,11 @@ import re
 
 from django import template
 from django.utils.formats import number_format
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
-from surveys.reading.apart import in_words
+from candor.complaints import found_again
+from surveys.reading.apart import complaint_in_words, in_words
 from surveys.reading.words import SentenceDocument
 
 register = template.Library()
@@ -16,6 +19,12 @@ DECIMALS = re.compile(r"(-?\d+\.\d+)( ?%)?")
 def as_sentence(stored: SentenceDocument | str) -> str:
     """Numbers with decimals are written as the language writes them. A text is of before sentences were stored, and stays English."""
     return stored if isinstance(stored, str) else in_words(_written_here(stored))
+
+
+@register.filter
+def as_complaint(message: str) -> SafeString:
+    """What the library says of records, in the reader's language. A message that no catalogue has is marked as English."""
+    return format_html("{}" if found_again(message) else '<span lang="en">{}</span>', complaint_in_words(message))
 
 
 def _written_here(stored: SentenceDocument) -> SentenceDocument:

@@ -226,7 +226,7 @@ def misunderstands_and_finishes(study: Study) -> None:
     walk(Client(), study, answers=ALL_ANSWERS)
 
 
-ALL_ANSWERS = {"questions": {**ANSWERS["questions"], "answer-copying": "2"}}
+ALL_ANSWERS = {"questions": {**ANSWERS["questions"], "answer-copying": "2", "answer-probation": "1"}}
 ONE_PERSON: tuple[Callable[[Study], None], ...] = (declines, leaves_in_the_middle, misunderstands_and_finishes)
 
 

@@ -119,10 +119,15 @@ def test_only_what_the_list_names_depends_exactly_on_what_one_person_told(people
 def published(document: Any) -> Any:
     """The document without what is marked as not for publication, and without the computation's own number."""
     if isinstance(document, dict):
-        return {name: published(part) for name, part in document.items() if name not in ("id", "run", "seed", *WITH_COVARIATES)}
+        kept = {name: part for name, part in document.items() if name not in ("id", "run", "seed", *WITH_COVARIATES)}
+        return {name: published(part) for name, part in kept.items() if not is_private(part)}
     if isinstance(document, list):
-        return [published(part) for part in document if not (isinstance(part, dict) and part.get("for_publication") is False)]
+        return [published(part) for part in document if not is_private(part)]
     return document
+
+
+def is_private(part: Any) -> bool:
+    return isinstance(part, dict) and part.get("for_publication") is False
 
 
 WITH_COVARIATES = ("specification_test_with_covariates",)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from candor import complaints
 from surveys.errors import SurveyError
 from tests.audits.participants_words import participants_words
 from tests.audits.tree import project_files
@@ -37,15 +38,32 @@ STAFF_PAGES += ("analysis/record_sets/*", "analysis/releases/*")
 STAFF_PAGES += ("base_study", "surveys/builder/base", "surveys/builder/form", "surveys/builder/_[bc]*", "surveys/builder/fields/*")
 STAFF_PAGES += ("surveys/_study_navigation", "surveys/investigator/invitation", "surveys/investigator/new_account")
 STAFF_PAGES += ("analysis/records/*", "analysis/planning/_figure")
+STAFF_PAGES += ("surveys/builder/arm*", "surveys/builder/_files", "surveys/builder/_moves", "surveys/builder/_shown")
+STAFF_PAGES += ("surveys/builder/_stimulus_inputs",)
 STAFF_MODULES = ("analysis/learning/**/*", "analysis/data_sets/*", "analysis/ledger/*", "analysis/sources/**/*", "analysis/inbox/*")
 STAFF_MODULES += ("analysis/record_sets/*", "analysis/releases/*", "analysis/models/records", "analysis/packages/licences")
 STAFF_MODULES += ("analysis/figures/difficulties", "platform/accounts/views", "surveys/templatetags/*", "surveys/privacy/budgets")
 STAFF_MODULES += ("surveys/builder/frame", "surveys/drafting/parts", "surveys/drafting/forms", "surveys/drafting/help")
 STAFF_MODULES += ("analysis/records/*", "analysis/live/matrix", "analysis/figures/intervals", "analysis/models/results")
+STAFF_MODULES += ("surveys/builder/arms", "surveys/builder/services", "surveys/stimuli/*", "surveys/drafting/watching")
+STAFF_MODULES += ("surveys/media/video_files", "surveys/media/audio_files", "surveys/media/services", "surveys/revisions/*")
 STAFF_MODULES += ("surveys/privacy/exact", "surveys/privacy/words", "surveys/reading/apart")
 # Packages say these in English, and pages in the reader's language.
 SENTENCES = ("analysis/packages/privacy_statement", "analysis/packages/content", "analysis/record_sets/package")
-SAME = {"%(label)s, %(bounds)s", "%(where)s: %(problem)s", "25 %", "75 %", "Budget", "Budget ε", "Codes", "Plan", "Tokens", "Webhooks"}
+SAME = {
+    "%(label)s, %(bounds)s",
+    "%(where)s: %(problem)s",
+    "25 %",
+    "75 %",
+    "Budget",
+    "Budget ε",
+    "Codes",
+    "Plan",
+    "Tokens",
+    "Video",
+    "Webhooks",
+}
+SAME |= {"%(codecs)s in %(container)s"}
 BLOCK = re.compile(r"\{%\s*blocktranslate\b([^%]*)%\}(.*?)\{%\s*endblocktranslate\s*%\}", re.DOTALL)
 
 
@@ -59,6 +77,7 @@ def words_of_strangers() -> Iterator[str]:
 def words_of_staff() -> Iterator[str]:
     pages = [path for name in STAFF_PAGES for path in TEMPLATES.glob(f"{name}.html")]
     yield from words_in(pages, [path for name in STAFF_MODULES for path in ROOT.glob(f"{name}.py")], call=LAZY_CALL)
+    yield from (*complaints.ALL, complaints.RECORD, complaints.CHILD)
     for name in SENTENCES:
         for node in ast.walk(ast.parse((ROOT / f"{name}.py").read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and ast.unparse(node.func) == "_" and isinstance(node.args[0], ast.Constant):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from playwright.sync_api import Browser, BrowserContext, Page, Route
 
-from tests.browser.traces import cookies_of, described, kept_by, requests_of, wait_until_loaded
+from tests.browser.traces import Leak, cookies_of, described, kept_by, requests_of, wait_until_loaded
 
 HARMLESS = "onTick(() => { ticked(); });"
 LEAK = """
@@ -14,17 +14,23 @@ const ticked = () => document.querySelectorAll("[data-feedback] input:checked[da
 const onTick = (leak) => document.addEventListener("change", leak);
 """
 LEAKS = {
-    "a beacon for each tick": ("requests", "onTick(() => { navigator.sendBeacon('/healthz', ticked()); });"),
-    "a picture whose address has the score": ("requests", "onTick(() => { new Image().src = `/static/images/favicon.svg?${ticked()}`; });"),
-    "a header": ("requests", "onTick(() => { fetch('/healthz', { headers: { 'X-Score': String(ticked()) } }); });"),
-    "a request for good results alone": ("requests", "onTick(() => { if (ticked() > 3) fetch('/healthz'); });"),
-    "a cookie": ("cookies", "onTick(() => { document.cookie = `score=${ticked()}; path=/`; });"),
-    "localStorage": ("kept", "onTick(() => { localStorage.setItem('score', ticked()); });"),
-    "sessionStorage": ("kept", "onTick(() => { sessionStorage.setItem('score', ticked()); });"),
-    "a database in the browser": ("kept", "onTick(() => { indexedDB.open(`score-${ticked()}`); });"),
-    "the name of the window": ("kept", "onTick(() => { window.name = ticked(); });"),
-    "the address of the page": ("kept", "onTick(() => { history.replaceState(null, '', `#${ticked()}`); });"),
-    "a step in the history": ("kept", "onTick(() => { if (ticked() > 3) history.pushState(null, '', '#'); });"),
+    "a beacon for each tick": Leak(
+        "requests", r"/healthz\?tick .* (\d+)$", "onTick(() => { navigator.sendBeacon('/healthz?tick', ticked()); });"
+    ),
+    "a picture whose address has the score": Leak(
+        "requests", r"favicon\.svg\?(\d+)", "onTick(() => { new Image().src = `/static/images/favicon.svg?${ticked()}`; });"
+    ),
+    "a header": Leak(
+        "requests", r"'x-score', '(\d+)'", "onTick(() => { fetch('/healthz?header', { headers: { 'X-Score': String(ticked()) } }); });"
+    ),
+    "a request for good results alone": Leak("requests", r"/healthz\?good", "onTick(() => { if (ticked() > 3) fetch('/healthz?good'); });"),
+    "a cookie": Leak("cookies", r"'seen'.*'value', '(\d+)'", "onTick(() => { document.cookie = `seen=${ticked()}; path=/`; });"),
+    "localStorage": Leak("kept", r"^local: .*", "onTick(() => { localStorage.setItem('score', ticked()); });"),
+    "sessionStorage": Leak("kept", r"^session: .*", "onTick(() => { sessionStorage.setItem('score', ticked()); });"),
+    "a database in the browser": Leak("kept", r"^databases: .*", "onTick(() => { indexedDB.open(`score-${ticked()}`); });"),
+    "the name of the window": Leak("kept", r"^name: .*", "onTick(() => { window.name = ticked(); });"),
+    "the address of the page": Leak("kept", r"^address: .*#(\d+)", "onTick(() => { history.replaceState(null, '', `#${ticked()}`); });"),
+    "a step in the history": Leak("kept", r"^pages: .*", "onTick(() => { if (ticked() > 3) history.pushState(null, '', '#'); });"),
 }
 
 

@@ -12,14 +12,14 @@ from playwright.sync_api import Page, expect
 from tests.processes import Site, embedded
 
 LECTURES = Path(__file__).resolve().parents[2] / "surveys" / "sample" / "lectures"
-BOTS = 240
+BOTS = 120
 A_WORKER_MAY_TAKE = 120_000
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Site]:
+def desk(tmp_path: Path, migrated_folder: Path) -> Iterator[Site]:
     """A new installation, as `make demo` starts it: one person of each role."""
-    with embedded(tmp_path / "var", demo_bots=0) as running:
+    with embedded(tmp_path / "var", like=migrated_folder, demo_bots=0) as running:
         yield running
 
 

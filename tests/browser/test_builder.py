@@ -14,6 +14,7 @@ from surveys.study_file import define
 from tests.browser.conftest import Complaints
 from tests.browser.people import SAMPLE
 from tests.factories import document
+from tests.import_files import FILES
 
 Check = Callable[[Page], None]
 
@@ -87,12 +88,18 @@ def test_every_page_fits_and_serves_screen_readers(page: Page, investigator: Use
     study = create_study(definition=define(document(contact="[[whom]]")), owner=investigator)
     build = f"/studies/{study.slug}/build/"
     log_in(page, build)
-    parts = ("about/", "consent/", "arms/", "arms/slides/", "background/", "background/edit/courses/", "background/redcap/")
+    parts = ("about/", "consent/", "arms/", "arms/slides/", "background/", "background/edit/courses/", "background/export/redcap/")
     for part in ("", *parts, "quiz/edit/control/", "questions/add/?kind=yes_no", "plans/", "file/", "../duplicate/"):
         page.goto(build + part)
         for details in page.locator("details").all():
             details.locator("summary").click()
         assert_readable(page)
+    page.goto(build + "background/import/")
+    page.locator("input[type=file]").set_input_files(next(path for path in FILES if path.suffix == ".qsf"))
+    page.get_by_role("button", name="Show what comes in").click()
+    expect(page.get_by_role("heading", name="What comes in")).to_be_visible()
+    page.locator(".import-offer details:not([open]) summary").nth(1).click()
+    assert_readable(page)
     for begin, button in (("/new-study/", "Create the study"), ("/import-study/", "Import")):
         page.goto(begin)
         page.get_by_role("button", name=button, exact=True).click()

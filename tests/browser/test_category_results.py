@@ -43,7 +43,9 @@ def test_every_answer_fits_every_screen_and_serves_screen_readers(
     expect(matrix.get_by_text("the answers differ")).to_be_visible()
     matrix.get_by_role("link", name="in “How often did you copy an answer this term?”: exact numbers").click()
     numbers = page.get_by_role("region", name="Exact numbers of the planned analysis of question 2")
-    expect(numbers.get_by_role("row")).to_have_count(1 + 1 + 1 + 6 + 6 + 12 + 1)  # head, λ, χ², effects, Δ, shares, J
+    expect(numbers.get_by_role("row")).to_have_count(
+        1 + 1 + 2 * (1 + 6) + 6 + 12 + 1
+    )  # head, λ, χ² and effects (also with background answers), Δ, shares, J
     about_people = page.get_by_role("region", name="Exact numbers of the planned analysis of question 3")
     page.get_by_text("Exact numbers of the planned analysis").last.click()
     expect(about_people.get_by_text("all arms")).to_have_count(3)

@@ -1,6 +1,6 @@
 """The names in a circle stay in the page, in a real Chromium: nobody outside can notice who is named, or who of them is ticked.
 
-The same check is run on pages that leak on purpose, one leak at a time, and must notice each.
+The same check is run on pages that leak on purpose, and must notice each leak.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,14 +18,17 @@ from tests.browser.conftest import Complaints
 from tests.browser.people import JOURNEY, become, recruiting_study
 from tests.browser.traces import (
     STEP_MILLISECONDS,
+    Leak,
     Outage,
     cookies_of,
     described,
     differences,
     kept_by,
     requests_of,
+    scripts_of,
     secrets_of,
     sent,
+    unnoticed,
     wait_until_loaded,
 )
 
@@ -56,35 +59,52 @@ const onName = (leak) => document.querySelector("[data-circle-friends]").addEven
 const onSubmit = (leak) => form.addEventListener("submit", leak, { capture: true });
 """
 LEAKS = {
-    "an input with a name": ("requests", "onSubmit(() => { document.querySelector('[data-circle-friends] input').name = 'friend'; });"),
-    "a ticked pair with a name": (
+    "an input with a name": Leak(
         "requests",
+        r"&friend=([^&]*)",
+        "onSubmit(() => { document.querySelector('[data-circle-friends] input').name = 'friend'; });",
+    ),
+    "a ticked pair with a name": Leak(
+        "requests",
+        r"&(pair-\d)",
         "onSubmit(() => { document.querySelectorAll('[data-circle-pairs] input').forEach((tick, i) => { tick.name = `pair-${i}`; }); });",
     ),
-    "a hidden field": (
+    "a hidden field": Leak(
         "requests",
+        r"&n=(\d)",
         "onSubmit(() => { form.insertAdjacentHTML('beforeend', `<input type=hidden name=n value=${size()}>`); });",
     ),
-    "padding in the body": (
+    "the address of the form": Leak("requests", r"POST \S+\?(\d)", "onSubmit(() => { form.action += `?${size()}`; });"),
+    "a picture whose address has the name": Leak(
+        "requests", r"favicon\.svg\?(\S+)", "onName(() => { new Image().src = `/static/images/favicon.svg?${name()}`; });"
+    ),
+    "a beacon for each name": Leak(
+        "requests", r"/healthz\?name .* (\S+)$", "onName(() => { navigator.sendBeacon('/healthz?name', name()); });"
+    ),
+    "a beacon for each change": Leak(
+        "requests",
+        r"/healthz\?change",
+        "onName((event) => { if (event.target.value.length > 1) navigator.sendBeacon('/healthz?change', 'x'); });",
+    ),
+    "a header": Leak(
+        "requests", r"'x-size', '(\d)'", "onName(() => { fetch('/healthz?header', { headers: { 'X-Size': String(size()) } }); });"
+    ),
+    "a cookie": Leak("cookies", r"'seen'.*'value', '(\d)'", "onName(() => { document.cookie = `seen=${size()}; path=/`; });"),
+    "localStorage": Leak("kept", r"^local: .*", "onName(() => { localStorage.setItem('seen', name()); });"),
+    "sessionStorage": Leak("kept", r"^session: .*", "onName(() => { sessionStorage.setItem('seen', name()); });"),
+    "a database in the browser": Leak("kept", r"^databases: .*", "onName(() => { indexedDB.open(`seen-${size()}`); });"),
+    "the name of the window": Leak("kept", r"^name: .*", "onName(() => { window.name = name(); });"),
+    "the address of the page": Leak("kept_meanwhile", r"^address: .*", "onName(() => { history.replaceState(null, '', `#${size()}`); });"),
+}
+LEAKS_OF_SIZE_AND_TIME = {
+    "padding in the body": Leak(
         "bytes_sent",
+        r"^0: .*",
         "onSubmit(() => { form.insertAdjacentHTML('beforeend', `<input type=hidden name=p value=${'x'.repeat(size())}>`); });",
     ),
-    "the address of the form": ("requests", "onSubmit(() => { form.action += `?${size()}`; });"),
-    "a picture whose address has the name": ("requests", "onName(() => { new Image().src = `/static/images/favicon.svg?${name()}`; });"),
-    "a beacon for each name": ("requests", "onName(() => { navigator.sendBeacon('/healthz', name()); });"),
-    "a beacon for each change": (
-        "requests",
-        "onName((event) => { if (event.target.value.length > 1) navigator.sendBeacon('/healthz', 'x'); });",
-    ),
-    "a header": ("requests", "onName(() => { fetch('/healthz', { headers: { 'X-Size': String(size()) } }); });"),
-    "a cookie": ("cookies", "onName(() => { document.cookie = `seen=${size()}; path=/`; });"),
-    "localStorage": ("kept", "onName(() => { localStorage.setItem('seen', name()); });"),
-    "sessionStorage": ("kept", "onName(() => { sessionStorage.setItem('seen', name()); });"),
-    "a database in the browser": ("kept", "onName(() => { indexedDB.open(`seen-${size()}`); });"),
-    "the name of the window": ("kept", "onName(() => { window.name = name(); });"),
-    "the address of the page": ("kept_meanwhile", "onName(() => { history.replaceState(null, '', `#${size()}`); });"),
-    "a later submit": (
+    "a later submit": Leak(
         "milliseconds_until_sent",
+        r"^0: .*",
         """let held = false;
         onSubmit((event) => {
             if (held) return;
@@ -202,14 +222,16 @@ def leaking_traces(browser: Browser, site: str, study: Study, leak: str) -> list
     return traces
 
 
-@pytest.mark.parametrize("leak", LEAKS)
-def test_a_leak_is_noticed(browser: Browser, site: str, study: Study, leak: str) -> None:
-    part, script = LEAKS[leak]
-    assert part in differences(leaking_traces(browser, site, study, script))
+@pytest.mark.parametrize("leaks", [LEAKS, LEAKS_OF_SIZE_AND_TIME], ids=["what is sent and kept", "size and time"])
+def test_a_leak_is_noticed(browser: Browser, site: str, study: Study, leaks: dict[str, Leak]) -> None:
+    assert not unnoticed(leaking_traces(browser, site, study, scripts_of(leaks)), leaks)
 
 
 def test_a_harmless_change_is_not_taken_for_a_leak(browser: Browser, site: str, study: Study) -> None:
-    assert not differences(leaking_traces(browser, site, study, "onName(() => { size(); });"))
+    traces = leaking_traces(browser, site, study, "onName(() => { size(); });")
+    assert not differences(traces)
+    every = LEAKS | LEAKS_OF_SIZE_AND_TIME
+    assert unnoticed(traces, every) == list(every)
 
 
 def test_names_are_gone_after_a_reload_and_after_the_way_back(new_page: Callable[..., Page], site: str, study: Study) -> None:

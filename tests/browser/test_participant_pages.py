@@ -67,7 +67,7 @@ def arrive(page: Page, step: str) -> None:
 
 
 def pages_of_the_journey(page: Page, words: dict[str, str]) -> Iterator[str]:
-    """Walk the whole journey; stops at each page, and again where the page looks different."""
+    """Walk the whole journey; stops at each page, and again where it looks different. Questions in the middle look like the first."""
     page.goto(JOURNEY)
     yield "welcome"
     button(page, words["start"]).click()
@@ -96,11 +96,15 @@ def pages_of_the_journey(page: Page, words: dict[str, str]) -> Iterator[str]:
     button(page, words["continue"]).click()
     arrive(page, "questions")
     for number in range(4):
-        yield f"the die before question {number + 1}"
+        looks_new = number in (0, 3)
+        if looks_new:
+            yield f"the die before question {number + 1}"
         roll(page, button_name=words["roll"])
-        yield f"question {number + 1}"
+        if looks_new:
+            yield f"question {number + 1}"
         button(page, words["next"]).click()
-        yield f"question {number + 1}, not answered"
+        if looks_new:
+            yield f"question {number + 1}, not answered"
         page.get_by_role("radio", name=words["yes"], exact=True).check()
         button(page, words["next"]).click()
     yield "a look at the answers"
@@ -122,7 +126,8 @@ def test_every_page_fits_the_screen_and_serves_screen_readers(
     for place in pages_of_the_journey(page, words):
         page.wait_for_load_state()
         assert_fits(page)
-        assert_accessible(page)
+        if "enlarged" not in way:  # axe knows no pixels: it saw this page on the narrow screen
+            assert_accessible(page)
         assert page.locator("h1").count() == 1, place
         assert page.locator("html").get_attribute("lang") == ("de" if words is GERMAN else "en"), place
         expect(page).to_have_title(re.compile(r".+ – Candor"))

@@ -16,23 +16,19 @@ from tests.browser.people import JOURNEY, SLUG, recruiting_study
 Check = Callable[[Page], None]
 STUDY = f"/studies/{SLUG}/"
 ACCOUNT = ("/accounts/", "/accounts/second-factor/", "/accounts/password/forgotten/", "/accounts/tokens/")
+# Not reviews, releases, the log and the arms: test_review, test_release_pages, test_rights_pages and test_builder look at them, full.
 OF_A_STUDY = (
     "results",
     "codes",
     "people",
     "webhooks",
-    "review",
-    "releases",
-    "log",
     "rehearsal",
     "build/debrief",
     "build/quiz",
     "build/questions",
     "build/allocation",
-    "build/arms",
     "build/die",
     "plan",
-    "protocol",
 )
 
 

@@ -6,7 +6,7 @@ CSRF token differ from person to person, so they are masked by the values known 
 
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 from urllib.parse import urlsplit
@@ -36,6 +36,31 @@ def differences(traces: Sequence[Any]) -> list[str]:
     """The parts in which any trace differs from the first."""
     first = traces[0]
     return sorted({part.name for trace in traces for part in fields(first) if getattr(trace, part.name) != getattr(first, part.name)})
+
+
+@dataclass(frozen=True, slots=True)
+class Leak:
+    """Damage done on purpose: the part of a trace that shows it, a pattern of the place there that is its own, and the script."""
+
+    part: str
+    place: str
+    script: str
+
+
+def scripts_of(leaks: Mapping[str, Leak]) -> str:
+    """All of them in one page, each by itself."""
+    return "".join(f"{{ {leak.script} }}\n" for leak in leaks.values())
+
+
+def unnoticed(traces: Sequence[Any], leaks: Mapping[str, Leak]) -> list[str]:
+    """The leaks whose own place is alike in all traces; what another leak of the same page changes does not count."""
+    return [name for name, leak in leaks.items() if all(_found(trace, leak) == _found(traces[0], leak) for trace in traces)]
+
+
+def _found(trace: Any, leak: Leak) -> list[list[str]]:
+    part = getattr(trace, leak.part)
+    lines = [f"{name}: {value}" for name, value in (part if isinstance(part, dict) else dict(enumerate(part))).items()]
+    return sorted(re.findall(leak.place, line, re.DOTALL) for line in lines)
 
 
 def requests_of(source: BrowserContext | Page) -> list[Request]:

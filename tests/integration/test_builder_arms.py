@@ -98,7 +98,8 @@ def test_an_arm_is_copied_and_moved_by_buttons_that_keep_the_focus(browser: Clie
     assert "Copied: the copy is number 2 of 3." in answer.text_content()
     assert answer.xpath("//*[@autofocus]/@value") == ["slides_2"], "the keyboard is at the copy"
     original, copy = definition_of(study).arms[:2]
-    assert copy == original.model_copy(update={"name": "slides_2"})
+    label = Text({code: f"{words} (2)" for code, words in original.label.root.items()})
+    assert copy == original.model_copy(update={"name": "slides_2", "label": label})
     answer = page_of(browser.post(page, {"move": "down:slides_2"}, follow=True))
     assert names() == ["slides", "instructor", "slides_2"]
     assert answer.xpath("//*[@autofocus]/@value") == ["up:slides_2"], "there is no further down"

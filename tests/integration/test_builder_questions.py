@@ -1,9 +1,8 @@
-"""Questions on the builder's pages: added, edited, put in order, removed; options keep their names; a REDCap dictionary comes in."""
+"""Questions on the builder's pages: added, edited, put in order, removed; options keep their names."""
 
 from typing import Any
 
 import pytest
-from django.core.files.uploadedfile import SimpleUploadedFile
 from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
@@ -159,68 +158,6 @@ def test_frozen_questions_are_not_moved() -> None:
     assert browser.post(page, {"move": f"down:{names(study)[0]}"}).status_code == 409
 
 
-HEAD = (
-    'Variable / Field Name,Form Name,Section Header,Field Type,Field Label,"Choices, Calculations, OR Slider Labels",Field Note,'
-    "Text Validation Type OR Show Slider Number,Text Validation Min,Text Validation Max,Identifier?,"
-    "Branching Logic (Show field only if...),Required Field?\n"
-)
-DICTIONARY = f"""{HEAD}\
-record_id,f,,text,Record ID,,,,,,,,
-handed,f,,radio,"Which hand <b>do you</b> write with?","1, Left | 2, Right",As a rule,,,,,[age] > 3,
-faculty,f,,dropdown,Faculty,"law, Law, and more | med, Medicine",,,,,,,
-smoker,f,,yesno,Do you smoke?,,,,,,,,
-tools,f,,checkbox,Which tools do you use?,"1, Pen | 2, Tablet",,,,,,,
-siblings,f,,text,How many siblings?,,,integer,0,20,,,
-height,f,,text,Height in m,,,number,0.5,2.5,,,
-weight,f,,text,Weight,,,number,,,,,
-email,f,,text,E-mail,,,email,,,y,,
-ward,f,,radio,Ward,"1, A | 2, B",,,,,y,,
-story,f,,notes,Your story,,,,,,,,
-bmi,f,,calc,BMI,[weight]/[height],,,,,,,
-born,f,,text,Born on,,,date_ymd,,,,,
-hello,f,,descriptive,Welcome,,,,,,,,
-gender,f,,radio,Gender,"1, A | 2, B",,,,,,,
-"""
-
-
-def test_a_redcap_dictionary_comes_in_with_a_report_of_every_field(browser: Client, study: Study) -> None:
-    page, before = address("build_redcap", study), names(study)
-    response = browser.post(page, {"file": SimpleUploadedFile("dictionary.csv", DICTIONARY.encode("utf-8-sig"))})
-    assert response.status_code == 200
-    assert names(study) == [*before, "handed", "faculty", "smoker", "tools", "siblings", "height"]
-    by_name = {item.name: item for item in definition_of(study).background}
-    assert by_name["handed"].text.root == "Which hand do you write with?"
-    assert by_name["handed"].hint.root == "As a rule"
-    assert [option.text.root for option in by_name["faculty"].options] == ["Law, and more", "Medicine"]
-    assert by_name["tools"].kind == "multiple_choice"
-    assert (by_name["siblings"].minimum, by_name["siblings"].maximum, by_name["siblings"].whole) == (0, 20, True)
-    assert not by_name["height"].whole
-    rows = {row.xpath("string(th)"): " ".join(row.xpath("td[2]/p/text()")) for row in page_of(response).xpath("//tbody/tr")}
-    assert len(rows) == DICTIONARY.count("\n") - 1
-    assert "It was shown only if [age] > 3; now it is always shown." in rows["handed"]
-    assert "The codes of its choices became names: 1 → left, 2 → right" in rows["handed"]
-    assert "lost its formatting: <b>" in rows["handed"]
-    assert "identifier" in rows["ward"]
-    assert "identifier" in rows["email"]
-    assert "smallest and a largest" in rows["weight"]
-    assert "calculated" in rows["bmi"]
-    assert "A date needs an earliest and a latest answer" in rows["born"]
-    assert "number of the record" in rows["record_id"]
-    assert "already" in rows["gender"]
-    browser.post(page, {"file": SimpleUploadedFile("dictionary.csv", DICTIONARY.encode())})
-    assert len(names(study)) == len(before) + 6, "nothing comes in twice"
-
-
-@pytest.mark.parametrize(
-    ("content", "expected"),
-    [(b"a,b\n1,2\n", "Variable / Field Name"), (b"", "expected a REDCap"), (b"\xff\xfe", "UTF-8"), (b'a,"b', "CSV")],
-)
-def test_a_file_that_is_no_dictionary_is_refused_with_the_reason(browser: Client, study: Study, content: bytes, expected: str) -> None:
-    response = browser.post(address("build_redcap", study), {"file": SimpleUploadedFile("x.csv", content)})
-    assert response.status_code == 422
-    assert expected in response.content.decode()
-
-
 ASKED = {
     "kind": "categories",
     "text.en": "How often?",
@@ -276,7 +213,8 @@ def test_a_background_question_is_privatised_with_one_button(browser: Client, st
     assert browser.post(page, inputs(browser.get(page))).status_code == 302
     assert definition_of(study) == saved
     assert "Privatised in the browser, and asked with the die:" in browser.get(address("build_background", study)).content.decode()
-    assert "<code>probation</code> Left out: it is privatised" in browser.get(address("build_redcap", study)).content.decode()
+    told = browser.get(address("build_export", study, "redcap")).content.decode()
+    assert "<dt><code>probation</code></dt><dd>Left out: there is no die there" in told
 
 
 FACES = {"faces.1": "1\n2\n3 4"}

@@ -9,8 +9,9 @@ import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 
-from tests.factories import address_of, answer, recruiting_study, walk
+from tests.factories import address_of, answer, logged_in, recruiting_study, walk
 
 pytestmark = pytest.mark.django_db
 
@@ -64,3 +65,15 @@ def test_no_length_tells_a_secret_to_somebody_who_chose_a_part_of_the_page(clien
     asked = [client.get(address_of(study), {"q": guess}, headers=deflated) for guess in (token, token[::-1], "a" * 32)]
     assert token.encode() in zlib.decompress(asked[0].content), "the guess stands on the page"
     assert len({len(page.content) for page in asked}) == 1
+
+
+def test_nobody_is_logged_in_on_a_journey_even_with_a_session_in_the_browser() -> None:
+    study = recruiting_study()
+    client = logged_in(study.owner)
+    walk(client, study, until="video")
+    with CaptureQueriesContext(connection) as asked:
+        page = client.get(address_of(study))
+    assert len(asked) == 1
+    assert not {"user", "session"} & set(vars(page.wsgi_request))
+    about = client.get(reverse("surveys:transparency", args=[study.slug]))
+    assert about.wsgi_request.user == study.owner

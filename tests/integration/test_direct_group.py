@@ -97,12 +97,12 @@ def test_named_answers_are_stored_as_they_are_given_and_only_those_that_there_ar
         definition(direct_group=GROUP, questions=with_frequency(purpose="background", name="year", ordered=False))
 
 
-@pytest.mark.parametrize("chosen", [{"copying": 3}, {"copying": -1}, {"attention": 0}])
-def test_a_place_that_no_category_has_is_refused(client: Client, chosen: dict[str, int]) -> None:
+@pytest.mark.parametrize("answers", [{"copying": 3}, {"copying": -1}, {"attention": 2}])
+def test_a_place_that_no_category_has_is_refused(client: Client, answers: dict[str, int]) -> None:
     study = recruiting_study(direct_group=GROUP, questions=with_frequency())
     asked_directly(study, client, until=DIRECT_QUESTIONS)
     with pytest.raises(JourneyError, match="Expected answers to questions of this study"):
-        participation.record_direct_answers(participant_of(client), answers={}, chosen=chosen)
+        participation.record_direct_answers(participant_of(client), answers=answers)
     assert not DirectAnswer.objects.exists()
 
 

@@ -27,8 +27,8 @@ FORMS = {
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    with embedded(tmp_path_factory.mktemp("demo") / "var", demo_bots=BOTS) as site:
+def demo(tmp_path_factory: pytest.TempPathFactory, migrated_folder: Path) -> Iterator[Site]:
+    with embedded(tmp_path_factory.mktemp("demo") / "var", like=migrated_folder, demo_bots=BOTS) as site:
         yield site
 
 

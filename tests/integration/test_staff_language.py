@@ -23,6 +23,7 @@ from analysis.releases.selectors import preview
 from audit.models import Entry
 from tests.data_sets import TEXTS, approved, data_set
 from tests.factories import draft_study, logged_in, page_of, person
+from tests.integration.test_builder import definition_of
 from tests.integration.test_network_questions import source_of_circles
 from tests.integration.test_question_desk import documents, typed
 from tests.jobs import work_off, work_on
@@ -30,6 +31,7 @@ from tests.ledgers import open_source
 from tests.record_sets import page as record_page
 from tests.record_sets import published, record_set, requested
 from tests.releases import closed_study, requested_release
+from tests.stimuli import OF_A_KIND, PAGES, arms_with
 
 pytestmark = pytest.mark.django_db
 WORDS = re.compile(r"[A-Za-zÄÖÜäöüß]{3,}")
@@ -223,3 +225,17 @@ def test_what_a_german_page_sends_is_understood() -> None:
     assert "Es kostet ε = 0,2" in shown.text_content()
     assert browser.post(desk, {"document": document}).status_code == 302
     assert all(re.fullmatch(r"\d+(\.\d+)?", value) for value in shown.xpath("//progress/@value | //progress/@max"))
+
+
+def test_the_builders_pages_of_arms_are_german_as_a_whole() -> None:
+    study = draft_study(**arms_with(*OF_A_KIND))
+    survey = draft_study(owner=study.owner, slug="a-survey", arms=[{"name": "all", "label": "Everybody here"}], control="all")
+    names = [
+        *(["build_arm", arm.name] for arm in definition_of(study).arms),
+        *(["build_arm_page", "arm-pages", one["name"]] for one in PAGES),
+    ]
+    pages = [reverse(f"surveys:{page}", args=[study.slug, *more]) for page, *more in [["build_arms"], *names]]
+    pages += [reverse("surveys:build_arms", args=[survey.slug]), reverse("surveys:build_arm", args=[survey.slug, "all"])]
+    must_be_german(study.owner, pages, json.dumps([study.definition, survey.definition], ensure_ascii=False))
+    told = german(study.owner).post(pages[0], {"duplicate": "arm-reading"}, follow=True)
+    assert "Kopiert: Die Kopie ist Nummer" in told.content.decode()

@@ -43,7 +43,9 @@ class Walk:
             lambda: participation.finish_stimulus(self.person, page=0),
             lambda: participation.record_quiz(self.person, answers={"groups": "alike", "control": "spare"}),
             lambda: participation.finish_die(self.person, understood_at_once=True),
-            lambda: participation.record_responses(self.person, reported=dict.fromkeys(QUESTIONS, True), chosen={"copying": 2}),
+            lambda: participation.record_responses(
+                self.person, reported=dict.fromkeys(QUESTIONS, True), chosen={"copying": 2, "probation": 1}
+            ),
         )
         steps[self.step]()
         self.step += 1

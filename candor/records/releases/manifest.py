@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from candor import complaints
 from candor.errors import DataError
 from candor.records.anonymising import Release
 from candor.records.schema import ParameterError
@@ -100,18 +101,15 @@ def with_manifest(keys: Sequence[str], manifest: bytes | None, *, k: int) -> Aga
     records is gone, and with it all that is published about the one who left.
     """
     if manifest is None:
-        raise ParameterError(
-            "a protected release of these records was published before, and its manifest was deleted: "
-            "with other classes the two could be intersected; expected no second one"
-        )
+        raise ParameterError(complaints.NO_MANIFEST)
     _check_keys(keys)
     classes, before = _unpacked(manifest)
     if (smallest := min(map(len, classes), default=k)) < k:
-        raise ParameterError(f"k: expected at most {smallest}, the smallest class of the earlier release, found {k}")
+        raise ParameterError(complaints.LARGE_K_AGAIN % {"smallest": smallest, "k": k})
     rows = {key: row for row, key in enumerate(keys)}
     known = {key for one in classes for key in one} | before
     if new := len(rows.keys() - known):
-        raise ParameterError(f"expected the records of the earlier release only, found {new} new ones: they have no class in it")
+        raise ParameterError(complaints.NEW_RECORDS % {"found": new})
     whole = [[rows[key] for key in one] for one in classes if all(key in rows for key in one)]
     published = {row for one in whole for row in one}
     return Again(whole, len(known - rows.keys()), [row for row in range(len(keys)) if row not in published])

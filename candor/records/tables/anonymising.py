@@ -11,6 +11,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
+from candor import complaints
 from candor.errors import DataError
 from candor.records import checking
 from candor.records.anonymising import without_collection
@@ -201,7 +202,7 @@ def _hierarchy(name: str, trees: Mapping[str, Hierarchy], role: Role) -> Hierarc
     if name not in trees and role == "auxiliary":
         return Flat(name)
     if name not in trees:
-        raise DataError(f"the quasi-identifier {name!r} has no hierarchy")
+        raise DataError(complaints.NO_HIERARCHY % {"name": repr(name)})
     return trees[name]
 
 
@@ -223,7 +224,7 @@ def _check(table: Table, quasi: Sequence[str], sensitive: Sequence[str], *, k: i
     if not 2 <= k <= len(table.rows):
         raise ParameterError(f"k: expected from 2 to the number of rows, {len(table.rows)}, found {k}")
     if t is not None and not 0 <= t <= 1:
-        raise ParameterError(f"t: expected from 0 to 1, found {t}")
+        raise ParameterError(complaints.T % {"found": t})
     for name, level in diversity.items():
         if name not in sensitive:
             raise ParameterError(f"ℓ: there is no sensitive column {name!r}; there are {', '.join(sensitive) or 'none'}")

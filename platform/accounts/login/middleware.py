@@ -1,14 +1,19 @@
-"""Middleware for the staff's pages: allauth, the length of a session, and compulsory second factors.
+"""Middleware for the staff's pages: sessions, users, messages, allauth, the length of a session, and compulsory second factors.
 
 Participants' pages (`/s/…`) are left alone: they have no session, and must not wait for middleware that only staff need.
 """
 
+import re
 import time
 from collections.abc import Callable
+from typing import Any
 
 from allauth.account.middleware import AccountMiddleware
 from django.conf import settings
 from django.contrib.auth import logout
+from django.contrib.auth.middleware import AuthenticationMiddleware
+from django.contrib.messages.middleware import MessageMiddleware
+from django.contrib.sessions.middleware import SessionMiddleware
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import redirect
@@ -23,6 +28,30 @@ NOTED_EVERY_SECONDS = 5 * 60
 SINCE, SEEN = "logged_in_at", "seen_at"
 """In the session: seconds since 1970."""
 WITH_SECOND_FACTOR = (Role.IRB_OFFICER, Role.ADMINISTRATOR)
+
+
+JOURNEY = re.compile(r"/s/[-\w]+/")
+"""The one address of all steps of a journey. On other pages of a study somebody of its staff may be known."""
+
+
+class ExceptOnJourneys:
+    """Before a middleware that a step of a journey goes past: nobody is logged in there."""
+
+    def __call__(self, request: HttpRequest) -> Any:
+        past = JOURNEY.fullmatch(request.path_info)
+        return self.get_response(request) if past else super().__call__(request)  # type: ignore[attr-defined,misc]
+
+
+class StaffSessions(ExceptOnJourneys, SessionMiddleware):
+    """Django's sessions."""
+
+
+class StaffUsers(ExceptOnJourneys, AuthenticationMiddleware):
+    """Django's users."""
+
+
+class StaffMessages(ExceptOnJourneys, MessageMiddleware):
+    """Django's messages."""
 
 
 class StaffMiddleware:

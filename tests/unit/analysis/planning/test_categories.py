@@ -40,3 +40,6 @@ def test_the_words_have_the_numbers_of_the_library():
 def test_what_cannot_be_planned_is_said():
     assert said("effect=0")[1] == "No number of students is enough for 80 %."
     assert "survey compares nothing" in said("", **one_arm())[0]
+    assert said("", questions=with_frequency(purpose="background")) == (
+        "This is a background question, privatised in the browser: no arm changes it, so there is no effect to find.",
+    )

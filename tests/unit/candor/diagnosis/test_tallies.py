@@ -45,7 +45,7 @@ def test_a_thousand_studies_at_once_are_a_thousand_studies(name: str) -> None:
     """Against the effects of each table alone, with Holm's p-values, where the interval is Fieller's or the effect not identified."""
     design = DESIGNS[name]
     people = expected(n=150, effects=(0.2, 0.1)[: len(design.treatments)])
-    setting, studies = Setting(Cheating.RANDOM, DropOut.TREATED), 60
+    setting, studies = Setting(Cheating.RANDOM, DropOut.TREATED), 30
     tally = simulate(design, people, setting, studies=studies, rng=np.random.default_rng(5))
     cells = answer_probabilities(design, people, setting).ravel()
     drawn = np.random.default_rng(5).multinomial(people.n, [*cells, 1 - cells.sum()], size=studies)[:, :-1].reshape(-1, *design.shape, 2)

@@ -120,12 +120,7 @@ def test_the_same_answers_many_times_narrow_the_errors_and_nothing_else(study: t
             assert other.honest_times_effect.standard_error == pytest.approx(error / times**0.5)
 
 
-@settings(max_examples=60)
-@given(studies())
-def test_results_survive_json_and_hold_no_nan(study: tuple[Design, np.ndarray]) -> None:
-    design, counts = study
-    estimate = estimate_outcome(counts, design=design)
-
+def results_survive_json_and_hold_no_nan(estimate: OutcomeEstimate) -> None:
     def lists(value: Any) -> Any:
         if isinstance(value, dict):
             return {key: lists(one) for key, one in value.items()}
@@ -134,11 +129,7 @@ def test_results_survive_json_and_hold_no_nan(study: tuple[Design, np.ndarray]) 
     assert json.loads(to_json(estimate)) == lists(asdict(estimate))
 
 
-@settings(max_examples=150)
-@given(studies())
-def test_intervals_contain_their_values_and_agree_with_the_test(study: tuple[Design, np.ndarray]) -> None:
-    design, counts = study
-    estimate = estimate_outcome(counts, design=design)
+def intervals_contain_their_values_and_agree_with_the_test(estimate: OutcomeEstimate) -> None:
     for one in estimate.effects:
         if one.interval is None or one.interval.kind != "fieller" or one.value is None:
             continue
@@ -156,11 +147,7 @@ def test_intervals_contain_their_values_and_agree_with_the_test(study: tuple[Des
         assert proportion.interval.contains(proportion.value)
 
 
-@settings(max_examples=60)
-@given(studies())
-def test_every_missing_value_has_a_reason_in_the_notes(study: tuple[Design, np.ndarray]) -> None:
-    design, counts = study
-    estimate = estimate_outcome(counts, design=design)
+def every_missing_value_has_a_reason_in_the_notes(estimate: OutcomeEstimate) -> None:
     for one in estimate.effects:
         complete = one.value is not None and one.interval is not None and one.interval.low is not None
         contradicted = one.interval is not None and one.interval.kind == "empty"
@@ -170,17 +157,24 @@ def test_every_missing_value_has_a_reason_in_the_notes(study: tuple[Design, np.n
     assert estimate.cheater_proportion.value is not None or any(reason in note for note in estimate.notes for reason in reasons)
 
 
-@settings(max_examples=60)
-@given(studies())
-def test_shares_and_p_values_are_possible_numbers(study: tuple[Design, np.ndarray]) -> None:
-    design, counts = study
-    estimate = estimate_outcome(counts, design=design)
+def shares_and_p_values_are_possible_numbers(estimate: OutcomeEstimate) -> None:
     shares = [estimate.cheater_proportion.value, *(one.honest_proportion for one in estimate.effects)]
     assert all(-1 - 1e-9 <= one.value <= 1 + 1e-9 for one in estimate.effects if one.value is not None)
     p_values = [value for one in estimate.effects for value in (one.p_value, one.adjusted_p_value)]
     assert all(0 <= value <= 1 for value in shares + p_values if value is not None)
     for one in estimate.effects:
         assert one.p_value is None or one.adjusted_p_value is None or one.p_value <= one.adjusted_p_value
+
+
+@settings(max_examples=150)
+@given(studies())
+def test_an_estimate_survives_json_agrees_with_itself_gives_reasons_and_is_possible(study: tuple[Design, np.ndarray]) -> None:
+    design, counts = study
+    estimate = estimate_outcome(counts, design=design)
+    results_survive_json_and_hold_no_nan(estimate)
+    intervals_contain_their_values_and_agree_with_the_test(estimate)
+    every_missing_value_has_a_reason_in_the_notes(estimate)
+    shares_and_p_values_are_possible_numbers(estimate)
 
 
 def test_the_same_counts_give_the_same_result_as_list_array_or_floats() -> None:

@@ -9,7 +9,7 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from candor.records.anonymising import Release, anonymize, read_records
@@ -38,6 +38,7 @@ def plain_orbits(records: list[Any]) -> dict[Any, list[Any]]:
     return found
 
 
+@settings(max_examples=settings.default.max_examples // 2)
 @given(st.integers(0, 2**32))
 def test_the_checker_and_the_anonymiser_never_disagree_and_nothing_is_invented(seed: int) -> None:
     rng = random.Random(seed)

@@ -11,7 +11,7 @@ from surveys.study_file import document_of, read_study_file, write_study_file
 from tests.categories import FREQUENCY, with_frequency
 from tests.factories import definition
 from tests.surveys import one_arm
-from tests.unit.surveys.test_definition import SYMMETRIC
+from tests.unit.surveys.test_definition import GROUP, SYMMETRIC
 
 ONE, TWO = FREQUENCY["faces"]["1"], FREQUENCY["faces"]["2"]
 SCORED = [one | {"score": score} for one, score in zip(FREQUENCY["categories"], (0, 1, 4.5), strict=True)]
@@ -166,6 +166,10 @@ READING: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "a text": ({"background": [option("mood", text="Why {copying|ever}?")]}, "a text needs the answer to copying"),
     "its own name": ({"background": [option("copying")]}, "copying is a background question of its own, too"),
+    "people who roll no die": (
+        {"direct_group": GROUP},
+        "direct_group: people in it answer without a die, so that nothing would privatise copying",
+    ),
     "nothing else asked": ({"questions": [FREQUENCY | {"purpose": "background"}]}, "expected one that is no background question"),
 }
 

@@ -1,11 +1,13 @@
 """Sentences that were stored with their values are said in the reader's language, numbers too."""
 
 from django.utils import translation
+from django.utils.html import escape
 
 from analysis.packages.privacy_statement import privacy_statement
+from candor import complaints
 from candor.designs import privacy_words
 from candor.sentences import Sentence
-from surveys.templatetags.catalogue_words import as_sentence
+from surveys.templatetags.catalogue_words import as_complaint, as_sentence
 from tests.package_contents import content
 
 SURE = Sentence(privacy_words.AFTER_ALL, {"questions": 4, "sure": "99.6 %"})
@@ -36,3 +38,14 @@ def test_the_promises_of_a_package_are_the_same_in_english_and_all_others_in_ger
         german = [as_sentence(one.document()) for one in told]
     assert not set(german) & {str(one) for one in told}
     assert all("%(" not in one for one in german)
+
+
+def test_what_is_wrong_with_records_is_said_in_the_language_of_the_page() -> None:
+    said = complaints.LARGE_LEVEL % {"name": "'<grade>'", "most": 2, "level": 3}
+    with translation.override("de"):
+        assert as_complaint(said).startswith("ℓ von &#x27;&lt;grade&gt;&#x27;: erwartet wird höchstens 2, ")
+        below = f"record 2 → child 4: {complaints.NO_LEAF % {'name': 'x', 'value': '7'}}"
+        assert as_complaint(below).startswith("Datensatz 2 → Kind 4: x: 7 ist")
+        assert as_complaint("MemoryError: <none>") == '<span lang="en">MemoryError: &lt;none&gt;</span>'
+    with translation.override("en"):
+        assert as_complaint(said) == escape(said)

@@ -1,1 +1,0 @@
-"""Background questions from a REDCap data dictionary, and as one."""
