@@ -9,8 +9,8 @@ from django.utils.translation import gettext as _
 from jobs.registry import job
 from lti import services as services  # registers its routine
 from lti.errors import PlatformError
-from lti.grades import access_token, give_point
 from lti.models import WAITS, CreditBatch, Platform
+from lti.standard.grades import access_token, give_point
 from surveys.credit.selectors import Place
 
 MOST_SECONDS = 15 * 60

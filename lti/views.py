@@ -17,10 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from accounts.access import require_role, user_of
 from accounts.models import Role
-from lti.choice import answer_of
 from lti.errors import LaunchError
-from lti.keys import public_keys
-from lti.messages import Launch, checked
 from lti.models import Platform
 from lti.selectors import (
     ASKED,
@@ -37,6 +34,9 @@ from lti.selectors import (
     studies_with_credit,
 )
 from lti.services import send_again
+from lti.standard.choice import answer_of
+from lti.standard.keys import public_keys
+from lti.standard.messages import Launch, checked
 from surveys.access import access_own_study, study_in_public
 from surveys.credit.selectors import Place, credit_of, fingerprint, has_credit
 from surveys.credit.services import change_credit, hand_in, hand_in_nothing

@@ -9,7 +9,7 @@ from django.core.cache import cache
 from django.http import HttpResponse
 from django.test import Client
 
-from lti.keys import public_keys
+from lti.standard.keys import public_keys
 from surveys.credit.selectors import bytes_of, text_of
 from surveys.credit.services import change_credit
 from surveys.models import Study

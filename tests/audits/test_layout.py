@@ -39,7 +39,7 @@ NAMED_OTHERWISE = {
     "surveys/lifecycle/steps.py": "holds studies one by one",
     "surveys/log/views.py": "the filter in the address is a form of this page alone",
     "surveys/studies/exchange.py": "files in and out, everything or nothing",
-    "lti/keys.py": "a new key and its entry in the log are one",
+    "lti/standard/keys.py": "a new key and its entry in the log are one",
     "webhooks/outbox.py": "the work of a worker, a message at a time",
 }
 NAMELESS = {"utils", "util", "common", "helpers", "helper", "core", "misc", "stuff"}

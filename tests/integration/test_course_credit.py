@@ -301,7 +301,7 @@ def test_the_time_of_a_score_is_that_of_the_batch(platform: CoursePlatform, stud
 
 
 def test_keys_are_published_and_no_private_one_is_stored_in_clear(platform: CoursePlatform, study: Study) -> None:
-    from lti.keys import renew_key
+    from lti.standard.keys import renew_key
 
     response = Client().get("/lti/keys/")
     [first] = response.json()["keys"]

@@ -2,7 +2,7 @@
 
 from django.core.management.base import BaseCommand
 
-from lti.keys import renew_key
+from lti.standard.keys import renew_key
 
 
 class Command(BaseCommand):

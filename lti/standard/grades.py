@@ -8,9 +8,9 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from lti.errors import PlatformError
-from lti.keys import signed
 from lti.models import Platform
-from lti.outgoing import FORM, ask
+from lti.standard.keys import signed
+from lti.standard.outgoing import FORM, ask
 from surveys.credit.selectors import Place
 
 LINE_ITEM = "https://purl.imsglobal.org/spec/lti-ags/scope/lineitem"

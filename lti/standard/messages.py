@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 
 from lti.errors import LaunchError
 from lti.models import Platform
-from lti.outgoing import ask
+from lti.standard.outgoing import ask
 from surveys.credit.selectors import Place
 
 CLAIM = "https://purl.imsglobal.org/spec/lti/claim/"

@@ -3,10 +3,10 @@
 import secrets
 import time
 
-from lti.grades import MOST_POINTS
-from lti.keys import signed
-from lti.messages import CLAIM, DEEP_LINKING
 from lti.models import Platform
+from lti.standard.grades import MOST_POINTS
+from lti.standard.keys import signed
+from lti.standard.messages import CLAIM, DEEP_LINKING
 from surveys.models import Study
 
 ANSWER_SECONDS = 10 * 60
