@@ -1,4 +1,4 @@
-"""What is wrong with records and their demands, in English sentences. A page with a catalogue finds them again and translates them."""
+"""The faults of records and their demands, in English sentences. A page with a catalogue finds them again and translates them."""
 
 from __future__ import annotations
 

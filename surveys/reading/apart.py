@@ -89,7 +89,7 @@ def in_words(sentence: SentenceDocument) -> str:
 
 
 def complaint_in_words(message: str) -> str:
-    """What the library says of records and their demands, in the language of this request; any other message as it is."""
+    """The library's words about records and their demands, in the language of this request; any other message as it is."""
     found = found_again(message)
     return in_words(found.document()) if found else message
 

@@ -23,7 +23,7 @@ def as_sentence(stored: SentenceDocument | str) -> str:
 
 @register.filter
 def as_complaint(message: str) -> SafeString:
-    """What the library says of records, in the reader's language. A message that no catalogue has is marked as English."""
+    """The library's words about records, in the reader's language. A message that no catalogue has is marked as English."""
     return format_html("{}" if found_again(message) else '<span lang="en">{}</span>', complaint_in_words(message))
 
 

@@ -35,7 +35,7 @@ class Opener:
         self.above = [above.T.copy() for above in classes.above]
         """For each attribute the labels above each row, from the root down; shape (levels, rows)."""
         self.known: dict[tuple[int, ...], npt.NDArray[np.bool_]] = {}
-        """Which rows a half of a label covers; many labels share it."""
+        """The rows that a half of a label covers; many labels share it."""
         self.prices = [_once(above, losses) for above, losses in zip(self.above, classes.losses, strict=True)]
         rng = np.random.default_rng(0)
         self.codes = [rng.integers(2**32, size=len(own), dtype=np.uint32) for own in classes.losses]
@@ -147,7 +147,7 @@ class Opener:
         return (self._covered(label, range(half)) & self._covered(label, range(half, len(label)))).nonzero()[0]
 
     def _covered(self, label: Sequence[int], attributes: range) -> npt.NDArray[np.bool_]:
-        """Which rows some attributes of the label cover. It is kept, because many labels share it."""
+        """The rows that some attributes of the label cover. It is kept, because many labels share it."""
         own = (attributes.start, *label[attributes.start : attributes.stop])
         if own not in self.known:
             covers = [self.above[at][self.depths[at][label[at]]] == label[at] for at in attributes]
@@ -192,7 +192,7 @@ class Opener:
 
 
 def _shared(keys: Keys, fewest: float) -> npt.NDArray[np.bool_]:
-    """Which keys are in a bucket of as many keys, or more: all that stand there so often, and a few others.
+    """The keys in a bucket of as many keys, or more: all that stand there so often, and a few others.
 
     Examples
     --------
