@@ -10,6 +10,7 @@ import re
 import socket
 import threading
 import time
+import zlib
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ CSRF_TOKEN = re.compile(rb'name="csrfmiddlewaretoken" value="(\w+)"')
 STEP = re.compile(rb'name="step" value="(\w+)"')
 COOKIE = re.compile(rb"^set-cookie: ([^=]+)=([^;]*)", re.IGNORECASE | re.MULTILINE)
 LENGTH = re.compile(rb"^content-length: (\d+)", re.IGNORECASE | re.MULTILINE)
+PACKED = re.compile(rb"^content-encoding: deflate", re.IGNORECASE | re.MULTILINE)
 LAST_PAGE = b'id="completion-code"'
 CLIENT_PROCESSES = 2
 Behaviour = Callable[["Measured", float], None]
@@ -84,7 +86,7 @@ class Connection:
 
     def __call__(self, method: str, cookies: str, body: bytes) -> Answer:
         head = f"{method} {self.site.path} HTTP/1.1\r\nHost: {self.site.host}\r\nCookie: {cookies}\r\n"
-        head += "Accept: text/html\r\nAccept-Language: en\r\n"
+        head += "Accept: text/html\r\nAccept-Language: en\r\nAccept-Encoding: deflate\r\n"
         if method == "POST":
             head += f"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {len(body)}\r\n"
         self.socket.sendall(f"{head}\r\n".encode() + body)
@@ -96,7 +98,8 @@ class Connection:
         while missing > 0:
             parts.append(self._receive())
             missing -= len(parts[-1])
-        return int(headers[9:12]), headers, b"".join(parts)
+        content = b"".join(parts)
+        return int(headers[9:12]), headers, zlib.decompress(content) if PACKED.search(headers) else content
 
     def _receive(self) -> bytes:
         if not (received := self.socket.recv(65536)):

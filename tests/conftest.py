@@ -31,19 +31,20 @@ from tests.processes import Site, embedded, migrate_embedded, name_of, once, pro
 LONGEST_FIRST = (
     "integration/test_crash.py",
     "integration/test_broken_bodies.py",
-    "browser/test_die_secrecy.py",
     "browser/test_a_whole_study.py",
     "browser/test_participant_pages.py",
+    "browser/test_die_secrecy.py",
     "audits/test_differencing.py",
-    "integration/test_embedded_journey.py",
     "integration/test_drill.py",
-    "browser/test_feedback.py",
-    "browser/test_circle_secrecy.py",
+    "integration/test_embedded_journey.py",
     "integration/test_upgrade.py",
     "audits/test_permissions.py",
+    "browser/test_staff_pages.py",
+    "browser/test_languages.py",
+    "browser/test_kinds_of_stimuli.py",
+    "browser/test_feedback.py",
     "browser/test_video_player.py",
     "audits/test_privacy_budgets.py",
-    "browser/test_staff_pages.py",
     "integration/test_database_roles.py",
     "integration/test_api_schema.py",
     "browser/test_a_budget.py",
@@ -98,6 +99,11 @@ def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
     """More test processes than processors: those that wait for a browser or a server leave theirs to the others."""
     processors = yield
     return min(processors + max(processors // 2, WAITING), PROCESSES_AT_MOST)
+
+
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """The length of a long text names its test: processes tell each other every name, and every subprocess inherits it."""
+    return f"{argname} of {len(val):,}" if isinstance(val, str | bytes) and len(val) > LONGEST_NAME else None
 
 
 @pytest.hookimpl(trylast=True)

@@ -46,6 +46,9 @@ class ImportPage(BuilderPage):
     part = "background"
     template_name = "surveys/builder/imports.html"
 
+    def _beside(self) -> None:
+        """No preview: the report needs the room."""
+
     def context(self) -> dict[str, object]:
         return {"programs": [{"name": name, "label": program.label} for name, program in PROGRAMS.items()], "most": LARGEST // 1024**2}
 
@@ -121,10 +124,13 @@ class ImportPage(BuilderPage):
 
 
 class ExportPage(BuilderPage):
-    """What comes through to another program, and the file."""
+    """A report of all that does not come through to another program, and a link to the file."""
 
     part = "background"
     template_name = "surveys/builder/export.html"
+
+    def _beside(self) -> None:
+        """No preview: the questions stay as they are."""
 
     def look_up(self) -> None:
         self.program = self.kwargs["program"]

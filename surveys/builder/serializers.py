@@ -45,7 +45,7 @@ class ImportLineSerializer(serializers.Serializer[object]):
 
 
 class ImportReportSerializer(serializers.Serializer[object]):
-    """What becomes of a file: the counts add up to all of its attributes."""
+    """The report of a file. Its counts add up to all attributes."""
 
     kind = serializers.CharField()
     encoding = serializers.CharField()

@@ -1,4 +1,4 @@
-"""What a person takes of a proposal: as a background question, with the die, or not at all; and the report that follows from it."""
+"""A person's choices about a proposal: a background question, a question with the die, or none; and the report that follows from them."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -83,7 +83,7 @@ def _renamed(name: str, back: Mapping[str, object]) -> str:
 
 
 def _differences(mine: object, theirs: object, place: str = "") -> Iterator[str]:
-    """What an import would change, place by place."""
+    """Everything that an import would change, place by place."""
     if isinstance(mine, dict) and isinstance(theirs, dict):
         for key in dict.fromkeys([*mine, *theirs]):
             yield from _differences(mine.get(key), theirs.get(key), f"{place}.{key}" if place else str(key))

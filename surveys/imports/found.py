@@ -64,4 +64,4 @@ class Found:
     """Where the condition stands; `logic` is None if it cannot be read."""
     condition_said: str = ""
     remarks: list[tuple[Node, Sentence]] = field(default_factory=list)
-    """What a reader lost of it already, with the place."""
+    """Losses that a reader knows of already, each with its place."""

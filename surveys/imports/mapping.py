@@ -198,7 +198,7 @@ class Mapper:
         return {"show_if": conditions} if conditions else {}
 
     def _remember(self, found: Found, name: str, answer: Mapping[str, Any], codes: Mapping[str, str]) -> None:
-        """What later conditions can name."""
+        """Keep the names by which later conditions find its answers."""
         if answer["kind"] == "matrix":
             for row, known_as in zip(answer["rows"], found.rows_known_as, strict=False):
                 self.known[known_as] = Known(question=f"{name}.{row['name']}", codes=codes)

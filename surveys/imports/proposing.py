@@ -12,7 +12,7 @@ from surveys.reading.readers import QUESTIONS
 
 
 def proposal_from(file: IO[bytes], definition: StudyDefinition) -> Proposal:
-    """What the file offers this study; a NotReadError names what is wrong with it. `file` is an upload, with its name and size."""
+    """The proposal of the file for this study; a NotReadError names what is wrong with it. `file` is an upload, with its name and size."""
     if (getattr(file, "size", 0) or 0) > LARGEST:
         raise NotReadError([_("Choose a file of at most %(most)s MB.") % {"most": LARGEST // 1024**2}])
     present = [question.name for question in (*definition.background, *definition.privatised_background)]

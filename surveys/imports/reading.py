@@ -36,7 +36,7 @@ class Line(TypedDict):
 
 
 class Proposal(TypedDict):
-    """What a file offers. Each of the `questions` has a `document`, or none, and `die`: how the die could protect it."""
+    """The questions of a file, and its report. Each question has a `document`, or none, and `die`: how the die could protect it."""
 
     kind: str
     encoding: str

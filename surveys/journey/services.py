@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from surveys.allocation.services import has_room, take_slot
 from surveys.batches.order_of_arrival import forget_what_was_overwritten
 from surveys.batches.services import hide_withdrawal
-from surveys.definition import DIRECT, StudyDefinition
+from surveys.definition import DIRECT
 from surveys.errors import (
     EntryRefusedError,
     InattentiveError,
@@ -194,18 +194,10 @@ def _way_of_asking(participant: Participant) -> tuple[str, ...]:
     return steps.DIRECTLY if participant.agrees_to_direct else steps.NOT_AT_ALL
 
 
-def _step_after(participant: Participant, definition: StudyDefinition, *, asked: tuple[str, ...] = steps.WITH_DIE) -> str:
-    """The next step of this person, who is shown no quiz if each of its items waits for answers that they did not give."""
-    following = steps.step_after(participant.step, definition, asked=asked)
-    conditions = [item.show_if for item in definition.quiz] if following == steps.QUIZ else [()]
-    if not all(conditions) or any(all(one.holds(participant.background) for one in several) for several in conditions):
-        return following
-    return steps.step_after(following, definition, asked=asked)
-
-
 def _advance(participant: Participant, protocol: FrozenProtocol, **changes: object) -> None:
     """Write the next step with what this one changes."""
-    step = _step_after(participant, protocol.definition, asked=_way_of_asking(participant))
+    asked = _way_of_asking(participant)
+    step = steps.step_after(participant.step, protocol.definition, asked=asked, answered=lambda: participant.background)
     at_the_end = {"finished_on": timezone.localdate()} if step == steps.FINISHED else {}
     _write(participant, step=step, **at_the_end, **changes)
     if at_the_end:
@@ -243,7 +235,8 @@ def record_background(participant: Participant, *, token: str, answers: Mapping[
                 raise InattentiveError
             count(participant.study, CounterKind.ATTENTION_FAILED, version=protocol.version)
         participant.background = dict(answers)
-        changes: dict[str, object] = {"step": (step := _step_after(participant, definition)), "background": participant.background}
+        step = steps.step_after(steps.BACKGROUND, definition, answered=lambda: answers)
+        changes: dict[str, object] = {"step": step, "background": participant.background}
         if steps.is_drawn(step):
             changes["subsample"], changes["arm"] = _assigned(participant, protocol)
         _write(participant, **changes)

@@ -1,5 +1,7 @@
 """The steps of a participant and which comes next. Pure: a protocol's parts in, a step out."""
 
+from collections.abc import Callable, Mapping
+
 from surveys.definition import StudyDefinition
 
 WELCOME, CONSENT = "welcome", "consent"
@@ -25,9 +27,21 @@ def steps_of(definition: StudyDefinition, *, asked: tuple[str, ...] = WITH_DIE) 
     return tuple(step for step in ALL_STEPS if step not in absent)
 
 
-def step_after(step: str, definition: StudyDefinition, *, asked: tuple[str, ...] = WITH_DIE) -> str:
-    """The step that follows `step`, which need not be one of this study's own."""
-    return next(later for later in steps_of(definition, asked=asked) if ALL_STEPS.index(later) > ALL_STEPS.index(step))
+def step_after(
+    step: str, definition: StudyDefinition, *, asked: tuple[str, ...] = WITH_DIE, answered: Callable[[], Mapping[str, object]] | None = None
+) -> str:
+    """The step that follows `step`, which need not be one of this study's own. `answered` reads somebody's background answers: the quiz is
+    no step of a person to whom none of its items is shown.
+    """
+    later = (one for one in steps_of(definition, asked=asked) if comes_before(step, one))
+    following = next(later)
+    return next(later) if following == QUIZ and answered and _sees_no_quiz(definition, answered) else following
+
+
+def _sees_no_quiz(definition: StudyDefinition, answered: Callable[[], Mapping[str, object]]) -> bool:
+    """Answers are read only where every item waits for some."""
+    waited_for = [item.show_if for item in definition.quiz]
+    return all(waited_for) and not any(all(one.holds(answered()) for one in conditions) for conditions in waited_for)
 
 
 def is_drawn(step: str) -> bool:

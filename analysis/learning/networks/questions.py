@@ -290,7 +290,8 @@ def circles_of(schema: Schema) -> dict[str, Column]:
 
 def classes_of(schema: Schema) -> dict[str, Column]:
     """The background questions with one choice, alone or in a group that is answered several times, by name."""
-    return {column.name.removeprefix(BACKGROUND): column for column in schema.with_role(Role.BACKGROUND) if column.kind == Kind.CATEGORY}
+    columns = (column for column in schema.with_role(Role.BACKGROUND) if column.kind == Kind.CATEGORY)
+    return {column.name.removeprefix(BACKGROUND): column for column in columns if column.name.startswith(BACKGROUND)}
 
 
 def _whole(numbers: Array) -> NDArray[np.int64]:

@@ -170,7 +170,7 @@ def _read_kind(found: Found, kind: str, row: Node, own: Mapping[str, list[Node]]
 
 
 def _read_attributes(found: Found, attributes: Mapping[str, Node]) -> None:
-    """What LimeSurvey keeps beside a question, as rows of a name and a value."""
+    """LimeSurvey keeps more about a question in rows of a name and a value."""
 
     def value(name: str) -> Node | None:
         if name not in attributes or not attributes[name].at("value").text:

@@ -76,7 +76,7 @@ def _order(by_kind: Mapping[str, list[Node]]) -> list[str]:
 
 
 def _flow(flow: Node) -> Iterator[str]:
-    """The blocks in the flow's order. What hangs on chance or on answers is lost, with its reason."""
+    """The blocks in the flow's order. A step that hangs on chance or on answers is lost, with its reason."""
     waiting = flow.parts()[::-1]
     while waiting:
         step = waiting.pop()

@@ -38,7 +38,7 @@ def read(root: Node, mapper: Mapper) -> None:
 
 
 def _elements(holder: Node, *, within: Node | None = None) -> Iterator[Node]:
-    """The questions below, without the pages and panels that hold them. What those say of all of them is lost."""
+    """The questions below, without the pages and panels that hold them. Their own conditions are lost."""
     waiting = [holder]
     while waiting:
         one = waiting.pop()

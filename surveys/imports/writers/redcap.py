@@ -77,7 +77,7 @@ def _plain(name: str) -> str:
 
 
 def _codes(question: Choices) -> dict[str, str]:
-    """What stands in the data of REDCap for each option: its score where there are scores, else its name, else its number."""
+    """The code of each option in the data of REDCap: its score where there are scores, else its name, else its number."""
     scores = [option.score for option in question.options] if isinstance(question, OrdinalScale | Matrix) else []
     if scores and all(score is not None for score in scores):
         return {option.name: f"{score:.15g}" for option, score in zip(question.options, scores, strict=True)}

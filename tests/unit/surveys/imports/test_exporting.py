@@ -1,4 +1,4 @@
-"""What goes to another program and comes back is the same study; and all that is not the same is told."""
+"""A study that goes to another program and comes back is the same; and all that is not the same is told."""
 
 from typing import Any
 
