@@ -248,6 +248,7 @@ RECRUITING: dict[str, tuple[Any, ...]] = {
 # … and what differs while it is a draft, which only its owner, members and administrators see.
 DRAFT = RECRUITING | {
     "surveys:journey":                 (403,    403,    403,    403,    403,    403,    403,    403,    403),
+    "lti:credit":                      (404,    404,    404,    404,    404,    404,    404,    404,    404),
     "surveys:consent_copy":            (404,    404,    404,    404,    404,    404,    404,    404,    404),
     "surveys:transparency":            (404,    404,    404,    404,    404,    404,    404,    404,    404),
     "surveys:privacy":                 (404,    404,    404,    404,    404,    404,    404,    404,    404),

@@ -21,6 +21,7 @@ FOR_EVERYBODY = {
     "analysis:methods_page",
     "analysis:robots",
     "analysis:site_map",
+    "lti:keys",
     "surveys:log_heads",
     "surveys:open_studies",
     "surveys:two_worlds",
