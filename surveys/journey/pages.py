@@ -22,7 +22,7 @@ from surveys.shelves.by_bytes import kept
 from surveys.shelves.deflated import Part, compressed, joined, stored
 
 MOST_BYTES = 64 * 1024**2
-"""Of compressed pages, in each process: some 15,000 of them."""
+"""Each process keeps compressed pages up to this: some 15,000 of them."""
 # Characters of Unicode's private use area, which no text of a study or a template contains.
 OPEN, CLOSE = "\ue000", "\ue001"
 PLACEHOLDERS = re.compile(f"{OPEN}([a-z_]+){CLOSE}")

@@ -13,7 +13,7 @@ HEADER = b"\x78\xda"  # a window of 32 kB, compressed as well as possible
 LAST_BLOCK = b"\x03\x00"  # a block with nothing in it
 LONGEST_BLOCK = 0xFFFF
 MODULUS = 65_521
-"""Of Adler-32."""
+"""Adler-32 counts modulo this prime number."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What a journey may cost, counted and never timed: statements of each request, bytes of a page, calls of functions."""
+"""The cost of a journey, counted and never timed: statements of each request, bytes of a page, calls of functions."""
 
 import re
 import sys
@@ -18,7 +18,7 @@ from tests.factories import address_of, answer, logged_in, recruiting_study, wal
 
 pytestmark = pytest.mark.django_db
 
-# Of the page, and of the form that is sent from it. The begin and the end of a transaction count, too, and what follows its commit.
+# The page comes first, then the form that is sent from it. The begin and the end of a transaction count, too, and what follows its commit.
 STATEMENTS = {
     "welcome": (1, 2),
     "consent": (1, 5),
