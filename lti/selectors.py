@@ -1,5 +1,6 @@
 """Reading platforms, the cookies of a launch, and what a lecturer can choose."""
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -34,17 +35,16 @@ def platform_named(issuer: str, client_id: str, deployment_id: str = "") -> Plat
     return platforms[0]
 
 
-def sealed(value: dict[str, Any], purpose: str) -> str:
+def sealed(value: Mapping[str, object], purpose: str) -> str:
     return signing.dumps(value, salt=f"{_SALT}.{purpose}", compress=True)
 
 
 def opened(text: str, purpose: str, *, seconds: int) -> dict[str, Any] | None:
     """The value that was sealed for this purpose; None for what was not, or is too old."""
     try:
-        found: dict[str, Any] = signing.loads(text, salt=f"{_SALT}.{purpose}", max_age=seconds)
+        return dict(signing.loads(text, salt=f"{_SALT}.{purpose}", max_age=seconds))
     except signing.BadSignature:
         return None
-    return found
 
 
 def sealed_place(place: Place, study: Study) -> str:

@@ -1,7 +1,6 @@
 """The worker that sends a batch of credit. Every step may be repeated: the same score again changes nothing."""
 
 import logging
-from typing import Any
 
 from celery.exceptions import SoftTimeLimitExceeded
 from django.utils.translation import gettext as _
@@ -25,7 +24,7 @@ logger = logging.getLogger(__name__)
 @job(kind="credit_batch", model=CreditBatch, expects=(PlatformError,), most_seconds=MOST_SECONDS)
 def send_batch(batch: CreditBatch) -> None:
     """Send each student's credit; what a platform does not take is tried again later, after the others."""
-    waiting, refused, error = list(batch.places), list[dict[str, Any]](), ""
+    waiting, refused, error = list(batch.places), list[dict[str, object]](), ""
     tokens: dict[int, str] = {}
     platforms = Platform.objects.in_bulk()
     try:

@@ -8,7 +8,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from django.core.cache import cache
 from django.utils.translation import gettext as _
@@ -17,6 +17,9 @@ from lti.errors import LaunchError
 from lti.models import Platform
 from lti.standard.outgoing import ask
 from surveys.credit.selectors import Place
+
+if TYPE_CHECKING:
+    from jwt import PyJWK
 
 CLAIM = "https://purl.imsglobal.org/spec/lti/claim/"
 DEEP_LINKING = "https://purl.imsglobal.org/spec/lti-dl/claim/"
@@ -40,7 +43,7 @@ class Launch:
     study: str
     chooses: bool = False
     return_address: str = ""
-    data: Any = None
+    data: object = None
 
 
 def checked(platform: Platform, id_token: str, *, nonce: str) -> Launch:
@@ -62,7 +65,7 @@ def checked(platform: Platform, id_token: str, *, nonce: str) -> Launch:
     return _launch(platform, claims, chooses=kind == CHOICE)
 
 
-def _launch(platform: Platform, claims: Mapping[str, Any], *, chooses: bool) -> Launch:
+def _launch(platform: Platform, claims: Mapping[str, object], *, chooses: bool) -> Launch:
     grades, link, asked = (_part(claims, name) for name in (GRADES, f"{CLAIM}resource_link", f"{DEEP_LINKING}deep_linking_settings"))
     roles, data = claims.get(f"{CLAIM}roles") or [], asked.get("data")
     if len(json.dumps(data)) > LONGEST_DATA:
@@ -86,7 +89,7 @@ def _launch(platform: Platform, claims: Mapping[str, Any], *, chooses: bool) -> 
     )
 
 
-def _believed(platform: Platform, id_token: str) -> dict[str, Any]:
+def _believed(platform: Platform, id_token: str) -> dict[str, object]:
     import jwt
 
     try:
@@ -112,7 +115,7 @@ def _believed(platform: Platform, id_token: str) -> dict[str, Any]:
     return claims
 
 
-def _key(platform: Platform, kid: str) -> Any:
+def _key(platform: Platform, kid: str) -> "PyJWK":
     """The platform's key of this name. Keys are kept for an hour; for an unknown name they are asked for again, once a minute."""
     import jwt
 
@@ -128,12 +131,12 @@ def _key(platform: Platform, kid: str) -> Any:
     return jwt.PyJWK.from_dict(keys[kid] | {"alg": "RS256"})
 
 
-def _part(claims: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+def _part(claims: Mapping[str, object], name: str) -> Mapping[str, object]:
     found = claims.get(name)
     return found if isinstance(found, dict) else {}
 
 
-def _said(claims: Mapping[str, Any], name: str) -> str:
+def _said(claims: Mapping[str, object], name: str) -> str:
     found = claims.get(name, "")
     if not isinstance(found, str) or len(found) > LONGEST_TEXT:
         raise LaunchError(_("Expected at most %(most)s characters as %(name)s.") % {"most": LONGEST_TEXT, "name": name})

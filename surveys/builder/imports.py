@@ -3,7 +3,6 @@
 import csv
 import io
 from http import HTTPStatus
-from typing import Any
 
 from django.contrib import messages
 from django.core import signing
@@ -99,7 +98,7 @@ class ImportPage(BuilderPage):
             return self._refused([_("This file holds too much for one import; split it.")])
         counts = chosen.counts
         left = MOST_SHOWN
-        shown: list[dict[str, Any]] = []
+        shown: list[dict[str, object]] = []
         for offer in chosen.offers:
             shown.append({"offer": offer, "lines": offer.lines[:left]})
             left -= len(offer.lines[:left])

@@ -1,9 +1,8 @@
 """Changing one part of a draft, so that nobody else’s change is lost, and the files of its arms."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import count
 from pathlib import PurePath
-from typing import Any
 
 from django.core.files import File
 from django.db import transaction
@@ -75,7 +74,7 @@ def add_questions(study: Study, *, seen: Document, chosen: Chosen, actor: User) 
 
     Raises ConcurrentEditError if the questions are not those of `seen` any more.
     """
-    new = {"background": chosen.background, "questions": chosen.sensitive}
+    new: dict[str, Sequence[Mapping[str, object]]] = {"background": chosen.background, "questions": chosen.sensitive}
     edit = Keys(tuple(key for key, items in new.items() if items))
     if edit.keys:
         before = edit.current(seen)
@@ -245,7 +244,7 @@ def remove_page(study: Study, *, arm: str, page: str, actor: User) -> None:
     _retire(study, before - define(study.definition).files(), actor=actor)
 
 
-def _change_page(study: Study, arm: str, page: str, holder: Mapping[str, Any], *, actor: User) -> None:
+def _change_page(study: Study, arm: str, page: str, holder: Mapping[str, object], *, actor: User) -> None:
     _change(study, with_page(study.definition, arm, page, holder), actor=actor)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
@@ -11,6 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 from candor.errors import MethodError
 from surveys.definition import StudyDefinition
 from surveys.drafting.categories import proposed_faces, with_free_names
+from surveys.imports.documents import Document, Proposed
 from surveys.imports.reading import Proposal
 from surveys.imports.trees import CHANGED, LOST, TAKEN
 from surveys.questions.background import BackgroundQuestion, Circle, Group, Matrix, ShortText, require_fitting
@@ -23,7 +24,7 @@ KEPT_BY_THE_DIE = ("name", "text", "hint", "options", "codes", "order", "kind")
 OUTCOMES = (TAKEN, CHANGED, LOST)
 OWN_LABELS = (("yes", "no"), ("ja", "nein"))
 """Labels that the pages say in the words of their language."""
-Item: TypeAlias = dict[str, Any]
+Item: TypeAlias = dict[str, object]
 _BACKGROUND: TypeAdapter[BackgroundQuestion] = TypeAdapter(BackgroundQuestion)
 
 
@@ -67,7 +68,7 @@ class Offer:
 class Chosen:
     """The questions to be added, and the outcome of every attribute: those of the `offers`, and of the `rest` of the file."""
 
-    background: list[Item]
+    background: list[Document]
     sensitive: list[Item]
     offers: list[Offer]
     rest: list[Line]
@@ -103,21 +104,22 @@ def chosen_of(proposal: Proposal, definition: StudyDefinition, *, with_die: Coll
     for number, question in enumerate(proposal["questions"]):
         offer = _offer(number, question, lines.get(number, []))
         chosen.offers.append(offer)
-        if not offer.importable:
+        document, die = question["document"], question["die"]
+        if document is None:
             continue
         if number in left_out:
             _leave_out(offer, _("You left it out."))
-        elif number in with_die and offer.can_use_die:
-            _ask_with_die(offer, question, definition, chosen)
+        elif number in with_die and die is not None:
+            _ask_with_die(offer, document, die, definition, chosen)
         else:
-            _ask_openly(offer, question, earlier, chosen)
+            _ask_openly(offer, document.copy(), earlier, chosen)
     _require_conditions_that_hold(chosen, definition)
     return chosen
 
 
-def _offer(number: int, question: Mapping[str, Any], lines: list[Line]) -> Offer:
+def _offer(number: int, question: Proposed, lines: list[Line]) -> Offer:
     document = question["document"]
-    options = [option["text"] for option in (document or {}).get("options", ())]
+    options = document.get("options", ()) if document else ()
     return Offer(
         number=number,
         name=question["name"],
@@ -128,7 +130,7 @@ def _offer(number: int, question: Mapping[str, Any], lines: list[Line]) -> Offer
         importable=document is not None,
         lines=lines,
         kind=document["kind"] if document else "",
-        options=tuple(_first(text) for text in options),
+        options=tuple(_first(option["text"]) for option in options),
     )
 
 
@@ -148,8 +150,7 @@ def _note(offer: Offer, about: str, outcome: str, note: str, *, instead: bool = 
     ]
 
 
-def _ask_openly(offer: Offer, question: Mapping[str, Any], earlier: dict[str, BackgroundQuestion], chosen: Chosen) -> None:
-    document: Item = dict(question["document"])
+def _ask_openly(offer: Offer, document: Document, earlier: dict[str, BackgroundQuestion], chosen: Chosen) -> None:
     if any(one["question"].partition(".")[0] not in earlier for one in document.get("show_if", ())):
         del document["show_if"]
         _note(offer, "condition", LOST, _("It hung on a question that is not asked openly; now it is always shown."))
@@ -180,24 +181,24 @@ def _may_be_named(question: BackgroundQuestion) -> bool:
     return not isinstance(question, Matrix | Circle | Group) and (isinstance(question, ShortText) or question.role != "sensitive")
 
 
-def _ask_with_die(offer: Offer, question: Mapping[str, Any], definition: StudyDefinition, chosen: Chosen) -> None:
+def _ask_with_die(offer: Offer, document: Document, die: dict[str, str], definition: StudyDefinition, chosen: Chosen) -> None:
     """The question with yes and no, or with its options as categories that share the faces of the study's die."""
-    document, die = question["document"], question["die"]
-    item: Item = {key: document[key] for key in ("name", "text", "hint") if key in document}
+    item: Item = {key: value for key, value in document.items() if key in ("name", "text", "hint")}
+    categories: list[dict[str, object]] = []
     options = {option["name"]: option for option in document["options"]}
     if die["yes"]:
         labels = {key: options[die[key]]["text"] for key in ("yes", "no")}
         if tuple(_first(text).casefold() for text in labels.values()) not in OWN_LABELS:
             item |= labels
     else:
-        item["categories"] = with_free_names(document["options"])
+        item["categories"] = categories = with_free_names(document["options"])
         if document["kind"] == "ordinal_scale":
             item["ordered"] = True
     try:
         if item["name"] in {one.name for one in definition.questions} | {one["name"] for one in chosen.sensitive}:
             raise MethodError(_("a sensitive question of this name is in the study already"))
-        if "categories" in item:
-            item["faces"] = proposed_faces([str(one["name"]) for one in item["categories"]], definition.die)
+        if categories:
+            item["faces"] = proposed_faces([str(one["name"]) for one in categories], definition.die)
         SensitiveQuestion.model_validate(item)
     except (MethodError, ValidationError) as error:
         reason = str(error) if isinstance(error, MethodError) else error.errors()[0]["msg"].removeprefix("Value error, ")

@@ -1,8 +1,7 @@
 """A study's questions as a file of another program, with a report of what does not come through: the file is read back to find out."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from django.utils.translation import gettext as _
 from pydantic import TypeAdapter
@@ -65,7 +64,7 @@ def exported(definition: StudyDefinition, program: str) -> Exported:
     return Exported(text, sorted(lost, key=lambda one: order.index(one.question)))
 
 
-def _read_back(text: str, definition: StudyDefinition) -> Iterator[dict[str, Any]]:
+def _read_back(text: str, definition: StudyDefinition) -> Iterator[dict[str, object]]:
     """The questions that an import of the file would propose, as a study's document has them."""
     file = file_of(text.encode(), source="export")
     mapper = Mapper(file.tree, languages=definition.languages)
@@ -76,7 +75,7 @@ def _read_back(text: str, definition: StudyDefinition) -> Iterator[dict[str, Any
             yield reader.validate_python(question["document"]).model_dump(mode="json", exclude_defaults=True)
 
 
-def _renamed(name: str, back: Mapping[str, object]) -> str:
+def _renamed(name: str, back: Collection[object]) -> str:
     """The name of a question whose own name the program does not take."""
     plain = name.replace("-", "_")
     return next((one for one in (plain, f"q_{plain}") if one in back), "")

@@ -6,7 +6,6 @@ import json
 import re
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any
 from xml.parsers import expat
 
 from surveys.imports.encodings import decoded
@@ -103,14 +102,14 @@ def _unknown(source: str, found: Sentence) -> UnreadableError:
 
 
 def _json(text: str, source: str) -> Plain:
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
         found = dict(pairs)
         if len(found) < len(pairs):
             twice = next(name for name, times in Counter(name for name, _value in pairs).items() if times > 1)
             raise UnreadableError(_("%(source)s: “%(name)s” stands twice in one object.", source=source, name=twice[:40]))
         return found
 
-    def no_number(word: str) -> Any:
+    def no_number(word: str) -> object:
         raise UnreadableError(_("%(source)s: %(word)s is no number.", source=source, word=word))
 
     try:
@@ -149,7 +148,7 @@ class _Elements:
 
     def __init__(self, source: str) -> None:
         self.source, self.root = source, None
-        self._open: list[tuple[str, dict[str, Any], list[str]]] = []
+        self._open: list[tuple[str, dict[str, object], list[str]]] = []
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
         if len(self._open) >= DEEPEST:

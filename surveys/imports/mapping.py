@@ -3,15 +3,16 @@
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import cast
 
 from candor.written_numbers import typed_number
 from surveys.drafting.names import name_from
 from surveys.drafting.texts import Said as SaidText
 from surveys.drafting.texts import said
-from surveys.imports.conditions import Known, conditions_of
+from surveys.imports.conditions import Known, ReadCondition, conditions_of
+from surveys.imports.documents import Answer, Document, Option, Proposed
 from surveys.imports.found import Choice, Found, Number, Said
-from surveys.imports.trees import LOST, Node, Tree, place_of, shown
+from surveys.imports.trees import LOST, Node, Path, Tree, place_of, shown
 from surveys.reading.markup import without_markup
 from surveys.reading.words import Sentence
 from surveys.reading.words import sentence as _
@@ -36,7 +37,7 @@ class Mapper:
         self.tree, self.languages, self.base = tree, list(languages), base
         self.names = set(present)
         self.known: dict[str, Known] = {}
-        self.questions: list[dict[str, Any]] = []
+        self.questions: list[Proposed] = []
 
     def add(self, found: Found) -> None:
         """One question more, or the reason why there is none."""
@@ -72,7 +73,7 @@ class Mapper:
             if not attribute.outcome:
                 attribute.becomes(LOST, NOTHING_LIKE_IT if attribute.question < 0 else NOTHING_LIKE_IT_HERE)
 
-    def _document(self, found: Found, name: str, text: SaidText | None) -> tuple[dict[str, Any] | None, Sentence | None]:
+    def _document(self, found: Found, name: str, text: SaidText | None) -> tuple[Document | None, Sentence | None]:
         if found.reason is not None:
             return None, found.reason
         if found.identifier:
@@ -87,18 +88,24 @@ class Mapper:
         if answer is None:
             return None, reason
         hint = self._words(found.hint, "hint")
-        role = {} if answer["kind"] == "short_text" else {"role": "quasi_identifier"}
-        shuffle = {"shuffle": True} if found.shuffled and answer["kind"] in ("single_choice", "multiple_choice", "matrix") else {}
+        document = cast(Document, {"name": name, "text": text, **answer})
+        if hint:
+            document["hint"] = hint
+        if answer["kind"] != "short_text":
+            document["role"] = "quasi_identifier"
+        if found.shuffled and answer["kind"] in ("single_choice", "multiple_choice", "matrix"):
+            document["shuffle"] = True
         if found.order is not None:
-            found.order.taken("order") if shuffle or not found.shuffled else found.order.lost(NOTHING_LIKE_IT_HERE)
-        shown_if = self._shown_if(found)
+            found.order.taken("order") if "shuffle" in document or not found.shuffled else found.order.lost(NOTHING_LIKE_IT_HERE)
+        if conditions := self._shown_if(found):
+            document["show_if"] = conditions
         if found.required is not None:
             note = _("It had to be answered; here nobody has to answer it.")
             found.required.lost(note, "required") if found.required.says_yes else found.required.taken("required")
         self._remember(found, name, answer, codes)
-        return {"name": name, "text": text, **({"hint": hint} if hint else {}), **answer, **role, **shuffle, **shown_if}, None
+        return document, None
 
-    def _answer(self, found: Found, name: str) -> tuple[dict[str, Any] | None, dict[str, str], Sentence | None]:
+    def _answer(self, found: Found, name: str) -> tuple[Answer | None, dict[str, str], Sentence | None]:
         """Kind and options or limits of the answer, and the options by code; or None and the reason."""
         if found.kind in ("choice", "choices", "scale", "matrix"):
             scores = found.kind in ("scale", "matrix")
@@ -106,13 +113,13 @@ class Mapper:
             if not 2 <= len(options) <= MOST_OPTIONS:
                 return None, {}, _("It has %(count)s different choices; from 2 to 100 can be used.", count=len(options))
             kinds = {"choice": "single_choice", "choices": "multiple_choice", "scale": "ordinal_scale", "matrix": "matrix"}
-            answer: dict[str, Any] = {"kind": kinds[found.kind], "options": options}
+            answer: Answer = {"kind": kinds[found.kind], "options": options}
             if found.kind == "matrix":
                 answer["rows"], _codes = self._options(found.rows, scores=False, within=name, otherwise="row")
                 if not 1 <= len(answer["rows"]) <= MOST_ROWS:
                     return None, {}, _("It has %(count)s rows; from 1 to 50 can be used.", count=len(answer["rows"]))
             return answer, codes, None
-        limits: dict[str, Any] | None
+        limits: Answer | None
         if found.kind == "slider":
             limits, reason = self._slider(found), None
         elif found.kind == "number":
@@ -125,12 +132,12 @@ class Mapper:
 
     def _options(
         self, choices: Sequence[Choice], *, scores: bool, within: str = "", otherwise: str = "option"
-    ) -> tuple[list[dict[str, Any]], dict[str, str]]:
+    ) -> tuple[list[Option], dict[str, str]]:
         """The options or rows, and their names by code. A code that is a name stays one; numbers in an order are the scores of a scale."""
         numbers = _scores([choice.scored.text if choice.scored else choice.code for choice in choices]) if scores else None
-        options: list[dict[str, Any]] = []
+        options: list[Option] = []
         codes: dict[str, str] = {}
-        named: dict[tuple[Any, ...], tuple[Node, list[str]]] = {}
+        named: dict[Path, tuple[Node, list[str]]] = {}
         for place, choice in enumerate(choices):
             text = self._words(choice.said, "options")
             if text is None:
@@ -140,7 +147,10 @@ class Mapper:
                     where.lost(left_out) if not choice.said else where.changed(left_out)
                 continue
             name = self._name(choice.code, self._first(text), within, otherwise, taken={one["name"] for one in options})
-            options.append({"name": name, "text": text} | ({"score": numbers[place]} if numbers else {}))
+            option: Option = {"name": name, "text": text}
+            if numbers:
+                option["score"] = numbers[place]
+            options.append(option)
             codes.setdefault(choice.code, name)
             if choice.scored is not None and (numbers or choice.scored.text == choice.code):
                 choice.scored.taken("codes")
@@ -149,7 +159,7 @@ class Mapper:
                 says_score = numbers is not None and choice.scored is None
                 pairs += [] if says_score or name == choice.code else [f"{shown(choice.code)} → {name}"]
         if numbers and [one["score"] for one in options] == list(range(1, len(options) + 1)):  # as they count by themselves
-            options = [{key: value for key, value in one.items() if key != "score"} for one in options]
+            options = [{"name": one["name"], "text": one["text"]} for one in options]
         for node, pairs in named.values():
             node.changed(_("Codes became names: %(codes)s", codes=shown(", ".join(pairs))), "codes") if pairs else node.taken("codes")
         return options, codes
@@ -163,7 +173,7 @@ class Mapper:
             return name_from(plain, taken=taken, otherwise=otherwise)
         return name_from(text, taken=taken, otherwise=otherwise)
 
-    def _slider(self, found: Found) -> dict[str, Any]:
+    def _slider(self, found: Found) -> Answer:
         """From 0 to 100 where nothing else is said, and in steps that end at the largest answer."""
         low, high = (end[0] if end else None for end in (found.minimum, found.maximum))
         step = found.step[0] if found.step and found.step[0] and found.step[0] > 0 else 1.0
@@ -181,13 +191,18 @@ class Mapper:
             for node in nodes:
                 note = _("It goes from %(low)s to %(high)s in 100 steps.", low=f"{low:.15g}", high=f"{high:.15g}")
                 node.changed(note)
-        texts = {"low": self._words(found.low, "bounds"), "high": self._words(found.high, "bounds")}
-        said_ends = {key: words for key, words in texts.items() if words}
-        return {"kind": "slider", "minimum": low, "maximum": high, **({} if step == 1 else {"step": step}), **said_ends}
+        slider: Answer = {"kind": "slider", "minimum": low, "maximum": high}
+        if step != 1:
+            slider["step"] = step
+        if words := self._words(found.low, "bounds"):
+            slider["low"] = words
+        if words := self._words(found.high, "bounds"):
+            slider["high"] = words
+        return slider
 
-    def _shown_if(self, found: Found) -> dict[str, Any]:
+    def _shown_if(self, found: Found) -> list[ReadCondition]:
         if not found.condition:
-            return {}
+            return []
         conditions = conditions_of(found.logic, self.known) if found.logic else None
         values = {"condition": shown(found.condition_said)}
         for node in found.condition:
@@ -195,9 +210,9 @@ class Mapper:
                 node.lost(_("It was shown only if %(condition)s; now it is always shown.", **values), "condition")
             else:
                 node.taken("condition")
-        return {"show_if": conditions} if conditions else {}
+        return conditions or []
 
-    def _remember(self, found: Found, name: str, answer: Mapping[str, Any], codes: Mapping[str, str]) -> None:
+    def _remember(self, found: Found, name: str, answer: Answer, codes: Mapping[str, str]) -> None:
         """Keep the names by which later conditions find its answers."""
         if answer["kind"] == "matrix":
             for row, known_as in zip(answer["rows"], found.rows_known_as, strict=False):
@@ -270,13 +285,16 @@ def _scores(codes: Sequence[str]) -> list[float] | None:
     return given if given and in_order and len(given) == len(codes) else None
 
 
-def _number(found: Found) -> tuple[dict[str, Any] | None, Sentence | None]:
+def _number(found: Found) -> tuple[Answer | None, Sentence | None]:
     low, high = (end[0] if end else None for end in (found.minimum, found.maximum))
     if low is None or high is None or not low < high:
         return None, _("A number needs a smallest and a largest answer.")
     _mark(node for _value, node in _given(found.minimum, found.maximum))
     _mark(found.whole_said)
-    return {"kind": "number", "minimum": low, "maximum": high, **({} if found.whole else {"whole": False})}, None
+    number: Answer = {"kind": "number", "minimum": low, "maximum": high}
+    if not found.whole:
+        number["whole"] = False
+    return number, None
 
 
 def _given(*numbers: Number | None) -> list[Number]:
@@ -288,7 +306,7 @@ def _mark(nodes: Iterable[Node]) -> None:
         node.taken("bounds")
 
 
-def _date(found: Found) -> tuple[dict[str, Any] | None, Sentence | None]:
+def _date(found: Found) -> tuple[Answer | None, Sentence | None]:
     """The month of a date; a day could point to a person."""
     ends: list[str] = []
     for end in (found.earliest, found.latest):
@@ -304,7 +322,7 @@ def _date(found: Found) -> tuple[dict[str, Any] | None, Sentence | None]:
     return {"kind": "date", "earliest": ends[0], "latest": ends[1]}, None
 
 
-def _few_words(found: Found) -> dict[str, Any]:
+def _few_words(found: Found) -> Answer:
     longest = found.longest[0] if found.longest else None
     if found.longest:
         found.longest[1].taken("bounds")
@@ -316,13 +334,13 @@ def _few_words(found: Found) -> dict[str, Any]:
     return {"kind": "short_text", "longest": longest}
 
 
-def _is_whole(answer: Mapping[str, Any]) -> bool:
+def _is_whole(answer: Answer) -> bool:
     if answer["kind"] == "number":
         return bool(answer.get("whole", True))
     return float(answer["minimum"]).is_integer() and float(answer.get("step", 1)).is_integer()
 
 
-def _die_of(found: Found, document: Mapping[str, Any] | None) -> dict[str, str] | None:
+def _die_of(found: Found, document: Document | None) -> dict[str, str] | None:
     """How the die could protect the answer: the options that mean yes and no, empty names for two to six categories, None for no way."""
     if document is None or document["kind"] not in ("single_choice", "ordinal_scale"):
         return None

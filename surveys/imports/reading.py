@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import IO, TypedDict
 
 from surveys.imports import files
+from surveys.imports.documents import Proposed
 from surveys.imports.mapping import Mapper
 from surveys.imports.readers import limesurvey, qualtrics, question_tables, redcap, surveyjs
 from surveys.imports.trees import Attribute, Node, place_of
@@ -36,11 +37,11 @@ class Line(TypedDict):
 
 
 class Proposal(TypedDict):
-    """The questions of a file, and its report. Each question has a `document`, or none, and `die`: how the die could protect it."""
+    """The questions of a file, and its report."""
 
     kind: str
     encoding: str
-    questions: list[dict[str, object]]
+    questions: list[Proposed]
     lines: list[Line]
 
 

@@ -4,7 +4,7 @@ import pickle
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from threading import Lock
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 Made = TypeVar("Made")
 
@@ -17,13 +17,13 @@ def pickled_bytes(made: object) -> int:
 class Shelf(Generic[Made]):
     """A function whose results are kept by its arguments. The result that nobody asked for longest goes first."""
 
-    def __init__(self, make: Callable[..., Made], *, most_bytes: int, size: Callable[[Made], int]) -> None:
+    def __init__(self, make: Callable[..., Made], *, most_bytes: int, size: Callable[..., int]) -> None:
         self.make, self.most_bytes, self.size = make, most_bytes, size
         self.bytes = 0
         self._kept: OrderedDict[Hashable, tuple[Made, int]] = OrderedDict()
         self._lock = Lock()
 
-    def __call__(self, *arguments: Any) -> Made:
+    def __call__(self, *arguments: object) -> Made:
         with self._lock:
             if found := self._kept.get(arguments):
                 self._kept.move_to_end(arguments)
@@ -48,6 +48,6 @@ class Shelf(Generic[Made]):
             self.bytes = 0
 
 
-def kept(*, most_bytes: int, size: Callable[[Any], int] = pickled_bytes) -> Callable[[Callable[..., Made]], Shelf[Made]]:
+def kept(*, most_bytes: int, size: Callable[..., int] = pickled_bytes) -> Callable[[Callable[..., Made]], Shelf[Made]]:
     """Decorate a function of hashable arguments whose results never change."""
     return lambda make: Shelf(make, most_bytes=most_bytes, size=size)
