@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
-from surveys.drafting.texts import in_languages
+from surveys.drafting.translations import in_languages
 from surveys.study_file import define, document_of
 
 Unchecked: TypeAlias = Any

@@ -7,13 +7,17 @@ languages at once, so its texts count as made for each other; from then on they 
 """
 
 import hashlib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
+
+from pydantic import BaseModel
 
 from surveys.definition import StudyDefinition
-from surveys.drafting.texts import gaps_in
-from surveys.questions.parts import texts_of
+from surveys.drafting.texts import gaps_in, untranslated
+from surveys.questions.parts import Text, texts_of
 
+AnyPart = TypeVar("AnyPart", bound=BaseModel)
 HASH_LETTERS = 8
 Records = Mapping[str, Collection[str]]
 """Language → the hashes of the originals and of what translates them."""
@@ -99,3 +103,20 @@ def _pair(text: Outdated) -> str:
 
 def _hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:HASH_LETTERS]
+
+
+def in_languages(part: AnyPart, languages: Sequence[str]) -> AnyPart:
+    """The same part with every text that its author gave in exactly these languages; a new language starts as gaps."""
+    changed = {name: _in_languages(getattr(part, name), languages) for name in part.model_fields_set}
+    return part.model_copy(update=changed)
+
+
+def _in_languages(value: object, languages: Sequence[str]) -> object:
+    if isinstance(value, Text):
+        known = {languages[0]: value.root} if isinstance(value.root, str) else value.root  # one string is in the first language
+        first = next((known[code] for code in languages if code in known), next(iter(known.values())))
+        texts = {code: known.get(code) or untranslated(first) for code in languages}
+        return Text(texts if len(texts) > 1 else texts[languages[0]])
+    if isinstance(value, tuple):
+        return tuple(_in_languages(item, languages) for item in value)
+    return in_languages(value, languages) if isinstance(value, BaseModel) else value

@@ -90,10 +90,12 @@ def _differences(mine: object, theirs: object, place: str = "") -> Iterator[str]
         for number, (one, other) in enumerate(zip(mine, theirs, strict=True), start=1):
             yield from _differences(one, other, f"{place} {number}")
     elif mine != theirs:
-        values = {"place": place, "mine": _shown(mine), "theirs": _shown(theirs)}
+        values = {"place": place, "mine": _shown(mine, place), "theirs": _shown(theirs, place)}
         yield (_("%(place)s is lost: %(mine)s") if theirs is None else _("%(place)s is %(theirs)s there, not %(mine)s")) % values
 
 
-def _shown(value: object) -> str:
+def _shown(value: object, place: str) -> str:
     text = _("nothing") if value is None else str(value)
+    if place.rpartition(".")[2] in ("kind", "role"):
+        text = text.replace("_", " ")
     return text if len(text) <= 80 else f"{text[:79]}…"

@@ -8,7 +8,7 @@ from django.test import Client
 from django.urls import reverse
 
 from audit.models import Entry
-from surveys.drafting.texts import in_languages
+from surveys.drafting.translations import in_languages
 from surveys.models import Study, StudyStatus
 from surveys.questions.parts import Text
 from surveys.study_file import define, document_of

@@ -120,7 +120,7 @@ def test_what_the_program_can_say_comes_back_equal(program: str, data: st.DataOb
 
 
 LOST: dict[str, tuple[str, dict[str, Any], str]] = {
-    "a role": (REDCAP, {"kind": "number", "minimum": 0, "maximum": 9, "role": "sensitive"}, "role is quasi_identifier there"),
+    "a role": (REDCAP, {"kind": "number", "minimum": 0, "maximum": 9, "role": "sensitive"}, "role is quasi identifier there"),
     "a unit": (QUALTRICS, {"kind": "number", "minimum": 0, "maximum": 9, "unit": "km", **ROLE}, "unit is lost: km"),
     "a step": (REDCAP, {"kind": "slider", "minimum": 0, "maximum": 10, "step": 0.5, **ROLE}, "step is lost: 0.5"),
     "a month": (QUALTRICS, {"kind": "date", "earliest": "2020-01", "latest": "2021-01", **ROLE}, "cannot ask for a month"),
@@ -134,7 +134,7 @@ LOST: dict[str, tuple[str, dict[str, Any], str]] = {
     "a scale": (
         QUALTRICS,
         {"kind": "ordinal_scale", "options": [{"name": "a", "text": "A"}, {"name": "b", "text": "B"}], **ROLE},
-        "kind is single_choice there, not ordinal_scale",
+        "kind is single choice there, not ordinal scale",
     ),
 }  # fmt: skip
 

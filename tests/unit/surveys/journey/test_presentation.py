@@ -26,7 +26,7 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> Any:
         }
         protocol = FrozenProtocol(id=1, version=3, definition=study, media=media)
         monkeypatch.setattr(presenting, "frozen_protocol", lambda protocol_id: protocol)
-        return presenting.presentation.__wrapped__(1, language)
+        return presenting.presentation.make(1, language)
 
     return present
 
