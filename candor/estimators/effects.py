@@ -54,6 +54,10 @@ CONTRADICTED = (
     "{test.statistic:.2f}, p ≤ {p_value}). So an assumption fails, or the die was not the stated one; no cheater proportion, effect or "
     "prevalence is given."
 )
+CONTRADICTED_BY_ARM = (
+    "No effect is given: even if cheaters differ by arm, no shares between 0 and 1 explain the answers (likelihood ratio "
+    "{test.statistic:.2f}, p ≤ {p_value}). So an assumption fails, or the die was not the stated one."
+)
 PREVALENCE_OUTSIDE = "The prevalence in arm {arm!r} was estimated at {raw:.3f}, outside [0, 1]: the most likely possible one is given."
 NOT_CONVERGED = "The efficient fit did not settle: its numbers are approximate."
 
@@ -131,13 +135,15 @@ def estimate_outcome(counts: npt.ArrayLike, *, design: Design, level: float = 0.
     efficient = fit.joint_estimates(null_variance=null_variances(table, design))
     effects = described(efficient, EFFICIENT, settled) + described(simple, DIFFERENCE_IN_MEANS)
     if identification.arm_specific_cheaters and design.cheater_model.yes_rate is None:
+        by_arm = likelihood_region(table, design, level=level, kappa=1.0)
         effects += effects_from_joint_estimates(
             efficient_kernel(table, design, arm_specific_cheaters=True),
             design=design,
             method=EFFICIENT_ARM_SPECIFIC,
             level=level,
             assumption=ARM_SPECIFIC,
-            shadows=_shadows(likelihood_region(table, design, level=level, kappa=1.0), level=level),
+            shadows=_shadows(by_arm, level=level),
+            notes=(contradiction(by_arm.model_test, CONTRADICTED_BY_ARM),) if by_arm.model_test.contradicts(level) else (),
         )
 
     prevalence, about_prevalence = _prevalence(fit, region, design, level=level) if identification.prevalence else ((), [])
@@ -173,9 +179,9 @@ def _bounds(region: LikelihoodRegion) -> Bounds:
     return Bounds(cheater_proportion=_cheaters(region.open_honest_proportion), effect=effect)
 
 
-def contradiction(test: ModelTest) -> str:
-    """The sentence that the answers contradict the model."""
-    return CONTRADICTED.format(test=test, p_value=f"{test.p_value:.3f}" if test.p_value >= 0.0005 else "0.0005")
+def contradiction(test: ModelTest, sentence: str = CONTRADICTED) -> str:
+    """The sentence that the answers contradict the model, with its test."""
+    return sentence.format(test=test, p_value=f"{test.p_value:.3f}" if test.p_value >= 0.0005 else "0.0005")
 
 
 def _shadows(region: LikelihoodRegion, *, level: float) -> list[Shadow]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from candor.designs.design import CheaterModel, Design, ForcedResponse
@@ -32,6 +32,9 @@ CASES = [
     build(SYMMETRIC, "unknown"),
     build(THREE),
 ]
+
+BY_ARM_ALONE = (build(THREE), np.array([[[1, 1], [20, 1], [1, 1]], [[1, 1], [1, 20], [20, 1]]]))
+"""The answers contradict the model in which cheaters differ by arm, and not that of the headline."""
 
 
 @st.composite
@@ -168,6 +171,7 @@ def shares_and_p_values_are_possible_numbers(estimate: OutcomeEstimate) -> None:
 
 @settings(max_examples=150)
 @given(studies())
+@example(BY_ARM_ALONE)
 def test_an_estimate_survives_json_agrees_with_itself_gives_reasons_and_is_possible(study: tuple[Design, np.ndarray]) -> None:
     design, counts = study
     estimate = estimate_outcome(counts, design=design)
@@ -175,6 +179,15 @@ def test_an_estimate_survives_json_agrees_with_itself_gives_reasons_and_is_possi
     intervals_contain_their_values_and_agree_with_the_test(estimate)
     every_missing_value_has_a_reason_in_the_notes(estimate)
     shares_and_p_values_are_possible_numbers(estimate)
+
+
+def test_answers_that_contradict_one_method_alone_are_told_so_there() -> None:
+    design, counts = BY_ARM_ALONE
+    estimate = estimate_outcome(counts, design=design)
+    values = {one.method: one.value is None for one in estimate.effects}
+    assert values == {"efficient": False, "difference_in_means": False, "efficient_arm_specific_cheaters": True}
+    assert estimate.effects[-1].notes[0].startswith("No effect is given: even if cheaters differ by arm")
+    assert not any(note.startswith("The answers contradict the model") for note in estimate.notes)
 
 
 def test_the_same_counts_give_the_same_result_as_list_array_or_floats() -> None:
