@@ -5,6 +5,7 @@ from django.shortcuts import redirect, render
 from django.templatetags.static import static
 from django.utils import translation
 from django.utils.cache import patch_vary_headers
+from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_safe
 from django.views.generic import RedirectView
 
@@ -23,8 +24,11 @@ DEMONSTRATION = {"die": die_of(0), "second_yes": len(FACES[1]["yes"]), "second_n
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
     """Strangers read it in any language; the pages of people with an account are English."""
-    if request.user.is_authenticated:
-        return render(request, "home.html", DEMONSTRATION)
+    return render(request, "home.html", DEMONSTRATION) if request.user.is_authenticated else _of_strangers(request)
+
+
+@gzip_page  # no secret is in it
+def _of_strangers(request: HttpRequest) -> HttpResponse:
     language = of_stranger(request)
     with translation.override(language):
         response = render(request, "home.html", {**DEMONSTRATION, "language": language, "languages": list(LANGUAGE_NAMES.items())})

@@ -1,5 +1,6 @@
 """The first paint of every step: less than 1.5 seconds at 400 kbit/s, counted from what must arrive before it and not from a clock."""
 
+import gzip
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -53,7 +54,7 @@ def seconds_to_first_paint(page: Any, sent: int) -> float:
 
 
 def shown(study: Study) -> Iterator[tuple[str, Any, int]]:
-    """The pages, each with its bytes on the line: `surveys.journey.pages` compresses what holds no secret."""
+    """The pages, each with its bytes on the line: those without a secret, and parts without one, are compressed."""
     client = Client(headers={"Accept-Encoding": "gzip, deflate, br"})
     for step in ALL_STEPS:
         if step in ("direct_consent", "direct_questions"):
@@ -62,7 +63,7 @@ def shown(study: Study) -> Iterator[tuple[str, Any, int]]:
         page, sent = unpacked(response)
         assert step == "finished" or step in page.xpath("//input[@name='step']/@value"), step
         yield step, page, sent
-    for address in (reverse(f"surveys:{name}", args=[study.slug]) for name in ("privacy", "transparency", "withdraw")):
+    for address in ("/", *(reverse(f"surveys:{name}", args=[study.slug]) for name in ("privacy", "transparency", "withdraw"))):
         response = client.get(address)
         assert response.status_code == 200, address
         yield address, *unpacked(response)
@@ -70,8 +71,8 @@ def shown(study: Study) -> Iterator[tuple[str, Any, int]]:
 
 def unpacked(response: HttpResponse) -> tuple[Any, int]:
     """The page, and how many bytes brought it."""
-    is_packed = response.headers.get("Content-Encoding") == "deflate"
-    content = zlib.decompress(response.content) if is_packed else response.content
+    unpack = {"deflate": zlib.decompress, "gzip": gzip.decompress}.get(response.headers.get("Content-Encoding", ""), bytes)
+    content = unpack(response.content)
     return html.fromstring(content.decode()), len(response.content)
 
 
