@@ -18,7 +18,7 @@ from surveys.journey import services as participation
 from surveys.journey.services import Visit
 from surveys.models import CreditBook, Participant, Study
 from surveys.tokens import hash_of_token, new_token, withdrawal_code
-from tests.categories import with_frequency
+from tests.categories import PROBATION, with_frequency
 from tests.course_students import launch, platform_for_tests, study_with_credit
 from tests.credit_tokens import blinding, token
 from tests.jobs import attempt, catch, claimed
@@ -80,7 +80,7 @@ def walk_a_course(
 ) -> list[str]:
     """Let all students go through, hours and a night pass, and look at everything that is stored anywhere; the students with a score."""
     catch(monkeypatch)
-    study = study_with_credit(allocation={"planned_participants": 2 * students}, questions=with_frequency())
+    study = study_with_credit(allocation={"planned_participants": 2 * students}, questions=[*with_frequency(), PROBATION])
     rng = random.Random(seed)
     with platform_for_tests() as platform:
         platform.registered()
