@@ -34,7 +34,7 @@ class Message(LTIAdvantageMessageLaunchAbstract):
     """One launch: what the platform posts to the tool."""
 
     def __init__(self, question: dict[str, str], configuration: Configuration) -> None:
-        super().__init__(None, configuration)  # type: ignore[arg-type]
+        super().__init__(None, configuration)
         self.question = question
 
     def get_preflight_response(self) -> dict[str, Any]:

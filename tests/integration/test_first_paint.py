@@ -15,7 +15,7 @@ from lxml import html
 
 from surveys.journey.steps import ALL_STEPS
 from surveys.models import Study
-from tests.factories import recruiting_study, walk
+from tests.factories import logged_in, recruiting_study, walk
 
 pytestmark = pytest.mark.django_db
 STATIC = Path(settings.BASE_DIR) / "platform/static"
@@ -95,3 +95,12 @@ def test_the_count_sees_what_comes_before_the_paint_and_at_the_same_time(head: s
     pages = [html.fromstring(f"<html><head><link rel='stylesheet' href='/static/css/base.css'>{more}</head></html>") for more in ("", head)]
     usual, changed = (seconds_to_first_paint(page, 0) for page in pages)
     assert (changed > usual) == is_slower
+
+
+def test_the_home_page_of_somebody_with_an_account_holds_a_secret_and_is_not_compressed() -> None:
+    client, wanted = logged_in(recruiting_study().owner), {"Accept-Encoding": "gzip"}
+    with_secret, without = client.get("/", headers=wanted), Client().get("/", headers=wanted)
+    assert b"csrfmiddlewaretoken" in with_secret.content
+    assert "Content-Encoding" not in with_secret.headers
+    assert without.headers["Content-Encoding"] == "gzip"
+    assert b"csrfmiddlewaretoken" not in gzip.decompress(without.content)
