@@ -56,6 +56,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("in-class/<str:code>/batches/", classroom.class_batches, name="class_batches"),
     path("open-studies/", about.open_studies, name="open_studies"),
     path("two-worlds/", about.two_worlds, name="two_worlds"),
+    path("privacy/", about.privacy_for_strangers, name="privacy_for_strangers"),
     path("data/log-heads.json", about.log_heads, name="log_heads"),
     path("studies/", investigator.studies, name="studies"),
     path("studies/<slug:slug>/", investigator.study, name="study"),

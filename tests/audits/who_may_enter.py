@@ -81,6 +81,7 @@ EVERYWHERE: dict[str, tuple[Any, ...]] = {
     "analysis:bring_records":          (LOGIN,  200,    403,    403,    403,    200,    403,    403,    200),
     "analysis:api_bring_records":      (NO,     405,    403,    403,    403,    405,    403,    403,    405),
     "analysis:api_data_sets":          (NO,     200,    200,    200,    200,    200,    200,    200,    200),
+    "surveys:privacy_for_strangers":   (200,    200,    200,    200,    200,    200,    200,    200,    200),
     "surveys:two_worlds":              (200,    200,    200,    200,    200,    200,    200,    200,    200),
     "surveys:open_studies":            (200,    200,    200,    200,    200,    200,    200,    200,    200),
     "surveys:in_class":                (200,    200,    200,    200,    200,    200,    200,    200,    200),
