@@ -243,6 +243,7 @@ RECRUITING: dict[str, tuple[Any, ...]] = {
     "webhooks:webhooks":               (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "webhooks:api_webhooks":           (NO,     200,    200,    404,    404,    404,    404,    404,    200),
     "webhooks:api_webhook":            (NO,     404,    404,    404,    404,    404,    404,    404,    404),
+    "webhooks:api_secret":             (NO,     405,    405,    405,    405,    405,    405,    405,    405),
     "webhooks:api_deliveries":         (NO,     404,    404,    404,    404,    404,    404,    404,    404),
     "webhooks:api_send_again":         (NO,     405,    405,    405,    405,    405,    405,    405,    405),
 }  # fmt: skip

@@ -52,6 +52,7 @@ MIDDLEWARE = [
     "accounts.login.middleware.StaffUsers",
     "accounts.login.middleware.StaffMessages",
     "accounts.login.middleware.StaffMiddleware",
+    "config.idempotency.middleware.IdempotencyMiddleware",
     "config.api_schema.ConditionalApiMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "config.error_responses.ExpectedErrorMiddleware",
