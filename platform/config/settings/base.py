@@ -198,6 +198,8 @@ SPECTACULAR_SETTINGS = {
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "SERVE_INCLUDE_SCHEMA": False,
     "ENUM_NAME_OVERRIDES": {
+        "AccountRole": "accounts.models.Role",
+        "MemberRole": "surveys.models.MemberRole",
         "StudyStatus": "surveys.models.StudyStatus",
         "RunStatus": "analysis.models.RunStatus",
         "SweepStatus": "analysis.models.SweepStatus",
