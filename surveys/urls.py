@@ -4,9 +4,9 @@ from django.urls import URLPattern, URLResolver, path
 
 from accounts.access import in_own_language
 from surveys.allocation import api as arms
-from surveys.builder import api as definitions
 from surveys.builder.about import About, Languages, ListOfSentences
 from surveys.builder.allocation import AllocationPage
+from surveys.builder.api import definitions, drafts
 from surveys.builder.arms import ArmPage, Arms, PageOfArm
 from surveys.builder.beginnings import duplicate, import_page, new_study
 from surveys.builder.file import Archive, StudyFile
@@ -27,12 +27,15 @@ from surveys.preregistration import views as plans
 from surveys.public import views as about
 from surveys.recruitment import api as codes
 from surveys.recruitment import views as recruitment
+from surveys.retention import api as forgetting
 from surveys.retention import views as retention
 from surveys.review import api as reviews
 from surveys.review import views as irb
+from surveys.sharing import api as team
 from surveys.sharing import views as people
 from surveys.studies import api as studies
 from surveys.studies import views as investigator
+from surveys.words import api as texts
 from surveys.words import views as written
 
 app_name = "surveys"
@@ -128,6 +131,21 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/v1/studies/", studies.Studies.as_view(), name="api_studies"),
     path("api/v1/studies/<slug:slug>/", studies.StudyDetail.as_view(), name="api_study"),
     path("api/v1/studies/<slug:slug>/definition/", definitions.Definition.as_view(), name="api_definition"),
+    path("api/v1/new-study/", studies.Beginnings.as_view(), name="api_new_study"),
+    path("api/v1/import-study/", studies.ImportStudy.as_view(), name="api_import_study"),
+    path("api/v1/invitations/<str:token>/", team.InvitationToStudy.as_view(), name="api_invitation"),
+    path("api/v1/studies/<slug:slug>/archive/", studies.StudyArchive.as_view(), name="api_archive"),
+    path("api/v1/studies/<slug:slug>/duplicate/", studies.Duplicate.as_view(), name="api_duplicate"),
+    path("api/v1/studies/<slug:slug>/new-version/", drafts.NewVersion.as_view(), name="api_new_version"),
+    path("api/v1/studies/<slug:slug>/history/", drafts.History.as_view(), name="api_history"),
+    path("api/v1/studies/<slug:slug>/history/taken-back/", drafts.TakeBackChange.as_view(), name="api_take_back_change"),
+    path("api/v1/studies/<slug:slug>/history/restored/", drafts.RestoreVersion.as_view(), name="api_restore_version"),
+    path("api/v1/studies/<slug:slug>/people/", team.People.as_view(), name="api_people"),
+    path("api/v1/studies/<slug:slug>/people/<str:username>/", team.Person.as_view(), name="api_person"),
+    path("api/v1/studies/<slug:slug>/owner/", team.Owner.as_view(), name="api_owner"),
+    path("api/v1/studies/<slug:slug>/invitations/<int:number>/", team.WaitingInvitation.as_view(), name="api_waiting_invitation"),
+    path("api/v1/studies/<slug:slug>/retention/", forgetting.Retention.as_view(), name="api_retention"),
+    path("api/v1/studies/<slug:slug>/words/", texts.WrittenWords.as_view(), name="api_words"),
     path("api/v1/studies/<slug:slug>/translations/", definitions.Translations.as_view(), name="api_translations"),
     path("api/v1/studies/<slug:slug>/imports/", definitions.Imports.as_view(), name="api_imports"),
     path("api/v1/studies/<slug:slug>/exports/<slug:program>/", definitions.Export.as_view(), name="api_export"),
@@ -136,6 +154,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/v1/studies/<slug:slug>/codes/made/", codes.MadeCodes.as_view(), name="api_make_codes"),
     path("api/v1/studies/<slug:slug>/completion-codes/", codes.CompletionCodes.as_view(), name="api_completion_codes"),
     path("api/v1/studies/<slug:slug>/arms/", arms.Arms.as_view(), name="api_arms"),
+    path("api/v1/studies/<slug:slug>/arms/<str:arm>/files/", drafts.ArmFiles.as_view(), name="api_arm_files"),
+    path("api/v1/studies/<slug:slug>/arms/<str:arm>/files/<str:name>/", drafts.ArmFile.as_view(), name="api_arm_file"),
     path("api/v1/studies/<slug:slug>/arms/<str:arm>/", arms.Arm.as_view(), name="api_arm"),
     path("api/v1/studies/<slug:slug>/protocol/", reviews.ProtocolPacket.as_view(), name="api_protocol"),
     path("api/v1/studies/<slug:slug>/protocol/changes/", reviews.ProtocolChanges.as_view(), name="api_protocol_changes"),

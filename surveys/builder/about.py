@@ -60,6 +60,8 @@ class About(DraftPage):
             "languages": languages if languages != ["en"] else None,
             "entry": entry | ({"completion_url": address} if address else {}) or None,
         }
+        if self.definition.entry.ways:
+            value["entry"] = self.document["entry"]
         return {key: given for key, given in value.items() if given}
 
     def _contact(self, form: DraftForm) -> Said | None:

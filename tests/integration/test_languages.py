@@ -81,17 +81,20 @@ def test_a_page_is_light_in_every_language() -> None:
             assert sum(len(gzip.compress(part)) for part in parts) < MOST, (address, code)
 
 
+NUMBER = "5f1c0000000000000000000a"
+
+
 def test_the_switch_keeps_the_invitation_and_the_choice_and_stores_nothing() -> None:
     study, client = study_in_every_language(entry={"kind": "prolific", "completion_url": "https://app.prolific.com/x"}), Client()
     address = reverse("surveys:journey", args=[study.slug])
-    page = html.fromstring(client.get(f"{address}?PROLIFIC_PID=5f1c").content.decode())
+    page = html.fromstring(client.get(f"{address}?PROLIFIC_PID={NUMBER}").content.decode())
     link = page.xpath("//nav[@class='languages']/a[@hreflang='pl']/@href")[0]
-    assert link == "?PROLIFIC_PID=5f1c&language=pl"
+    assert link == f"?PROLIFIC_PID={NUMBER}&language=pl"
     polish = html.fromstring(client.get(address + link).content.decode())
-    assert (polish.get("lang"), polish.xpath("//input[@name='panel_identifier']/@value")) == ("pl", ["5f1c"])
+    assert (polish.get("lang"), polish.xpath("//input[@name='PROLIFIC_PID']/@value")) == ("pl", [NUMBER])
     assert client.cookies["candor_language"]["path"] == address
     assert not client.cookies["candor_language"]["max-age"]
-    send(client, study, "welcome", language="pl", panel_identifier="5f1c")
+    send(client, study, "welcome", language="pl", PROLIFIC_PID=NUMBER)
     client.get(address, {"language": "nl"})
     send(client, study, "consent", choice="agree")
     client.get(address, {"language": "ar"})

@@ -52,6 +52,7 @@ MIDDLEWARE = [
     "accounts.login.middleware.StaffUsers",
     "accounts.login.middleware.StaffMessages",
     "accounts.login.middleware.StaffMiddleware",
+    "config.idempotency.middleware.IdempotencyMiddleware",
     "config.api_schema.ConditionalApiMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "config.error_responses.ExpectedErrorMiddleware",
@@ -197,6 +198,8 @@ SPECTACULAR_SETTINGS = {
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "SERVE_INCLUDE_SCHEMA": False,
     "ENUM_NAME_OVERRIDES": {
+        "AccountRole": "accounts.models.Role",
+        "MemberRole": "surveys.models.MemberRole",
         "StudyStatus": "surveys.models.StudyStatus",
         "RunStatus": "analysis.models.RunStatus",
         "SweepStatus": "analysis.models.SweepStatus",
