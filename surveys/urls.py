@@ -4,7 +4,7 @@ from django.urls import URLPattern, URLResolver, path
 
 from accounts.access import in_own_language
 from surveys.allocation import api as arms
-from surveys.builder.about import About, Languages, ListOfSentences
+from surveys.builder.about import About, Languages, ListOfSentences, WaysIn
 from surveys.builder.allocation import AllocationPage
 from surveys.builder.api import definitions, drafts
 from surveys.builder.arms import ArmPage, Arms, PageOfArm
@@ -17,6 +17,8 @@ from surveys.builder.overview import Company, Overview
 from surveys.builder.planned_tests import PlannedTestsPage
 from surveys.builder.texts import Consent, Debrief, DirectQuestions, Plans, Subgroups
 from surveys.classroom import views as classroom
+from surveys.entrances import api as entrances_api
+from surveys.entrances import views as entrances
 from surveys.journey import preview
 from surveys.journey import views as participant
 from surveys.log import api as api_log
@@ -57,6 +59,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("in-class/<str:code>/", classroom.class_room, name="class_room"),
     path("in-class/<str:code>/screen/", classroom.class_screen, name="class_screen"),
     path("in-class/<str:code>/batches/", classroom.class_batches, name="class_batches"),
+    path("join/", entrances.join, name="join"),
     path("open-studies/", about.open_studies, name="open_studies"),
     path("two-worlds/", about.two_worlds, name="two_worlds"),
     path("privacy/", about.privacy_for_strangers, name="privacy_for_strangers"),
@@ -68,6 +71,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/build/history/", in_own_language(History.as_view()), name="build_history"),
     path("studies/<slug:slug>/build/about/", in_own_language(About.as_view()), name="build_about"),
     path("studies/<slug:slug>/build/languages/", in_own_language(Languages.as_view()), name="build_languages"),
+    path("studies/<slug:slug>/build/ways/", WaysIn.as_view(), name="build_ways"),
     path("studies/<slug:slug>/build/languages/words.po", ListOfSentences.as_view(), name="build_words"),
     path("studies/<slug:slug>/build/consent/", in_own_language(Consent.as_view()), name="build_consent"),
     path("studies/<slug:slug>/build/allocation/", in_own_language(AllocationPage.as_view()), name="build_allocation"),
@@ -110,6 +114,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/protocol/<int:version>/sign-offs/", irb.sign, name="sign"),
     path("review/privacy-limit/", irb.privacy_limit, name="privacy_limit"),
     path("studies/<slug:slug>/codes/", recruitment.codes, name="codes"),
+    path("studies/<slug:slug>/ways-in/", entrances.ways_in, name="ways_in"),
+    path("studies/<slug:slug>/poster/", entrances.poster, name="poster"),
+    path("studies/<slug:slug>/letters/", entrances.letters, name="letters"),
     path("studies/<slug:slug>/link.svg", recruitment.link_qr, name="study_link_qr"),
     path("studies/<slug:slug>/preview/", preview.preview, name="preview"),
     path("studies/<slug:slug>/preview/media/<uuid:media_id>/", preview.preview_media, name="preview_media"),
@@ -152,6 +159,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/v1/studies/<slug:slug>/media/", files.MediaFiles.as_view(), name="api_media"),
     path("api/v1/studies/<slug:slug>/codes/", codes.EntryCodes.as_view(), name="api_codes"),
     path("api/v1/studies/<slug:slug>/codes/made/", codes.MadeCodes.as_view(), name="api_make_codes"),
+    path("api/v1/studies/<slug:slug>/ways-in/", entrances_api.WaysIn.as_view(), name="api_ways_in"),
+    path("api/v1/studies/<slug:slug>/ways-in/join-codes/", entrances_api.JoinCodes.as_view(), name="api_join_codes"),
     path("api/v1/studies/<slug:slug>/completion-codes/", codes.CompletionCodes.as_view(), name="api_completion_codes"),
     path("api/v1/studies/<slug:slug>/arms/", arms.Arms.as_view(), name="api_arms"),
     path("api/v1/studies/<slug:slug>/arms/<str:arm>/files/", drafts.ArmFiles.as_view(), name="api_arm_files"),

@@ -90,7 +90,7 @@ def _way_named(sent: QueryDict, entry: Entry, *, study_id: int) -> NamedWay:
 
 
 def to_bring(arrival: Arrival, entry: Entry) -> str:
-    """The content that the token carries: the way, the person's number at the panel, and what goes back; empty where there is one way."""
+    """The content of the token: the way, the person's number at the panel, and what goes back; nothing where there is but one way."""
     if entry.is_one and not arrival.identifier:
         return ""
     text = json.dumps([arrival.way.name, arrival.identifier, dict(arrival.back)], separators=(",", ":"))
