@@ -21,6 +21,8 @@ LARGEST_WHOLE = 2**63 - 1
 """Databases hold no larger whole number."""
 LARGEST_JSON = 1_000_000
 LARGEST_FORM = 1_000_000
+DEFINITION_SCHEMA = {"$ref": "#/components/schemas/StudyDefinition"}
+"""A study file in the API's document, where `config.api_schema` puts what pydantic says of it."""
 _HALVES = re.compile("[\ud800-\udfff]")
 
 

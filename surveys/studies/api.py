@@ -24,7 +24,7 @@ from surveys.drafting.names import name_from
 from surveys.drafting.starter import starter_document
 from surveys.models import Study, StudyStatus
 from surveys.protocols import definition_for
-from surveys.request_bodies import BoundedForm, BoundedJson, JsonFile, YamlFile, ZipFile, body_of
+from surveys.request_bodies import DEFINITION_SCHEMA, BoundedForm, BoundedJson, JsonFile, YamlFile, ZipFile, body_of
 from surveys.studies.examples import EXAMPLES, study_from_example
 from surveys.studies.exchange import archive_of, duplicate_study, free_slug, import_study, read_upload, with_slug
 from surveys.studies.forms import WORDS, take_action
@@ -68,7 +68,7 @@ class Studies(ListAPIView[Study]):
     @extend_schema(
         operation_id="studies_create",
         description="Read a study file, YAML or JSON, into a new draft. Its videos, captions and posters follow by `media/`.",
-        request={"application/yaml": OpenApiTypes.OBJECT, "application/json": OpenApiTypes.OBJECT},
+        request={"application/yaml": DEFINITION_SCHEMA, "application/json": DEFINITION_SCHEMA},
         responses={201: StudyDetailSerializer},
     )
     def post(self, request: Request) -> Response:

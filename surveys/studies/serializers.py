@@ -3,11 +3,13 @@
 from typing import Any
 
 from django.utils.translation import gettext as _
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from surveys.languages.offered import LANGUAGE_NAMES
 from surveys.lifecycle.steps import obstacles_to_recruiting
 from surveys.models import RUNNING, Study, StudyStatus
+from surveys.request_bodies import DEFINITION_SCHEMA
 from surveys.studies.examples import EXAMPLES
 from surveys.studies.gallery import NAMES as TEMPLATES
 from surveys.studies.services import missing_before_review
@@ -100,6 +102,7 @@ class StudyDetailSerializer(StudySerializer):
         fields = (*StudySerializer.Meta.fields, "definition", "actions", "missing", "obstacles", "warnings")
         read_only_fields = fields
 
+    @extend_schema_field(DEFINITION_SCHEMA)
     def get_definition(self, study: Study) -> dict[str, Any]:
         return document_of(self.context["definition"])
 

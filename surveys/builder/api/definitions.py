@@ -5,7 +5,6 @@ from collections.abc import Mapping
 
 from django.utils.http import parse_etags
 from django.utils.translation import gettext as _
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
 from rest_framework.exceptions import NotFound, ParseError, ValidationError
 from rest_framework.parsers import BaseParser, MultiPartParser
@@ -36,7 +35,7 @@ from surveys.imports.exporting import PROGRAMS, exported
 from surveys.imports.proposing import proposal_from
 from surveys.models import Study
 from surveys.protocols import definition_for, with_known_originals
-from surveys.request_bodies import BoundedJson, JsonFile, MergePatch, YamlFile, body_of, plain_json
+from surveys.request_bodies import DEFINITION_SCHEMA, BoundedJson, JsonFile, MergePatch, YamlFile, body_of, plain_json
 from surveys.studies.services import change_definition, confirm_translations, fingerprint
 from surveys.study_file import define, document_of, dump, study_from_outside
 
@@ -46,7 +45,8 @@ IF_MATCH = OpenApiParameter(
     OpenApiParameter.HEADER,
     description="The ETag of the version that you changed. 428 without it, 412 if it is not the newest.",
 )
-DEFINITION = {(200, "application/json"): OpenApiTypes.OBJECT, (200, "application/yaml"): OpenApiTypes.OBJECT}
+PATCH = {"$ref": "#/components/schemas/StudyDefinitionPatch"}
+DEFINITION = {(200, "application/json"): DEFINITION_SCHEMA, (200, "application/yaml"): DEFINITION_SCHEMA}
 
 
 class StudyFileRenderer(BaseRenderer):
@@ -84,7 +84,7 @@ class Definition(APIView):
         operation_id="studies_replace_definition",
         description="Replace the draft's definition by another one of the same slug.",
         parameters=[IF_MATCH],
-        request={"application/json": OpenApiTypes.OBJECT, "application/yaml": OpenApiTypes.OBJECT},
+        request={"application/json": DEFINITION_SCHEMA, "application/yaml": DEFINITION_SCHEMA},
         responses=DEFINITION,
     )
     def put(self, request: Request, slug: str) -> Response:
@@ -96,7 +96,7 @@ class Definition(APIView):
         operation_id="studies_change_definition",
         description="Change parts of the draft by a JSON merge patch (RFC 7396): what is null is taken out, lists are replaced.",
         parameters=[IF_MATCH],
-        request={"application/merge-patch+json": OpenApiTypes.OBJECT, "application/json": OpenApiTypes.OBJECT},
+        request={"application/merge-patch+json": PATCH, "application/json": PATCH},
         responses=DEFINITION,
         examples=[OpenApiExample("another number of people", request_only=True, value={"allocation": {"planned_participants": 200}})],
     )
