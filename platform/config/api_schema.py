@@ -12,6 +12,7 @@ from drf_spectacular.views import SpectacularAPIView
 from pydantic import TypeAdapter
 
 from config.error_responses import PROBLEM_JSON
+from config.idempotency.middleware import HEADER, LONGEST, REPEATED, SHORTEST
 from surveys.definition import StudyDefinition
 
 PROBLEM = {
@@ -53,6 +54,19 @@ AWAY = {
     "description": "A part of the site is away, busy or full. The same request can be sent again after the seconds in Retry-After.",
     "content": {PROBLEM_JSON: {"schema": {"$ref": "#/components/schemas/Problem"}}},
 }
+IDEMPOTENCY_KEY = {
+    "name": HEADER,
+    "in": "header",
+    "required": False,
+    "description": (
+        "A random text, such as a UUID, for this request alone. Sent again with the same key within a day, it is not done again, and "
+        f"gets the same answer with `{REPEATED}: true`. The same key with another request gets 422, and 409 while the first is just being "
+        "done. Errors are not kept: the request may be corrected and sent again with the same key."
+    ),
+    "schema": {"type": "string", "minLength": SHORTEST, "maxLength": LONGEST, "pattern": r"^[!#-\[\]-~]*$"},
+    "example": "0d3b7a52-6c0e-4d5e-9a55-2f4f1a0c8f7e",
+}
+UNSAFE = ("post", "put", "patch", "delete")
 NOT_MODIFIED = {"description": "The same as what the ETag sent as If-None-Match stands for."}
 
 
@@ -62,7 +76,11 @@ def with_problems(result: dict[str, Any], generator: object, request: object, pu
     for name, schema in {"Problem": PROBLEM, **described_by_types()}.items():
         assert name not in schemas, f"{name} stands for two things"
         schemas[name] = schema
+    result["components"].setdefault("parameters", {})["IdempotencyKey"] = IDEMPOTENCY_KEY
     for operations in result["paths"].values():
+        for method in UNSAFE:
+            if method in operations:
+                operations[method].setdefault("parameters", []).append({"$ref": "#/components/parameters/IdempotencyKey"})
         for operation in operations.values():
             operation["responses"]["4XX"] = ANSWER
             operation["responses"]["503"] = AWAY
