@@ -113,6 +113,14 @@ class EntryRefusedError(JourneyError):
     situation = "code_refused"
 
 
+class PanelPreviewError(JourneyError):
+    """A panel shows the study to somebody who has not accepted it there."""
+
+    http_status = HTTPStatus.OK
+    title = _("This is a preview of the study")
+    situation = "panel_preview"
+
+
 class SectionUnknownError(JourneyError):
     http_status = HTTPStatus.NOT_FOUND
     title = _("This study has no such section")

@@ -78,7 +78,7 @@ class Definition(APIView):
         user = person_of(request)
         seat = access_study(user, slug)
         record_once_a_day(actor=user, action=actions.STUDY_EXPORTED, subject=seat.study)
-        return _answer(document_of(definition_for(seat)), slug)
+        return definition_answer(document_of(definition_for(seat)), slug)
 
     @extend_schema(
         operation_id="studies_replace_definition",
@@ -89,7 +89,7 @@ class Definition(APIView):
     )
     def put(self, request: Request, slug: str) -> Response:
         study = access_own_study(person_of(request), slug).study
-        seen = _version_seen(study, request)
+        seen = version_seen(study, request)
         return _change(study, study_from_outside(body_of(request)), seen=seen, request=request)
 
     @extend_schema(
@@ -102,7 +102,7 @@ class Definition(APIView):
     )
     def patch(self, request: Request, slug: str) -> Response:
         study = access_own_study(person_of(request), slug).study
-        seen = _version_seen(study, request)
+        seen = version_seen(study, request)
         patch = plain_json(body_of(request))
         if not isinstance(patch, dict):
             raise ParseError(_("Expected an object with the parts to change, found %(found)s.") % {"found": type(patch).__name__})
@@ -206,7 +206,7 @@ def merged(document: object, patch: object) -> object:
     return {name: part for name, part in kept.items() if name not in patch} | changed
 
 
-def _version_seen(study: Study, request: Request) -> str:
+def version_seen(study: Study, request: Request) -> str:
     """The fingerprint of the version that the program has seen, which is the newest one."""
     given = request.headers.get("If-Match")
     if not given:
@@ -222,9 +222,10 @@ def _change(study: Study, definition: StudyDefinition, *, seen: str, request: Re
         changed = change_definition(study, definition=definition, actor=person_of(request), expected_fingerprint=seen)
     except ConcurrentEditError as error:
         raise PreconditionFailedError from error
-    return _answer(changed.definition, changed.slug)
+    return definition_answer(changed.definition, changed.slug)
 
 
-def _answer(document: dict[str, object], slug: str) -> Response:
+def definition_answer(document: dict[str, object], slug: str) -> Response:
+    """A definition with its ETag."""
     headers = {"ETag": f'"{fingerprint_of(document)}"', "Content-Disposition": f'inline; filename="{slug}.yaml"'}
     return Response(document, headers=headers)
