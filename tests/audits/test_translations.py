@@ -43,6 +43,7 @@ STAFF_PAGES += ("surveys/builder/_stimulus_inputs", "surveys/builder/_answer", "
 STAFF_PAGES += tuple(f"surveys/builder/{page}" for page in ("about", "allocation", "direct_questions", "duplicate", "file", "history"))
 STAFF_PAGES += tuple(f"surveys/builder/{page}" for page in ("import", "item", "languages", "list", "markdown", "new", "overview"))
 STAFF_PAGES += tuple(f"surveys/builder/{page}" for page in ("paste", "planned_tests", "plans", "subgroups"))
+STAFF_PAGES += ("surveys/investigator/study_detail", "surveys/irb/action", "analysis/_counts", "analysis/_batch")
 STAFF_MODULES = ("analysis/learning/**/*", "analysis/data_sets/*", "analysis/ledger/*", "analysis/sources/**/*", "analysis/inbox/*")
 STAFF_MODULES += ("analysis/record_sets/*", "analysis/releases/*", "analysis/models/records", "analysis/packages/licences")
 STAFF_MODULES += ("analysis/figures/difficulties", "platform/accounts/views", "surveys/templatetags/*", "surveys/privacy/budgets")
@@ -52,7 +53,8 @@ STAFF_MODULES += ("surveys/builder/arms", "surveys/builder/services", "surveys/s
 STAFF_MODULES += ("surveys/media/video_files", "surveys/media/audio_files", "surveys/media/services", "surveys/revisions/*")
 STAFF_MODULES += tuple(f"surveys/builder/{page}" for page in ("about", "allocation", "beginnings", "file", "history", "lists"))
 STAFF_MODULES += tuple(f"surveys/builder/{page}" for page in ("overview", "planned_tests", "texts"))
-STAFF_MODULES += ("analysis/planning/*",)
+STAFF_MODULES += ("analysis/planning/*", "surveys/review/forms", "surveys/lifecycle/steps")
+STAFF_MODULES += tuple(f"surveys/studies/{name}" for name in ("consequences", "forms", "next_step", "study_actions", "views"))
 STAFF_MODULES += ("surveys/drafting/*", "surveys/allocation/*", "surveys/studies/readiness", "surveys/studies/services", "surveys/ways_in")
 STAFF_MODULES += ("surveys/privacy/exact", "surveys/privacy/words", "surveys/reading/apart")
 # Packages say these in English, and pages in the reader's language.
@@ -67,6 +69,7 @@ SAME = {
     "Candor",
     "Code",
     "Codes",
+    "Link",
     "Plan",
     "Text",
     "Tokens",

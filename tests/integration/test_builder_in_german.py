@@ -1,4 +1,4 @@
-"""The builder in German: no sentence stays English, and what a German page sends is what it showed."""
+"""A study’s pages in German, from beginning to archive: no sentence stays English, and what a page sends is what it showed."""
 
 import json
 from typing import Any
@@ -6,12 +6,14 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
+from accounts.models import Role
 from surveys.drafting.parts import PARTS
 from surveys.languages.offered import LANGUAGE_NAMES
 from surveys.models import Study, StudyStatus
+from surveys.studies.forms import WORDS
 from tests.categories import PROBATION, with_frequency
 from tests.contracts.test_question_kinds import EARLIER, EXAMPLES
-from tests.factories import document, draft_study, logged_in, study_in
+from tests.factories import document, draft_study, logged_in, person, study_in
 from tests.integration.test_builder import definition_of, errors, inputs
 from tests.integration.test_builder_history import save
 from tests.integration.test_staff_language import german, must_be_german
@@ -67,6 +69,16 @@ def test_a_survey_and_a_running_study_are_german_as_a_whole() -> None:
     must_be_german(survey.owner, pages_of(survey), content_of(survey))
     running = study_in(StudyStatus.RECRUITING)
     must_be_german(running.owner, pages_of(running), content_of(running))
+
+
+@pytest.mark.parametrize("status", list(StudyStatus))
+def test_the_study_and_its_steps_are_german_as_a_whole(status: StudyStatus) -> None:
+    study, officer = study_in(status), person(Role.IRB_OFFICER)
+    for reader in (study.owner, *([] if status == StudyStatus.DRAFT else [officer])):
+        browser = logged_in(reader)
+        steps = [reverse("surveys:action", args=[study.slug, name]) for name in WORDS]
+        open_now = [page for page in steps if browser.get(page).status_code == 200]
+        must_be_german(reader, [reverse("surveys:study", args=[study.slug]), *open_now], content_of(study))
 
 
 def test_the_beginnings_are_german_as_a_whole(study: Study) -> None:
