@@ -7,6 +7,7 @@ class AnalysisConfig(AppConfig):
     name = "analysis"
 
     def ready(self) -> None:
+        from analysis import actions
         from analysis.data_sets import retention as retention  # registers what workers do
         from analysis.diagnosis import simulating as simulating  # registers what workers do
         from analysis.learning import difficulties as difficulties  # registers a kind of question
@@ -41,7 +42,13 @@ class AnalysisConfig(AppConfig):
             study_closed,
         )
         from surveys.log.selectors import HIDING
+        from webhooks.models import Event
+        from webhooks.services import TOLD
 
+        TOLD[actions.RELEASE_REQUESTED] = (Event.RELEASE_REQUESTED,)
+        TOLD[actions.RELEASE_REFUSED] = (Event.RELEASE_DECIDED,)
+        TOLD[actions.RELEASE_PUBLISHED] = (Event.RELEASE_DECIDED, Event.RELEASE_PUBLISHED)
+        TOLD[actions.RELEASE_RETRACTED] = (Event.RELEASE_RETRACTED,)
         HIDING.append(data_sets_as_analyst)
         somebody_finished.connect(refresh_when_somebody_finished, dispatch_uid="analysis.finished")
         answers_changed.connect(refresh_when_answers_change, dispatch_uid="analysis.refresh")

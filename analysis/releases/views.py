@@ -1,7 +1,5 @@
 """Pages of releases: for people who run a study, for IRB officers, and for everybody."""
 
-from collections.abc import Callable
-
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -35,6 +33,7 @@ from analysis.releases.selectors import (
     published_smallest_count,
     reads_records,
     releases,
+    steps_open_to,
 )
 from analysis.releases.statistics import statistics_of
 from analysis.sources.selectors import public_record_packages
@@ -116,7 +115,7 @@ def study_release(request: HttpRequest, slug: str, release_id: int) -> HttpRespo
         "step": _step_of(release),
         "stage": STAGES.index(release.stage) + 1 if release.stage else 0,
         "stages": len(STAGES),
-        "steps": _steps_open_to(user, release),
+        "steps": steps_open_to(user, release),
         "runs_study": runs_study,
     }
     return render(request, "analysis/releases/study_release.html", context)
@@ -200,37 +199,13 @@ def signing_keys(request: HttpRequest) -> HttpResponse:
     return HttpResponse(now + "".join(key for key in public_keys() if key != now), content_type="application/x-pem-file")
 
 
-def _steps_open_to(user: User, release: Release) -> set[str]:
-    """The actions this person can take on the release now."""
-    seat = Seat(user, release.study)
-    runs, decides = seat.may_change, seat.may_review
-    steps = set()
-    if runs and release.status in OPEN_RELEASES:
-        steps.add("discard")
-    if runs and release.status == ReleaseStatus.BUILT:
-        steps.add("request")
-    if decides and release.status == ReleaseStatus.REQUESTED:
-        steps |= {"approve", "refuse"}
-    if (runs or decides) and release.status == ReleaseStatus.PUBLISHED:
-        steps.add("retract")
-    return steps
-
-
 def _take_step(request: HttpRequest, release: Release, user: User) -> None:
     """The services check permissions themselves."""
-    reason = request.POST.get("reason", "")
-    steps: dict[str, Callable[[], object]] = {
-        "request": lambda: services.request_approval(release, actor=user),
-        "approve": lambda: services.approve(release, actor=user),
-        "confirm": lambda: services.confirm_auxiliary(release, names=request.POST.getlist("attributes"), actor=user),
-        "refuse": lambda: services.refuse(release, reason=reason, actor=user),
-        "discard": lambda: services.discard(release, actor=user),
-        "retract": lambda: services.retract(release, reason=reason, actor=user),
-    }
-    if (step := steps.get(request.POST.get("step", ""))) is None:
+    name, sent = request.POST.get("step", ""), request.POST
+    if name in services.STEPS:
+        services.take_step(release, name, actor=user, reason=sent.get("reason", ""), names=sent.getlist("attributes"))
+    else:
         messages.error(request, gettext("Choose what is to be done."))
-    elif step() is False:
-        messages.error(request, gettext("Somebody withdrew meanwhile, so this package was deleted. It must be built again without them."))
 
 
 def _step_of(release: Release) -> int:

@@ -10,7 +10,6 @@ HELP: dict[str, Promise] = {
     "consent": _("An empty line begins a new paragraph."),
     "control": _("Every effect is a difference from this arm."),
     "debrief": _("An empty line begins a new paragraph."),
-    "entry": _("It decides whether anybody can come in, and whether one person can take part twice."),
     "high": _("They stand beside the end of the line."),
     "hint": _("A line below the question that helps people to answer. Most questions need none."),
     "kind": _("It decides how people answer. The inputs below follow it."),

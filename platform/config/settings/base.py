@@ -4,6 +4,7 @@ import gc
 import os
 from pathlib import Path
 
+from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import gettext_lazy as _
 
 from config.log_privacy import HOUR_FORMAT
@@ -14,6 +15,7 @@ from . import single_sign_on
 gc.set_threshold(20_000, 10, 10)
 
 BASE_DIR = Path(__file__).resolve().parents[3]
+SHORTEST_TOKEN = 20
 VAR_DIR = Path(os.environ.get("CANDOR_VAR", BASE_DIR / "var"))
 
 INSTALLED_APPS = [
@@ -37,11 +39,12 @@ INSTALLED_APPS = [
     "allauth",
     "accounts.login.app.LoginConfig",
     "allauth.mfa",
-    *(["allauth.socialaccount", "allauth.socialaccount.providers.openid_connect"] if single_sign_on.APP else []),
+    *single_sign_on.INSTALLED,
 ]
 
 MIDDLEWARE = [
     "config.health.HealthMiddleware",
+    "config.metrics.middleware.MetricsMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "config.content_security.ContentSecurityPolicyMiddleware",
@@ -52,6 +55,7 @@ MIDDLEWARE = [
     "accounts.login.middleware.StaffUsers",
     "accounts.login.middleware.StaffMessages",
     "accounts.login.middleware.StaffMiddleware",
+    "config.idempotency.middleware.IdempotencyMiddleware",
     "config.api_schema.ConditionalApiMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "config.error_responses.ExpectedErrorMiddleware",
@@ -154,7 +158,7 @@ MFA_TOTP_TOLERANCE = 1
 MFA_RATE_LIMITS = {"webauthn_login": None}
 SOCIALACCOUNT_LOGIN_ON_GET = True  # a form that leads to another site would need a hole in the content security policy
 SOCIALACCOUNT_ADAPTER = "accounts.login.single_sign_on.SingleSignOnAdapter"
-SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"APPS": [single_sign_on.APP] if single_sign_on.APP else []}}
+SOCIALACCOUNT_PROVIDERS = single_sign_on.PROVIDERS
 SESSION_COOKIE_AGE = 12 * 60 * 60
 CSRF_COOKIE_HTTPONLY = True  # scripts send the forms' own fields
 SECURE_REFERRER_POLICY = "same-origin"  # `no-referrer` would break CSRF
@@ -168,6 +172,12 @@ LARGEST_EPSILON = float(os.environ.get("LARGEST_EPSILON", "12"))
 """No study is launched whose answers lose more privacy than this, all questions together."""
 # Secret for the release signing key; defaults to SECRET_KEY. Before rotating SECRET_KEY, set this to its old value.
 RELEASE_SIGNING_SECRET = os.environ.get("RELEASE_SIGNING_SECRET", "")
+# The secret with which a monitoring program reads /metrics. Empty: there is no such page, and nothing is counted for it.
+METRICS_TOKEN = os.environ.get("METRICS_TOKEN", "")
+if METRICS_TOKEN and len(METRICS_TOKEN) < SHORTEST_TOKEN:
+    raise ImproperlyConfigured(f"Expected a METRICS_TOKEN of at least {SHORTEST_TOKEN} characters, found {len(METRICS_TOKEN)}.")
+METRICS_PROCESSES = False
+"""Whether several web processes add their numbers up."""
 CSRF_FAILURE_VIEW = "config.error_responses.csrf_failure"
 
 REST_FRAMEWORK = {
@@ -195,8 +205,11 @@ SPECTACULAR_SETTINGS = {
     "VERSION": "1",
     "DESCRIPTION": "Studies, how many people are where, results and plans. Errors are RFC 9457 problem documents.",
     "SCHEMA_PATH_PREFIX": "/api/v1",
+    "OAS_VERSION": "3.1.1",
     "SERVE_INCLUDE_SCHEMA": False,
     "ENUM_NAME_OVERRIDES": {
+        "AccountRole": "accounts.models.Role",
+        "MemberRole": "surveys.models.MemberRole",
         "StudyStatus": "surveys.models.StudyStatus",
         "RunStatus": "analysis.models.RunStatus",
         "SweepStatus": "analysis.models.SweepStatus",
