@@ -6,7 +6,18 @@ async ({ options, seen }) => {
   const FIELDS = "select, textarea, input:not([type=hidden], [type=range], [type=color], [type=checkbox], [type=radio], [type=image])";
   const CLIPPED_AWAY = "inset(50%)"; // nobody sees it: .visually-hidden
   const NOT_JUDGED = "svg *, :disabled"; // axe cannot tell what is behind the text of a drawing, and what is disabled may be faint
-  const known = new Set(seen);
+  const known = new Set(seen.split("\n"));
+
+  // 64 bits of it: thousands of looks are compared, on every page.
+  const numbered = (text) => {
+    let [one, other] = [0x811c9dc5, 0x9747b28c];
+    for (const letter of text) {
+      one = Math.imul(one ^ letter.codePointAt(0), 0x01000193);
+      other = Math.imul(other ^ letter.codePointAt(0), 0x5bd1e995);
+      other ^= other >>> 13;
+    }
+    return [one, other].map((part) => (part >>> 0).toString(36).padStart(7, "0")).join("");
+  };
 
   const behind = new Map();
   const chain = (element) => {
@@ -55,7 +66,7 @@ async ({ options, seen }) => {
     );
     if (other) return null;
     const { color, fontSize, fontWeight, textShadow, webkitTextStroke, fill } = getComputedStyle(element);
-    return [words, around.join(), color, fontSize, fontWeight, textShadow, webkitTextStroke, fill].join(" / ");
+    return numbered([words, around.join(), color, fontSize, fontWeight, textShadow, webkitTextStroke, fill].join(" / "));
   };
 
   const looks = new Map();

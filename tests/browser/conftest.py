@@ -124,16 +124,18 @@ def phone(new_page: Callable[..., Page]) -> Page:
 
 
 @pytest.fixture(scope="session")
-def assert_accessible() -> Callable[[Page], None]:
+def assert_accessible(common_folder: Path) -> Callable[[Page], None]:
     """`assert_accessible(page)`: axe finds nothing, by WCAG 2.2 AA and best practice."""
     look_at_page = FOUND_BY_AXE.read_text()
-    seen: set[str] = set()
+    seen = common_folder / "looks_that_passed"  # in any test process of this run
+    seen.touch()
 
     def check(page: Page) -> None:
         if page.evaluate("typeof axe") == "undefined":  # a page that was looked at on another screen has it
             page.evaluate(AXE_SCRIPT)
-        found = page.evaluate(look_at_page, {"options": WCAG_AND_BEST_PRACTICE, "seen": sorted(seen)})
-        seen.update(found["passed"])
+        found = page.evaluate(look_at_page, {"options": WCAG_AND_BEST_PRACTICE, "seen": seen.read_text()})
+        with seen.open("a") as file:
+            file.writelines(f"{look}\n" for look in found["passed"])
         results = AxeResults(found)
         assert results.violations_count == 0, f"{page.url}:\n{results.generate_report()}"
 
