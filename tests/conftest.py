@@ -33,6 +33,7 @@ from tests.processes import Site, embedded, migrate_embedded, name_of, once, pro
 LONGEST_FIRST = (
     "integration/test_crash.py",
     "integration/test_broken_bodies.py",
+    "integration/test_notebook.py",
     "browser/test_a_whole_study.py",
     "browser/test_participant_pages.py",
     "browser/test_die_secrecy.py",
@@ -41,6 +42,8 @@ LONGEST_FIRST = (
     "integration/test_embedded_journey.py",
     "integration/test_upgrade.py",
     "audits/test_permissions.py",
+    "integration/test_api_twins_at_work.py",
+    "integration/test_generated_client.py",
     "browser/test_staff_pages.py",
     "browser/test_languages.py",
     "browser/test_kinds_of_stimuli.py",

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 import schemathesis
-from django.core.signals import request_finished, request_started
 from django.core.wsgi import get_wsgi_application
-from django.db import close_old_connections, transaction
+from django.db import transaction
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from rest_framework.views import APIView
@@ -19,16 +18,20 @@ from schemathesis.specs.openapi.checks import content_type_conformance, response
 from accounts.models import Role, TokenScope, User
 from accounts.services import issue_token
 from analysis.models import RunKind
+from surveys.models import MemberRole, StudyMember
+from surveys.sharing.services import invite
 from surveys.studies.services import fingerprint
 from tests.data_sets import TEXTS, approved
 from tests.factories import draft_study, person, recruiting_study
 from tests.finished_people import add_finished_people, compute
+from tests.generated_client import one_connection
+from tests.releases import built_release, closed_study
 from webhooks.models import Event
 from webhooks.services import add_webhook, emit
 
 pytestmark = pytest.mark.django_db
 EXAMPLES = 5  # of each operation
-MARKS = ("slug", "data_set", "arm", "webhook_id", "delivery_id", "figure", "table", "If-Match")
+MARKS = ("slug", "data_set", "arm", "webhook_id", "delivery_id", "figure", "table", "If-Match", "number", "username", "token")
 CHECKS: list[Any] = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
 
 
@@ -43,13 +46,9 @@ def without_limits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(autouse=True)
-def one_connection() -> Iterator[None]:
-    """Requests leave the test's connection open, as Django's own test client sees to."""
-    for signal in (request_started, request_finished):
-        signal.disconnect(close_old_connections)
-    yield
-    for signal in (request_started, request_finished):
-        signal.connect(close_old_connections)
+def connection_that_stays() -> Iterator[None]:
+    with one_connection():
+        yield
 
 
 @cache
@@ -88,15 +87,22 @@ def test_every_answer_is_one_that_the_document_promises(role: Role | None) -> No
         running, address="https://lab.example.org/", events=list(Event.values), site="https://candor.example.org", actor=owner
     )
     emit(running.pk, Event.N_REACHED)
+    built = built_release(closed_study(owner=owner, slug="ended"))
+    member = person(Role.ANALYST)
+    StudyMember.objects.create(study=running, user=member, role=MemberRole.VIEWER)
+    invitation, link = invite(running, addressee="somebody@university.example", role=MemberRole.VIEWER, actor=owner)
     # Objects of every kind, so that most requests get further than a 404.
     there: dict[str, list[str]] = {
-        "slug": [running.slug, running.slug, draft.slug, draft.slug, "no-such-study"],
+        "slug": [running.slug, running.slug, draft.slug, draft.slug, built.study.slug, built.study.slug, "no-such-study"],
         "data_set": [approved(owner).whole.slug, approved(owner, brought=TEXTS, title="Diaries").whole.slug, "no-such-data-set"],
         "arm": [running.definition["arms"][0]["name"], "no-such-arm"],
         "webhook_id": [str(hook.pk)],
         "delivery_id": [str(hook.deliveries.get().pk)],
         "figure": ["participants", "enrolment", "forest-attention", "unknown"],
         "table": ["participants", "estimates", "unknown"],
+        "number": [str(built.pk), str(invitation.pk), "1", "999999"],
+        "username": [member.username, owner.username, "no-such-person"],
+        "token": [link, "no-such-invitation"],
         "If-Match": [f'"{fingerprint(draft)}"', "*", '"outdated"'],
     }
     user: User | None = owner if role == Role.INVESTIGATOR else person(role) if role else None
