@@ -78,10 +78,14 @@ def category_shares_figure(rows: Sequence[ForestRow], *, title: str, narrow: boo
     return _shares_figure(rows, title=title, axis_title=_("of 100 honest people, so many truly give this answer"), narrow=narrow)
 
 
-def subgroups_figure(rows: Sequence[ForestRow], *, title: str, narrow: bool = False) -> Drawing:
-    """Honest share times effect in percentage points, one group below the other."""
-    all_people = _("percentage points more “yes” among all people (honest share times effect)")
-    axis_title = _("points more “yes” (honest share times effect)") if narrow else all_people
+def subgroups_figure(rows: Sequence[ForestRow], *, title: str, named: bool = False, narrow: bool = False) -> Drawing:
+    """Honest share times effect in percentage points, one group below the other. `named`: each row is about one of several answers."""
+    if named:
+        all_people = _("percentage points more with this answer among all people (honest share times effect)")
+        axis_title = _("points more with this answer (honest share times effect)") if narrow else all_people
+    else:
+        all_people = _("percentage points more “yes” among all people (honest share times effect)")
+        axis_title = _("points more “yes” (honest share times effect)") if narrow else all_people
     return forest_drawing(
         rows, title=title, axis_title=axis_title, write_tick=_in_points, write_row=_effect, read_row=_read(_effect), narrow=narrow
     )

@@ -139,7 +139,8 @@ def _figure(shown: ShownSubgroups, *, narrow: bool = False) -> Drawing:
         for group, contrast, row in shown.rows
         if row.measure != MEAN_SCORE  # which has a scale of its own
     ]
-    return subgroups_figure(rows, title=shown.text, narrow=narrow)
+    named = any(row.measure for _group, _contrast, row in shown.rows)
+    return subgroups_figure(rows, title=shown.text, named=named, narrow=narrow)
 
 
 def _contrast(treatment: str, control: str, arms: Mapping[str, str]) -> str:

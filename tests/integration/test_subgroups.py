@@ -204,7 +204,9 @@ def test_named_answers_are_compared_too_and_background_answers_are_not() -> None
     assert {(row["quantity"], row["category"]) for row in table} >= {
         ("effect_on_category", "never"), ("honest_times_effect_on_at_least", "often"), ("shrunken_honest_times_effect_on_mean_score", ""),
     }  # fmt: skip
-    assert client.get(reverse("analysis:figure", args=[study.slug, "subgroups-copying-gender", "svg"])).status_code == 200
+    figure = client.get(reverse("analysis:figure", args=[study.slug, "subgroups-copying-gender", "svg"])).content.decode()
+    assert "percentage points more with this answer among all people" in figure
+    assert "more “yes”" not in figure
     document = client.get(reverse("analysis:api_results", args=[study.slug])).json()
     (outcome,) = document["full_results"]["subgroups"]["outcomes"]
     assert (outcome["effects"][0]["measure"], outcome["effects"][0]["category"]) == ("category", "never")
