@@ -8,6 +8,7 @@ class AnalysisConfig(AppConfig):
 
     def ready(self) -> None:
         from analysis.data_sets import retention as retention  # registers what workers do
+        from analysis.deposits import depositing as depositing  # registers what workers do
         from analysis.diagnosis import simulating as simulating  # registers what workers do
         from analysis.learning import difficulties as difficulties  # registers a kind of question
         from analysis.learning.networks import questions as questions  # registers what can be asked

@@ -5,7 +5,7 @@ from django.urls import URLPattern, URLResolver, path
 from accounts.access import in_own_language
 from surveys.allocation import api as arms
 from surveys.builder import api as definitions
-from surveys.builder.about import About, Languages, ListOfSentences
+from surveys.builder.about import About, Languages, ListOfSentences, Publishing
 from surveys.builder.allocation import AllocationPage
 from surveys.builder.arms import ArmPage, Arms, PageOfArm
 from surveys.builder.beginnings import duplicate, import_page, new_study
@@ -84,6 +84,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/build/debrief/", Debrief.as_view(), name="build_debrief"),
     path("studies/<slug:slug>/build/tests/", PlannedTestsPage.as_view(), name="build_tests"),
     path("studies/<slug:slug>/build/plans/", Plans.as_view(), name="build_plans"),
+    path("studies/<slug:slug>/build/publication/", Publishing.as_view(), name="build_publication"),
     path("studies/<slug:slug>/build/file/", StudyFile.as_view(), name="build_file"),
     path("studies/<slug:slug>/build/file/archive/", Archive.as_view(), name="build_archive"),
     path("studies/<slug:slug>/duplicate/", duplicate, name="duplicate_study"),

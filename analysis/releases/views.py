@@ -1,9 +1,11 @@
 """Pages of releases: for people who run a study, for IRB officers, and for everybody."""
 
+import hashlib
 from collections.abc import Callable
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext
@@ -13,12 +15,19 @@ from accounts.access import in_own_language, require_role, user_of
 from accounts.models import Role, User
 from analysis import actions
 from analysis.answers.record_schemas import schema_of_study
-from analysis.models import OPEN_RELEASES, RecordPackage, Release, ReleaseStatus
+from analysis.deposits import services as deposits
+from analysis.deposits.description import description_of
+from analysis.deposits.offered import NAMES, configured, planned
+from analysis.deposits.selectors import deposit_of
+from analysis.models import OPEN_RELEASES, DepositStatus, DepositTask, RecordPackage, Release, ReleaseStatus
 from analysis.packages.archives.landing import Landing, for_every_site
+from analysis.packages.archives.ro_crate import served_as
+from analysis.packages.archives.schema_org import DATACITE
+from analysis.packages.errors import ReleaseGoneError
 from analysis.packages.licences import LICENCES
 from analysis.releases import services
 from analysis.releases.building import STAGES
-from analysis.releases.findings import RECOMPUTED, file_of, findings_of
+from analysis.releases.findings import file_of, findings_of
 from analysis.releases.forms import ReleaseForm
 from analysis.releases.keys import signing_key
 from analysis.releases.record_choices import RecordChoices
@@ -42,6 +51,7 @@ from audit.services import record_once_a_day
 from candor.packages.signing import public_pem
 from surveys.access import Seat, access_own_study, access_study
 from surveys.errors import SurveyError
+from surveys.media.ranged_response import ranged_response
 from surveys.protocols import definition_for
 from surveys.templatetags.catalogue_words import as_sentence
 
@@ -118,8 +128,31 @@ def study_release(request: HttpRequest, slug: str, release_id: int) -> HttpRespo
         "stages": len(STAGES),
         "steps": _steps_open_to(user, release),
         "runs_study": runs_study,
+        "deposit": deposit_of(release),
     }
     return render(request, "analysis/releases/study_release.html", context)
+
+
+@require_role(*Role)
+@in_own_language
+@require_safe
+def what_would_be_sent(request: HttpRequest, slug: str, release_id: int) -> HttpResponse:
+    """The requests that reserve and publish a DOI for this release, as they would be sent. Looking at them sends nothing."""
+    release = access_release(user_of(request), slug, release_id)
+    deposit, offered = deposit_of(release), configured()
+    name = deposit.service if deposit is not None else offered.name if offered is not None else ""
+    if not name:
+        raise Http404("This server has no service that gives DOIs.")
+    description = description_of(release)
+    missing = NAMES[name].wants(description)
+    context = {
+        "study": release.study,
+        "release": release,
+        "service": NAMES[name].label,
+        "missing": missing,
+        "steps": [] if missing else planned(name, description, dict.fromkeys([one["name"] for one in release.files], b"")),
+    }
+    return render(request, "analysis/releases/what_would_be_sent.html", context)
 
 
 @in_own_language
@@ -146,6 +179,8 @@ def public_page(request: HttpRequest, slug: str, version: int) -> HttpResponse:
         "findings": findings_of(release) if release.status == ReleaseStatus.PUBLISHED else None,
         "statistics": statistics_of(release) if release.status == ReleaseStatus.PUBLISHED else None,
         "versions": public_releases().filter(study=release.study).order_by("-version"),
+        "known": release.described,
+        "deposit": deposit_of(release),
         "landing": _landing(request, release) if release.status == ReleaseStatus.PUBLISHED else None,
     }
     return render(request, "analysis/releases/public_page.html", context)
@@ -154,33 +189,54 @@ def public_page(request: HttpRequest, slug: str, version: int) -> HttpResponse:
 def _landing(request: HttpRequest, release: Release) -> Landing:
     here = {"slug": release.study.slug, "version": release.version}
     files = {reverse("analysis:public_package", kwargs=here): "application/zip"}
-    files |= {reverse("analysis:public_file", kwargs={**here, "name": name}): _media_type(name) for name in RECOMPUTED}
+    files |= {reverse("analysis:public_file", kwargs={**here, "name": one["name"]}): served_as(one["name"]) for one in release.files}
+    deposit = deposit_of(release)
     return Landing.at(
         request,
         reverse("analysis:public_release", kwargs=here),
         files=files,
+        described_by=request.build_absolute_uri(reverse("analysis:public_file", kwargs={**here, "name": DATACITE}))
+        if DATACITE in [one["name"] for one in release.files]
+        else "",
+        keywords=release.described.keywords,
+        doi=deposit.doi if deposit is not None and deposit.stands else "",
         title=release.title,
         description=as_sentence(release.summary.get("abstract") or release.summary["description"]),
-        authors=release.authors,
+        publication=release.described,
         version=release.version,
         day=release.decided_on,
         licence=LICENCES[release.licence],
     )
 
 
-def _media_type(name: str) -> str:
-    return "text/csv; charset=utf-8" if name.endswith(".csv") else "application/json"
+@for_every_site
+@require_safe
+def public_files(request: HttpRequest, slug: str, version: int) -> HttpResponse:
+    """The files of the package as a list for programs: name, size, SHA-256, media type, address."""
+    release = public_release(slug, version)
+    if release.status != ReleaseStatus.PUBLISHED:
+        raise ReleaseGoneError(release.reason)
+    found = []
+    for one in release.files:
+        address = request.build_absolute_uri(reverse("analysis:public_file", args=[slug, version, one["name"]]))
+        found.append({**one, "media_type": served_as(one["name"]), "address": address})
+    return JsonResponse({"files": found})
 
 
 @for_every_site
 @require_safe
-def public_file(request: HttpRequest, slug: str, version: int, name: str) -> HttpResponse:
-    """A file of the package from which a browser computes the estimates again; nobody counts or notes who reads it."""
+def public_file(request: HttpRequest, slug: str, version: int, name: str) -> HttpResponseBase:
+    """One file of the package, or the part of it that is asked for; nobody counts or notes who reads it."""
     release = public_release(slug, version)
-    content = file_of(release, name) if release.status == ReleaseStatus.PUBLISHED else None
+    if release.status != ReleaseStatus.PUBLISHED:
+        raise ReleaseGoneError(release.reason)
+    content = file_of(release, name)
     if content is None:
         raise Http404("There is no such file.")
-    return HttpResponse(content, content_type=_media_type(name))
+    response = ranged_response(request, content, content_type=served_as(name), etag=hashlib.sha256(content).hexdigest())
+    if name.endswith(".html"):  # it opens from a disk, with a policy of its own
+        response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
 
 
 @for_every_site
@@ -213,6 +269,11 @@ def _steps_open_to(user: User, release: Release) -> set[str]:
         steps |= {"approve", "refuse"}
     if (runs or decides) and release.status == ReleaseStatus.PUBLISHED:
         steps.add("retract")
+    deposit = deposit_of(release)
+    if deposit is not None and runs and deposit.is_under_way and deposit.task == DepositTask.RESERVE:
+        steps.add("without_doi")
+    if deposit is not None and (runs or decides) and deposit.status == DepositStatus.FAILED:
+        steps.add("doi_again")
     return steps
 
 
@@ -226,6 +287,8 @@ def _take_step(request: HttpRequest, release: Release, user: User) -> None:
         "refuse": lambda: services.refuse(release, reason=reason, actor=user),
         "discard": lambda: services.discard(release, actor=user),
         "retract": lambda: services.retract(release, reason=reason, actor=user),
+        "doi_again": lambda: deposits.ask_again(release, actor=user),
+        "without_doi": lambda: deposits.go_on_without(release, actor=user),
     }
     if (step := steps.get(request.POST.get("step", ""))) is None:
         messages.error(request, gettext("Choose what is to be done."))

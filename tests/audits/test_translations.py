@@ -47,6 +47,7 @@ STAFF_MODULES += ("surveys/builder/frame", "surveys/drafting/parts", "surveys/dr
 STAFF_MODULES += ("analysis/records/*", "analysis/live/matrix", "analysis/figures/intervals", "analysis/models/results")
 STAFF_MODULES += ("surveys/builder/arms", "surveys/builder/services", "surveys/stimuli/*", "surveys/drafting/watching")
 STAFF_MODULES += ("surveys/media/video_files", "surveys/media/audio_files", "surveys/media/services", "surveys/revisions/*")
+STAFF_MODULES += ("analysis/deposits/*", "analysis/models/deposits")
 STAFF_MODULES += ("surveys/privacy/exact", "surveys/privacy/words", "surveys/reading/apart")
 # Packages say these in English, and pages in the reader's language.
 SENTENCES = ("analysis/packages/privacy_statement", "analysis/packages/content", "analysis/record_sets/package")
