@@ -9,6 +9,7 @@ class AnalysisConfig(AppConfig):
     def ready(self) -> None:
         from analysis.data_sets import retention as retention  # registers what workers do
         from analysis.deposits import depositing as depositing  # registers what workers do
+        from analysis.deposits.offered import configured
         from analysis.diagnosis import simulating as simulating  # registers what workers do
         from analysis.learning import difficulties as difficulties  # registers a kind of question
         from analysis.learning.networks import questions as questions  # registers what can be asked
@@ -43,6 +44,7 @@ class AnalysisConfig(AppConfig):
         )
         from surveys.log.selectors import HIDING
 
+        configured()  # a server with settings that cannot be right does not start
         HIDING.append(data_sets_as_analyst)
         somebody_finished.connect(refresh_when_somebody_finished, dispatch_uid="analysis.finished")
         answers_changed.connect(refresh_when_answers_change, dispatch_uid="analysis.refresh")

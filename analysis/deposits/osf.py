@@ -55,7 +55,6 @@ class Osf:
     def publish(self, number: str, description: Description, files: Mapping[str, bytes], tell: Callable[[int], None]) -> Found:
         """The files first, then everybody may see the project, and last it gets its DOI."""
         self._change(number, self._attributes(description))
-        self._name_authors(number, description)
         upload = text_at(
             self.connection.send(Request(method="GET", address=f"{NODES}{quote(number)}/files/")), "data", 0, "links", "upload"
         )
@@ -96,18 +95,6 @@ class Osf:
     def _files(self, number: str) -> list[object]:
         address = f"{NODES}{quote(number)}/files/osfstorage/?page[size]=100"
         return list_at(self.connection.send(Request(method="GET", address=address)), "data")
-
-    def _name_authors(self, number: str, description: Description) -> None:
-        """The authors as contributors without an account; each once."""
-        here = f"{NODES}{quote(number)}/contributors/"
-        answer = self.connection.send(Request(method="GET", address=f"{here}?page[size]=100"))
-        there = {text_at(one, "attributes", "unregistered_contributor") for one in list_at(answer, "data")}
-        for one in description.publication.creators:
-            name = f"{one.parts[1]} {one.parts[0]}" if one.parts else one.name
-            if name not in there:
-                attributes = {"full_name": name, "bibliographic": True, "permission": "read"}
-                document = {"data": {"type": "contributors", "attributes": attributes}}
-                self.connection.send(Request(method="POST", address=f"{here}?send_email=false", document=document))
 
     def _registered(self, number: str) -> str:
         """The DOI that it has already."""

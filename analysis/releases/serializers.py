@@ -4,6 +4,7 @@ from django.urls import reverse
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from analysis.deposits.selectors import deposit_of
 from analysis.models import Release
 
 
@@ -44,6 +45,30 @@ class ReleaseSerializer(serializers.ModelSerializer[Release]):
         return found
 
 
+class CreatorSerializer(serializers.Serializer[object]):
+    name = serializers.CharField(help_text="“Family, Given” is a person; any other name is taken as it is.")
+    orcid = serializers.CharField(required=False)
+    institution = serializers.CharField(required=False)
+    ror = serializers.URLField(required=False)
+    roles = serializers.ListField(child=serializers.CharField(), required=False, help_text="From the Contributor Role Taxonomy.")
+
+
+class GrantSerializer(serializers.Serializer[object]):
+    funder = serializers.CharField()
+    ror = serializers.URLField(required=False)
+    award = serializers.CharField(required=False)
+
+
+class PublicationSerializer(serializers.Serializer[object]):
+    """As in a study file; what is not known is left out."""
+
+    creators = CreatorSerializer(many=True)
+    funding = GrantSerializer(many=True, required=False)
+    keywords = serializers.ListField(child=serializers.CharField(), required=False)
+    contact = serializers.DictField(child=serializers.CharField(), required=False)
+    collected = serializers.DictField(child=serializers.CharField(), required=False)
+
+
 class FileSerializer(serializers.Serializer[object]):
     name = serializers.CharField()
     size = serializers.IntegerField(help_text="In bytes.")
@@ -54,6 +79,8 @@ class ReleaseDetailSerializer(ReleaseSerializer):
     citation = serializers.CharField(source="summary.citation")
     description = serializers.CharField(source="summary.description")
     privacy = serializers.ListField(child=serializers.CharField(), source="summary.privacy_sentences")
+    publication = serializers.SerializerMethodField(help_text="Authors, funding, keywords, contact and months of the collection.")
+    doi = serializers.SerializerMethodField(help_text="Empty until it is registered.")
     files = FileSerializer(many=True)
     retraction_reason = serializers.CharField(source="reason", allow_blank=True)
 
@@ -63,6 +90,8 @@ class ReleaseDetailSerializer(ReleaseSerializer):
             "citation",
             "description",
             "privacy",
+            "publication",
+            "doi",
             "questions",
             "background",
             "package_sha256",
@@ -71,3 +100,11 @@ class ReleaseDetailSerializer(ReleaseSerializer):
             "retraction_reason",
         )
         read_only_fields = fields
+
+    @extend_schema_field(PublicationSerializer)
+    def get_publication(self, release: Release) -> dict[str, object]:
+        return release.described.model_dump(mode="json", exclude_defaults=True)
+
+    def get_doi(self, release: Release) -> str:
+        deposit = deposit_of(release)
+        return deposit.doi if deposit is not None and deposit.published_on else ""
