@@ -7,6 +7,7 @@ class AnalysisConfig(AppConfig):
     name = "analysis"
 
     def ready(self) -> None:
+        from analysis import actions
         from analysis.data_sets import retention as retention  # registers what workers do
         from analysis.deposits import depositing as depositing  # registers what workers do
         from analysis.deposits.offered import configured
@@ -43,8 +44,14 @@ class AnalysisConfig(AppConfig):
             study_closed,
         )
         from surveys.log.selectors import HIDING
+        from webhooks.models import Event
+        from webhooks.services import TOLD
 
         configured()  # a server with settings that cannot be right does not start
+        TOLD[actions.RELEASE_REQUESTED] = (Event.RELEASE_REQUESTED,)
+        TOLD[actions.RELEASE_REFUSED] = (Event.RELEASE_DECIDED,)
+        TOLD[actions.RELEASE_PUBLISHED] = (Event.RELEASE_DECIDED, Event.RELEASE_PUBLISHED)
+        TOLD[actions.RELEASE_RETRACTED] = (Event.RELEASE_RETRACTED,)
         HIDING.append(data_sets_as_analyst)
         somebody_finished.connect(refresh_when_somebody_finished, dispatch_uid="analysis.finished")
         answers_changed.connect(refresh_when_answers_change, dispatch_uid="analysis.refresh")

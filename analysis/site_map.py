@@ -23,6 +23,7 @@ else:
     SitemapOfPlaces = Sitemap
 FOR_EVERYBODY = (
     "home",
+    "surveys:privacy_for_strangers",
     "surveys:two_worlds",
     "surveys:open_studies",
     "surveys:in_class",

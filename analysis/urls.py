@@ -6,7 +6,15 @@ from accounts.access import in_own_language
 from analysis import methods_page, site_map, views
 from analysis.api import files, plans, results
 from analysis.data_sets import views as data_sets
-from analysis.data_sets.api import DataSets, OneDataSet
+from analysis.data_sets.api import (
+    DataSetPeople,
+    DataSetPerson,
+    DataSets,
+    DataSetStep,
+    InvitationToDataSet,
+    OneDataSet,
+    WaitingAnalystInvitation,
+)
 from analysis.diagnosis.api import Diagnoses, StopDiagnosis
 from analysis.diagnosis.views import diagnosis
 from analysis.evidence import views as evidence
@@ -20,18 +28,36 @@ from analysis.learning.api import (
     ReleasedDifficulties,
 )
 from analysis.learning.budget_page import BudgetPage
+from analysis.learning.networks.api import Networks, PreviewNetwork
 from analysis.learning.networks.views import networks
 from analysis.learning.questions.api import DataSetQuestions, PreviewDataSetQuestion, PreviewQuestion, Questions
 from analysis.learning.questions.views import questions
 from analysis.learning.topics.api import PreviewTopics, TopicTables
 from analysis.learning.topics.views import topics
-from analysis.ledger.api import DataSetLedger, FrozenBudget, FrozenDataSetBudget, Ledger
+from analysis.ledger.api import DataSetLedger, DataSetTableMadeAgain, FrozenBudget, FrozenDataSetBudget, Ledger, TableMadeAgain
 from analysis.ledger.views import ledger
 from analysis.preregistration.api import PreregistrationReport
 from analysis.preregistration.views import report
 from analysis.record_sets import views as record_sets
-from analysis.record_sets.api import BringRecords, BuildRecordSet, ConfirmRecordSet, RecordHierarchy, RecordRoles, RecordSet, StopRecordSet
-from analysis.records.api import BuildRecords, ConfirmRecords, Records, RecordsOrQuery, StopRecords
+from analysis.record_sets.api import (
+    BringRecords,
+    BuildRecordSet,
+    ConfirmRecordSet,
+    RecordHierarchy,
+    RecordRoles,
+    RecordSet,
+    RecordSetStep,
+    StopRecordSet,
+)
+from analysis.records.api import (
+    BuildRecords,
+    ConfirmRecords,
+    DataSetRecordsOrQuery,
+    Records,
+    RecordsOrQuery,
+    StopRecords,
+    StudyRecordHierarchy,
+)
 from analysis.records.views import records, records_or_query
 from analysis.rehearsal.api import Rehearsal, StopRehearsal
 from analysis.rehearsal.views import rehearsal
@@ -88,6 +114,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/v1/studies/<slug:slug>/rehearsal/", Rehearsal.as_view(), name="api_rehearsal"),
     path("api/v1/studies/<slug:slug>/rehearsal/stop/", StopRehearsal.as_view(), name="api_stop_rehearsal"),
     path("api/v1/studies/<slug:slug>/records/", Records.as_view(), name="api_records"),
+    path("api/v1/studies/<slug:slug>/records/hierarchies/", StudyRecordHierarchy.as_view(), name="api_study_hierarchy"),
     path("api/v1/studies/<slug:slug>/records/stop/", StopRecords.as_view(), name="api_stop_records"),
     path("api/v1/studies/<slug:slug>/records/or-query/", RecordsOrQuery.as_view(), name="api_records_or_query"),
     path("api/v1/studies/<slug:slug>/records/confirm/", ConfirmRecords.as_view(), name="api_confirm_records"),
@@ -99,7 +126,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/v1/studies/<slug:slug>/analytics/questions/", Questions.as_view(), name="api_analytics_questions"),
     path("api/v1/studies/<slug:slug>/analytics/questions/preview/", PreviewQuestion.as_view(), name="api_analytics_preview"),
     path("api/v1/studies/<slug:slug>/analytics/ledger/", Ledger.as_view(), name="api_analytics_ledger"),
+    path("api/v1/studies/<slug:slug>/analytics/ledger/made-again/", TableMadeAgain.as_view(), name="api_table_made_again"),
+    path("api/v1/data-sets/<slug:data_set>/ledger/made-again/", DataSetTableMadeAgain.as_view(), name="api_data_set_table_made_again"),
     path("api/v1/studies/<slug:slug>/analytics/ledger/frozen/", FrozenBudget.as_view(), name="api_analytics_frozen"),
+    path("api/v1/studies/<slug:slug>/analytics/networks/", Networks.as_view(), name="api_analytics_networks"),
+    path("api/v1/studies/<slug:slug>/analytics/networks/preview/", PreviewNetwork.as_view(), name="api_preview_network"),
     path("api/v1/data-sets/", DataSets.as_view(), name="api_data_sets"),
     path("api/v1/data-sets/new/records/", BringRecords.as_view(), name="api_bring_records"),
     path("api/v1/data-sets/<slug:data_set>/records/", RecordSet.as_view(), name="api_record_set"),
@@ -108,6 +139,17 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/v1/data-sets/<slug:data_set>/records/stop/", StopRecordSet.as_view(), name="api_stop_record_set"),
     path("api/v1/data-sets/<slug:data_set>/records/confirm/", ConfirmRecordSet.as_view(), name="api_confirm_record_set"),
     path("api/v1/data-sets/<slug:data_set>/records/build/", BuildRecordSet.as_view(), name="api_build_record_set"),
+    path("api/v1/data-sets/<slug:data_set>/records/actions/<slug:action>/", RecordSetStep.as_view(), name="api_record_set_step"),
+    path("api/v1/data-sets/<slug:data_set>/records/or-query/", DataSetRecordsOrQuery.as_view(), name="api_record_set_or_query"),
+    path("api/v1/data-sets/<slug:data_set>/actions/<slug:action>/", DataSetStep.as_view(), name="api_data_set_step"),
+    path("api/v1/data-sets/<slug:data_set>/people/", DataSetPeople.as_view(), name="api_data_set_people"),
+    path("api/v1/data-sets/<slug:data_set>/people/<str:username>/", DataSetPerson.as_view(), name="api_data_set_person"),
+    path(
+        "api/v1/data-sets/<slug:data_set>/invitations/<int:number>/",
+        WaitingAnalystInvitation.as_view(),
+        name="api_waiting_analyst_invitation",
+    ),
+    path("api/v1/data-set-invitations/<str:token>/", InvitationToDataSet.as_view(), name="api_data_set_invitation"),
     path("api/v1/data-sets/<slug:data_set>/", OneDataSet.as_view(), name="api_data_set"),
     path("api/v1/data-sets/<slug:data_set>/questions/", DataSetQuestions.as_view(), name="api_data_set_questions"),
     path("api/v1/data-sets/<slug:data_set>/questions/preview/", PreviewDataSetQuestion.as_view(), name="api_data_set_preview"),

@@ -36,6 +36,7 @@ CLOSED = register("study.closed", "A study was closed and its allocation list pu
 ARCHIVED = register("study.archived", "A study was archived")
 FORGETTING_BEGUN = register("study.forgetting_begun", "The deletion of a study's operational data was begun")
 FORGOTTEN = register("study.forgotten", "A study's operational data were deleted; reported answers and counts were left")
+JOIN_CODE_RENEWED = register("study.join_code_renewed", "A new join code was made for a class")
 ALLOCATION_EXTENDED = register("study.allocation_extended", "A further allocation list was drawn because the first was used up")
 ALLOCATION_FETCHED = register("study.allocation_fetched", "Somebody of the staff downloaded a published allocation list")
 ARM_CHANGED = register("study.arm_changed", "The quota of an arm was changed, or the arm was closed or opened")

@@ -1,5 +1,6 @@
 """Errors on participants' and staff's pages, in words that say what happened and how to go on."""
 
+import re
 from collections.abc import Sequence
 from http import HTTPStatus
 
@@ -15,14 +16,28 @@ class SurveyError(Exception):
 
 
 class DefinitionError(SurveyError, ValueError):
-    """A study file that cannot be read. `problems` has one line for each thing that is wrong."""
+    """A study file that cannot be read. `problems` has one line for each thing that is wrong; `fields`, for programs, its place in the
+    document, such as `arms.0.video.transcript`, and what is wrong there.
+    """
 
     title = _("The study file has errors")
     advice = _("Correct the lines below; nothing was changed.")
 
-    def __init__(self, problems: list[str]) -> None:
+    def __init__(self, problems: list[str], *, fields: Sequence[tuple[str, str]] = ()) -> None:
         self.problems = problems
+        self.fields = list(fields) or [_with_place(problem) for problem in problems]
         super().__init__("\n".join(problems))
+
+
+def _with_place(problem: str) -> tuple[str, str]:
+    """A sentence that begins with its place, such as `slug: …`, in two."""
+    found = re.match(r"([a-z_]+(?:\.[a-z_]+|\[[0-9]+\])*): ", problem)
+    return (dotted(found[1]), problem[found.end() :]) if found else ("", problem)
+
+
+def dotted(place: str) -> str:
+    """`arms[0].video` as `arms.0.video`."""
+    return re.sub(r"\[([0-9]+)\]", r".\1", place)
 
 
 class TransitionError(SurveyError):
@@ -111,6 +126,14 @@ class EntryRefusedError(JourneyError):
     http_status = HTTPStatus.FORBIDDEN
     title = _("This code cannot open the study")
     situation = "code_refused"
+
+
+class PanelPreviewError(JourneyError):
+    """A panel shows the study to somebody who has not accepted it there."""
+
+    http_status = HTTPStatus.OK
+    title = _("This is a preview of the study")
+    situation = "panel_preview"
 
 
 class SectionUnknownError(JourneyError):

@@ -1,4 +1,4 @@
-"""Request bodies of the API: bytes up to a size, and JSON and forms up to a size, a depth and a length of numbers."""
+"""Bodies of the API, of requests and of files: bytes up to a size, and JSON and forms up to a size, a depth and a length of numbers."""
 
 import json
 import re
@@ -10,6 +10,7 @@ from typing import IO, Any
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import ParseError
 from rest_framework.parsers import BaseParser, FormParser, JSONParser
+from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
 from surveys.reading import study_files
@@ -20,6 +21,8 @@ LARGEST_WHOLE = 2**63 - 1
 """Databases hold no larger whole number."""
 LARGEST_JSON = 1_000_000
 LARGEST_FORM = 1_000_000
+DEFINITION_SCHEMA = {"$ref": "#/components/schemas/StudyDefinition"}
+"""A study file in the API's document, where `config.api_schema` puts what pydantic says of it."""
 _HALVES = re.compile("[\ud800-\udfff]")
 
 
@@ -48,6 +51,18 @@ class MergePatch(YamlFile):
     """RFC 7396."""
 
     media_type = "application/merge-patch+json"
+
+
+class ZipFile(BaseRenderer):
+    """A ZIP file as an answer."""
+
+    media_type = "application/zip"
+    format = "zip"
+    charset = None
+    render_style = "binary"
+
+    def render(self, data: object, accepted_media_type: str | None = None, renderer_context: object = None) -> object:
+        return data
 
 
 class BoundedJson(JSONParser):

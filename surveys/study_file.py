@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from surveys.definition import StudyDefinition
-from surveys.errors import DefinitionError
+from surveys.errors import DefinitionError, dotted
 from surveys.reading.apart import NotReadError, in_words, read_apart
 from surveys.reading.readers import STUDY_FILE
 from surveys.reading.study_files import plain_values
@@ -81,7 +81,8 @@ def define(document: object, *, source: str = "study", lines: object = None) -> 
         sentences = [_sentence(one, source=source, lines=lines) for one in causes[:MOST_PROBLEMS]]
         if more := len(causes) - len(sentences):
             sentences.append(_("And %(count)s more.") % {"count": f"{more:,}"})
-        raise DefinitionError(sentences) from error
+        fields = [_field_of(one, lines=lines) for one in causes[:MOST_PROBLEMS]]
+        raise DefinitionError(sentences, fields=fields) from error
 
 
 def write_study_file(definition: StudyDefinition) -> str:
@@ -101,12 +102,28 @@ def document_of(definition: StudyDefinition) -> dict[str, object]:
 
 def _sentence(problem: ErrorDetails, *, source: str, lines: object) -> str:
     line, path = _place(problem["loc"], lines, missing=problem["type"] == "missing")
-    came = "" if problem["type"] == "missing" or isinstance(problem["input"], dict | list) else f", got {_shortened(problem['input'])}"
+    where = f"{source}, line {line}" if line else source
+    return f"{where}: {path + ': ' if path else ''}{_message(problem)}"
+
+
+def _field_of(problem: ErrorDetails, *, lines: object) -> tuple[str, str]:
+    """The place of a problem in the document, and what is wrong there. A rule of the whole study begins with the name of a part."""
+    message = _message(problem)
+    _line, path = _place(problem["loc"], lines, missing=problem["type"] == "missing")
+    begins = re.match(r"([a-z_]+)((?:\.[a-z_]+|\[[0-9]+\])*)(: | )", message)
+    if not path and begins and begins[1] in StudyDefinition.model_fields:
+        return dotted(begins[1] + begins[2]), message[begins.end() :] if begins[3] == ": " else message
+    return dotted(path), message
+
+
+def _message(problem: ErrorDetails) -> str:
+    """The expected and the received value, without the place."""
     message = (
         problem["msg"].removeprefix("Value error, ").replace("Tuple should", "List should").replace("Dictionary should", "Mapping should")
     )
-    where = f"{source}, line {line}" if line else source
-    return f"{where}: {path + ': ' if path else ''}{message}{'' if problem['type'] == 'value_error' else came}"
+    if problem["type"] in ("missing", "value_error") or isinstance(problem["input"], dict | list):
+        return message
+    return f"{message}, got {_shortened(problem['input'])}"
 
 
 def _shortened(value: object) -> str:

@@ -14,9 +14,16 @@ DONE, SECRET = "DONE", "SECRET"
 _CODE_LETTERS = 16
 
 
-def new_token() -> str:
-    """256 bits from the operating system, safe in an address and in a cookie."""
-    return secrets.token_urlsafe(32)
+def new_token(brought: str = "") -> str:
+    """256 bits from the operating system, safe in an address and in a cookie. Behind them stands what the person brought from elsewhere,
+    which the server keeps nowhere.
+    """
+    return secrets.token_urlsafe(32) + (f".{brought}" if brought else "")
+
+
+def brought_by(token: str) -> str:
+    """The part of a token that its holder brought."""
+    return token.partition(".")[2]
 
 
 def hash_of_token(token: str) -> str:
@@ -30,7 +37,7 @@ def roll_key(token: str) -> str:
 
 
 def panel_hash(code: str) -> str:
-    """Finds a panel member again, to mark them as finished, send them back or delete them. It is derived from the withdrawal code."""
+    """Finds the trace of a panel member again, once they withdraw. It is derived from the withdrawal code."""
     return _digest("panel", _bare(code, SECRET)).hex()
 
 
@@ -96,7 +103,7 @@ def hash_of_entry_code(code: str, study: str) -> str:
 
 
 def hash_of_panel_identifier(identifier: str, study: str) -> str:
-    """The trace of a panel member who withdrew: keyed, because numbers at a panel can be tried one by one."""
+    """The trace of a panel member: keyed, because numbers at a panel can be tried one by one."""
     return salted_hmac(f"panel member {study}", identifier, algorithm="sha256").hexdigest()
 
 

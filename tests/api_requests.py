@@ -35,3 +35,12 @@ def problem(response: HttpResponse, status: int) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(response.content)
     assert found["status"] == status
     return found
+
+
+def told_at(answer: dict[str, Any]) -> dict[str, str]:
+    """The errors of a problem document: by place, what is wrong there."""
+    found: dict[str, str] = {}
+    for one in answer.get("errors", ()):
+        assert set(one) == {"place", "detail"}
+        found[one["place"]] = " ".join(filter(None, (found.get(one["place"]), one["detail"])))
+    return found

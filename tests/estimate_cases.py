@@ -1,10 +1,14 @@
 """Data packages in small, of many designs and with extreme answers, for every program that computes their estimates again."""
 
+import itertools
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
+from candor.categories.distribution import estimate_distribution
+from candor.categories.estimates import estimate_categories
 from candor.designs.design import Design
 from candor.errors import MethodError
 from candor.studies.answers import Answers
@@ -65,3 +69,60 @@ def _package(design: Design, rng: np.random.Generator) -> dict[str, Any]:
         "allocation": {"unit": "person"},
     }
     return {"csv": "\r\n".join(lines) + "\r\n", "protocol": protocol, "results": {"n": sum(SIZES), "level": 0.95, "outcomes": questions}}
+
+
+ANSWERS = ("never", "once", "twice", "thrice", "often", "always")
+FORCED: dict[str, tuple[tuple[int, ...], ...]] = {
+    "mirrored": ((2, 1, 1, 1, 1, 1), (1, 1, 1, 1, 1, 2), (2, 1, 1, 1, 1, 1)),
+    "unequal": ((1, 1, 1, 1, 1, 1), (3, 1, 1, 1, 1, 1), (1, 2, 1, 1, 1, 1)),
+    "on one line": ((1, 1, 1, 1, 1, 1), (2, 2, 2, 2, 2, 2), (3, 3, 3, 3, 3, 3)),
+    "any": ((1, 2, 1, 1, 1, 1), (2, 1, 1, 1, 1, 3), (1, 1, 1, 1, 1, 1)),
+}
+"""Twentieths of the rolls, by subsample and answer; of the last answer the last number, whatever there is between."""
+
+
+def named_packages(*, seed: int, chosen: Iterable[int] = range(45)) -> list[dict[str, Any]]:
+    """The same for questions with two to six named answers: one question of each number of people and die, and one about background."""
+    kinds = list(itertools.product(range(2, 7), ("any", "always", "shares"), ARMS))
+    return [_named_package(*kinds[number], 2 + number % 2, np.random.default_rng([seed, number])) for number in chosen]
+
+
+def _named_package(number: int, cheaters: str, arms: tuple[str, ...], subsamples: int, rng: np.random.Generator) -> dict[str, Any]:
+    stated = {"always": {"always": "never"}, "shares": {"distribution": {"never": "1/3", ANSWERS[number - 1]: "2/3"}}}
+    results: dict[str, Any] = {}
+    questions, tables = [], []
+    for place, ((die, forced), size) in enumerate(zip(FORCED.items(), (40, 300, 900, 3000), strict=True)):
+        design = Design.of(
+            arms=arms,
+            control=arms[-1],
+            categories=ANSWERS[:number],
+            cheater_model=stated.get(cheaters, cheaters),
+            scores=("-1/2", "0", "1", "2", "4", "8.5")[:number] if place % 2 else (),
+            subsamples={
+                str(name): dict(zip(ANSWERS[:number], [f"{one}/20" for one in (*row[: number - 1], row[-1])], strict=True))
+                for name, row in enumerate(forced[:subsamples], start=1)
+            },
+        )
+        by_chance, cells = rng.random() < 0.2, (*design.shape, number)
+        true = rng.dirichlet(np.ones(number), size=len(arms))[:, None]
+        asked = 0.85 * (design.truth[:, None] * true + design.forced_answers) + 0.15 * (
+            np.full(number, 1 / number) if design.cheater_shares is None else design.cheater_shares
+        )
+        shares = rng.dirichlet(np.ones(number), size=design.shape) if by_chance else asked
+        table = np.array([rng.multinomial(size // (len(arms) * subsamples), row / row.sum()) for row in shares.reshape(-1, number)])
+        background = place == 3
+        name, counts = f"of_{size}", table.reshape(cells)
+        found = (estimate_distribution if background else estimate_categories)(counts, design=design)
+        results[name] = asdict(found)
+        asking = {"name": name, "column": f"answer_{name}", "text": die, "design": design.to_document()}
+        questions.append(asking | ({"purpose": "background"} if background else {}))
+        tables.append((design, counts))
+    lines = ["arm,subsample," + ",".join(one["column"] for one in questions)]
+    for place, (design, counts) in enumerate(tables):
+        for (arm, subsample, answer), people in np.ndenumerate(counts):
+            cells_of_row = ["" if other != place else ANSWERS[answer] for other in range(len(tables))]
+            lines += [",".join((design.arms[arm], design.subsample_names[subsample], *cells_of_row))] * int(people)
+    yes_no = tables[0][0].of_one_answer("never").to_document()
+    protocol = {"design": yes_no, "questions": [], "category_questions": questions, "allocation": {"unit": "person"}}
+    whole = {"n": len(lines) - 1, "level": 0.95, "outcomes": {}, "categories": results}
+    return {"csv": "\r\n".join(lines) + "\r\n", "protocol": protocol, "results": whole}

@@ -183,8 +183,9 @@ def walk(client: Client, study: Study, *, until: str = "finished", answers: dict
 
 def follow(client: Client, study: Study, *, until: str = "finished", answers: dict[str, dict[str, Any]] | None = None) -> HttpResponse:
     """Answer each page until that of step `until` or the last one is shown; return that page. For journeys that differ."""
+    arriving = {name: value for name, value in (answers or {}).get("welcome", {}).items() if name not in ("language", "code")}
     while True:
-        page = client.get(address_of(study))
+        page = client.get(address_of(study), arriving)
         step = next(iter(page_of(page).xpath('//input[@name="step"]/@value')), "finished")
         if step in (until, "finished"):
             return page

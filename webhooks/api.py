@@ -15,7 +15,7 @@ from surveys.access import access_own_study
 from webhooks.models import Delivery, Webhook
 from webhooks.selectors import access_delivery, access_webhook, deliveries_of
 from webhooks.serializers import AddedWebhookSerializer, DeliverySerializer, NewWebhookSerializer, WebhookSerializer
-from webhooks.services import add_webhook, remove_webhook, send_again
+from webhooks.services import add_webhook, remove_webhook, renew_secret, send_again
 
 
 class Webhooks(ListAPIView[Webhook]):
@@ -68,6 +68,18 @@ class WebhookDetail(APIView):
         user = person_of(request)
         remove_webhook(access_webhook(user, slug, webhook_id), actor=user)
         return Response(status=204)
+
+
+class Secret(APIView):
+    """Another secret for an address. The one before signs too for two more days."""
+
+    roles = tuple(Role)
+
+    @extend_schema(operation_id="studies_renew_webhook_secret", request=None, responses={201: AddedWebhookSerializer})
+    def post(self, request: Request, slug: str, webhook_id: UUID) -> Response:
+        user = person_of(request)
+        renewed = renew_secret(access_webhook(user, slug, webhook_id), actor=user)
+        return Response(AddedWebhookSerializer(renewed).data, status=201)
 
 
 class Deliveries(ListAPIView[Delivery]):

@@ -7,8 +7,8 @@ class WebhooksConfig(AppConfig):
     name = "webhooks"
 
     def ready(self) -> None:
-        from surveys.events import study_closed
+        from audit.events import recorded
         from webhooks import outbox as outbox  # registers what workers do
-        from webhooks.services import tell_that_a_study_closed
+        from webhooks.services import tell_of_entry
 
-        study_closed.connect(tell_that_a_study_closed, dispatch_uid="webhooks.study_closed")
+        recorded.connect(tell_of_entry, dispatch_uid="webhooks.recorded")

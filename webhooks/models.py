@@ -2,7 +2,7 @@
 
 import base64
 import uuid
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import ClassVar, Self
 
 from django.db import models
@@ -21,9 +21,30 @@ class Event(models.TextChoices):
     STUDY_CLOSED = "study.closed", _("The study was closed")
     N_REACHED = "n.reached", _("The planned number of people have answered")
     RESULTS_UPDATED = "results.updated", _("There are new results")
+    BATCH_COUNTED = "batch.counted", _("A new batch of people is in the numbers")
+    REVIEW_SUBMITTED = "review.submitted", _("A protocol was submitted for review")
+    REVIEW_SIGNED = "review.signed", _("A part of the protocol was signed, or a signature was taken back")
+    REVIEW_DECIDED = "review.decided", _("The officers decided about the study")
+    RELEASE_BUILT = "release.built", _("A release of data was built")
+    RELEASE_REQUESTED = "release.requested", _("The approval of a release was asked for")
+    RELEASE_DECIDED = "release.decided", _("A release was approved or refused")
+    RELEASE_PUBLISHED = "release.published", _("A release became public")
+    RELEASE_RETRACTED = "release.retracted", _("A public release was retracted")
 
 
 ONLY_ONCE = (Event.STUDY_CLOSED, Event.N_REACHED)
+BY_PARTICIPANTS = (Event.N_REACHED, Event.RESULTS_UPDATED, Event.BATCH_COUNTED)
+MARK = timedelta(minutes=5)
+"""Messages about participants leave at whole multiples of this, so that their times do not tell the minute in which somebody came."""
+DAYS_OF_TWO_SECRETS = 2
+
+
+def due_at(event: str, *, now: datetime) -> datetime:
+    """The moment at which a message about this event may leave."""
+    if event not in BY_PARTICIPANTS:
+        return now
+    seconds = MARK.total_seconds()
+    return datetime.fromtimestamp((now.timestamp() // seconds + 1) * seconds, tz=now.tzinfo)
 
 
 class Webhook(models.Model):
@@ -35,6 +56,11 @@ class Webhook(models.Model):
     events = models.JSONField(help_text="Names of events.")
     site = models.CharField(max_length=200, help_text="Where this Candor is, for the links in messages.")
     created_on = models.DateField(auto_now_add=True)
+    secret_number = models.PositiveSmallIntegerField(default=1, db_default=1, help_text="How many secrets it has had.")
+    earlier_secret_until = models.DateField(null=True, blank=True, help_text="The last day on which the secret before signs, too.")
+    signed_as_before = models.BooleanField(
+        db_default=True, help_text="Its first secret was shown before Standard Webhooks: `Candor-Signature` is sent, too."
+    )
 
     class Meta:
         ordering = ("created_on", "pk")
@@ -45,9 +71,28 @@ class Webhook(models.Model):
 
     @property
     def secret(self) -> str:
-        """Derived from the installation's SECRET_KEY, so that the database does not hold it."""
-        digest = salted_hmac("webhooks.secret", str(self.pk), algorithm="sha256").digest()
-        return "whsec_" + base64.urlsafe_b64encode(digest).decode().rstrip("=")
+        """The newest secret, as Standard Webhooks writes it."""
+        return "whsec_" + base64.b64encode(self.key(self.secret_number)).decode()
+
+    @property
+    def secret_as_before(self) -> str | None:
+        """The first secret as it was written before Standard Webhooks, while a program may still check by it."""
+        if not self.signed_as_before or 1 not in self.valid_secrets:
+            return None
+        return "whsec_" + base64.urlsafe_b64encode(self.key(1)).decode().rstrip("=")
+
+    @property
+    def valid_secrets(self) -> tuple[int, ...]:
+        """The numbers of the secrets that sign today, the newest first."""
+        until = self.earlier_secret_until
+        if until is not None and timezone.localdate() <= until:
+            return self.secret_number, self.secret_number - 1
+        return (self.secret_number,)
+
+    def key(self, number: int) -> bytes:
+        """The bytes of a secret. They follow from the installation's SECRET_KEY, so that the database does not hold them."""
+        named = str(self.pk) if number == 1 else f"{self.pk}/{number}"
+        return salted_hmac("webhooks.secret", named, algorithm="sha256").digest()
 
 
 class DeliveryStatus(models.TextChoices):

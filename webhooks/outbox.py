@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from jobs.registry import job, routine
 from webhooks.errors import RefusedAddressError
-from webhooks.models import WAITS, Delivery, DeliveryStatus
+from webhooks.models import WAITS, Delivery, DeliveryStatus, due_at
 
 # Longer than the single time-outs allow, for servers that send their answer drop by drop.
 MOST_SECONDS = 40
@@ -27,21 +27,18 @@ def attempt(delivery: Delivery) -> None:
     """Send a claimed message, and record the outcome."""
     import httpcore  # only workers send
 
-    from webhooks.sending import post, signature
+    from webhooks.sending import post
 
-    hook = delivery.webhook
     body = json.dumps(message(delivery), sort_keys=True).encode()
-    timestamp = str(int(timezone.now().timestamp()))
     headers = {
         "Content-Type": "application/json",
         "User-Agent": "Candor",
         "Candor-Event": delivery.event,
         "Candor-Delivery": str(delivery.pk),
-        "Candor-Timestamp": timestamp,
-        "Candor-Signature": signature(hook.secret, timestamp=timestamp, body=body),
+        **signed(delivery, body),
     }
     try:
-        status = post(hook.address, headers=headers, body=body, private_is_allowed=settings.WEBHOOKS_MAY_STAY_PRIVATE)
+        status = post(delivery.webhook.address, headers=headers, body=body, private_is_allowed=settings.WEBHOOKS_MAY_STAY_PRIVATE)
     except (*NO_ANSWER, httpcore.NetworkError, httpcore.TimeoutException, httpcore.ProtocolError) as error:
         _failed(delivery, error=f"no answer: {type(error).__name__}")
     else:
@@ -51,17 +48,36 @@ def attempt(delivery: Delivery) -> None:
             _failed(delivery, answered=status, error=f"answered {status}, expected 2xx")
 
 
+def signed(delivery: Delivery, body: bytes) -> dict[str, str]:
+    """The headers by which the program checks that the message comes from here, now, and unchanged."""
+    from webhooks.sending import signature, signature_as_before
+
+    hook, number, timestamp = delivery.webhook, str(delivery.pk), str(int(timezone.now().timestamp()))
+    signatures = [signature(hook.key(one), message_id=number, timestamp=timestamp, body=body) for one in hook.valid_secrets]
+    headers = {
+        "Webhook-Id": number,
+        "Webhook-Timestamp": timestamp,
+        "Webhook-Signature": " ".join(signatures),
+        "Candor-Timestamp": timestamp,
+    }
+    if (secret := hook.secret_as_before) is not None:
+        headers["Candor-Signature"] = signature_as_before(secret, timestamp=timestamp, body=body)
+    return headers
+
+
 def message(delivery: Delivery) -> dict[str, object]:
     """The news that something changed, and where; never its content. Nobody learns more than their own account shows."""
     slug, site = delivery.webhook.study.slug, delivery.webhook.site
     return {
         "id": str(delivery.pk),
         "event": delivery.event,
+        "type": delivery.event,
         "study": slug,
         "links": {
             "page": site + reverse("surveys:study", args=[slug]),
             "api": site + reverse("surveys:api_study", args=[slug]),
             "results": site + reverse("analysis:api_results", args=[slug]),
+            "review": site + reverse("surveys:api_review", args=[slug]),
         },
     }
 
@@ -76,7 +92,8 @@ def forget() -> None:
 def _delivered(delivery: Delivery, *, answered: int) -> None:
     """Done, unless it happened again while the message was on its way: then it goes once more."""
     if delivery.mine().select_for_update().filter(news=True).exists():
-        delivery.wait(attempts=0)
+        now = timezone.now()
+        delivery.wait(due_at(delivery.event, now=now) - now, attempts=0)
     else:
         delivery.finish(answered=answered)
 

@@ -1,5 +1,6 @@
-"""One message over HTTP: to a checked address, without redirections and with little patience; and the signature of webhooks."""
+"""One message over HTTP: to a checked address, without redirections and with little patience; and the signatures of webhooks."""
 
+import base64
 import hashlib
 import hmac
 from collections.abc import Iterable
@@ -32,8 +33,14 @@ class CheckedNetwork(httpcore.NetworkBackend):
         return self._network.connect_tcp(number, port, timeout=timeout, local_address=local_address, socket_options=socket_options)
 
 
-def signature(secret: str, *, timestamp: str, body: bytes) -> str:
-    """HMAC-SHA256 over the time stamp, a full stop and the body, in hexadecimal digits."""
+def signature(key: bytes, *, message_id: str, timestamp: str, body: bytes) -> str:
+    """As Standard Webhooks signs: HMAC-SHA256 over the message's number, its time stamp and its body, joined by full stops, in base64."""
+    signed = b".".join((message_id.encode(), timestamp.encode(), body))
+    return "v1," + base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
+
+
+def signature_as_before(secret: str, *, timestamp: str, body: bytes) -> str:
+    """HMAC-SHA256 over the time stamp, a full stop and the body, in hexadecimal digits: for programs from before Standard Webhooks."""
     return "v1=" + hmac.new(secret.encode(), timestamp.encode() + b"." + body, hashlib.sha256).hexdigest()
 
 

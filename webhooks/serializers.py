@@ -10,17 +10,17 @@ class WebhookSerializer(serializers.ModelSerializer[Webhook]):
 
     class Meta:
         model = Webhook
-        fields: tuple[str, ...] = ("id", "address", "events", "created_on")
-        read_only_fields = ("id", "created_on")
+        fields: tuple[str, ...] = ("id", "address", "events", "created_on", "earlier_secret_until")
+        read_only_fields = ("id", "created_on", "earlier_secret_until")
 
 
 class NewWebhookSerializer(serializers.Serializer[object]):
     address = serializers.CharField(max_length=500, help_text="An https address on the public internet.")
-    events = serializers.ListField(child=serializers.ChoiceField(choices=Event.choices), allow_empty=False, max_length=10)
+    events = serializers.ListField(child=serializers.ChoiceField(choices=Event.choices), allow_empty=False, max_length=len(Event))
 
 
 class AddedWebhookSerializer(WebhookSerializer):
-    secret = serializers.CharField(help_text="Key of the messages' signatures. It is not shown again.")
+    secret = serializers.CharField(help_text="Key of the messages' signatures, as Standard Webhooks writes it. It is not shown again.")
 
     class Meta(WebhookSerializer.Meta):
         fields = (*WebhookSerializer.Meta.fields, "secret")

@@ -12,15 +12,24 @@ from django.utils.translation import gettext as _
 from accounts.models import User
 from audit.services import record
 from jobs.tasks import send
+from surveys import actions as studies
 from surveys.models import Study
 from webhooks import actions
 from webhooks.addresses import check_address
 from webhooks.errors import WebhookError
-from webhooks.models import ONLY_ONCE, Delivery, DeliveryStatus, Event, Webhook
+from webhooks.models import DAYS_OF_TWO_SECRETS, ONLY_ONCE, Delivery, DeliveryStatus, Event, Webhook, due_at
 
 MOST_WEBHOOKS = 10
-# Results change with every answer; a program is told once a minute at most, and not the minute in which somebody answered.
-DELAY = {Event.RESULTS_UPDATED: timedelta(minutes=1)}
+TOLD: dict[str, tuple[Event, ...]] = {
+    studies.CLOSED: (Event.STUDY_CLOSED,),
+    studies.SUBMITTED: (Event.REVIEW_SUBMITTED,),
+    studies.PART_SIGNED: (Event.REVIEW_SIGNED,),
+    studies.SIGNATURE_TAKEN_BACK: (Event.REVIEW_SIGNED,),
+    **dict.fromkeys(
+        (studies.APPROVED, studies.RETURNED, studies.REJECTED, studies.SUSPENDED, studies.SUSPENSION_LIFTED), (Event.REVIEW_DECIDED,)
+    ),
+}
+"""The entries of a study's log of which programs are told. Other applications add theirs."""
 
 
 @transaction.atomic
@@ -39,10 +48,21 @@ def add_webhook(study: Study, *, address: str, events: Sequence[str], site: str,
         raise WebhookError(_("This address is told already; remove it first to change what it is told."))
     if there.count() >= MOST_WEBHOOKS:
         raise WebhookError(_("Expected at most %(most)s webhooks of a study; remove one first.") % {"most": MOST_WEBHOOKS})
-    hook = Webhook(study=study, address=address, events=asked, site=site)
+    hook = Webhook(study=study, address=address, events=asked, site=site, signed_as_before=False)
     hook.full_clean(exclude=("address",))  # Django's own check of addresses knows no local names
     hook.save(force_insert=True)
     record(actor=actor, action=actions.ADDED, subject=study, details={"address": address, "events": asked})
+    return hook
+
+
+@transaction.atomic
+def renew_secret(hook: Webhook, *, actor: User) -> Webhook:
+    """Draw another secret. The one before signs too for two more days, in which the program takes the new one over."""
+    hook = Webhook.objects.select_for_update(no_key=True).select_related("study").get(pk=hook.pk)
+    hook.secret_number += 1
+    hook.earlier_secret_until = timezone.localdate() + timedelta(days=DAYS_OF_TWO_SECRETS)
+    hook.save(update_fields=["secret_number", "earlier_secret_until"])
+    record(actor=actor, action=actions.SECRET_RENEWED, subject=hook.study, details={"address": hook.address})
     return hook
 
 
@@ -79,11 +99,14 @@ def emit(study_id: int, event: Event) -> None:
             continue
         try:
             with transaction.atomic():
-                delivery = Delivery.objects.create(webhook=hook, event=event, due_at=timezone.now() + DELAY.get(event, timedelta(0)))
+                delivery = Delivery.objects.create(webhook=hook, event=event, due_at=due_at(event, now=timezone.now()))
         except IntegrityError:  # another process was quicker
             continue
         transaction.on_commit(partial(send, delivery))
 
 
-def tell_that_a_study_closed(sender: object, *, study_id: int, **kwargs: object) -> None:
-    emit(study_id, Event.STUDY_CLOSED)
+def tell_of_entry(sender: object, *, action: str, subject: object, **kwargs: object) -> None:
+    """Tell programs of an entry of the log, if it is one of those in `TOLD`."""
+    for event in TOLD.get(action, ()):
+        if isinstance(subject, Study):
+            emit(subject.pk, event)

@@ -15,7 +15,7 @@ from surveys.models import Study
 from webhooks.errors import WebhookError
 from webhooks.models import Event, Webhook
 from webhooks.selectors import access_delivery, access_webhook, deliveries_of
-from webhooks.services import add_webhook, remove_webhook, send_again
+from webhooks.services import add_webhook, remove_webhook, renew_secret, send_again
 
 SHOWN = 30
 
@@ -32,6 +32,9 @@ def webhooks(request: HttpRequest, slug: str) -> HttpResponse:
         case "remove":
             remove_webhook(access_webhook(user, slug, _number(request, "webhook")), actor=user)
             messages.success(request, gettext("This address is not told any more."))
+        case "renew":
+            renewed = renew_secret(access_webhook(user, slug, _number(request, "webhook")), actor=user)
+            return _page(request, study, added=renewed)
         case "again":
             send_again(access_delivery(user, slug, _number(request, "webhook"), _number(request, "delivery")), actor=user)
             messages.success(request, gettext("The message is being sent again."))
@@ -50,7 +53,12 @@ def _page(request: HttpRequest, study: Study, *, added: Webhook | None = None, e
     context = {
         "study": study,
         "hooks": [
-            {"hook": hook, "events": [Event(name).label for name in hook.events], "deliveries": deliveries_of(hook)[:SHOWN]}
+            {
+                "hook": hook,
+                "two_secrets": len(hook.valid_secrets) > 1,
+                "events": [Event(name).label for name in hook.events],
+                "deliveries": deliveries_of(hook)[:SHOWN],
+            }
             for hook in Webhook.objects.filter(study=study)
         ],
         "added": added,

@@ -1,6 +1,5 @@
 """The expected findings of a study."""
 
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiExample, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -37,7 +36,7 @@ class Power(APIView):
     @extend_schema(
         operation_id="power",
         request=PlanRequestSerializer,
-        responses={200: OpenApiTypes.OBJECT},
+        responses={200: {"$ref": "#/components/schemas/Plan"}},
         examples=[OpenApiExample("two arms", request_only=True, value={"design": DESIGN, "effect": 0.2, "cheaters": "1/10", "n": 500})],
     )
     def post(self, request: Request) -> Response:

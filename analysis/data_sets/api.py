@@ -1,28 +1,51 @@
-"""Data sets for programs."""
+"""Data sets for programs: what they are, the people who may ask, and the officer's decision."""
+
+from collections.abc import Mapping, Sequence
+from datetime import date
 
 from django.core.files.uploadedfile import UploadedFile
+from django.http import Http404
+from django.urls import reverse
 from django.utils.translation import gettext as _
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
 from rest_framework.exceptions import ParseError, ValidationError
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from accounts.models import ANALYTICS_READING, Role
+from accounts.models import ANALYTICS_READING, Role, User
 from accounts.tokens.api_access import person_of
+from analysis.data_sets import services
+from analysis.data_sets.retention import typed_day, usual_day
 from analysis.data_sets.serializers import (
     BroughtFileSerializer,
+    DataSetPeopleSerializer,
     DataSetSerializer,
+    DataSetStepSerializer,
     DeclarationSerializer,
+    InviteAnalystSerializer,
     OneDataSetSerializer,
     data_set_document,
     one_data_set_document,
 )
-from analysis.data_sets.services import bring
-from analysis.sources.seats import access_data_set, data_sets_of
+from analysis.models import DataSet, DataSetAnalyst, DataSetInvitation, Holds
+from analysis.sources.seats import NO_DATA_SET, DataSetSeat, access_data_set, data_sets_of
 from surveys.access import OWNER_ROLES
-from surveys.request_bodies import LARGEST_JSON, bytes_of, plain_json
+from surveys.questions.plans import PrivacyBudget
+from surveys.request_bodies import LARGEST_JSON, BoundedJson, bytes_of, plain_json
+from surveys.sharing.offers import offered_link
+from surveys.sharing.selectors import open_invitation
+from surveys.sharing.serializers import AcceptedSerializer, InvitedToSerializer, OfferedSerializer
+
+STEPS = {
+    "submit": "may_change",
+    "delete": "may_change",
+    "approve": "may_review",
+    "send-back": "may_review",
+    "approve-analysts": "may_review",
+}
+"""The steps, each with the permission of a seat that it needs."""
 
 
 class DataSets(APIView):
@@ -50,7 +73,7 @@ class DataSets(APIView):
             raise ValidationError({"file": [_("Choose the file.")]})
         asked = DeclarationSerializer(data=plain_json(declaration_in(request.data.get("declaration"))))
         asked.is_valid(raise_exception=True)
-        made = bring(**asked.validated_data, file=file, actor=user)
+        made = services.bring(**asked.validated_data, file=file, actor=user)
         return Response(one_data_set_document(access_data_set(user, made.slug)), status=201)
 
 
@@ -63,6 +86,160 @@ class OneDataSet(APIView):
     @extend_schema(operation_id="data_set", responses=OneDataSetSerializer)
     def get(self, request: Request, data_set: str) -> Response:
         return Response(one_data_set_document(access_data_set(person_of(request), data_set)))
+
+
+class DataSetStep(APIView):
+    """Take a step: its owner takes `submit` and `delete`; officers without a part in it `approve`, `send-back` and `approve-analysts`.
+
+    Data sets of records have steps of their own, at `records/actions/`.
+    """
+
+    roles = tuple(Role)
+    parser_classes = (BoundedJson,)
+
+    @extend_schema(
+        operation_id="data_sets_take_step",
+        parameters=[OpenApiParameter("action", str, OpenApiParameter.PATH, enum=list(STEPS))],
+        request=DataSetStepSerializer,
+        responses=OneDataSetSerializer,
+        examples=[OpenApiExample("submit", request_only=True, value={"epsilon": 1.0, "delta": 1e-6, "delete_on": "2027-06-30"})],
+    )
+    def post(self, request: Request, data_set: str, action: str) -> Response:
+        user = person_of(request)
+        seat = _of_columns(access_data_set(user, data_set))
+        if action not in STEPS or not getattr(seat, STEPS[action]):
+            raise Http404(NO_DATA_SET)
+        sent = DataSetStepSerializer(data=request.data)
+        sent.is_valid(raise_exception=True)
+        _take(seat, action, sent)
+        return Response(one_data_set_document(access_data_set(user, data_set)))
+
+
+class DataSetPeople(APIView):
+    """The analysts of a data set, and invitations that wait; an analyst asks once an officer has approved them."""
+
+    roles = tuple(Role)
+    parser_classes = (BoundedJson,)
+
+    @extend_schema(operation_id="data_sets_people", responses=DataSetPeopleSerializer)
+    def get(self, request: Request, data_set: str) -> Response:
+        seat = _of_columns(access_data_set(person_of(request), data_set, needs="may_see_study"))
+        found = seat.data_set
+        waiting = services.waiting_invitations(found) if seat.may_change else DataSetInvitation.objects.none()
+        analysts = DataSetAnalyst.objects.filter(data_set=found).select_related("user").order_by("user__username")
+        told = {"data_set": found.slug, "owner": found.owner.get_username(), "analysts": analysts, "invitations": waiting}
+        return Response(DataSetPeopleSerializer(told).data)
+
+    @extend_schema(operation_id="data_sets_invite", request=InviteAnalystSerializer, responses={201: OfferedSerializer})
+    def post(self, request: Request, data_set: str) -> Response:
+        """Invite an analyst; for the owner."""
+        seat = _of_columns(access_data_set(person_of(request), data_set, needs="may_change"))
+        sent = InviteAnalystSerializer(data=request.data)
+        sent.is_valid(raise_exception=True)
+        found, token = services.invite_analyst(seat.data_set, actor=seat.user, **sent.validated_data)
+        offered = offered_link(request, found, reverse("analysis:data_set_invitation", args=[token]))
+        return Response(OfferedSerializer(offered).data, status=201)
+
+
+class DataSetPerson(APIView):
+    """One analyst of a data set."""
+
+    roles = tuple(Role)
+
+    @extend_schema(operation_id="data_sets_remove_analyst", responses={204: None})
+    def delete(self, request: Request, data_set: str, username: str) -> Response:
+        """Remove an analyst, for the owner; or leave."""
+        user = person_of(request)
+        seat = _of_columns(access_data_set(user, data_set, needs="may_ask" if username == user.get_username() else "may_change"))
+        (user_id,) = _keys([username]) or (0,)
+        services.remove_analyst(seat.data_set, user_id=user_id, actor=user)
+        return Response(status=204)
+
+
+class WaitingAnalystInvitation(APIView):
+    """An invitation that nobody has accepted."""
+
+    roles = tuple(Role)
+
+    @extend_schema(operation_id="data_sets_withdraw_invitation", responses={204: None})
+    def delete(self, request: Request, data_set: str, number: int) -> Response:
+        """Disable its link from now on; for the owner."""
+        seat = _of_columns(access_data_set(person_of(request), data_set, needs="may_change"))
+        services.withdraw_invitation(seat.data_set, invitation_id=number, actor=seat.user)
+        return Response(status=204)
+
+
+class InvitationToDataSet(APIView):
+    """An invitation by the secret at the end of its link."""
+
+    roles = tuple(Role)
+
+    @extend_schema(operation_id="data_set_invitations_retrieve", responses=InvitedToSerializer)
+    def get(self, request: Request, token: str) -> Response:
+        return Response(InvitedToSerializer(open_invitation(DataSetInvitation, token)).data)
+
+    @extend_schema(operation_id="data_set_invitations_accept", request=None, responses=AcceptedSerializer)
+    def post(self, request: Request, token: str) -> Response:
+        """Accept it. You may ask when an IRB officer has approved you."""
+        analyst = services.accept_invitation(open_invitation(DataSetInvitation, token), user=person_of(request))
+        return Response(AcceptedSerializer(analyst.data_set).data)
+
+
+def _take(seat: DataSetSeat, action: str, sent: DataSetStepSerializer) -> None:
+    data_set, given = seat.data_set, sent.validated_data
+    match action:
+        case "submit":
+            require(given, "epsilon", "delta")
+            day = last_day(given, data_set)
+            try:
+                budget = PrivacyBudget(epsilon=given["epsilon"], delta=given["delta"])
+                services.submit(data_set, budget=budget, delete_on=day, actor=seat.user)
+            except ValueError as error:
+                raise ValidationError({"delta": [str(error)]}) from error
+        case "approve":
+            require(given, "epsilon", "delta", "delete_on")
+            budget_seen, people = (given["epsilon"], given["delta"]), _keys(given["analysts"])
+            services.approve(data_set, budget=budget_seen, delete_on=str(given["delete_on"]), analysts=people, actor=seat.user)
+        case "send-back":
+            require(given, "reason")
+            services.send_back(data_set, reason=given["reason"], actor=seat.user)
+        case "approve-analysts":
+            services.approve_analysts(data_set, analysts=_keys(given["analysts"]), actor=seat.user)
+        case "delete":
+            require_sure(given)
+            services.delete(data_set, actor=seat.user)
+
+
+def require(given: Mapping[str, object], *names: str) -> None:
+    """Raises a ValidationError that names every parameter of a step that is missing."""
+    if missing := [name for name in names if name not in given]:
+        raise ValidationError({name: [_("This step needs it.")] for name in missing})
+
+
+def last_day(given: Mapping[str, date], data_set: DataSet) -> date:
+    """The day on which the rows are to be deleted: as sent, or else as declared. It must be one to come."""
+    day = given.get("delete_on") or data_set.delete_on or usual_day()
+    try:
+        return typed_day(day.isoformat())
+    except ValueError as error:
+        raise ValidationError({"delete_on": [str(error)]}) from error
+
+
+def require_sure(given: Mapping[str, object]) -> None:
+    """The same for a step that cannot be undone."""
+    if not given["sure"]:
+        raise ValidationError({"sure": [_("Say that you know that this cannot be undone.")]})
+
+
+def _keys(names: Sequence[str]) -> list[int]:
+    return list(User.objects.filter(username__in=names).values_list("pk", flat=True))
+
+
+def _of_columns(seat: DataSetSeat) -> DataSetSeat:
+    """The seat, unless the data set holds records, which nobody asks about."""
+    if seat.data_set.holds != Holds.COLUMNS:
+        raise Http404(NO_DATA_SET)
+    return seat
 
 
 def declaration_in(part: object) -> bytes:

@@ -22,12 +22,13 @@ from analysis.data_sets.declarations import (
     problem_of_values,
 )
 from analysis.data_sets.retention import typed_day, usual_day
-from analysis.data_sets.services import students_of
-from analysis.models import DataSet, DataSetAnalyst, DataSetStatus, Holds
+from analysis.data_sets.services import LONGEST_REASON, students_of
+from analysis.models import DataSet, DataSetAnalyst, DataSetInvitation, DataSetStatus, Holds
 from analysis.sources.brought import BroughtColumn, BroughtTable, BroughtTexts, ColumnRole
 from analysis.sources.seats import DataSetSeat
 from analysis.sources.selectors import newest_snapshot, schema_of_snapshot
 from analysis.sources.table_files import LONGEST_NAME
+from surveys.questions.plans import LARGEST_BUDGET
 
 
 class DataSetSerializer(serializers.Serializer[object]):
@@ -83,6 +84,52 @@ def one_data_set_document(seat: DataSetSeat) -> dict[str, object]:
         "topics_a_week": schema.cap,
         "analysts": analysts,
     }
+
+
+class DataSetAnalystSerializer(serializers.Serializer[object]):
+    person = serializers.CharField(source="user.username", help_text="User name.")
+    approved_on = serializers.DateField(allow_null=True, help_text="Null: an officer has not approved them yet.")
+
+
+class DataSetInvitationSerializer(serializers.ModelSerializer[DataSetInvitation]):
+    number = serializers.IntegerField(source="pk")
+
+    class Meta:
+        model = DataSetInvitation
+        fields = ("number", "addressee", "last_day")
+        read_only_fields = fields
+
+
+class DataSetPeopleSerializer(serializers.Serializer[object]):
+    data_set = serializers.CharField()
+    owner = serializers.CharField(help_text="User name.")
+    analysts = DataSetAnalystSerializer(many=True)
+    invitations = DataSetInvitationSerializer(many=True, help_text="Those that can still be accepted.")
+
+
+class InviteAnalystSerializer(serializers.Serializer[object]):
+    addressee = serializers.CharField(max_length=254, help_text="An e-mail address, or the name of an account.")
+
+
+class DataSetStepSerializer(serializers.Serializer[object]):
+    """Parameters of some steps."""
+
+    epsilon = serializers.FloatField(
+        min_value=0,
+        max_value=LARGEST_BUDGET,
+        required=False,
+        help_text="Needed by submit and approve, which names the budget that it saw.",
+    )
+    delta = serializers.FloatField(min_value=0, max_value=1, required=False, help_text="Needed by submit and approve.")
+    delete_on = serializers.DateField(required=False, help_text="Needed by approve; by default of submit the day that was declared.")
+    analysts = serializers.ListField(
+        child=serializers.CharField(max_length=150),
+        max_length=1000,
+        default=list,
+        help_text="User names of waiting analysts, for approve and approve-analysts.",
+    )
+    reason = serializers.CharField(max_length=LONGEST_REASON, required=False, help_text="Needed by send-back.")
+    sure = serializers.BooleanField(default=False, help_text="Needed by delete: the rows are gone for ever.")
 
 
 class DeclaredColumnSerializer(serializers.Serializer[object]):

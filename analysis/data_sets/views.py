@@ -26,9 +26,10 @@ from surveys.errors import SharingError
 from surveys.privacy.budgets import bought_by, budget_in_words, in_words, rarity
 from surveys.questions.plans import PrivacyBudget
 from surveys.reading.apart import NotReadError
+from surveys.sharing.offers import offered_link
 from surveys.sharing.selectors import open_invitation
 from surveys.sharing.services import DAYS
-from surveys.sharing.views import account_for, answered_invitation, offered_link
+from surveys.sharing.views import account_for, answered_invitation
 
 
 @never_cache

@@ -4,17 +4,22 @@ Noise is drawn at most once for a charge. A worker that dies before the charge i
 that the charge is spent. Once the release is stored, the next worker writes the answer from it.
 """
 
+from datetime import timedelta
+
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from analysis.ledger.errors import LedgerError, QuestionError
-from analysis.ledger.questions import Question, read_question
+from analysis.ledger.questions import KINDS, Question, read_question
 from analysis.ledger.units import Units
 from analysis.models import Asking, ChargeStep, Reached, Snapshot, SnapshotStatus
 from analysis.sources.selectors import schema_of_snapshot, table_of
 from candor.errors import MethodError
 from jobs.registry import QUICK, job
+
+LATER = timedelta(seconds=15)
+"""The delay before a question of a kind that this version does not know is offered to other workers."""
 
 
 class OverchargedError(AssertionError):
@@ -23,7 +28,10 @@ class OverchargedError(AssertionError):
 
 @job(kind="question", model=Asking, expects=(LedgerError, QuestionError, MethodError), priority=QUICK)
 def answer(asking: Asking) -> None:
-    """Answer a question whose price is reserved."""
+    """Answer a question whose price is reserved. During an upgrade, a kind that only a newer version knows is left to its workers."""
+    if asking.charge.kind not in KINDS:
+        asking.wait(after=LATER, attempts=0)
+        return
     question = read_question(asking.charge.document)
     if asking.released is None:
         _release(asking, question)

@@ -19,6 +19,7 @@ from analysis.ledger.serializers import FrozenSerializer, LedgerSerializer, ledg
 from analysis.ledger.services import ask, freeze, unfreeze
 from analysis.models import Source
 from analysis.sources.places import Place, place_at
+from analysis.sources.services import make_again
 from surveys.access import NO_STUDY
 from surveys.request_bodies import BoundedJson
 
@@ -64,6 +65,26 @@ class DataSetLedger(Ledger):
 @extend_schema_view(post=extend_schema(operation_id="data_sets_freeze_budget", request=FrozenSerializer, responses=LedgerSerializer))
 class FrozenDataSetBudget(FrozenBudget):
     """Freeze the budget of a data set, or let it be spent again: for IRB officers who have no part in it."""
+
+
+class TableMadeAgain(APIView):
+    """Have the table made again that questions are asked about, after a failure. There may be nothing to make again."""
+
+    roles = tuple(Role)
+
+    @extend_schema(operation_id="studies_make_table_again", request=None, responses=LedgerSerializer)
+    def post(self, request: Request, **where: str) -> Response:
+        user = person_of(request)
+        place = place_at(user, where, needs="may_read_ledger")
+        if place.source is None or not place.seat.may_change:
+            raise Http404(NO_STUDY)
+        make_again(place.source, actor=user)
+        return Response(_document(place))
+
+
+@extend_schema_view(post=extend_schema(operation_id="data_sets_make_table_again", request=None, responses=LedgerSerializer))
+class DataSetTableMadeAgain(TableMadeAgain):
+    """The same for a data set."""
 
 
 class Desk(ABC):

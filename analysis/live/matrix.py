@@ -97,8 +97,7 @@ class ShownNumber:
     verdict: str = ""
     words: str = ""
     arm: str = ""
-    """The name of the arm, or of the treatment, by which a script finds the number; empty for cheaters, and for questions with categories,
-    which no script computes again."""
+    """The name of the arm, or of the treatment, by which a script finds the number; empty for cheaters."""
 
     @classmethod
     def share(cls, one: Estimated | None) -> Self | None:
@@ -112,7 +111,7 @@ class ShownNumber:
             return None
         words = verdict_in_words(cell.verdict)
         if cell.p_value is not None:
-            return cls(value=p_in_words(cell.p_value), ends="", verdict=cell.verdict, words=words)
+            return cls(value=p_in_words(cell.p_value), ends="", verdict=cell.verdict, words=words, arm=cell.treatment)
         return cls(value=_of_100(cell.value, signed), ends=_between(cell, signed), verdict=cell.verdict, words=words, arm=cell.treatment)
 
 

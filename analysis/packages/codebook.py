@@ -122,6 +122,8 @@ MEANING = {
     "labels.R": "Reads data.csv with labels into R, and saves data.rds",
     "labels.do": "Reads data.csv with labels into Stata, and saves data.dta",
     "labels.sps": "Reads data.csv with labels into SPSS or PSPP, and saves data.sav",
+    "likelihood_region.py": "A part of replicate_numpy.py: intervals by likelihood of questions with named answers",
+    "named_answers.py": "A part of replicate_numpy.py: the estimates of questions with named answers",
     "preregistration-N.json": "The analysis plan of this protocol version, as it was kept at the approval; its hash is in protocol.json",
     "protocol.json": "The design: arms, die, probabilities, allocation, wording of all questions, consent text",
     "public-key.pem": "The key with which the signature is checked",

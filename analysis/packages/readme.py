@@ -53,9 +53,9 @@ def _with_categories(content: Content) -> list[str]:
         "",
         f"The answers to {names} are names of categories, not 0 and 1. The die forces each of them; protocol.json says how often, under",
         "`category_questions`. The wrong analysis is as wrong for the share of each answer. Their estimates stand in results.json under",
-        "`categories`. `replicate.py` computes them again, to 1e-9. `index.html`, `replicate.R` and `replicate_numpy.py` compute yes/no",
-        "questions alone, and say so. With Candor's command line, `candor estimate data.csv --design design-NAME.json` analyses one of",
-        "them.",
+        "`categories`. `replicate.py`, `replicate_numpy.py`, `replicate.R` and `index.html` compute every number of them again, intervals",
+        "by likelihood too, to 1e-9. With Candor's command line, `candor estimate data.csv --design",
+        "design-NAME.json` analyses one of them.",
         "",
         *_about_people(content),
     ]

@@ -1,7 +1,8 @@
 """Records that somebody brings, for programs: import, roles, hierarchies, what is possible, the build, and the checker's verdict."""
 
 from django.core.files.uploadedfile import UploadedFile
-from drf_spectacular.utils import extend_schema
+from django.http import Http404
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.exceptions import ValidationError
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
@@ -10,26 +11,38 @@ from rest_framework.views import APIView
 
 from accounts.models import Role
 from accounts.tokens.api_access import person_of
-from analysis.data_sets.api import declaration_in
+from analysis.data_sets import services as data_sets
+from analysis.data_sets.api import declaration_in, last_day, require, require_sure
 from analysis.data_sets.services import bring, students_of
 from analysis.models import DataSet, RecordSweep
 from analysis.record_sets import services
 from analysis.record_sets.serializers import (
     BroughtRecordsSerializer,
-    RecordHierarchySerializer,
     RecordRolesSerializer,
     RecordsDeclarationSerializer,
     RecordSetBuildSerializer,
     RecordSetSerializer,
+    RecordSetStepSerializer,
     parts_missing,
 )
-from analysis.records.serializers import ConfirmRequestSerializer
+from analysis.records.serializers import RecordHierarchySerializer
 from analysis.records.services import save_hierarchy, stop_sweep, try_data_set
 from analysis.releases.protecting import hierarchies_of
-from analysis.sources.seats import DataSetSeat, access_record_set
+from analysis.releases.serializers import ConfirmRequestSerializer
+from analysis.sources.seats import NO_DATA_SET, DataSetSeat, access_record_set
 from analysis.sources.selectors import schema_of_records
 from surveys.access import OWNER_ROLES
 from surveys.request_bodies import BoundedJson, plain_json
+
+STEPS = {
+    "request": ("may_change",),
+    "take-back": ("may_change",),
+    "delete": ("may_change",),
+    "approve": ("may_review",),
+    "send-back": ("may_review",),
+    "retract": ("may_change", "may_review"),
+}
+"""The steps, each with the permissions of a seat of which it needs one."""
 
 
 class BringRecords(APIView):
@@ -114,7 +127,7 @@ class StopRecordSet(APIView):
 
 
 class BuildRecordSet(APIView):
-    """Build the package, in place of one that is not public. It is looked at and requested on its page."""
+    """Build the package, in place of one that is not public. Once you have looked at it, take the step `request`."""
 
     roles = tuple(Role)
     parser_classes = (BoundedJson,)
@@ -135,6 +148,52 @@ class BuildRecordSet(APIView):
         seat = access_record_set(person_of(request), data_set, needs="may_change")
         services.discard_package(seat.data_set, actor=seat.user)
         return Response(_state(seat))
+
+
+class RecordSetStep(APIView):
+    """Take a step: its owner takes `request`, `take-back` and `delete`; officers without a part in it `approve` and `send-back`; both
+    `retract`.
+    """
+
+    roles = tuple(Role)
+    parser_classes = (BoundedJson,)
+
+    @extend_schema(
+        operation_id="record_set_take_step",
+        parameters=[OpenApiParameter("action", str, OpenApiParameter.PATH, enum=list(STEPS))],
+        request=RecordSetStepSerializer,
+        responses=RecordSetSerializer,
+    )
+    def post(self, request: Request, data_set: str, action: str) -> Response:
+        seat = access_record_set(person_of(request), data_set, needs="may_see_study")
+        if not any(getattr(seat, need) for need in STEPS.get(action, ())):
+            raise Http404(NO_DATA_SET)
+        sent = RecordSetStepSerializer(data=request.data)
+        sent.is_valid(raise_exception=True)
+        _take(seat, action, sent)
+        return Response(_state(seat))
+
+
+def _take(seat: DataSetSeat, action: str, sent: RecordSetStepSerializer) -> None:
+    data_set, given = seat.data_set, sent.validated_data
+    match action:
+        case "request":
+            require(given, "sha256")
+            services.request_approval(data_set, sha256=given["sha256"], delete_on=last_day(given, data_set), actor=seat.user)
+        case "take-back":
+            data_sets.take_back(data_set, actor=seat.user)
+        case "approve":
+            require(given, "sha256", "delete_on")
+            services.publish(data_set, sha256=given["sha256"], delete_on=str(given["delete_on"]), actor=seat.user)
+        case "send-back":
+            require(given, "reason")
+            data_sets.send_back(data_set, reason=given["reason"], actor=seat.user)
+        case "retract":
+            require(given, "reason")
+            services.retract(data_set, reason=given["reason"], actor=seat.user)
+        case "delete":
+            require_sure(given)
+            data_sets.delete(data_set, actor=seat.user)
 
 
 class ConfirmRecordSet(APIView):

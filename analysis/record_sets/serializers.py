@@ -12,15 +12,13 @@ from analysis.models import DataSetStatus, PackageStatus
 from analysis.packages.content import LONGEST_TITLE as LONGEST_AUTHOR
 from analysis.packages.licences import LICENCES
 from analysis.record_sets.declarations import CSV, RECORDS, XAPI, problem_of_file, problem_of_files
-from analysis.record_sets.services import MOST_AUTHORS
-from analysis.records.serializers import AttributeSerializer, SweepSerializer
+from analysis.record_sets.services import LONGEST_REASON, MOST_AUTHORS
+from analysis.records.serializers import LONGEST_ATTRIBUTE, AttributeSerializer, SweepSerializer
 from analysis.releases.protecting import LARGEST_CLASS, LARGEST_LEVEL, MOST_LEFT_OUT, USUAL
 from analysis.serializers import NumberField, WholeField
 from analysis.sources.records.rows import BroughtFile, BroughtRecords
 from analysis.sources.records.values import ROLES
 from analysis.sources.table_files import LONGEST_NAME
-
-LONGEST_ATTRIBUTE = 200
 
 
 class DeclaredFileSerializer(serializers.Serializer[object]):
@@ -92,13 +90,13 @@ class RecordRolesSerializer(serializers.Serializer[object]):
     )
 
 
-class RecordHierarchySerializer(serializers.Serializer[object]):
-    attribute = serializers.CharField(max_length=LONGEST_ATTRIBUTE)
-    hierarchy = serializers.DictField(
-        child=serializers.ListField(child=serializers.CharField(max_length=200), max_length=32),
-        allow_null=True,
-        help_text="Labels of each value, from the value up to `*`; null: the suggested one again.",
-    )
+class RecordSetStepSerializer(serializers.Serializer[object]):
+    """Parameters of some steps."""
+
+    sha256 = serializers.CharField(max_length=64, required=False, help_text="The package that you saw: needed by request and approve.")
+    delete_on = serializers.DateField(required=False, help_text="Needed by approve; by default of request the day that was declared.")
+    reason = serializers.CharField(max_length=LONGEST_REASON, required=False, help_text="Needed by send-back and retract.")
+    sure = serializers.BooleanField(default=False, help_text="Needed by delete: the rows are gone for ever.")
 
 
 class RecordSetBuildSerializer(serializers.Serializer[object]):

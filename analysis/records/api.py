@@ -3,7 +3,7 @@
 from dataclasses import asdict
 
 from django.utils.translation import gettext as _
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -11,21 +11,17 @@ from rest_framework.views import APIView
 from accounts.models import Role
 from accounts.tokens.api_access import person_of
 from analysis.answers.study_records import roles_of, words_of
-from analysis.models import BackgroundHandling, RecordSweep, ReleaseStatus
+from analysis.models import BackgroundHandling, DataSet, RecordSweep, ReleaseStatus, key_of
 from analysis.packages.errors import ReleaseError
-from analysis.records.serializers import (
-    SIMULATED,
-    BuildRequestSerializer,
-    ConfirmRequestSerializer,
-    RecordsOrQuerySerializer,
-    RecordsSerializer,
-    SweepRequestSerializer,
-)
-from analysis.records.services import start_sweep, stop_sweep
+from analysis.records.serializers import RecordHierarchySerializer, RecordsOrQuerySerializer, RecordsSerializer
+from analysis.records.services import save_hierarchy, start_sweep, stop_sweep
 from analysis.releases.protecting import hierarchies_for
 from analysis.releases.selectors import releases
+from analysis.releases.serializers import SIMULATED, BuildRequestSerializer, ConfirmRequestSerializer, SweepRequestSerializer
 from analysis.releases.services import confirm_auxiliary, start_release
+from analysis.sources.seats import access_record_set
 from surveys.access import Seat, access_own_study, access_study
+from surveys.models import Study
 from surveys.protocols import definition_for
 from surveys.request_bodies import BoundedJson
 
@@ -64,8 +60,25 @@ class StopRecords(APIView):
         return Response(_state(seat))
 
 
+class StudyRecordHierarchy(APIView):
+    """Edit the hierarchy of one question, or go back to the suggested one. Releases that were made keep theirs."""
+
+    roles = tuple(Role)
+    parser_classes = (BoundedJson,)
+
+    @extend_schema(operation_id="studies_edit_record_hierarchy", request=RecordHierarchySerializer, responses=RecordsSerializer)
+    def post(self, request: Request, slug: str) -> Response:
+        user = person_of(request)
+        seat = access_own_study(user, slug)
+        sent = RecordHierarchySerializer(data=request.data)
+        sent.is_valid(raise_exception=True)
+        asked = sent.validated_data
+        save_hierarchy(seat.study, attribute=asked["attribute"], chains=asked["hierarchy"], actor=user)
+        return Response(_state(seat))
+
+
 class BuildRecords(APIView):
-    """Build a release with protected records. It is looked at and requested on its page."""
+    """Build a release with protected records, as `releases/` does; here with the state of all records as the answer."""
 
     roles = tuple(Role)
     parser_classes = (BoundedJson,)
@@ -86,14 +99,19 @@ class RecordsOrQuery(APIView):
     roles = tuple(Role)
 
     @extend_schema(operation_id="studies_records_or_query", responses=RecordsOrQuerySerializer)
-    def get(self, request: Request, slug: str) -> Response:
-        study = access_own_study(person_of(request), slug).study
+    def get(self, request: Request, **where: str) -> Response:
+        user = person_of(request)
+        if "slug" in where:
+            whole: Study | DataSet = access_own_study(user, where["slug"]).study
+        else:
+            whole = access_record_set(user, where["data_set"], needs="may_change").data_set
         from analysis.records.comparison import comparison_of
 
-        sweep = RecordSweep.objects.filter(study=study).first()
+        sweep = RecordSweep.objects.filter(**key_of(whole)).first()
         found = comparison_of(sweep)
         shown = {
-            "study": study.slug,
+            "study": whole.slug if isinstance(whole, Study) else None,
+            "data_set": whole.slug if isinstance(whole, DataSet) else None,
             "status": sweep and sweep.status,
             "queries": found and found.queries,
             "left_out": found and found.left_out,
@@ -101,6 +119,11 @@ class RecordsOrQuery(APIView):
             "desk": [{"epsilon": epsilon, "error": error} for epsilon, error in found.desk] if found else [],
         }
         return Response(RecordsOrQuerySerializer(shown).data)
+
+
+@extend_schema_view(get=extend_schema(operation_id="data_sets_records_or_query", responses=RecordsOrQuerySerializer))
+class DataSetRecordsOrQuery(RecordsOrQuery):
+    """The same of records that somebody brought. Trying all class sizes (`try_record_set`) finds them."""
 
 
 class ConfirmRecords(APIView):

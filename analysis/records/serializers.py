@@ -3,72 +3,16 @@
 from rest_framework import serializers
 
 from analysis.models import ReleaseStatus, SweepStatus
-from analysis.packages.content import LONGEST_TITLE
-from analysis.packages.licences import LICENCES
-from analysis.releases.protecting import LARGEST_CLASS, LARGEST_LEVEL, MOST_LEFT_OUT, USUAL
-from analysis.releases.services import Choices
-from analysis.serializers import NumberField, WholeField
 
-PEOPLE, SIMULATED = "people", "simulated"
-MOST_AUTHORS = 50
+LONGEST_ATTRIBUTE = 200
 
 
-class SweepRequestSerializer(serializers.Serializer[object]):
-    whose = serializers.ChoiceField(choices=(PEOPLE, SIMULATED), default=PEOPLE, help_text="The answers of people, or of bots.")
-
-
-class BuildRequestSerializer(SweepRequestSerializer):
-    title = serializers.CharField(max_length=LONGEST_TITLE)
-    authors = serializers.ListField(child=serializers.CharField(max_length=LONGEST_TITLE), min_length=1, max_length=MOST_AUTHORS)
-    licence = serializers.ChoiceField(choices=list(LICENCES), default="CC-BY-4.0")
-    questions = serializers.ListField(child=serializers.CharField(max_length=100), min_length=1, max_length=100)
-    k = WholeField(low=2, high=LARGEST_CLASS, required=False)
-    class_size = WholeField(low=2, high=LARGEST_CLASS, required=False, help_text="Default: k.")
-    diversity = serializers.DictField(
-        child=WholeField(low=0, high=LARGEST_LEVEL), required=False, help_text="ℓ by sensitive question; 0 demands nothing."
-    )
-    suppress = NumberField(low=0, high=MOST_LEFT_OUT, required=False, help_text="Largest share of people left out.")
-    as_labels = serializers.ListField(
-        child=serializers.CharField(max_length=100),
-        max_length=100,
-        required=False,
-        help_text="Sensitive questions treated as quasi-identifiers.",
-    )
-    anatomy = serializers.BooleanField(required=False, help_text="Shuffle sensitive values among those who look alike.")
-    asked = serializers.ListField(
-        child=serializers.CharField(max_length=100),
-        max_length=100,
-        required=False,
-        help_text="Auxiliary questions that an officer is asked to publish as they are.",
-    )
-    reason = serializers.CharField(
-        max_length=1000, default="", allow_blank=True, help_text="Why outside of the privacy budget, where the study has one."
-    )
-
-    def choices(self) -> Choices:
-        """Without any parameter: the usual ones, or those that are public already."""
-        given = self.validated_data
-        names = {"diversity": "l"}
-        chosen = ("k", "class_size", "diversity", "suppress", "as_labels", "anatomy", "asked")
-        protection = {names.get(field, field): given[field] for field in chosen if field in given}
-        if protection:
-            protection = {**USUAL, "class_size": max(protection.get("k", USUAL["k"]), USUAL["class_size"]), **protection}
-        return Choices(
-            title=given["title"],
-            authors=tuple(given["authors"]),
-            licence=given["licence"],
-            questions=tuple(given["questions"]),
-            background="records",
-            smallest_count=10,
-            reason_for_exact_counts=given["reason"],
-            simulated=given["whose"] == SIMULATED,
-            protection=protection or None,
-        )
-
-
-class ConfirmRequestSerializer(serializers.Serializer[object]):
-    attributes = serializers.ListField(
-        child=serializers.CharField(max_length=200), min_length=1, max_length=100, help_text="Auxiliary questions, each by name."
+class RecordHierarchySerializer(serializers.Serializer[object]):
+    attribute = serializers.CharField(max_length=LONGEST_ATTRIBUTE)
+    hierarchy = serializers.DictField(
+        child=serializers.ListField(child=serializers.CharField(max_length=200), max_length=32),
+        allow_null=True,
+        help_text="Labels of each value, from the value up to `*`; null: the suggested one again.",
     )
 
 
@@ -119,7 +63,8 @@ class DeskSerializer(serializers.Serializer[object]):
 
 
 class RecordsOrQuerySerializer(serializers.Serializer[object]):
-    study = serializers.CharField()
+    study = serializers.CharField(allow_null=True)
+    data_set = serializers.CharField(allow_null=True)
     status = serializers.ChoiceField(choices=SweepStatus.choices, allow_null=True, help_text="Null: never tried.")
     queries = serializers.IntegerField(allow_null=True)
     left_out = serializers.IntegerField(allow_null=True, help_text="Queries whose true count is 0.")

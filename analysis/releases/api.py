@@ -1,19 +1,34 @@
-"""Public data for programs: without a token, and without counting who asks."""
+"""Releases for programs: those of a study in the making, and public data, without a token and without counting who asks."""
 
 from django.db.models import QuerySet
+from django.urls import reverse
+from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
 from rest_framework.generics import ListAPIView
 from rest_framework.permissions import AllowAny
-from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from analysis.models import Release
+from accounts.models import Role
+from accounts.tokens.api_access import person_of
+from analysis import actions
+from analysis.models import OPEN_RELEASES, Release
+from analysis.packages.errors import ReleaseError
 from analysis.releases import services
-from analysis.releases.selectors import public_release, public_releases
-from analysis.releases.serializers import ReleaseDetailSerializer, ReleaseSerializer
+from analysis.releases.selectors import access_release, preview, public_release, public_releases, releases, steps_open_to
+from analysis.releases.serializers import (
+    ReleaseDetailSerializer,
+    ReleaseSerializer,
+    ReleaseStepSerializer,
+    StartReleaseSerializer,
+    StudyReleaseDetailSerializer,
+    StudyReleaseSerializer,
+)
+from audit.services import record_once_a_day
+from surveys.access import Seat, access_own_study, access_study
+from surveys.request_bodies import BoundedJson, ZipFile
 
 
 class OpenToEverybody(APIView):
@@ -26,16 +41,6 @@ class OpenToEverybody(APIView):
         response = super().finalize_response(request, response, *args, **kwargs)
         response["Access-Control-Allow-Origin"] = "*"
         return response
-
-
-class ZipFile(BaseRenderer):
-    media_type = "application/zip"
-    format = "zip"
-    charset = None
-    render_style = "binary"
-
-    def render(self, data: object, accepted_media_type: str | None = None, renderer_context: object = None) -> object:
-        return data
 
 
 class Releases(OpenToEverybody, ListAPIView[Release]):
@@ -68,3 +73,95 @@ class ReleasePackage(OpenToEverybody):
     def get(self, request: Request, slug: str, version: int) -> Response:
         release, package = services.download(slug, version, counted=request.method == "GET")
         return Response(package, headers={"Content-Disposition": f'attachment; filename="{release.study.slug}-{release.version}.zip"'})
+
+
+class StudyReleases(ListAPIView[Release]):
+    """All releases of a study, also those that are not public, the newest first."""
+
+    roles = tuple(Role)
+    parser_classes = (BoundedJson,)
+    serializer_class = StudyReleaseSerializer
+    queryset = Release.objects.none()
+
+    def get_queryset(self) -> QuerySet[Release]:
+        return releases().filter(study=access_study(person_of(self.request), self.kwargs["slug"]).study).order_by("-pk")
+
+    @extend_schema(operation_id="studies_releases")
+    def get(self, request: Request, *args: object, **kwargs: object) -> Response:
+        return super().get(request, *args, **kwargs)
+
+    @extend_schema(
+        operation_id="studies_start_release",
+        request=StartReleaseSerializer,
+        responses={202: StudyReleaseDetailSerializer},
+        examples=[
+            OpenApiExample(
+                "without background answers",
+                request_only=True,
+                value={"title": "Lecture videos", "authors": ["Doe, Maria"], "questions": ["attention", "cheating"]},
+            )
+        ],
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Fix the choices and have a package built by a worker. Once it is `built`, look at it and take the step `request`."""
+        user = person_of(request)
+        seat = access_own_study(user, slug)
+        sent = StartReleaseSerializer(data=request.data)
+        sent.is_valid(raise_exception=True)
+        site = request.build_absolute_uri("/").rstrip("/")
+        started = services.start_release(seat.study, choices=sent.choices(), site=site, actor=user)
+        answer = _release_answer(access_release(user, slug, started.pk), seat)
+        answer.status_code, answer["Location"] = 202, reverse("analysis:api_study_release", args=[slug, started.pk])
+        return answer
+
+
+class StudyRelease(APIView):
+    """One release of a study: its state, its choices, the first rows, and the steps that you can take."""
+
+    roles = tuple(Role)
+
+    @extend_schema(operation_id="studies_release", responses=StudyReleaseDetailSerializer)
+    def get(self, request: Request, slug: str, number: int) -> Response:
+        user = person_of(request)
+        release = access_release(user, slug, number)
+        return _release_answer(release, Seat(user, release.study))
+
+
+class ReleaseStep(APIView):
+    """Take a step: people who run the study `request` approval, `discard` and `retract`; officers `approve`, `confirm`, `refuse` and
+    `retract`.
+    """
+
+    roles = tuple(Role)
+    parser_classes = (BoundedJson,)
+
+    @extend_schema(
+        operation_id="studies_release_step",
+        parameters=[OpenApiParameter("step", str, OpenApiParameter.PATH, enum=list(services.STEPS))],
+        request=ReleaseStepSerializer,
+        responses=StudyReleaseDetailSerializer,
+        examples=[OpenApiExample("refuse", request_only=True, value={"reason": "The title names a course."})],
+    )
+    def post(self, request: Request, slug: str, number: int, step: str) -> Response:
+        user = person_of(request)
+        release = access_release(user, slug, number)
+        sent = ReleaseStepSerializer(data=request.data)
+        sent.is_valid(raise_exception=True)
+        given, open_now = sent.validated_data, steps_open_to(user, release)
+        if step not in open_now:
+            told = {"step": step[:50], "open": ", ".join(sorted(open_now)) or _("none")}
+            raise ReleaseError(_("This step is not open to you now: %(step)s. Open are: %(open)s.") % told)
+        if given.get("sha256", release.package_sha256) != release.package_sha256:
+            raise ReleaseError(_("The package was built again meanwhile, or is not there. Look at it again."))
+        services.take_step(release, step, actor=user, reason=given.get("reason", ""), names=given.get("attributes", ()))
+        after = access_release(user, slug, number)
+        return _release_answer(after, Seat(user, after.study))
+
+
+def _release_answer(release: Release, seat: Seat) -> Response:
+    """A release with its first rows; that somebody saw rows before they are public stands in the log, once a day."""
+    shown = preview(release, with_records=False)
+    if shown.rows and release.status in OPEN_RELEASES:
+        record_once_a_day(actor=seat.user, action=actions.RELEASE_ROWS_SEEN, subject=release.study)
+    context = {"steps": steps_open_to(seat.user, release), "preview": shown}
+    return Response(StudyReleaseDetailSerializer(release, context=context).data)

@@ -50,6 +50,8 @@ from surveys.models import Protocol, Study
 from surveys.preregistration.selectors import plans_of
 from surveys.privacy.exact import shown_exactly
 from surveys.protocols import frozen_protocol, protocol_at_launch, protocol_in_force
+from webhooks.models import Event
+from webhooks.services import emit
 
 STAGES = ("rows", "results", "package")
 REPLICATES = 5000
@@ -301,6 +303,7 @@ def _store(release: Release, content: Content, package: bytes, *, check: dict[st
         manifest=manifest,
         public_key=public_pem(signing_key()),
     )
+    emit(release.study_id, Event.RELEASE_BUILT)
 
 
 def _reach(release: Release, stage: str) -> None:

@@ -1,6 +1,5 @@
 """Parsing of an investigator's choices for a release. A mistake gets a sentence at its field, and everything else keeps its value."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,16 +14,19 @@ from analysis.packages.content import LONGEST_TITLE
 from analysis.packages.licences import LICENCES
 from analysis.releases.record_choices import RecordChoices
 from analysis.releases.selectors import DataSet
-from analysis.releases.services import EXACT_COUNTS_NEED_A_REASON, Choices
+from analysis.releases.services import (
+    EXACT_COUNTS_NEED_A_REASON,
+    LONGEST_REASON,
+    MOST_AUTHORS,
+    SMALLEST_COUNTS,
+    UNREADABLE,
+    Choices,
+)
 from surveys.definition import StudyDefinition
 from surveys.questions.publication import why_not
 
-SMALLEST_COUNTS = ("5", "10", "20")
-MOST_AUTHORS = 50
-LONGEST_REASON = 1000
 LONGEST_NAME = LONGEST_TITLE
 PEOPLE, SIMULATED = "people", "simulated"
-UNREADABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 HANDLING = {
     BackgroundHandling.LEFT_OUT.value: gettext_lazy("Leave them out"),
     BackgroundHandling.COUNTS.value: gettext_lazy(

@@ -13,10 +13,12 @@ from django.utils.translation import gettext_lazy
 
 from accounts.models import User
 from analysis.answers.study_records import Lines, lines_of, roles_of
-from analysis.models import PUBLIC_RELEASES, BackgroundHandling, Release, ReleaseStatus
+from analysis.deposits.selectors import deposit_of
+from analysis.models import OPEN_RELEASES, PUBLIC_RELEASES, BackgroundHandling, DepositStatus, DepositTask, Release, ReleaseStatus
 from analysis.packages.errors import ReleaseError
 from analysis.packages.rows import SMALLEST_GROUP, SMALLEST_IN_SECTION
 from analysis.releases.people import released_people
+from analysis.releases.protecting import still_asked
 from analysis.sources.selectors import source_of
 from candor.packages.archive import files_in
 from candor.packages.record_promises import RECORDS
@@ -54,6 +56,29 @@ class DataSet:
     finished: int
     obstacles: list[str]
     missing: str
+
+
+def steps_open_to(user: User, release: Release) -> set[str]:
+    """The steps that this person can take with the release now."""
+    seat = Seat(user, release.study)
+    runs, decides = seat.may_change, seat.may_review
+    steps = set()
+    if runs and release.status in OPEN_RELEASES:
+        steps.add("discard")
+    if runs and release.status == ReleaseStatus.BUILT:
+        steps.add("request")
+    if decides and release.status == ReleaseStatus.REQUESTED:
+        steps |= {"approve", "refuse"}
+    if decides and release.status == ReleaseStatus.REQUESTED and release.protection and still_asked(release.protection):
+        steps.add("confirm")
+    if (runs or decides) and release.status == ReleaseStatus.PUBLISHED:
+        steps.add("retract")
+    deposit = deposit_of(release)
+    if deposit is not None and runs and deposit.is_under_way and deposit.task == DepositTask.RESERVE:
+        steps.add("without_doi")
+    if deposit is not None and (runs or decides) and deposit.status == DepositStatus.FAILED:
+        steps.add("doi_again")
+    return steps
 
 
 def data_sets(study: Study) -> list[DataSet]:

@@ -3,6 +3,7 @@
 Every step takes the study's lock first, which a withdrawal takes too, and reads the stored state again under it.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -37,6 +38,9 @@ from surveys.protocols import protocol_in_force
 from surveys.questions.publication import Publication, why_not
 
 PAGE = "analysis:releases"
+SMALLEST_COUNTS = ("5", "10", "20")
+MOST_AUTHORS, LONGEST_REASON = 50, 1000
+UNREADABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 EXACT_COUNTS_NEED_A_REASON = gettext_lazy(
     "This study has a privacy budget, and exact counts are outside of it. Write why they must be exact; the publication repeats it."
 )
@@ -192,6 +196,31 @@ def retract(release: Release, *, reason: str, actor: User) -> None:
     )
     deposits.give_back_or_withdraw(release)
     _record(release, actions.RELEASE_RETRACTED, actor=actor, tell=Audience.TEAM, reason=_said(reason))
+
+
+STEPS = ("request", "approve", "confirm", "refuse", "discard", "retract", "doi_again", "without_doi")
+
+
+def take_step(release: Release, name: str, *, actor: User, reason: str = "", names: Sequence[str] = ()) -> None:
+    """Take one of `STEPS`, each of which checks who may take it. Some need a reason, one the names of answers."""
+    match name:
+        case "request":
+            request_approval(release, actor=actor)
+        case "approve":
+            if not approve(release, actor=actor):
+                raise ReleaseError(_("Somebody withdrew meanwhile, so this package was deleted. It must be built again without them."))
+        case "confirm":
+            confirm_auxiliary(release, names=names, actor=actor)
+        case "refuse":
+            refuse(release, reason=reason, actor=actor)
+        case "discard":
+            discard(release, actor=actor)
+        case "retract":
+            retract(release, reason=reason, actor=actor)
+        case "doi_again":
+            deposits.ask_again(release, actor=actor)
+        case "without_doi":
+            deposits.go_on_without(release, actor=actor)
 
 
 def download(slug: str, version: int, *, counted: bool) -> tuple[Release, bytes]:

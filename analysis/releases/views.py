@@ -1,7 +1,6 @@
 """Pages of releases: for people who run a study, for IRB officers, and for everybody."""
 
 import hashlib
-from collections.abc import Callable
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
@@ -15,11 +14,10 @@ from accounts.access import in_own_language, require_role, user_of
 from accounts.models import Role, User
 from analysis import actions
 from analysis.answers.record_schemas import schema_of_study
-from analysis.deposits import services as deposits
 from analysis.deposits.description import description_of
 from analysis.deposits.offered import NAMES, configured, planned
 from analysis.deposits.selectors import deposit_of
-from analysis.models import OPEN_RELEASES, DepositStatus, DepositTask, RecordPackage, Release, ReleaseStatus
+from analysis.models import OPEN_RELEASES, RecordPackage, Release, ReleaseStatus
 from analysis.packages.archives.landing import Landing, for_every_site
 from analysis.packages.archives.ro_crate import served_as
 from analysis.packages.archives.schema_org import DATACITE
@@ -44,6 +42,7 @@ from analysis.releases.selectors import (
     published_smallest_count,
     reads_records,
     releases,
+    steps_open_to,
 )
 from analysis.releases.statistics import statistics_of
 from analysis.sources.selectors import public_record_packages
@@ -126,7 +125,7 @@ def study_release(request: HttpRequest, slug: str, release_id: int) -> HttpRespo
         "step": _step_of(release),
         "stage": STAGES.index(release.stage) + 1 if release.stage else 0,
         "stages": len(STAGES),
-        "steps": _steps_open_to(user, release),
+        "steps": steps_open_to(user, release),
         "runs_study": runs_study,
         "deposit": deposit_of(release),
     }
@@ -256,44 +255,13 @@ def signing_keys(request: HttpRequest) -> HttpResponse:
     return HttpResponse(now + "".join(key for key in public_keys() if key != now), content_type="application/x-pem-file")
 
 
-def _steps_open_to(user: User, release: Release) -> set[str]:
-    """The actions this person can take on the release now."""
-    seat = Seat(user, release.study)
-    runs, decides = seat.may_change, seat.may_review
-    steps = set()
-    if runs and release.status in OPEN_RELEASES:
-        steps.add("discard")
-    if runs and release.status == ReleaseStatus.BUILT:
-        steps.add("request")
-    if decides and release.status == ReleaseStatus.REQUESTED:
-        steps |= {"approve", "refuse"}
-    if (runs or decides) and release.status == ReleaseStatus.PUBLISHED:
-        steps.add("retract")
-    deposit = deposit_of(release)
-    if deposit is not None and runs and deposit.is_under_way and deposit.task == DepositTask.RESERVE:
-        steps.add("without_doi")
-    if deposit is not None and (runs or decides) and deposit.status == DepositStatus.FAILED:
-        steps.add("doi_again")
-    return steps
-
-
 def _take_step(request: HttpRequest, release: Release, user: User) -> None:
     """The services check permissions themselves."""
-    reason = request.POST.get("reason", "")
-    steps: dict[str, Callable[[], object]] = {
-        "request": lambda: services.request_approval(release, actor=user),
-        "approve": lambda: services.approve(release, actor=user),
-        "confirm": lambda: services.confirm_auxiliary(release, names=request.POST.getlist("attributes"), actor=user),
-        "refuse": lambda: services.refuse(release, reason=reason, actor=user),
-        "discard": lambda: services.discard(release, actor=user),
-        "retract": lambda: services.retract(release, reason=reason, actor=user),
-        "doi_again": lambda: deposits.ask_again(release, actor=user),
-        "without_doi": lambda: deposits.go_on_without(release, actor=user),
-    }
-    if (step := steps.get(request.POST.get("step", ""))) is None:
+    name, sent = request.POST.get("step", ""), request.POST
+    if name in services.STEPS:
+        services.take_step(release, name, actor=user, reason=sent.get("reason", ""), names=sent.getlist("attributes"))
+    else:
         messages.error(request, gettext("Choose what is to be done."))
-    elif step() is False:
-        messages.error(request, gettext("Somebody withdrew meanwhile, so this package was deleted. It must be built again without them."))
 
 
 def _step_of(release: Release) -> int:

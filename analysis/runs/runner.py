@@ -54,8 +54,10 @@ def queue_run(study_id: int, *, kind: RunKind = RunKind.FIRST_RESULTS, after: ti
 def compute_first_results(run: Run) -> None:
     """Let the batch into the numbers if it is complete, and compute. People wait for this work: it goes before everything else."""
     with transaction.atomic():
-        if count_next_batch(run.study) and (full := queue_run(run.study_id, kind=RunKind.FULL_RESULTS)) is not None:
-            transaction.on_commit(partial(send, full))
+        if count_next_batch(run.study):
+            emit(run.study_id, Event.BATCH_COUNTED)
+            if (full := queue_run(run.study_id, kind=RunKind.FULL_RESULTS)) is not None:
+                transaction.on_commit(partial(send, full))
     store(run, first_results(run.study, protocol_in_force(run.study).definition))
 
 

@@ -123,7 +123,7 @@ class Chart:
     def link(self, at: tuple[float, float], kind: str, text: object, *, address: str, words: str, label: str = "") -> None:
         """A dot with a short text inside that leads to an address, if it lies on the paper."""
         if self.x.holds(at[0]) and self.y.holds(at[1]):
-            self.drawing.linked_dot(self.x(at[0]), self.y(at[1]), kind, text, address=address, words=words)
+            self.drawing.linked_dot(self.x(at[0]), self.y(at[1]), kind, text, address=address, words=words, x=at[0], value=at[1])
             self._explain(kind, label)
 
     def _stop(self, x: float, y: float, words: str, label: str, **numbers: float) -> None:

@@ -110,13 +110,17 @@ class Drawing:
         >>> print(drawing.svg().splitlines()[3])
         <g class="mark" data-mark="first" data-value="0.5"><title>first: half</title>
         """
-        found = {key: value if isinstance(value, int) else float(value) for key, value in numbers.items() if value is not None}
-        self.readings.append(Reading(name=name, words=words, numbers=found))
-        data = "".join(f' data-{key}="{value!r}"' for key, value in found.items())
+        data = self._read(name, words, **numbers)
         title = f"{name}: {words}" if words else name
         self._marks.append(f'<g class="mark" data-mark={quoteattr(name)}{data}><title>{escape(title)}</title>')
         yield
         self._marks.append("</g>")
+
+    def _read(self, name: str, words: str, **numbers: float | None) -> str:
+        """The attributes of a point with its numbers, which is kept for those who read."""
+        found = {key: value if isinstance(value, int) else float(value) for key, value in numbers.items() if value is not None}
+        self.readings.append(Reading(name=name, words=words, numbers=found))
+        return "".join(f' data-{key}="{value!r}"' for key, value in found.items())
 
     def text(self, x: float, y: float, words: object, kind: str = "words", *, anchor: str = "start", axis: str = "") -> None:
         """Words that start at a place, end there or are centred on it: `anchor` is SVG's `text-anchor`.
@@ -141,13 +145,15 @@ class Drawing:
         """A circle."""
         self._marks.append(f'<circle cx="{_number(x)}" cy="{_number(y)}" r="{radius:g}" {_look(kind)}/>')
 
-    def linked_dot(self, x: float, y: float, kind: str, label: object, *, address: str, words: str, radius: float = 8) -> None:
-        """A circle with a short label inside that leads to an address; `words` are its name."""
+    def linked_dot(
+        self, x: float, y: float, kind: str, label: object, /, *, address: str, words: str, radius: float = 8, **numbers: float
+    ) -> None:
+        """A circle with a short label inside that leads to an address; `words` are its name, `numbers` those of `mark`."""
         self._leads_somewhere = True
-        self.readings.append(Reading(name=words, words="", numbers={}))
+        data = self._read(words, "", **numbers)
         circle = f'<circle cx="{_number(x)}" cy="{_number(y)}" r="{radius:g}" {_look(kind)}/>'
         inside = f'<text x="{_number(x)}" y="{_number(y + 3.5)}" text-anchor="middle" {_look(f"{kind}-label")}>{escape(str(label))}</text>'
-        names = f"href={quoteattr(address)} data-mark={quoteattr(words)} aria-label={quoteattr(words)}"
+        names = f"href={quoteattr(address)} data-mark={quoteattr(words)}{data} aria-label={quoteattr(words)}"
         self._marks.append(f"<a {names}><title>{escape(words)}</title>{circle}{inside}</a>")
 
     def path(self, points: Sequence[tuple[float, float]], kind: str, *, closed: bool = False) -> None:

@@ -6,3 +6,4 @@ class AccountsConfig(AppConfig):
 
     def ready(self) -> None:
         from accounts.login import receivers  # noqa: F401
+        from accounts.repeated import services  # noqa: F401  registers what workers do

@@ -147,6 +147,22 @@ class AttemptCount(models.Model):
         return f"{self.number} until {self.ends_at:%H:%M}"
 
 
+class KeptAnswer(models.Model):
+    """The answer to a request of a program with an `Idempotency-Key`, to be given again. It can be read only with the key that was sent.
+
+    Its name is keyed too, so that the table tells neither keys nor addresses nor how often a program asked the same.
+    """
+
+    name = models.CharField(max_length=64, primary_key=True)
+    account = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    fingerprint = models.CharField(max_length=64, help_text="The request, keyed.")
+    sealed = models.BinaryField()
+    kept_on = models.DateField(db_index=True)
+
+    def __str__(self) -> str:
+        return f"an answer to {self.account}"
+
+
 def hash_of_api_token(token: str) -> str:
     """The hash of a token that the database keeps; 256 random bits need no salt."""
     return hashlib.sha256(token.encode()).hexdigest()

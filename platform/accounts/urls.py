@@ -7,6 +7,7 @@ from django.conf import settings
 from django.contrib.auth.views import LogoutView
 from django.http import HttpRequest, HttpResponseBase
 from django.urls import URLPattern, URLResolver, include, path, re_path
+from django.views.decorators.csrf import csrf_exempt
 
 from accounts import views
 from accounts.tokens import views as token_views
@@ -28,6 +29,10 @@ def _account(name: str) -> Callable[..., HttpResponseBase]:
 
 def _codes(name: str) -> Callable[..., HttpResponseBase]:
     return _when_asked_for("allauth.mfa.recovery_codes.views", name)
+
+
+def _saml(name: str) -> Callable[..., HttpResponseBase]:
+    return _when_asked_for("accounts.login.saml.views", name)
 
 
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -65,8 +70,20 @@ if settings.EMAIL_IS_CONFIGURED:
         ),
     ]
 if settings.SOCIALACCOUNT_PROVIDERS["openid_connect"]["APPS"]:
+    urlpatterns += [path("", include("allauth.socialaccount.providers.openid_connect.urls"))]
+if settings.SOCIALACCOUNT_PROVIDERS["saml"]["APPS"]:
+    urlpatterns = [
+        path("logout/", _saml("log_out"), name="account_logout"),
+        *urlpatterns,
+        path("saml/goodbye/", _saml("goodbye"), name="saml_goodbye"),
+        path("saml/<slug:organization_slug>/login/", _saml("login"), name="saml_login"),
+        path("saml/<slug:organization_slug>/acs/", csrf_exempt(_saml("acs")), name="saml_acs"),
+        path("saml/<slug:organization_slug>/acs/finish/", _saml("finish_acs"), name="saml_finish_acs"),
+        path("saml/<slug:organization_slug>/sls/", _saml("sls"), name="saml_sls"),
+        path("saml/<slug:organization_slug>/metadata/", _saml("metadata"), name="saml_metadata"),
+    ]
+if any(provider["APPS"] for provider in settings.SOCIALACCOUNT_PROVIDERS.values()):
     urlpatterns += [
-        path("", include("allauth.socialaccount.providers.openid_connect.urls")),
         path("cancelled/", _when_asked_for("allauth.socialaccount.views", "login_cancelled"), name="socialaccount_login_cancelled"),
         path("error/", _when_asked_for("allauth.socialaccount.views", "login_error"), name="socialaccount_login_error"),
     ]

@@ -7,6 +7,7 @@ from django.db import models, transaction
 from django.utils import timezone
 
 from audit import actions, chain
+from audit.events import recorded
 from audit.models import Entry, Head, PublishedHead
 from audit.selectors import Asked, entries_about, exported_log, verify
 
@@ -37,6 +38,7 @@ def record(
     entry.save()
     head.sequence, head.hash = entry.sequence, entry.hash
     head.save()
+    recorded.send(sender=Entry, action=action, subject=subject)
     return entry
 
 

@@ -9,8 +9,11 @@ from django.utils.translation import get_language
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.renderers import OpenApiJsonRenderer, OpenApiJsonRenderer2, OpenApiYamlRenderer, OpenApiYamlRenderer2
 from drf_spectacular.views import SpectacularAPIView
+from pydantic import TypeAdapter
 
 from config.error_responses import PROBLEM_JSON
+from config.idempotency.middleware import HEADER, LONGEST, REPEATED, SHORTEST
+from surveys.definition import StudyDefinition
 
 PROBLEM = {
     "type": "object",
@@ -22,7 +25,21 @@ PROBLEM = {
         "status": {"type": "integer", "example": 409},
         "detail": {"type": "string", "description": "The expected and the received input."},
         "advice": {"type": "string", "description": "A way to solve the problem."},
-        "errors": {"description": "By field, what is wrong with it."},
+        "errors": {
+            "type": "array",
+            "description": "Each mistake in what was sent; `detail` above has them all as one text.",
+            "items": {
+                "type": "object",
+                "required": ["place", "detail"],
+                "properties": {
+                    "place": {
+                        "type": "string",
+                        "description": "Names and numbers from the outside inwards, such as `arms.0.video.transcript`; empty: the whole.",
+                    },
+                    "detail": {"type": "string"},
+                },
+            },
+        },
     },
 }
 ANSWER = {
@@ -37,19 +54,80 @@ AWAY = {
     "description": "A part of the site is away, busy or full. The same request can be sent again after the seconds in Retry-After.",
     "content": {PROBLEM_JSON: {"schema": {"$ref": "#/components/schemas/Problem"}}},
 }
+IDEMPOTENCY_KEY = {
+    "name": HEADER,
+    "in": "header",
+    "required": False,
+    "description": (
+        "A random text, such as a UUID, for this request alone. Sent again with the same key within a day, it is not done again, and "
+        f"gets the same answer with `{REPEATED}: true`. The same key with another request gets 422, and 409 while the first is just being "
+        "done. Errors are not kept: the request may be corrected and sent again with the same key."
+    ),
+    "schema": {"type": "string", "minLength": SHORTEST, "maxLength": LONGEST, "pattern": r"^[!#-\[\]-~]*$"},
+    "example": "0d3b7a52-6c0e-4d5e-9a55-2f4f1a0c8f7e",
+}
+UNSAFE = ("post", "put", "patch", "delete")
 NOT_MODIFIED = {"description": "The same as what the ETag sent as If-None-Match stands for."}
 
 
 def with_problems(result: dict[str, Any], generator: object, request: object, public: bool) -> dict[str, Any]:
     """drf-spectacular's postprocessing hook."""
-    result.setdefault("components", {}).setdefault("schemas", {})["Problem"] = PROBLEM
+    schemas = result.setdefault("components", {}).setdefault("schemas", {})
+    for name, schema in {"Problem": PROBLEM, **described_by_types()}.items():
+        assert name not in schemas, f"{name} stands for two things"
+        schemas[name] = schema
+    result["components"].setdefault("parameters", {})["IdempotencyKey"] = IDEMPOTENCY_KEY
     for operations in result["paths"].values():
+        for method in UNSAFE:
+            if method in operations:
+                operations[method].setdefault("parameters", []).append({"$ref": "#/components/parameters/IdempotencyKey"})
         for operation in operations.values():
             operation["responses"]["4XX"] = ANSWER
             operation["responses"]["503"] = AWAY
         if "get" in operations:
             operations["get"]["responses"]["304"] = NOT_MODIFIED
     return result
+
+
+def described_by_types() -> dict[str, object]:
+    """The documents whose types say what is in them: the study file, and plans."""
+    from candor.planning.pareto import FrontDesign  # with SciPy, which most web processes can do without
+    from candor.planning.power import StudyPlan
+    from candor.planning.survey_precision import SurveyPlan
+
+    design = {"type": "object", "description": "The design document.", "additionalProperties": True}
+    front = {"type": "array", "items": _reference("PlannedFrontDesign"), "description": "The designs to choose from, if asked for."}
+    return {
+        **_components(StudyDefinition, "StudyDefinition", parts="Definition"),
+        **_components(StudyPlan, "PlanOfExperiment", parts="Plan", design=design, front=front),
+        **_components(SurveyPlan, "PlanOfSurvey", parts="SurveyPlan", design=design),
+        **_components(FrontDesign, "PlannedFrontDesign", parts="Front"),
+        "StudyDefinitionPatch": {
+            "type": "object",
+            "description": "Parts of a StudyDefinition, by RFC 7396: what is null is taken out, lists are replaced.",
+            "additionalProperties": True,
+        },
+        "Plan": {"anyOf": [_reference("PlanOfExperiment"), _reference("PlanOfSurvey")]},
+    }
+
+
+def _components(of: type, name: str, *, parts: str, **more: object) -> dict[str, object]:
+    """The schema of a type under this name, with `more` properties, and those of its parts under names that begin with `parts`."""
+    schema = TypeAdapter(of).json_schema(ref_template=f"#/components/schemas/{parts}{{model}}")
+    inside = schema.pop("$defs", {})
+    schema["properties"] |= more
+    return {name: _without_titles(schema), **{f"{parts}{part}": _without_titles(found) for part, found in inside.items()}}
+
+
+def _without_titles(part: object) -> object:
+    """Programs that write clients call classes by titles, which are the names once more, and not unique."""
+    if isinstance(part, dict):
+        return {key: _without_titles(value) for key, value in part.items() if not (key == "title" and isinstance(value, str))}
+    return [_without_titles(one) for one in part] if isinstance(part, list) else part
+
+
+def _reference(name: str) -> dict[str, str]:
+    return {"$ref": f"#/components/schemas/{name}"}
 
 
 class DocumentMadeOnce(SchemaGenerator):

@@ -27,7 +27,12 @@ IMPORTS = 26 * 1024**2
 """Surveys of other programs."""
 STUDY = r"[-\w]+"
 LARGER = (
-    (re.compile(rf"/(studies/{STUDY}/build/arms/{STUDY}(/{STUDY})?|api/v1/studies/{STUDY}/media|import-study)/"), FILES),
+    (
+        re.compile(
+            rf"/(studies/{STUDY}/build/arms/{STUDY}(/{STUDY})?|api/v1/studies/{STUDY}/(media|arms/{STUDY}/files)|(api/v1/)?import-study)/"
+        ),
+        FILES,
+    ),
     (re.compile(r"/(data-sets/new(/records)?|api/v1/data-sets(/new/records)?)/"), TABLES),
     (re.compile(rf"/(studies/{STUDY}/build/background/import|api/v1/studies/{STUDY}/imports)/"), IMPORTS),
     (

@@ -37,9 +37,10 @@ class ContentSecurityPolicyMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         response = self.get_response(request)
         page = request.resolver_match.view_name if request.resolver_match else ""
-        if framed_by := getattr(response, "framed_by", ""):  # a page for a course platform, which shows it in its own
-            form_action = " ".join(filter(None, ("'self'", getattr(response, "sends_to", ""))))
-            response["Content-Security-Policy"] = _policy(frame_ancestors=framed_by, form_action=form_action)
+        framed_by, sends_to = getattr(response, "framed_by", ""), getattr(response, "sends_to", "")
+        if framed_by or sends_to:  # a page for a course platform, which shows it in its own, or one that sends a form to a panel
+            form_action = " ".join(filter(None, ("'self'", sends_to)))
+            response["Content-Security-Policy"] = _policy(frame_ancestors=framed_by or "'none'", form_action=form_action)
             return response
         framing = page in FRAMING_PAGES or page.startswith(BUILDING)
         response["Content-Security-Policy"] = FRAMING if framing else FRAMED.get(page, POLICY)

@@ -7,13 +7,13 @@ those of the pure methods, which know nothing of HTTP. Everything else is a bug:
 import logging
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 
+from django.core.exceptions import NON_FIELD_ERRORS, PermissionDenied, SuspiciousOperation, ValidationError
 from django.core.exceptions import BadRequest as HttpBadRequest
-from django.core.exceptions import PermissionDenied, SuspiciousOperation, ValidationError
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.http.multipartparser import MultiPartParserError
 from django.shortcuts import render
@@ -21,6 +21,7 @@ from django.template.loader import render_to_string
 from django.utils import translation
 from django.utils.translation import gettext_lazy as _
 from rest_framework import exceptions as api_errors
+from rest_framework.settings import api_settings
 from rest_framework.views import set_rollback
 
 from candor.errors import MethodError
@@ -46,8 +47,8 @@ class Problem:
     advice: object = ""
     code: str = ""
     """A name for programs, such as `step-out-of-order`; it never changes with the language."""
-    errors: object = None
-    """The errors of each field (API only)."""
+    errors: Sequence[tuple[str, str]] = ()
+    """The place of each mistake in what was sent, such as `arms.0.label`, and what is wrong there (API only)."""
     retry_after: int = 0
     """In seconds: when the same request may succeed. 0: not without somebody's help."""
 
@@ -146,7 +147,7 @@ def problem_of(error: Exception) -> Problem | None:
             return replace(METHOD_ERROR, message=message, code=_code(error))
         case ValidationError():
             errors = error.message_dict if hasattr(error, "error_dict") else error.messages
-            return replace(INVALID, message=" ".join(error.messages), code="invalid", errors=errors)
+            return replace(INVALID, message=" ".join(error.messages), code="invalid", errors=list(_by_place(errors)))
         case api_errors.APIException():
             return _problem_of_api(error)
         case _ if hasattr(error, "http_status"):
@@ -154,6 +155,7 @@ def problem_of(error: Exception) -> Problem | None:
             if message == title:
                 message = ""
             known = Problem(status=HTTPStatus(error.http_status), title=title, message=message, advice=advice, code=_code(error))
+            known = replace(known, errors=getattr(error, "fields", ()))
             return replace(known, retry_after=getattr(error, "retry_after", 0))
     return problem_of_outage(error)
 
@@ -212,7 +214,7 @@ def problem_details(problem: Problem) -> dict[str, object]:
     if problem.advice:
         document["advice"] = str(problem.advice)
     if problem.errors:
-        document["errors"] = problem.errors
+        document["errors"] = [{"place": place, "detail": detail} for place, detail in problem.errors]
     return document
 
 
@@ -306,7 +308,21 @@ def _problem_of_api(error: api_errors.APIException) -> Problem:
     status = HTTPStatus(error.status_code)
     if isinstance(error.detail, str):
         return Problem(status=status, title=status.phrase, message=error.detail)
-    return replace(INVALID, status=status, code="invalid", errors=error.detail)
+    return replace(INVALID, status=status, code="invalid", errors=list(_by_place(error.detail)))
+
+
+def _by_place(errors: object, place: str = "") -> Iterator[tuple[str, str]]:
+    """The leaves of a tree of complaints, each with its place: names and numbers, with full stops between them."""
+    if isinstance(errors, Mapping):
+        for name, inside in errors.items():
+            is_of_whole = name in (NON_FIELD_ERRORS, api_settings.NON_FIELD_ERRORS_KEY)
+            yield from _by_place(inside, place if is_of_whole else f"{place}.{name}".lstrip("."))
+    elif isinstance(errors, list | tuple):
+        # A list of complaints is about one place; a list of trees, about its items.
+        for number, inside in enumerate(errors):
+            yield from _by_place(inside, f"{place}.{number}".lstrip(".") if isinstance(inside, Mapping | list) else place)
+    else:
+        yield place, str(errors)
 
 
 def _code(error: Exception) -> str:

@@ -12,7 +12,7 @@ from django.http import HttpRequest
 HOUR_FORMAT = "%Y-%m-%d %H:00"
 
 
-PARTICIPANTS = ("/s/", "/in-class/", "/credit/", "/lti/")
+PARTICIPANTS = ("/s/", "/in-class/", "/join/", "/credit/", "/lti/")
 """Their addresses begin so, and those of students in a class room or from a course."""
 
 

@@ -3,6 +3,7 @@
 from django.contrib import admin
 from django.urls import include, path
 
+from accounts.tokens.api import Account
 from accounts.views import admin_door
 from config import views
 from config.api_schema import DocumentView
@@ -22,6 +23,7 @@ urlpatterns = [
     path("start/", views.first_page, name="first_page"),
     path("work/", views.work, name="work"),
     path("favicon.ico", views.Favicon.as_view(), name="favicon"),
+    path("api/v1/account/", Account.as_view(), name="api_account"),
     path("api/v1/schema/", DocumentView.as_view(), name="schema"),
     path("", include("surveys.urls")),
     path("", include("webhooks.urls")),

@@ -40,3 +40,8 @@ def held_back_after(withdrawal_with: int) -> int:
 def in_steps(people: int) -> int:
     """A count of people as it is shown while the study runs: whole steps of `LEAST`, the newest step held back."""
     return max(people // LEAST - 1, 0) * LEAST
+
+
+def in_tens(people: int) -> int:
+    """A count of few people, as it is shown once nobody comes any more: whole steps of `LEAST`."""
+    return people // LEAST * LEAST

@@ -109,6 +109,12 @@ def consent_counts(study: Study) -> list[ConsentCount]:
     ]
 
 
+def ways_shown(study: Study) -> dict[str, dict[str, int]]:
+    """For each way in that anybody came, how many people began and ended so: whole tens, as last renewed with all other numbers."""
+    found: dict[str, dict[str, int]] = _numbers(study).get("ways", {})
+    return found
+
+
 def somebody_withdrew_after_the_end(study: Study) -> bool:
     """Whether somebody took their data out since everybody entered the shown numbers at the end."""
     at_the_end: int = _numbers(study).get("withdrew", 0)

@@ -24,7 +24,7 @@ from surveys.batches.selectors import (
 from surveys.counts import comers, exact_consent_counts, exact_counts
 from surveys.events import everyone_counted
 from surveys.lifecycle.steps import locked
-from surveys.models import RUNNING, Participant, ShownNumbers, Study
+from surveys.models import RUNNING, Participant, ShownNumbers, Study, WayNumbers
 
 ORDER_OF_DAYS = "order_of_days"
 """The kind of work that gives all rows of a study one age."""
@@ -128,6 +128,9 @@ def keep_shown_numbers(study: Study, *, shown_as: Callable[[int], int] = rules.i
     numbers["versions"] = [
         [one.version, *(shown_as(people) for people in (one.agreed, one.declined, one.withdrew))] for one in exact_consent_counts(study)
     ]
+    ways = WayNumbers.objects.filter(study=study).values_list("counts", flat=True).first() or {}
+    in_tens = rules.in_tens if shown_as is int else rules.in_steps  # exact numbers of a small way would be about persons
+    numbers["ways"] = {way: {end: in_tens(people) for end, people in ends.items()} for way, ends in ways.items()}
     ShownNumbers.objects.update_or_create(study=study, defaults={"comers": exact.comers, "numbers": numbers, **values})
     _show_others(study)
 

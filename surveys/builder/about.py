@@ -1,7 +1,8 @@
-"""The builder's pages about a study's title, contact and way in, its authors and funding, its languages, and where the pages' own words in
-them come from.
+"""The builder's pages about a study's title and contact, its ways in, its authors and funding, its languages, and where the pages' own
+words in them come from.
 """
 
+import re
 from collections.abc import Callable
 from http import HTTPStatus
 
@@ -20,8 +21,11 @@ from surveys.languages.names import language_name
 from surveys.languages.offered import LANGUAGE_NAMES, OWN
 from surveys.media.language_files import brought_words, list_of_sentences
 from surveys.protocols import media_of
+from surveys.questions.entry import MOST_WAYS
 from surveys.questions.publication import CREDIT, checked_orcid, checked_ror
 from surveys.ways_in import OPEN, WAYS_IN
+
+NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,49}")
 
 
 class About(DraftPage):
@@ -30,18 +34,14 @@ class About(DraftPage):
     by_hand = ("languages",)
 
     def edit(self) -> Edit:
-        return WithLanguages(("title", "summary", "contact", "languages", "entry"))
+        return WithLanguages(("title", "summary", "contact", "languages"))
 
     def typed(self) -> Typed:
-        entry = self.definition.entry
         return {
             **dict(typed_text("title", self.document["title"], self.definition.languages)),
             **dict(typed_text("summary", self.document["summary"], self.definition.languages)),
             **dict(typed_text("contact", self.document["contact"], self.definition.languages)),
             "languages": list(self.definition.languages),
-            "entry": entry.kind,
-            "completion_url": entry.completion_url or "",
-            "listed": "on" if entry.listed else "",
         }
 
     def read(self, form: DraftForm) -> object:
@@ -50,19 +50,11 @@ class About(DraftPage):
         languages = [code for code in spoken if code in chosen] + [code for code in chosen if code not in spoken]
         if not languages:
             form.error("languages", _("Choose at least one language."))
-        kind = form.choice("entry", list(WAYS_IN), missing=_("Choose how people come in."))
-        address = form.line("completion_url")
-        if address and not address.startswith("https://"):
-            form.error("completion_url", _("The address must begin with https://."))
-        if form.checked("listed") and kind != OPEN.name:
-            form.error("listed", _("Only a study with an open link can be among the public studies."))
-        entry: dict[str, object] = ({"kind": kind} if kind != OPEN.name else {}) | ({"listed": True} if form.checked("listed") else {})
         value = {
             "title": form.text("title", missing=_("Write a title.")),
             "summary": form.text("summary", missing=_("Write what people will do and how long it takes.")),
             "contact": self._contact(form),
             "languages": languages if languages != ["en"] else None,
-            "entry": entry | ({"completion_url": address} if address else {}) or None,
         }
         return {key: given for key, given in value.items() if given}
 
@@ -77,7 +69,65 @@ class About(DraftPage):
         return LANGUAGE_NAMES | {code: language_name(code) for code in self.definition.languages}
 
     def context(self) -> dict[str, object]:
-        return {"languages": list(self._offered().items()), "entries": [(way.name, way.label) for way in WAYS_IN.values()]}
+        return {"languages": list(self._offered().items())}
+
+
+ADDRESSES = ("completion_url", "declined_url", "screened_out_url")
+OF_A_WAY = ("name", "label", *ADDRESSES, "panel_study")
+
+
+class WaysIn(DraftPage):
+    """The ways in, with an empty one below them. One way alone needs no name."""
+
+    part = "ways"
+    template_name = "surveys/builder/ways.html"
+    keys = ("entry",)
+    saves_itself = False
+    """A way that is half filled in would let nobody in."""
+
+    def typed(self) -> Typed:
+        entry = self.definition.entry
+        typed: Typed = {"listed": "on" if entry.listed else ""}
+        for number, way in enumerate(entry.every_way):
+            typed[f"ways.{number}.kind"] = way.kind
+            typed |= {f"ways.{number}.{key}": getattr(way, key) or "" for key in OF_A_WAY if entry.ways or key != "name"}
+        if len(entry.every_way) < MOST_WAYS:
+            typed[f"ways.{len(entry.every_way)}.kind"] = ""
+        return typed
+
+    def read(self, form: DraftForm) -> object:
+        rows = [row for row in form.rows("ways") if not form.checked(f"{row}.remove")]
+        rows = [row for row in rows if form.line(f"{row}.kind") or any(form.line(f"{row}.{key}") for key in OF_A_WAY)]
+        ways = [self._way(form, row, is_one=len(rows) == 1) for row in rows]
+        listed = {"listed": True} if form.checked("listed") else {}
+        if listed and not any(way.get("kind", OPEN.name) == OPEN.name for way in ways):
+            form.error("listed", _("Only a study with an open link can be among the public studies."))
+        if not ways:
+            form.problem(_("Choose how people come in."), field="ways.0.kind")
+        names = [str(way.get("name")) for way in ways]
+        for row, name in zip(rows, names, strict=True):
+            if len(ways) > 1 and names.count(name) > 1:
+                form.error(f"{row}.name", _("Each way needs a name of its own."))
+        entry = listed | (ways[0] if len(ways) == 1 else {"ways": ways})
+        return {"entry": entry} if entry else {}
+
+    def _way(self, form: DraftForm, row: str, *, is_one: bool) -> dict[str, object]:
+        kind = form.choice(f"{row}.kind", list(WAYS_IN), missing=_("Choose how people come in."))
+        way: dict[str, object] = {} if kind == OPEN.name else {"kind": kind}
+        for key in OF_A_WAY:
+            value = form.line(f"{row}.{key}")
+            if key in ADDRESSES and value and not value.startswith("https://"):
+                form.error(f"{row}.{key}", _("The address must begin with https://."))
+            if value and not (is_one and key in ("name", "label")):
+                way[key] = value
+        if not is_one and not NAME.fullmatch(str(way.get("name", ""))):
+            form.error(f"{row}.name", _("Write a short name of small letters, digits and dashes: it stands in the address."))
+        if "panel_study" in way and kind in WAYS_IN and not WAYS_IN[kind].study_in:
+            form.error(f"{row}.panel_study", _("Links of this kind do not name the study. Leave it empty."))
+        return way
+
+    def context_of(self, form: DraftForm) -> dict[str, object]:
+        return {"kinds": [(way.name, way.label) for way in WAYS_IN.values()], "ways": form.root["ways"].rows}
 
 
 class Publishing(DraftPage):

@@ -36,6 +36,7 @@ from surveys.study_file import define, document_of
 
 STEP_OF_PART = {
     "about": steps.WELCOME,
+    "ways": steps.WELCOME,
     "consent": steps.CONSENT,
     "arms": steps.VIDEO,
     "background": steps.BACKGROUND,

@@ -24,10 +24,11 @@ class Overview(BuilderPage):
     template_name = "surveys/builder/overview.html"
 
     def context(self) -> dict[str, object]:
-        warnings = self.definition.warnings()
-        if self.state == "draft" and (few := too_few(self.definition)):
-            warnings.append(few)
-        return {"may_return": self.study.status in (StudyStatus.IN_REVIEW, StudyStatus.APPROVED), "warnings": warnings}
+        return {
+            "may_return": self.study.status in (StudyStatus.IN_REVIEW, StudyStatus.APPROVED),
+            "warnings": self.definition.warnings(),
+            "few": too_few(self.definition) if self.state == "draft" else "",
+        }
 
     def post(self, request: HttpRequest) -> HttpResponse:
         """Make a new version: back to draft, with a reason that stays in the log."""

@@ -1,9 +1,13 @@
-"""Outdated translations as the API shows and takes them."""
+"""Drafts as the API shows and takes them: translations, imports, history, files of arms."""
 
 from rest_framework import serializers
 
 from surveys.imports.choosing import BACKGROUND, DIE, NOT, OUTCOMES
+from surveys.models import DraftRevision
 from surveys.review.serializers import OutdatedTranslationSerializer
+from surveys.stimuli.uploads import SLOTS
+
+LARGEST_NUMBER = 2_000_000_000
 
 
 class ImportSerializer(serializers.Serializer[object]):
@@ -76,3 +80,31 @@ class TranslationPlaceSerializer(serializers.Serializer[object]):
 
 class StillRightSerializer(serializers.Serializer[object]):
     still_right = TranslationPlaceSerializer(many=True, allow_empty=False, help_text="The translations that you have looked at.")
+
+
+class RevisionSerializer(serializers.ModelSerializer[DraftRevision]):
+    by = serializers.CharField(source="actor.username", default=None, allow_null=True, help_text="User name.")
+
+    class Meta:
+        model = DraftRevision
+        fields = ("number", "part", "by", "at", "reverts")
+        read_only_fields = fields
+
+
+class TakeBackSerializer(serializers.Serializer[object]):
+    number = serializers.IntegerField(min_value=1, max_value=LARGEST_NUMBER, help_text="Your last change, as the history numbers it.")
+
+
+class RestoreSerializer(serializers.Serializer[object]):
+    version = serializers.IntegerField(min_value=1, max_value=LARGEST_NUMBER, help_text="The number of a version in the history.")
+
+
+class NewVersionSerializer(serializers.Serializer[object]):
+    reason = serializers.CharField(max_length=2000, help_text="Why a new version is needed; it stays in the log.")
+
+
+class ArmFileSerializer(serializers.Serializer[object]):
+    file = serializers.FileField()
+    place = serializers.ChoiceField(choices=list(SLOTS), help_text="Its place in what the arm shows.")
+    language = serializers.CharField(max_length=12, default="", allow_blank=True, help_text="The language of captions.")
+    page = serializers.CharField(max_length=100, default="", allow_blank=True, help_text="One of several pages of the arm.")

@@ -1,5 +1,9 @@
 """The dice of the two halves of a class, on the home page and in a class room."""
 
+from fractions import Fraction
+
+from candor.designs.forced_responses import ForcedResponse
+
 SIDES = 6
 FACES: tuple[dict[str, tuple[int, ...]], ...] = ({"yes": (1,), "no": (6,)}, {"yes": (1, 2, 3), "no": (6,)})
 """The faces that say yes and no, of each half's die; the others ask for the truth."""
@@ -10,6 +14,12 @@ def die_of(half: int) -> dict[str, object]:
     said = FACES[half]
     truth = tuple(face for face in range(1, SIDES + 1) if face not in said["yes"] + said["no"])
     return {"sides": SIDES, "table": [{"says": says, "faces": faces} for says, faces in (*said.items(), ("truth", truth))]}
+
+
+def loss_of(half: int) -> float:
+    """The privacy loss ε of one answer with this half's die."""
+    yes, no = (Fraction(len(FACES[half][said]), SIDES) for said in ("yes", "no"))
+    return ForcedResponse.of(forced_no=no, forced_yes=yes).epsilon
 
 
 def dice() -> list[dict[str, object]]:

@@ -13,7 +13,6 @@ HELP: dict[str, Promise] = {
     "contact_name": _("The person or office for questions about the data, in twenty years too. Everybody can read it."),
     "control": _("Every effect is a difference from this arm."),
     "debrief": _("An empty line begins a new paragraph."),
-    "entry": _("It decides whether anybody can come in, and whether one person can take part twice."),
     "first": _("A month such as 2026-10, or a year. Never a day: it could tell who came when."),
     "funder": _("The organisation that paid, as it calls itself."),
     "high": _("They stand beside the end of the line."),

@@ -19,7 +19,8 @@ class Part:
 
 
 PARTS = (
-    Part(name="about", label=_("About"), route="surveys:build_about", keys=("title", "summary", "contact", "languages", "entry")),
+    Part(name="about", label=_("About"), route="surveys:build_about", keys=("title", "summary", "contact", "languages")),
+    Part(name="ways", label=_("Ways in"), route="surveys:build_ways", keys=("entry",)),
     Part(name="languages", label=_("Words of the pages"), route="surveys:build_languages", keys=("words",)),
     Part(name="consent", label=_("Consent"), route="surveys:build_consent", keys=("consent",)),
     Part(name="arms", label=_("Arms and what they show"), route="surveys:build_arms", keys=("arms", "control", "watching")),

@@ -18,6 +18,7 @@ from django.utils.cache import patch_vary_headers
 from django.utils.html import conditional_escape
 
 from surveys.journey.presentation import Presentation, presentation
+from surveys.recruitment.arrivals import WayBack
 from surveys.shelves.by_bytes import kept
 from surveys.shelves.deflated import Part, compressed, joined, stored
 
@@ -83,3 +84,9 @@ def _pieces(
     context = common_context(shown, step) | {name: placeholder(name) for name in placeholders} | shared(shown, variant)
     texts = PLACEHOLDERS.split(get_template(template).render(context))
     return tuple(text if index % 2 else compressed(text) for index, text in enumerate(texts))
+
+
+def let_send_to(response: HttpResponse, back: WayBack | None) -> None:
+    """Let this page send the form that a panel wants."""
+    if back and back.fields:
+        response.sends_to = "/".join(back.address.split("/")[:3])  # type: ignore[attr-defined]

@@ -21,11 +21,12 @@ from surveys.media.language_files import code_to_speak, names_of_languages
 from surveys.models import Media
 from surveys.privacy.budgets import budget_in_words
 from surveys.protocols import frozen_protocol
+from surveys.questions.entry import Entry
 from surveys.questions.parts import NO, YES
 from surveys.questions.sections import SECTION
 from surveys.questions.sensitive import SensitiveQuestion
 from surveys.shelves.by_bytes import kept
-from surveys.ways_in import WayIn
+from surveys.ways_in import Kept
 
 NAMES: dict[str, str | Promise] = {
     steps.WELCOME: _("Welcome"),
@@ -102,7 +103,7 @@ class Presentation:
     """The code under which gettext has the pages' own words: mostly the language's."""
     languages: Pairs
     version: int
-    way_in: WayIn
+    entry: Entry
     consent_html: str
     debrief_html: str
     direct_consent_html: str
@@ -124,12 +125,26 @@ class Presentation:
     """Whether chance orders anything on their page."""
     required_share: float
     minimum_seconds: int
-    completion_url: str
     stimuli: dict[str, tuple[StimulusView, ...]]
     """The pages of each arm."""
     step_of_stimuli: str
     dice: dict[str, DieView]
     """By subsample: the die of the yes/no questions, or of the first question where there are none. It is explained and tried out."""
+
+    @property
+    def kept(self) -> tuple[Kept, ...]:
+        """The data stored about the ways in, each kind once."""
+        return tuple(dict.fromkeys(way.way.kept for way in self.entry.every_way if way.way.kept))
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """The words for participants about the data that the ways in leave."""
+        return tuple(dict.fromkeys(str(kept.told) for kept in self.kept))
+
+    @property
+    def sends_back(self) -> bool:
+        """Whether the last page leads some people back to where they came from."""
+        return any(way.completion_url or way.way.submits_to for way in self.entry.every_way)
 
     @property
     def own_tables(self) -> bool:
@@ -202,7 +217,7 @@ def present(
         spoken=spoken,
         languages=names_of_languages(definition, media),
         version=version,
-        way_in=definition.entry.way,
+        entry=definition.entry,
         consent_html=sanitised_html(definition.consent.in_language(language)),
         debrief_html=sanitised_html(definition.debrief.in_language(language)),
         direct_consent_html=sanitised_html(said_in(definition.direct_group.consent, language)) if definition.direct_group else "",
@@ -219,7 +234,6 @@ def present(
         personal_background="background" in definition.random_order or any(getattr(one, "shuffle", False) for one in definition.background),
         required_share=definition.watching.share,
         minimum_seconds=definition.minimum_seconds,
-        completion_url=definition.entry.completion_url or "",
         stimuli={arm.name: views_of(arm.shown, definition, language, Files(media, media_address)) for arm in definition.arms},
         step_of_stimuli=_step_of_stimuli(definition, spoken),
         dice=_dice(definition, (*definition.yes_no_questions, *definition.category_questions)[0], language),

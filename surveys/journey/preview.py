@@ -233,7 +233,8 @@ def _context(shown: Presentation, place: Place, protocol: ProtocolView) -> dict[
     personal = {"resume_url": _("A personal link stands here.")}
     match place.step:
         case steps.WELCOME:
-            return {"entry_fields": [], "code_value": ""}
+            ways = (shown.entry.without_parameter, *shown.entry.every_way)
+            return {"entry_fields": [], "code_value": "", "takes_code": next(way for way in ways if way).way.takes_code}
         case steps.CONSENT:
             return {"consent_html": shown.consent_html, "consent_version": shown.version}
         case step if step == DECLINED:
@@ -256,7 +257,7 @@ def _context(shown: Presentation, place: Place, protocol: ProtocolView) -> dict[
         case steps.FINISHED:
             variant, code = None, _("only in the study itself")
             personal = {"completion_code": code, "withdrawal_code": code}
-            if shown.completion_url:
+            if shown.sends_back:
                 personal["completion_url"] = place.address
         case _:
             variant = None

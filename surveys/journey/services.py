@@ -41,8 +41,10 @@ from surveys.models import (
     StudyStatus,
 )
 from surveys.protocols import FrozenProtocol, frozen_protocol, protocol_in_force
+from surveys.questions.entry import NamedWay
 from surveys.questions.sections import SECTION
 from surveys.recruitment import services as recruitment
+from surveys.recruitment.arrivals import Ended
 from surveys.tokens import hash_of_token, hash_of_withdrawal_code, panel_hash, withdrawal_code
 
 
@@ -53,7 +55,9 @@ class Visit:
     token: str
     language: str
     code: str = ""
+    way: str = ""
     panel_identifier: str = ""
+    query: str = ""
     section: str = ""
     is_bot: bool = False
 
@@ -77,12 +81,12 @@ def require_open(study: Study, *, is_bot: bool) -> FrozenProtocol:
     return protocol_in_force(study)
 
 
-def require_entry(study: Study, protocol: FrozenProtocol, *, code: str, panel_identifier: str) -> None:
+def require_entry(study: Study, protocol: FrozenProtocol, *, way: NamedWay, code: str, panel_identifier: str) -> None:
     """Refuse early people who could not consent later: unknown or spent code, panel member who was here before, full study. Stores
     nothing but the number of refused codes.
     """
     try:
-        recruitment.require_entry(study, protocol.definition.entry.way, code=code, panel_identifier=panel_identifier)
+        recruitment.require_entry(study, way, code=code, panel_identifier=panel_identifier)
     except EntryRefusedError as refusal:
         if refusal.situation == EntryRefusedError.situation:
             count(study, CounterKind.CODE_REFUSED, version=protocol.version)
@@ -91,9 +95,12 @@ def require_entry(study: Study, protocol: FrozenProtocol, *, code: str, panel_id
         raise StudyFullError
 
 
-def decline(study: Study) -> None:
-    """Somebody did not consent: one more in the count, and nothing else."""
-    count(study, CounterKind.DECLINED, version=protocol_in_force(study).version)
+@transaction.atomic
+def decline(study: Study, *, way: str = "") -> None:
+    """Somebody did not consent: one more in the counts, and nothing else."""
+    protocol = protocol_in_force(study)
+    count(study, CounterKind.DECLINED, version=protocol.version)
+    recruitment.count_way(study.pk, protocol.definition.entry, way=way, end=Ended.DECLINED)
 
 
 def enrol(study: Study, *, visit: Visit) -> Participant:
@@ -121,13 +128,11 @@ def enrol(study: Study, *, visit: Visit) -> Participant:
             participant = _enrolled_before(token_hash)
             transaction.set_rollback(True)  # the line of the list is free again
             return participant
-        recruitment.spend_entry(
-            study,
-            protocol.definition.entry.way,
-            code=visit.code,
-            panel_identifier=visit.panel_identifier,
-            withdrawal_code=withdrawal_code(visit.token),
-        )
+        entry = protocol.definition.entry
+        way = entry.named(visit.way) or entry.every_way[0]
+        code = withdrawal_code(visit.token)
+        recruitment.spend_entry(study, way, code=visit.code, panel_identifier=visit.panel_identifier, withdrawal_code=code)
+        recruitment.count_way(study.pk, entry, way=way.name, end=recruitment.AGREED)
     return participant
 
 
@@ -221,6 +226,7 @@ def _before_assignment(participant: Participant, step: str, *, token: str) -> It
                 recruitment.forget_panel_member(participant.study, person=panel_hash(withdrawal_code(token)), may_come_again=not excluded)
                 if excluded:
                     count(participant.study, CounterKind.EXCLUDED, version=protocol.version)
+                recruitment.count_end(participant.study_id, protocol.definition.entry, token=token, end=Ended.SCREENED_OUT)
         if excluded:
             forget_what_was_overwritten()
         raise

@@ -22,7 +22,7 @@ from surveys.journey.stimuli import KINDS, StimulusView
 from surveys.models import Participant
 from surveys.protocols import frozen_protocol
 from surveys.questions.sections import SECTION
-from surveys.recruitment.selectors import way_back
+from surveys.recruitment.arrivals import Ended, WayBack, arrival_in, way_back
 from surveys.tokens import completion_code, hash_of_token, return_ticket, roll_key, withdrawal_code
 
 
@@ -220,11 +220,17 @@ def _take_direct_questions(data: QueryDict, person: Person) -> None:
     participation.record_direct_answers(person.participant, answers=read_direct_answers(person.shown.questions, data))
 
 
+def finished_way_back(person: Person) -> WayBack | None:
+    """Where somebody who has finished says so."""
+    study_id, slug = person.participant.study_id, person.shown.slug
+    return way_back(arrival_in(person.token, person.shown.entry), Ended.FINISHED, study_id=study_id, slug=slug, token=person.token)
+
+
 def _debrief_values(person: Person) -> dict[str, str]:
     code = withdrawal_code(person.token)
     values = {"completion_code": completion_code(person.token, person.shown.slug), "withdrawal_code": code}
-    if person.shown.completion_url:
-        values["completion_url"] = way_back(person.participant.study_id, withdrawal_code=code, completion_url=person.shown.completion_url)
+    if back := finished_way_back(person):
+        values |= {"completion_url": back.address, **{f"back_{name.lower()}": value for name, value in back.fields.items()}}
     if gives_credit(person.participant.study_id):
         del values["completion_code"]  # one participation is worth one credit
         values["credit_ticket"] = ticket_for(hash_of_token(person.token), person.shown.slug)

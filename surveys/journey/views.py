@@ -1,36 +1,37 @@
 """The participant's pages. Stored state decides which page it is, never the address; only a click (POST) changes anything."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from functools import wraps
 
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import get_object_or_404, render
 from django.utils import translation
 from django.views.decorators.http import require_http_methods, require_POST
 
 from surveys.credit.selectors import credit_of
 from surveys.credit.services import give_code, sign_credit
-from surveys.errors import JourneyError, LinkUnknownError, ReturnUnknownError, SectionUnknownError, StepOutOfOrderError, StudyClosedError
+from surveys.errors import JourneyError, LinkUnknownError, ReturnUnknownError, StepOutOfOrderError, StudyClosedError
 from surveys.journey import services as participation
 from surveys.journey import visitors
 from surveys.journey.language import keeps_language, language_of, rest_of_address
-from surveys.journey.pages import own_page, placeholder, shared_page
+from surveys.journey.newcomers.views import newcomer
+from surveys.journey.pages import let_send_to, own_page, shared_page
 from surveys.journey.participant_store import read_study
 from surveys.journey.presentation import Presentation, presentation
-from surveys.journey.services import AlreadyDoneError, Visit
-from surveys.journey.step_views import STEP_PAGES, Invalid, Person
-from surveys.journey.steps import BACKGROUND, CONSENT, FINISHED, QUIZ, VIDEO, WELCOME, comes_before
-from surveys.journey.visitors import FINISHED_HERE, WITHDREW_HERE, Farewell
+from surveys.journey.services import AlreadyDoneError
+from surveys.journey.step_views import STEP_PAGES, Invalid, Person, finished_way_back
+from surveys.journey.steps import BACKGROUND, FINISHED, QUIZ, VIDEO, comes_before
+from surveys.journey.visitors import WITHDREW_HERE, Farewell, farewell_to, to_journey
 from surveys.models import RUNNING, Participant, Study
-from surveys.protocols import FrozenProtocol, protocol_in_force
-from surveys.questions.sections import SECTION
-from surveys.recruitment.slowing import Wait, wait_before
-from surveys.tokens import looks_like_completion_code, new_token, return_ticket_is_genuine, withdrawal_code
-from surveys.ways_in import IDENTIFIER
+from surveys.protocols import frozen_protocol, protocol_in_force
+from surveys.recruitment.arrivals import Ended, WayBack, arrival_at, arrival_in, way_back
+from surveys.recruitment.services import count_end
+from surveys.tokens import looks_like_completion_code, return_ticket_is_genuine, withdrawal_code
 
 View = Callable[..., HttpResponse]
+TURNED_AWAY = ("full", "inattentive")
+"""The situations of people who came in vain."""
 
 
 def participant_page(view: View) -> View:
@@ -49,13 +50,31 @@ def participant_page(view: View) -> View:
                 response = render(
                     request,
                     "surveys/participant/not_open.html",
-                    {"study": shown or study, "situation": error.situation, "message": str(error)},
+                    {
+                        "study": shown or study,
+                        "situation": error.situation,
+                        "message": str(error),
+                        "back": _turned_away(request, study, error),
+                    },
                     status=error.http_status,
                 )
         response["Cache-Control"] = "no-store"
         return response
 
     return wrapped
+
+
+def _turned_away(request: HttpRequest, study: Study, error: JourneyError) -> WayBack | None:
+    """Where somebody goes whom the study does not take."""
+    if error.situation not in TURNED_AWAY or study.protocol_id is None:
+        return None
+    entry = protocol_in_force(study).definition.entry
+    token, visit = visitors.token_in(request), visitors.visit_of(request, study)
+    with suppress(JourneyError):
+        sent = request.POST if request.method == "POST" and not token and visit is None else QueryDict(visit.query if visit else "")
+        arrival = arrival_in(token, entry) if token else arrival_at(sent, entry, study_id=study.pk)
+        return way_back(arrival, Ended.SCREENED_OUT, study_id=study.pk, slug=study.slug, token=token)
+    return None
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -66,7 +85,7 @@ def journey(request: HttpRequest, slug: str) -> HttpResponse:
     if participant is None:
         if (study := read_study(slug)) is None:
             raise Http404("There is no such study.")
-        return _newcomer(request, study)
+        return newcomer(request, study)
     shown = presentation(participant.protocol_id, language_of(request, participant.study, participant))
     with translation.override(shown.spoken):
         person = Person(
@@ -98,9 +117,12 @@ def _show(request: HttpRequest, person: Person) -> HttpResponse:
         variant=page.variant(person),
         personal=personal | _resume_link(request, person),
     )
-    if step == FINISHED and request.method == "GET":  # the codes are shown this once
-        farewell = Farewell(ended=FINISHED_HERE, language=person.shown.language, way_back=personal.get("completion_url", ""))
-        visitors.remember_farewell(response, person.participant.study, farewell)
+    if step == FINISHED:
+        back = finished_way_back(person)
+        if request.method == "GET":  # the codes are shown this once
+            farewell = farewell_to(person.shown.language, back)
+            visitors.remember_farewell(response, person.participant.study, farewell)
+        let_send_to(response, back)
     return response
 
 
@@ -123,51 +145,19 @@ def _take(request: HttpRequest, person: Person) -> HttpResponse:
     sent, here = request.POST.get("step", ""), person.participant.step
     page = STEP_PAGES.get(sent)
     if page is None or page.take is None or comes_before(sent, here):
-        return _to_journey(person.shown.slug)
+        return to_journey(person.shown.slug)
     if sent != here:
         raise StepOutOfOrderError
     try:
         page.take(request.POST, person)
+        if person.participant.step == FINISHED:
+            entry = frozen_protocol(person.participant.protocol_id).definition.entry
+            count_end(person.participant.study_id, entry, token=person.token, end=Ended.FINISHED)
     except AlreadyDoneError:
         pass
     except Invalid as invalid:
         return _show_again(request, person, invalid)
-    return _to_journey(person.shown.slug)
-
-
-def _newcomer(request: HttpRequest, study: Study) -> HttpResponse:
-    """Welcome and consent: nothing is stored until somebody agrees. A browser in which somebody took part says so first."""
-    if study.protocol_id and (farewell := visitors.farewell_of(request, study)):
-        return _to_journey(study.slug) if request.method == "POST" else _show_farewell(request, study, farewell)
-    protocol = participation.require_open(study, is_bot=visitors.is_bot(request, study))
-    visit = visitors.visit_of(request, study)
-    shown = presentation(protocol.id, language_of(request, study, None))
-    with translation.override(shown.spoken):
-        if request.method != "POST":
-            return _show_newcomer(request, protocol, shown, visit)
-        if request.POST.get("step") == WELCOME:
-            return _start(request, study, shown)
-        if visit is None or request.POST.get("step") != CONSENT:
-            return _to_journey(study.slug)
-        if request.POST.get("choice") == "decline":
-            participation.decline(study)
-            response = render(request, "surveys/participant/declined.html", {"study": shown, "language": shown.language})
-            visitors.forget(response, study.slug)
-            return response
-        # People who read another version of the text than the one now in force read this one first.
-        if request.POST.get("choice") != "agree" or request.POST.get("version", str(shown.version)) != str(shown.version):
-            return _to_journey(study.slug)
-        participation.enrol(study, visit=replace(visit, language=shown.language))
-        response = _to_journey(study.slug)
-        visitors.remember_participant(response, study.slug, visit.token)
-        return response
-
-
-def _show_farewell(request: HttpRequest, study: Study, farewell: Farewell) -> HttpResponse:
-    shown = presentation(protocol_in_force(study).id, language_of(request, study, None))
-    with translation.override(shown.spoken):
-        context = {"study": shown, "language": shown.language, "farewell": farewell, "query": rest_of_address(request)}
-        return render(request, "surveys/participant/taken_part.html", context)
+    return to_journey(person.shown.slug)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -177,90 +167,12 @@ def begin_anew(request: HttpRequest, slug: str) -> HttpResponse:
     study = get_object_or_404(Study.objects.defer("definition"), slug=slug)
     _token, participant = visitors.participant_of(request, slug)
     if request.method == "POST":
-        response = _to_journey(slug, query=request.GET.urlencode())
+        response = to_journey(slug, query=request.GET.urlencode())
         visitors.forget(response, slug)
         return response
     shown = _shown(study, request, participant)
     with translation.override(shown.spoken if shown else None):
         return render(request, "surveys/participant/begin_anew.html", {"study": shown or study, "query": rest_of_address(request)})
-
-
-def _welcome_context(shown: Presentation, from_address: Sequence[str]) -> dict[str, object]:
-    return {"entry_fields": [(name, placeholder(name)) for name in from_address], "code_value": ""}
-
-
-def _consent_context(shown: Presentation, variant: None) -> dict[str, object]:
-    return {"consent_html": shown.consent_html, "consent_version": shown.version}
-
-
-def _show_newcomer(request: HttpRequest, protocol: FrozenProtocol, shown: Presentation, visit: Visit | None) -> HttpResponse:
-    found = {} if visit else {"panel_identifier": shown.way_in.identifier(request.GET), SECTION: section_in(request.GET, shown)}
-    personal = {name: value for name, value in found.items() if value}
-    entry_fields = tuple(personal)
-    if rest := rest_of_address(request):
-        personal["query"] = rest
-    step = CONSENT if visit else WELCOME
-    return shared_page(
-        request,
-        f"surveys/participant/{step}.html",
-        protocol_id=protocol.id,
-        language=shown.language,
-        step=step,
-        shared=_consent_context if visit else _welcome_context,
-        variant=None if visit else entry_fields,
-        personal=personal,
-    )
-
-
-def section_in(sent: Mapping[str, str], shown: Presentation) -> str:
-    """The section that an address or a form names, if this study assigns sections as a whole."""
-    if not shown.sections or not (named := sent.get(SECTION, "")):
-        return ""
-    if named not in shown.sections:
-        raise SectionUnknownError
-    return named
-
-
-def _start(request: HttpRequest, study: Study, shown: Presentation) -> HttpResponse:
-    language = request.POST.get("language", shown.language)
-    visit = Visit(
-        token=new_token(),
-        language=language if language in dict(shown.languages) else shown.language,
-        code=request.POST.get("code", "").strip()[:128],
-        panel_identifier=identifier if IDENTIFIER.fullmatch(identifier := request.POST.get("panel_identifier", "")) else "",
-        section=section_in(request.POST, shown),
-        is_bot=visitors.is_bot(request, study),
-    )
-    if shown.way_in.takes_code and not visit.code:
-        errors = [{"field": "code", "message": translation.gettext("Enter your code.")}]
-        context = {"entry_fields": _kept(visit), "code_value": "", "errors": errors}
-        return own_page(request, "surveys/participant/welcome.html", shown=shown, step=WELCOME, context=context, status=422)
-    protocol = participation.require_open(study, is_bot=visit.is_bot)
-    if shown.way_in.takes_code and (wait := wait_before(study.pk, study.slug, code=visit.code, ticket=request.POST.get("ticket", ""))):
-        return _wait_first(request, shown, visit=visit, wait=wait)
-    participation.require_entry(study, protocol, code=visit.code, panel_identifier=visit.panel_identifier)
-    response = _to_journey(study.slug)
-    visitors.remember_visit(response, study, visit)
-    return response
-
-
-def _kept(visit: Visit) -> list[tuple[str, str]]:
-    """The part of the address that a page which comes back keeps."""
-    return [(SECTION, visit.section)] if visit.section else []
-
-
-def _wait_first(request: HttpRequest, shown: Presentation, *, visit: Visit, wait: Wait) -> HttpResponse:
-    """The page again, with the code kept, after many wrong codes were tried at this study."""
-    said = translation.ngettext(
-        "Many wrong codes were tried in the last minute. Wait %(seconds)d second, then press Start again. Your code stays good.",
-        "Many wrong codes were tried in the last minute. Wait %(seconds)d seconds, then press Start again. Your code stays good.",
-        wait.seconds,
-    ) % {"seconds": wait.seconds}
-    fields = [("ticket", wait.ticket), *_kept(visit)]
-    context = {"entry_fields": fields, "code_value": visit.code, "errors": [{"field": "code", "message": said}]}
-    response = own_page(request, "surveys/participant/welcome.html", shown=shown, step=WELCOME, context=context, status=429)
-    response["Retry-After"] = str(wait.seconds)
-    return response
 
 
 # The share that the lecture page reports, in tenths: 0, 0.1, … 1.
@@ -294,7 +206,7 @@ def resume(request: HttpRequest, slug: str, token: str) -> HttpResponse:
     with translation.override(shown.spoken):
         if request.method != "POST":
             return render(request, "surveys/participant/resume.html", {"study": shown, "language": shown.language})
-    response = _to_journey(slug)
+    response = to_journey(slug)
     visitors.remember_participant(response, slug, token)
     return response
 
@@ -312,13 +224,13 @@ def come_back(request: HttpRequest, slug: str, ticket: str) -> HttpResponse:
     if left is None:
         raise ReturnUnknownError
     if participant.step != VIDEO or participant.page != left:
-        return _to_journey(slug)  # used before: the person is further on
+        return to_journey(slug)  # used before: the person is further on
     with translation.override(shown.spoken):
         if request.method != "POST":
             return render(request, "surveys/participant/come_back.html", {"study": shown, "language": shown.language})
         with suppress(AlreadyDoneError):
             participation.finish_stimulus(participant, page=left)
-    return _to_journey(slug)
+    return to_journey(slug)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -330,7 +242,7 @@ def credit(request: HttpRequest, slug: str) -> HttpResponse:
     study = get_object_or_404(Study.objects.defer("definition"), slug=slug)
     given = credit_of(study.pk)
     if request.method != "POST" or given is None:
-        return _to_journey(slug)
+        return to_journey(slug)
     ticket = request.POST.get("ticket", "")
     if blinded := request.POST.get("blinded"):
         return JsonResponse({"signature": sign_credit(study, ticket=ticket, blinded=blinded)})
@@ -377,9 +289,3 @@ def _about_unknown_code(code: str) -> str:
 def _shown(study: Study, request: HttpRequest, participant: Participant | None) -> Presentation | None:
     """The study in the visitor's language; None before it has a protocol."""
     return presentation(study.protocol_id, language_of(request, study, participant)) if study.protocol_id else None
-
-
-def _to_journey(slug: str, *, query: str = "") -> HttpResponseRedirect:
-    response = HttpResponseRedirect(visitors.address_of(slug) + (f"?{query}" if query else ""))
-    response.status_code = 303
-    return response

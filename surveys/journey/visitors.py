@@ -1,17 +1,19 @@
 """The person behind a request: somebody new, somebody who pressed Start, or a participant. Known by one cookie that no script reads."""
 
 import time
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 
 from django.conf import settings
 from django.core import signing
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
 from surveys.journey.participant_store import read_participant
 from surveys.journey.services import Visit
 from surveys.models import Participant, Study
+from surveys.recruitment.arrivals import WayBack
 from surveys.tokens import hash_of_token
 
 COOKIE = "candor_participant"
@@ -31,6 +33,15 @@ class Farewell:
     ended: str
     language: str
     way_back: str = ""
+    fields: Mapping[str, str] = field(default_factory=dict)
+    """The form to be sent there, where the panel wants one."""
+
+
+def farewell_to(language: str, back: WayBack | None) -> Farewell:
+    """The memory of somebody who has finished."""
+    if back is None:
+        return Farewell(ended=FINISHED_HERE, language=language)
+    return Farewell(ended=FINISHED_HERE, language=language, way_back=back.address, fields=dict(back.fields))
 
 
 @lru_cache(maxsize=4096)
@@ -51,10 +62,21 @@ def personal_link(slug: str, token: str) -> str:
 
 def participant_of(request: HttpRequest, slug: str) -> tuple[str, Participant | None]:
     """The token in the cookie (empty if there is none, or if the person has not consented yet) and its participant."""
+    token = token_in(request)
+    return (token, participant_with(token, slug)) if token else ("", None)
+
+
+def to_journey(slug: str, *, query: str = "") -> HttpResponseRedirect:
+    """A redirect to the study's one address, by GET."""
+    response = HttpResponseRedirect(address_of(slug) + (f"?{query}" if query else ""))
+    response.status_code = 303
+    return response
+
+
+def token_in(request: HttpRequest) -> str:
+    """The participant's token that this browser holds, whether or not its participant is still there."""
     token = request.COOKIES.get(COOKIE, "")
-    if not token or ":" in token:
-        return "", None
-    return token, participant_with(token, slug)
+    return "" if ":" in token else token
 
 
 def participant_with(token: str, slug: str) -> Participant | None:

@@ -27,7 +27,9 @@ from surveys.models.participants import ShownNumbers as ShownNumbers
 from surveys.models.participants import Step as Step
 from surveys.models.recruitment import EntryBook as EntryBook
 from surveys.models.recruitment import EntryCode as EntryCode
+from surveys.models.recruitment import JoinCode as JoinCode
 from surveys.models.recruitment import PanelMember as PanelMember
+from surveys.models.recruitment import WayNumbers as WayNumbers
 from surveys.models.rehearsal import BotRun as BotRun
 from surveys.models.rehearsal import BotRunStatus as BotRunStatus
 from surveys.models.review import SIGNED_PARTS as SIGNED_PARTS

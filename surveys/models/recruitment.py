@@ -26,11 +26,11 @@ class EntryCode(models.Model):
 
 
 class PanelMember(models.Model):
-    """People from Prolific or SONA, kept apart from answers: `panel_hash` is derived from the person's withdrawal code."""
+    """People whom a panel sent, kept apart from answers: `panel_hash` is derived from the person's withdrawal code."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="panel_members")
-    identifier = models.CharField(max_length=100)
+    identifier = models.CharField(max_length=100, help_text="Keyed hash of the number at the panel; the number itself in rows of before.")
     panel_hash = models.CharField(max_length=64)
 
     class Meta:
@@ -48,8 +48,32 @@ class EntryBook(models.Model):
 
     study = models.OneToOneField(Study, on_delete=models.CASCADE, primary_key=True, related_name="entry_book")
     codes = models.JSONField(default=list, help_text="Hashes of spent codes, sorted.")
-    members = models.JSONField(default=dict, help_text="Panel hash → number at the panel, sorted.")
+    members = models.JSONField(default=dict, help_text="Panel hash → keyed hash of the number at the panel, sorted.")
     departed = models.JSONField(default=list, help_text="Keyed hashes of the numbers of panel members who withdrew, sorted.")
 
     def __str__(self) -> str:
         return f"{len(self.codes)} codes, {len(self.members)} panel members"
+
+
+class WayNumbers(models.Model):
+    """How often each way of a study with several led to which end: one row for the study, so that no person's row is as old as a way's."""
+
+    study = models.OneToOneField(Study, on_delete=models.CASCADE, primary_key=True, related_name="way_numbers")
+    counts = models.JSONField(default=dict, help_text="Way → end → people, sorted.")
+
+    def __str__(self) -> str:
+        return f"{len(self.counts)} ways"
+
+
+class JoinCode(models.Model):
+    """The short code by which a class comes in. It is no secret of a person: all in the room have it. A new one takes its place."""
+
+    code = models.CharField(max_length=6, primary_key=True)
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="join_codes")
+    way = models.CharField(max_length=50)
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=("study", "way"), name="a_way_has_one_join_code"),)
+
+    def __str__(self) -> str:
+        return self.code

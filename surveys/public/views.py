@@ -18,6 +18,7 @@ from audit.services import record
 from surveys import actions
 from surveys.access import studies_for_strangers, study_in_public
 from surveys.allocation.selectors import allocation_document
+from surveys.classroom.dice import die_of, loss_of
 from surveys.credit.selectors import credit_of, fingerprint
 from surveys.journey import visitors
 from surveys.journey.language import asked_for, keeps_language, language_of, of_stranger
@@ -55,6 +56,18 @@ def open_studies(request: HttpRequest) -> HttpResponse:
         request,
         "surveys/participant/open_studies.html",
         lambda: {"studies": [presentation(protocol_in_force(study).id, asked_for(request, study)) for study in studies_for_strangers()]},
+    )
+
+
+@require_safe
+@cache_control(public=True, max_age=MINUTES * 60)
+@vary_on_headers("Accept-Language")
+def privacy_for_strangers(request: HttpRequest) -> HttpResponse:
+    """Is this really private? With the die of the home page, for people who are in no study."""
+    return _in_every_language(
+        request,
+        "surveys/participant/privacy.html",
+        lambda: {"for_strangers": True, "die": die_of(0), "privacy": privacy_in_words(loss_of(0), questions=1)[:1]},
     )
 
 

@@ -14,7 +14,7 @@ from surveys.models import EntryCode
 from surveys.recruitment.code_files import MAXIMUM_BYTES
 from surveys.recruitment.code_lists import CodesError, read_codes
 from surveys.recruitment.made_codes import made_codes, new_seed, slips
-from surveys.recruitment.selectors import path_for_participants, spent_codes_shown
+from surveys.recruitment.selectors import definition_shown, path_for_participants, spent_codes_shown, way_of_codes
 from surveys.recruitment.serializers import (
     AddedCodesSerializer,
     CheckedCodeSerializer,
@@ -84,7 +84,8 @@ class MadeCodes(APIView):
         study = access_own_study(user, slug).study
         asked = HowManyCodesSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
-        address = request.build_absolute_uri(path_for_participants(study, section=asked.validated_data.get("section", "")))
+        section, way = asked.validated_data.get("section", ""), way_of_codes(definition_shown(study))
+        address = request.build_absolute_uri(path_for_participants(study, section=section, way=way))
         made = made_codes(study.slug, seed=new_seed(), count=asked.validated_data["count"])
         add_entry_codes(study, codes=made, actor=user)
         return Response(MadeCodeSerializer(slips(made, address=address), many=True).data, status=201)

@@ -1,17 +1,22 @@
-"""Entries of a study: spent codes, and panel members, who can be found again by a withdrawal code alone."""
+"""Entries of a study: spent codes, panel members, who can be found again by a withdrawal code alone, and the join codes of classes."""
 
-from urllib.parse import quote
+import re
+from urllib.parse import urlencode
 
 from django.urls import reverse
 
 from surveys.batches import rules
 from surveys.definition import StudyDefinition
 from surveys.errors import SectionUnknownError
-from surveys.models import RUNNING, EntryBook, EntryCode, PanelMember, Study
+from surveys.models import RUNNING, EntryBook, EntryCode, JoinCode, PanelMember, Study
 from surveys.protocols import frozen_protocol
+from surveys.questions.entry import NamedWay
 from surveys.questions.sections import SECTION
 from surveys.study_file import define
-from surveys.tokens import hash_of_entry_code, hash_of_panel_identifier, panel_hash
+from surveys.tokens import hash_of_entry_code, hash_of_panel_identifier
+from surveys.ways_in import WAY
+
+TRACE = re.compile(r"[0-9a-f]{64}")
 
 
 def is_spent(study: Study, code: str, *, book: EntryBook | None) -> bool | None:
@@ -21,14 +26,22 @@ def is_spent(study: Study, code: str, *, book: EntryBook | None) -> bool | None:
     return spent or code_hash in book.codes if book is not None and spent is not None else spent
 
 
-def was_here(study: Study, panel_identifier: str, *, book: EntryBook | None) -> bool:
-    """Whether somebody came in with this number at the panel, even if they withdrew."""
-    if book is not None:
-        if panel_identifier in book.members.values():
-            return True
-        if book.departed and hash_of_panel_identifier(panel_identifier, study.slug) in book.departed:
-            return True
-    return PanelMember.objects.filter(study=study, identifier=panel_identifier).exists()
+def trace_of_member(study: Study, way: NamedWay, panel_identifier: str) -> str:
+    """The hash by which a number at a panel is known again. Each panel has numbers of its own."""
+    panel = way.kind if way.way.one_number_everywhere else way.name
+    return hash_of_panel_identifier(f"{panel}:{panel_identifier}", study.slug)
+
+
+def was_here(study: Study, way: NamedWay, panel_identifier: str, *, book: EntryBook | None) -> bool:
+    """Whether somebody came in with this number at the panel, even if they withdrew. Rows of before have the number itself, and studies
+    that had one way then have the name of its kind.
+    """
+    before = hash_of_panel_identifier(panel_identifier, study.slug)
+    of_kind = hash_of_panel_identifier(f"{way.kind}:{panel_identifier}", study.slug)
+    traces = {trace_of_member(study, way, panel_identifier), of_kind, before, panel_identifier}
+    if book is not None and not traces.isdisjoint([*book.members.values(), *book.departed]):
+        return True
+    return PanelMember.objects.filter(study=study, identifier__in=traces).exists()
 
 
 def panel_members(study: Study) -> int:
@@ -44,18 +57,29 @@ def spent_codes_shown(study: Study) -> int:
     return rules.in_steps(spent) if study.status in RUNNING else spent
 
 
-def way_back(study_id: int, *, withdrawal_code: str, completion_url: str) -> str:
-    """The address that sends a person back, with their number at the panel where it says {identifier}."""
-    if "{identifier}" not in completion_url:
-        return completion_url
-    return completion_url.replace("{identifier}", quote(_panel_identifier(study_id, panel_hash(withdrawal_code)), safe=""))
-
-
-def _panel_identifier(study_id: int, person: str) -> str:
-    """Entries move from the book to the table and back, so the book is read again if neither had it."""
+def stored_panel_identifier(study_id: int, person: str) -> str:
+    """The number of somebody who came when numbers were stored. Entries move from the book to the table and back, so the book is read again
+    if neither had it.
+    """
     book = EntryBook.objects.filter(study_id=study_id).values_list("members", flat=True)
     table = PanelMember.objects.filter(study_id=study_id, panel_hash=person).values_list("identifier", flat=True)
-    return (book.first() or {}).get(person) or table.first() or (book.first() or {}).get(person) or ""
+    found: str = (book.first() or {}).get(person) or table.first() or (book.first() or {}).get(person) or ""
+    return "" if is_trace(found) else found
+
+
+def is_trace(stored: str) -> bool:
+    """Whether a stored member is a hash. No number at a panel is so long."""
+    return TRACE.fullmatch(stored) is not None
+
+
+def way_of_join_code(study_id: int, code: str) -> str:
+    """The name of the way that this join code opens now; empty if it opens none of this study."""
+    return JoinCode.objects.filter(study_id=study_id, code=code.upper()).values_list("way", flat=True).first() or ""
+
+
+def join_code_of(study: Study, way: str) -> str:
+    """The join code of a class now, if it has one."""
+    return JoinCode.objects.filter(study=study, way=way).values_list("code", flat=True).first() or ""
 
 
 def definition_shown(study: Study) -> StudyDefinition:
@@ -63,9 +87,17 @@ def definition_shown(study: Study) -> StudyDefinition:
     return frozen_protocol(study.protocol_id).definition if study.protocol_id else define(study.definition)
 
 
-def path_for_participants(study: Study, *, section: str = "") -> str:
-    """The address of a study; with the number of a section, that of its people."""
+def path_for_participants(study: Study, *, section: str = "", way: str = "") -> str:
+    """The address of a study; with the number of a section, that of its people; with a way, that of the people who come so."""
     path = reverse("surveys:journey", args=[study.slug])
     if section and section not in definition_shown(study).sections:
         raise SectionUnknownError
-    return f"{path}?{SECTION}={section}" if section else path
+    query = {name: value for name, value in ((WAY, way), (SECTION, section)) if value}
+    return f"{path}?{urlencode(query)}" if query else path
+
+
+def way_of_codes(definition: StudyDefinition) -> str:
+    """The name of the way that slips and letters with codes have to name; empty where people come to it without."""
+    entry = definition.entry
+    first = next((one for one in entry.every_way if one.way.takes_code), None)
+    return "" if first is None or first == entry.without_parameter else first.name

@@ -6,13 +6,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from accounts.models import User
 from audit.services import record
 from surveys import actions
-from surveys.errors import EntryRefusedError
-from surveys.models import EntryBook, EntryCode, PanelMember, Study
-from surveys.recruitment.selectors import is_spent, was_here
+from surveys.errors import EntryRefusedError, SurveyError
+from surveys.lifecycle.steps import locked
+from surveys.models import ClassRoom, EntryBook, EntryCode, JoinCode, PanelMember, Study, WayNumbers
+from surveys.questions.entry import Entry, NamedWay
+from surveys.recruitment.arrivals import Ended, arrival_in
+from surveys.recruitment.made_codes import DIGITS, LETTERS
+from surveys.recruitment.selectors import definition_shown, is_spent, is_trace, trace_of_member, was_here
 from surveys.recruitment.slowing import refused_codes
 from surveys.tokens import (
     completion_code_is_genuine,
@@ -22,49 +27,91 @@ from surveys.tokens import (
     normalised_completion_code,
     panel_hash,
 )
-from surveys.ways_in import WayIn
 
 STAY_IN_BOOK = 20
 """How many entries stay in a book, among which the next person's is hidden."""
 MANY_IN_BOOK = 500
 """How many entries a book holds at most until the night, because each entry writes all of it again."""
+JOIN_CODE_LENGTH = 6
+AGREED = "agreed"
+"""The beginning that the numbers of a way count beside the ends of `arrivals.Ended`."""
 entropy = secrets.SystemRandom()
 
 
-def require_entry(study: Study, way: WayIn, *, code: str, panel_identifier: str) -> None:
+def require_entry(study: Study, way: NamedWay, *, code: str, panel_identifier: str) -> None:
     """Refuse a code that is unknown or spent, in the same words, and a panel member who was here before. Changes nothing stored."""
-    if not (way.takes_code or way.identifier_in):
+    if not (way.way.takes_code or way.way.is_panel):
         return
     book = EntryBook.objects.filter(study=study).first()
     try:
         _refuse_others(study, way, code=code, panel_identifier=panel_identifier, book=book)
     except EntryRefusedError:
-        if way.takes_code:
+        if way.way.takes_code:
             refused_codes.add(study.pk)
         raise
 
 
-def spend_entry(study: Study, way: WayIn, *, code: str, panel_identifier: str, withdrawal_code: str) -> None:
+def spend_entry(study: Study, way: NamedWay, *, code: str, panel_identifier: str, withdrawal_code: str) -> None:
     """Let nobody else come in with this code or number. One person at a time does so in each study."""
-    if not (way.takes_code or way.identifier_in):
+    if not (way.way.takes_code or way.way.is_panel):
         return
     book = _held_book(study.pk)
     _refuse_others(study, way, code=code, panel_identifier=panel_identifier, book=book)
-    if way.takes_code:
+    if way.way.takes_code:
         book.codes.append(hash_of_entry_code(code, study.slug))
-    if way.identifier_in:
-        book.members[panel_hash(withdrawal_code)] = panel_identifier
+    if way.way.is_panel:
+        book.members[panel_hash(withdrawal_code)] = trace_of_member(study, way, panel_identifier)
     _keep(book)
 
 
-def _refuse_others(study: Study, way: WayIn, *, code: str, panel_identifier: str, book: EntryBook | None) -> None:
-    if way.takes_code and is_spent(study, code, book=book) is not False:
+def _refuse_others(study: Study, way: NamedWay, *, code: str, panel_identifier: str, book: EntryBook | None) -> None:
+    if way.way.takes_code and is_spent(study, code, book=book) is not False:
         raise EntryRefusedError(situation="code_refused")
-    if way.identifier_in:
+    if way.way.is_panel:
         if not panel_identifier:
             raise EntryRefusedError(situation="link_unknown")
-        if was_here(study, panel_identifier, book=book):
+        if was_here(study, way, panel_identifier, book=book):
             raise EntryRefusedError(situation="already_taken")
+
+
+@transaction.atomic
+def count_way(study_id: int, entry: Entry, *, way: str, end: str) -> None:
+    """One more who came this way and ended so. A study with one way counts in its own numbers alone."""
+    if entry.is_one or entry.named(way) is None:
+        return
+    numbers = WayNumbers.objects.select_for_update().get_or_create(study_id=study_id)[0]
+    of_way = numbers.counts.get(way, {})
+    counts = numbers.counts | {way: dict(sorted((of_way | {end: of_way.get(end, 0) + 1}).items()))}
+    numbers.counts = dict(sorted(counts.items()))
+    numbers.save()
+
+
+def count_end(study_id: int, entry: Entry, *, token: str, end: Ended) -> None:
+    """Count the end of a visit for the way in that the person's own token names. No stored row of theirs does."""
+    if arrival := arrival_in(token, entry):
+        count_way(study_id, entry, way=arrival.way.name, end=end)
+
+
+@transaction.atomic
+def renew_join_code(study: Study, *, way: str, actor: User) -> str:
+    """A new join code for a class. The one before opens nothing from now on; people who have begun go on."""
+    study = locked(study)
+    found = definition_shown(study).entry.named(way)
+    if found is None or not found.way.takes_join_code:
+        raise SurveyError(_("Expected one of the study's classes; found %(way)s.") % {"way": way or _("none")})
+    JoinCode.objects.filter(study=study, way=way).delete()
+    code = new_join_code()
+    JoinCode.objects.create(study=study, way=way, code=code)
+    record(actor=actor, action=actions.JOIN_CODE_RENEWED, subject=study, details={"way": way})
+    return code
+
+
+def new_join_code() -> str:
+    """Six letters and digits that are neither a study's join code nor the code of a room now."""
+    while True:
+        code = "".join(secrets.choice(LETTERS + DIGITS) for _place in range(JOIN_CODE_LENGTH))
+        if not (JoinCode.objects.filter(code=code).exists() or ClassRoom.objects.filter(code=code).exists()):
+            return code
 
 
 def _held_book(study_id: int) -> EntryBook:
@@ -80,7 +127,7 @@ def _keep(book: EntryBook) -> None:
 
 
 def forget_panel_member(study: Study, *, person: str, may_come_again: bool = False) -> bool:
-    """Delete the number of a person who leaves, found by its panel hash; only its keyed hash stays, so that they cannot take part twice.
+    """Delete the entry of a person who leaves, found by its panel hash; only the hash of the number stays, so that they cannot come twice.
 
     False: no panel member.
     """
@@ -91,7 +138,7 @@ def forget_panel_member(study: Study, *, person: str, may_come_again: bool = Fal
     identifier = book.members.pop(person, None) or kept_in_table.values_list("identifier", flat=True).first()
     kept_in_table.delete()
     if identifier is not None and not may_come_again:
-        book.departed.append(hash_of_panel_identifier(identifier, study.slug))
+        book.departed.append(identifier if is_trace(identifier) else hash_of_panel_identifier(identifier, study.slug))
     _keep(book)
     return identifier is not None
 

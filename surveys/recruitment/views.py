@@ -21,7 +21,7 @@ from surveys.questions.sections import SECTION
 from surveys.recruitment.code_files import MAXIMUM_BYTES
 from surveys.recruitment.code_lists import CodesError, checked_codes, read_codes
 from surveys.recruitment.made_codes import MOST, SEED, Slip, made_codes, new_seed, qr_svg, slips, table_for_letters
-from surveys.recruitment.selectors import definition_shown, path_for_participants, spent_codes_shown
+from surveys.recruitment.selectors import definition_shown, path_for_participants, spent_codes_shown, way_of_codes
 from surveys.recruitment.services import add_entry_codes, check_completion_codes, known_codes
 
 Errors = Sequence[Mapping[str, str]]
@@ -45,7 +45,7 @@ def codes(request: HttpRequest, slug: str) -> HttpResponse:
 def link_qr(request: HttpRequest, slug: str) -> HttpResponse:
     """The QR code of the study's own link, for slides and posters."""
     study = access_study(user_of(request), slug).study
-    return HttpResponse(qr_svg(_address(request, study)), content_type="image/svg+xml")
+    return HttpResponse(qr_svg(request.build_absolute_uri(path_for_participants(study))), content_type="image/svg+xml")
 
 
 def _page(
@@ -62,7 +62,7 @@ def _page(
         "spent_count": spent_codes_shown(study),
         "counts_in_tens": study.status in RUNNING,
         "refused_count": refused or 0,
-        "takes_codes": definition_shown(study).entry.way.takes_code,
+        "takes_codes": any(way.way.takes_code for way in definition_shown(study).entry.every_way),
         "sections": list(definition_shown(study).sections.items()),
         "seed": new_seed(),
         "most": MOST,
@@ -154,7 +154,7 @@ def _check(request: HttpRequest, study: Study, user: User) -> HttpResponse:
 
 
 def _address(request: HttpRequest, study: Study, *, section: str = "") -> str:
-    return request.build_absolute_uri(path_for_participants(study, section=section))
+    return request.build_absolute_uri(path_for_participants(study, section=section, way=way_of_codes(definition_shown(study))))
 
 
 POSTS: Mapping[str, Callable[[HttpRequest, Study, User], HttpResponse]] = {

@@ -32,6 +32,7 @@ from surveys.models import (
     DirectAnswer,
     EntryBook,
     EntryCode,
+    JoinCode,
     PanelMember,
     Participant,
     ShardedCounter,
@@ -74,7 +75,7 @@ def forget_operational_data(study: Study, *, actor: User | None = None) -> None:
     EntryBook.objects.filter(study=study).delete()
     CreditBook.objects.filter(study=study).delete()
     CourseCredit.objects.filter(study=study).update(is_on=False, private_key="")
-    for model in (PanelMember, EntryCode):
+    for model in (PanelMember, EntryCode, JoinCode):
         while keys := list(model.objects.filter(study=study).values_list("pk", flat=True)[:CHUNK]):
             model.objects.filter(pk__in=keys).delete()
     forget_direct_answers(study)

@@ -1,8 +1,15 @@
 """Review and protocols as the API shows them."""
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from surveys.models import SIGNED_PARTS, Comment, Decision, PacketSection
+from surveys.request_bodies import DEFINITION_SCHEMA
+
+
+@extend_schema_field(DEFINITION_SCHEMA)
+class DefinitionField(serializers.DictField):
+    """A study file as plain values."""
 
 
 class DecisionSerializer(serializers.ModelSerializer[Decision]):
@@ -169,4 +176,4 @@ class ProtocolSerializer(serializers.Serializer[object]):
     assumption = serializers.CharField(help_text="Under which assumption about those who do not follow the die.")
     outdated_translations = OutdatedTranslationSerializer(many=True, help_text="Their originals were changed after they were translated.")
     files = ProtocolFileSerializer(many=True)
-    definition = serializers.DictField(help_text="As in the study file, without what is only default.")
+    definition = DefinitionField(help_text="As in the study file, without what is only default.")

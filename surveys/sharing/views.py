@@ -17,11 +17,11 @@ from django.views.decorators.http import require_http_methods
 from accounts.access import in_own_language, require_role, user_of
 from accounts.forms import OwnAccountForm
 from accounts.models import Role, User
-from accounts.sending import send_if_configured
 from surveys.access import OWNER_ROLES, access_analytics, access_owned_study, access_results
 from surveys.errors import SharingError
 from surveys.models import Invitation, InvitationLink, MemberRole, Study
 from surveys.sharing import services as sharing
+from surveys.sharing.offers import offered_link
 from surveys.sharing.selectors import open_invitation, open_invitations
 
 BACKEND = "accounts.login.backends.SlowedBackend"
@@ -76,24 +76,6 @@ def people(request: HttpRequest, slug: str) -> HttpResponse:
         "days": sharing.DAYS,
     }
     return render(request, "surveys/investigator/people.html", context, status=422 if errors else 200)
-
-
-def offered_link(request: HttpRequest, invitation: InvitationLink, path: str) -> dict[str, object]:
-    """The link, shown only this once, and whether it went out by e-mail."""
-    link = request.build_absolute_uri(path)
-    address = invitation.user.email if invitation.user else invitation.addressee
-    text = _(
-        "%(owner)s invites you to “%(title)s” on Candor, as: %(role)s.\n\n"
-        "Open this link within %(days)d days:\n%(link)s\n\nIf you do not know what this is about, ignore this message."
-    ) % {
-        "owner": user_of(request).get_username(),
-        "title": invitation.whole.title,
-        "role": invitation.get_role_display(),
-        "days": sharing.DAYS,
-        "link": link,
-    }
-    sent = send_if_configured(to=address, subject=_("Invitation"), text=text)
-    return {"link": link, "addressee": invitation.addressee, "sent": sent}
 
 
 def _role(data: Mapping[str, str]) -> MemberRole:

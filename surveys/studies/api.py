@@ -1,9 +1,11 @@
-"""The list of studies, import of a study file, and the same steps as on a study's page."""
+"""The list of studies, where a study begins, and the same steps as on a study's page."""
 
 from collections.abc import Mapping
 
 from django.db.models import QuerySet
+from django.http import HttpResponseBase, StreamingHttpResponse
 from django.urls import reverse
+from django.utils.translation import get_language
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
 from rest_framework.filters import OrderingFilter, SearchFilter
@@ -13,16 +15,31 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from accounts.models import Role
+from accounts.models import Role, User
 from accounts.tokens.api_access import asked_choice, person_of
-from surveys.access import OWNER_ROLES, Seat, access_study, studies_of
+from audit.services import record_once_a_day
+from surveys import actions
+from surveys.access import OWNER_ROLES, Seat, access_own_study, access_study, studies_of
+from surveys.drafting.names import name_from
+from surveys.drafting.starter import starter_document
 from surveys.models import Study, StudyStatus
 from surveys.protocols import definition_for
-from surveys.request_bodies import BoundedForm, BoundedJson, JsonFile, YamlFile, body_of
+from surveys.request_bodies import DEFINITION_SCHEMA, BoundedForm, BoundedJson, JsonFile, YamlFile, ZipFile, body_of
+from surveys.studies.examples import EXAMPLES, study_from_example
+from surveys.studies.exchange import archive_of, duplicate_study, free_slug, import_study, read_upload, with_slug
 from surveys.studies.forms import WORDS, take_action
-from surveys.studies.serializers import ActionDataSerializer, StudyDetailSerializer, StudySerializer
+from surveys.studies.gallery import study_from_template, templates
+from surveys.studies.serializers import (
+    ActionDataSerializer,
+    BeginningSerializer,
+    CopySerializer,
+    ImportedStudySerializer,
+    NewStudySerializer,
+    StudyDetailSerializer,
+    StudySerializer,
+)
 from surveys.studies.services import create_study
-from surveys.study_file import study_from_outside
+from surveys.study_file import define, study_from_outside
 
 
 class Studies(ListAPIView[Study]):
@@ -51,14 +68,13 @@ class Studies(ListAPIView[Study]):
     @extend_schema(
         operation_id="studies_create",
         description="Read a study file, YAML or JSON, into a new draft. Its videos, captions and posters follow by `media/`.",
-        request={"application/yaml": OpenApiTypes.OBJECT, "application/json": OpenApiTypes.OBJECT},
+        request={"application/yaml": DEFINITION_SCHEMA, "application/json": DEFINITION_SCHEMA},
         responses={201: StudyDetailSerializer},
     )
     def post(self, request: Request) -> Response:
         owner = person_of(request)
         study = create_study(definition=study_from_outside(body_of(request)), owner=owner)
-        address = reverse("surveys:api_study", args=[study.slug])
-        return Response(_detail(Seat(owner, study)), status=201, headers={"Location": address})
+        return new_study_answer(Seat(owner, study))
 
 
 class StudyDetail(APIView):
@@ -68,7 +84,7 @@ class StudyDetail(APIView):
 
     @extend_schema(operation_id="studies_retrieve", responses=StudyDetailSerializer)
     def get(self, request: Request, slug: str) -> Response:
-        return Response(_detail(access_study(person_of(request), slug)))
+        return study_answer(access_study(person_of(request), slug))
 
 
 class StudyAction(APIView):
@@ -99,8 +115,105 @@ class StudyAction(APIView):
         user = person_of(request)
         data = request.data if isinstance(request.data, Mapping) else {}
         changed = take_action(access_study(user, slug), action, data)
-        return Response(_detail(Seat(user, changed)))
+        return study_answer(Seat(user, changed))
 
 
-def _detail(seat: Seat) -> dict[str, object]:
-    return StudyDetailSerializer(seat.study, context={"seat": seat, "definition": definition_for(seat)}).data
+class Beginnings(APIView):
+    """Where a study can begin without a file: from nothing, or with an example or a template."""
+
+    roles = OWNER_ROLES
+
+    @extend_schema(operation_id="studies_beginnings", responses=BeginningSerializer(many=True))
+    def get(self, request: Request) -> Response:
+        language = get_language() or "en"
+        found = [{"name": name, "about": str(about), "published": ""} for name, about in EXAMPLES.items()]
+        found += [{"name": one.name, "about": one.about.in_language(language), "published": one.source} for one in templates()]
+        return Response(BeginningSerializer(found, many=True).data)
+
+    @extend_schema(
+        operation_id="studies_begin",
+        request=NewStudySerializer,
+        responses={201: StudyDetailSerializer},
+        examples=[OpenApiExample("an example", request_only=True, value={"example": "lecture-videos"})],
+    )
+    def post(self, request: Request) -> Response:
+        """Make a draft that is valid from the first minute, with gaps to fill."""
+        owner = person_of(request)
+        asked = NewStudySerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        return new_study_answer(Seat(owner, _begun(asked, owner)))
+
+
+class ImportStudy(APIView):
+    """A study file with its media, as the builder writes them into one ZIP file."""
+
+    roles = OWNER_ROLES
+    parser_classes = (MultiPartParser,)
+
+    @extend_schema(
+        operation_id="studies_import",
+        request={"multipart/form-data": ImportedStudySerializer},
+        responses={201: StudyDetailSerializer},
+    )
+    def post(self, request: Request) -> Response:
+        """Read a study file, or a ZIP file with its media, into a new draft. Everything or nothing."""
+        owner = person_of(request)
+        asked = ImportedStudySerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        file, slug = asked.validated_data["file"], asked.validated_data["slug"]
+        definition, media, _ignored, held = read_upload(file, name=file.name)
+        with held:
+            study = import_study(with_slug(definition, slug) if slug else definition, media=media, owner=owner)
+        return new_study_answer(Seat(owner, study))
+
+
+class StudyArchive(APIView):
+    """The study file and its media as one ZIP file, which `studies_import` reads."""
+
+    roles = tuple(Role)
+    renderer_classes = (ZipFile,)
+
+    @extend_schema(operation_id="studies_archive", responses={(200, "application/zip"): OpenApiTypes.BINARY})
+    def get(self, request: Request, slug: str) -> HttpResponseBase:
+        user = person_of(request)
+        seat = access_own_study(user, slug)
+        record_once_a_day(actor=user, action=actions.STUDY_EXPORTED, subject=seat.study)
+        headers = {"Content-Disposition": f'attachment; filename="{slug}.zip"'}
+        return StreamingHttpResponse(archive_of(seat.study, definition_for(seat)), content_type="application/zip", headers=headers)
+
+
+class Duplicate(APIView):
+    """A copy of a study as a new draft of yours, without anybody's answers."""
+
+    roles = OWNER_ROLES
+
+    @extend_schema(operation_id="studies_duplicate", request=CopySerializer, responses={201: StudyDetailSerializer})
+    def post(self, request: Request, slug: str) -> Response:
+        user = person_of(request)
+        seat = access_own_study(user, slug)
+        asked = CopySerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        copy = duplicate_study(seat.study, definition=definition_for(seat), slug=asked.validated_data["slug"], owner=user)
+        return new_study_answer(Seat(user, copy))
+
+
+def study_answer(seat: Seat) -> Response:
+    """A study, as this person may see it."""
+    return Response(StudyDetailSerializer(seat.study, context={"seat": seat, "definition": definition_for(seat)}).data)
+
+
+def new_study_answer(seat: Seat) -> Response:
+    """The same for a study that was just made."""
+    answer = study_answer(seat)
+    answer.status_code, answer["Location"] = 201, reverse("surveys:api_study", args=[seat.study.slug])
+    return answer
+
+
+def _begun(asked: NewStudySerializer, owner: User) -> Study:
+    given = asked.validated_data
+    if name := given.get("example"):
+        return (study_from_example if name in EXAMPLES else study_from_template)(name, owner=owner)
+    title, taken = given["title"], Study.objects.values_list("slug", flat=True)
+    slug = given["slug"] or free_slug(name_from(f"{title} study" if len(title) < 2 else title, between="-"), taken=taken)
+    document = starter_document(slug=slug, title=title, languages=given["languages"], survey=given["kind"] == "survey")
+    return create_study(definition=define(document), owner=owner)

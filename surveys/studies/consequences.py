@@ -23,7 +23,9 @@ def consequences_of(study: Study, action: str, *, counts: Counts | None) -> list
 def _of_launch(study: Study, definition: StudyDefinition, counts: Counts | None) -> Iterator[str]:
     planned = definition.allocation.planned_participants
     yield _("A concealed list with the groups of %(planned)s people is drawn, and its fingerprint is published.") % {"planned": planned}
-    yield _("From then on these people are taken in: %(people)s") % {"people": definition.entry.way.admits}
+    yield _("From then on these people are taken in: %(people)s") % {
+        "people": " ".join(str(way.way.admits) for way in definition.entry.every_way)
+    }
     yield _("Languages, arms, background questions, quiz, sensitive questions, die and allocation can never be changed again.")
     yield _("Consent and other texts can be changed only by an amendment that an IRB officer approves.")
     if study.approved_until:

@@ -2,13 +2,21 @@
 
 from typing import Any
 
+from django.utils.translation import gettext as _
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from surveys.languages.offered import LANGUAGE_NAMES
 from surveys.lifecycle.steps import obstacles_to_recruiting
 from surveys.models import RUNNING, Study, StudyStatus
+from surveys.request_bodies import DEFINITION_SCHEMA
+from surveys.studies.examples import EXAMPLES
+from surveys.studies.gallery import NAMES as TEMPLATES
 from surveys.studies.services import missing_before_review
 from surveys.studies.study_actions import actions_of
 from surveys.study_file import document_of
+
+SLUG = r"^[a-z0-9][a-z0-9-]{1,49}\Z"
 
 
 class StudySerializer(serializers.ModelSerializer[Study]):
@@ -38,6 +46,38 @@ class StudySerializer(serializers.ModelSerializer[Study]):
         }
 
 
+class BeginningSerializer(serializers.Serializer[object]):
+    name = serializers.CharField(help_text="To be sent as `example`.")
+    about = serializers.CharField()
+    published = serializers.CharField(allow_blank=True, help_text="The published study that asked something like it.")
+
+
+class CopySerializer(serializers.Serializer[object]):
+    slug = serializers.RegexField(SLUG, help_text="The address of the new study: 2 to 50 small letters, digits and hyphens.")
+
+
+class NewStudySerializer(serializers.Serializer[object]):
+    """Either an example, or a title with the rest."""
+
+    example = serializers.ChoiceField(choices=[*EXAMPLES, *TEMPLATES], required=False, help_text="An example or a template by its name.")
+    title = serializers.CharField(max_length=200, required=False)
+    kind = serializers.ChoiceField(choices=["experiment", "survey"], default="experiment")
+    languages = serializers.ListField(
+        child=serializers.ChoiceField(choices=list(LANGUAGE_NAMES)), min_length=1, max_length=len(LANGUAGE_NAMES), default=["en"]
+    )
+    slug = serializers.RegexField(SLUG, default="", allow_blank=True, help_text="The address; by default one made of the title.")
+
+    def validate(self, attrs: dict[str, object]) -> dict[str, object]:
+        if ("example" in attrs) == ("title" in attrs):
+            raise serializers.ValidationError({"title": [_("Expected either a title or the name of an example.")]})
+        return attrs
+
+
+class ImportedStudySerializer(serializers.Serializer[object]):
+    file = serializers.FileField(help_text="A study file (YAML or JSON), or a ZIP file with it and its media.")
+    slug = serializers.RegexField(SLUG, default="", allow_blank=True, help_text="Another address than that of the file.")
+
+
 class ActionDataSerializer(serializers.Serializer[object]):
     """Parameters of some steps, for the description of the API; the form of the step checks them."""
 
@@ -62,6 +102,7 @@ class StudyDetailSerializer(StudySerializer):
         fields = (*StudySerializer.Meta.fields, "definition", "actions", "missing", "obstacles", "warnings")
         read_only_fields = fields
 
+    @extend_schema_field(DEFINITION_SCHEMA)
     def get_definition(self, study: Study) -> dict[str, Any]:
         return document_of(self.context["definition"])
 

@@ -53,7 +53,7 @@ COLLECTED = (*PEOPLE, ShardedCounter, AllocationSlot, CreditBook, EntryBook, Ent
 GRADE = 86.71828
 POSITION, MONTH = 613.125, "1931-07"
 """In no other place; a mean over a group of people never comes near it by chance."""
-TOLD, QUIZ, PANEL = "told-by-one-person-alone", "answered-by-one-person-alone", "panel-number-of-one-person"
+TOLD, QUIZ, PANEL = "told-by-one-person-alone", "answered-by-one-person-alone", "panelnumberofoneperson01"
 OWN_PAGES = {"surveys:resume"}  # the way back for the holder of the token
 IN_EVERY_STATE = ("nobody", "administrator")
 WORDS, THEIR_READERS = "surveys:words", {"owner", "editor", "administrator"}
@@ -100,7 +100,7 @@ def marked(people: dict[str, User]) -> tuple[Study, dict[str, str]]:
         StudyMember.objects.create(study=study, user=people[name], role=role)
     add_finished_people(study, 40)
     client = Client()
-    walk(client, study, answers={"welcome": {"panel_identifier": PANEL}, "questions": {"answer-attention": "1"}})
+    walk(client, study, answers={"welcome": {"PROLIFIC_PID": PANEL}, "questions": {"answer-attention": "1"}})
     participant = participant_of(client)
     participant.background = {"gender": "woman", "courses": [{"course": "probability", "grade": GRADE}], "note": TOLD}
     participant.background |= {"pressure": POSITION, "began": MONTH}
@@ -111,7 +111,7 @@ def marked(people: dict[str, User]) -> tuple[Study, dict[str, str]]:
         other.save()
     count_everybody(study)
     compute(study)
-    [(person_at_panel, _identifier)] = EntryBook.objects.get().members.items()
+    [(person_at_panel, trace)] = EntryBook.objects.get().members.items()
     marks = {
         "background answer": TOLD,
         "a number of the background": str(GRADE)[:6],
@@ -119,6 +119,7 @@ def marked(people: dict[str, User]) -> tuple[Study, dict[str, str]]:
         "a month": MONTH,
         "quiz answer": QUIZ,
         "panel number": PANEL,
+        "trace of the panel number": trace,
         "panel hash": person_at_panel,
         "participant's key": str(participant.pk),
         "participant's key without dashes": participant.pk.hex,
@@ -299,7 +300,7 @@ def _request_of_an_administrator() -> Any:
 def test_after_the_deletion_no_mark_is_left_anywhere(marked: tuple[Study, dict[str, str]]) -> None:
     study, marks = marked
     kept = {"participant's key", "participant's key without dashes", "key of an answer"}  # random, known to nobody
-    assert {name for name, mark in marks.items() if mark in repr(everything_stored())} >= set(marks) - kept - {"token"}
+    assert {name for name, mark in marks.items() if mark in repr(everything_stored())} >= set(marks) - kept - {"token", "panel number"}
     bring_to(study, StudyStatus.CLOSED)
     retention.forget_operational_data(study)
     stored = repr(everything_stored())

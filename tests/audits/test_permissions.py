@@ -16,12 +16,9 @@ from surveys.studies.services import create_study
 from surveys.study_file import read_study_file
 from tests.audits.who_may_enter import (
     ARGUMENTS,
-    DATA_SET_OPEN_TO_ITS_ANALYST,
     DRAFT,
     EVERYWHERE,
     LOGIN,
-    OF_A_DATA_SET,
-    OF_A_RECORD_SET,
     OPEN_TO_ITS_ANALYST,
     OUT,
     RECRUITING,
@@ -30,6 +27,7 @@ from tests.audits.who_may_enter import (
     VISITORS,
     WITH_MAIL,
 )
+from tests.audits.who_may_enter_data import DATA_SET_OPEN_TO_ITS_ANALYST, OF_A_DATA_SET, OF_A_RECORD_SET
 from tests.data_sets import approved
 from tests.factories import recruiting_study
 from tests.record_sets import published, record_set

@@ -39,7 +39,11 @@ STAFF_PAGES += ("base_study", "surveys/builder/base", "surveys/builder/form", "s
 STAFF_PAGES += ("surveys/_study_navigation", "surveys/investigator/invitation", "surveys/investigator/new_account")
 STAFF_PAGES += ("analysis/records/*", "analysis/planning/_figure")
 STAFF_PAGES += ("surveys/builder/arm*", "surveys/builder/_files", "surveys/builder/_moves", "surveys/builder/_shown")
-STAFF_PAGES += ("surveys/builder/_stimulus_inputs",)
+STAFF_PAGES += ("surveys/builder/_stimulus_inputs", "surveys/builder/_answer", "surveys/builder/_sensitive", "surveys/irb/_change")
+STAFF_PAGES += tuple(f"surveys/builder/{page}" for page in ("about", "allocation", "direct_questions", "duplicate", "file", "history"))
+STAFF_PAGES += tuple(f"surveys/builder/{page}" for page in ("import", "item", "languages", "list", "markdown", "new", "overview"))
+STAFF_PAGES += tuple(f"surveys/builder/{page}" for page in ("paste", "planned_tests", "plans", "subgroups"))
+STAFF_PAGES += ("surveys/builder/publication",)
 STAFF_MODULES = ("analysis/learning/**/*", "analysis/data_sets/*", "analysis/ledger/*", "analysis/sources/**/*", "analysis/inbox/*")
 STAFF_MODULES += ("analysis/record_sets/*", "analysis/releases/*", "analysis/models/records", "analysis/packages/licences")
 STAFF_MODULES += ("analysis/figures/difficulties", "platform/accounts/views", "surveys/templatetags/*", "surveys/privacy/budgets")
@@ -48,6 +52,9 @@ STAFF_MODULES += ("analysis/records/*", "analysis/live/matrix", "analysis/figure
 STAFF_MODULES += ("surveys/builder/arms", "surveys/builder/services", "surveys/stimuli/*", "surveys/drafting/watching")
 STAFF_MODULES += ("surveys/media/video_files", "surveys/media/audio_files", "surveys/media/services", "surveys/revisions/*")
 STAFF_MODULES += ("analysis/deposits/*", "analysis/models/deposits")
+STAFF_MODULES += tuple(f"surveys/builder/{page}" for page in ("about", "allocation", "beginnings", "file", "history", "lists"))
+STAFF_MODULES += tuple(f"surveys/builder/{page}" for page in ("overview", "planned_tests", "texts"))
+STAFF_MODULES += ("surveys/drafting/*", "surveys/allocation/*", "surveys/studies/readiness", "surveys/studies/services", "surveys/ways_in")
 STAFF_MODULES += ("surveys/privacy/exact", "surveys/privacy/words", "surveys/reading/apart")
 # Packages say these in English, and pages in the reader's language.
 SENTENCES = ("analysis/packages/privacy_statement", "analysis/packages/content", "analysis/record_sets/package")
@@ -58,8 +65,10 @@ SAME = {
     "75 %",
     "Budget",
     "Budget ε",
+    "Candor",
     "Codes",
     "Plan",
+    "Text",
     "Tokens",
     "Video",
     "Webhooks",

@@ -47,6 +47,35 @@ def test_a_page_with_an_unlabelled_field_is_not_accessible(page: Page, complaint
     complaints.found.clear()
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        "text.style.color = '#999'",
+        "text.style.fontSize = '16px'",
+        "text.style.fontWeight = '400'",
+        "text.style.opacity = '0.6'",
+        "main.style.background = '#ccc'",
+        "main.style.opacity = '0.6'",
+        "document.documentElement.style.background = '#000'; document.body.style.opacity = '0.5'",
+        "main.style.background = '#fff'; document.body.style.background = '#888'; text.style.cssText += 'position: relative; top: 500px'",
+        "beside.style.cssText = 'position: absolute; inset: 0; z-index: -1; background: #ccc'",
+    ],
+)
+def test_a_text_that_was_readable_is_looked_at_again_when_it_may_not_be(
+    page: Page, complaints: Any, assert_accessible: Any, change: str
+) -> None:
+    """Looks that were good before are not judged again: each of these is another look, though the text stays the same."""
+    serve(page, '<main id="main"><h1>A page</h1><p id="text">Some words</p></main><div id="beside"></div>')
+    # Large and bold: a contrast of three to one suffices.
+    page.evaluate("text.style.cssText = 'color: #808080; font-size: 19px; font-weight: 700; width: max-content'")
+    for _again in range(2):
+        assert_accessible(page)
+    page.evaluate(change)
+    with pytest.raises(AssertionError, match="color-contrast"):
+        assert_accessible(page)
+    complaints.found.clear()
+
+
 def test_a_wide_page_does_not_fit_a_phone(phone: Page, complaints: Any, assert_fits: Any) -> None:
     serve(phone, f"<main><h1>{'long' * 100}</h1></main>")
     with pytest.raises(AssertionError, match="wider than the screen"):

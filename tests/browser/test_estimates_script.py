@@ -1,14 +1,15 @@
 """The estimates that a browser computes from the files of a package are those of the library, for every design, to 1e-9."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 from playwright.sync_api import Browser, Page
 
+from analysis.packages.archives.browser_page import SCRIPTS
+from tests.category_cases import category_packages
 from tests.estimate_cases import packages
 
-SCRIPT = Path(__file__).resolve().parents[2] / "platform" / "static" / "js" / "estimates.js"
 COMPARE = """cases => cases.map(({csv, protocol, results}) => {
   const again = candorEstimates.recomputed(csv, protocol, results);
   return {again, ...candorEstimates.compared(again, results)};
@@ -17,9 +18,10 @@ COMPARE = """cases => cases.map(({csv, protocol, results}) => {
 
 @pytest.fixture
 def blank(browser: Browser) -> Page:
-    """A page from nowhere, as a file on a disk: the script needs nothing around it."""
+    """A page from nowhere, as a file on a disk: the scripts need nothing around them."""
     page = browser.new_page()
-    page.add_script_tag(path=SCRIPT)
+    for name in SCRIPTS[:-1]:
+        page.add_script_tag(path=settings.STATICFILES_DIRS[0] / name)
     return page
 
 
@@ -39,6 +41,29 @@ def test_a_browser_computes_what_the_library_computes(blank: Page) -> None:
     assert sum(isinstance(effect.get("value"), float) for effect in headline) > 20
 
 
+def test_named_answers_have_every_number_of_the_library(blank: Page) -> None:
+    """Intervals by likelihood and numbers at the edge of what is possible, too: all but words, and p-values of mere rounding."""
+    cases, values = category_packages(seed=20260302), 0
+    for case in cases:
+        (found,) = blank.evaluate(COMPARE, [case])
+        assert found["different"] == [], case["protocol"]["category_questions"][0]["design"]
+        values += found["values"]
+        for name, library in case["results"]["categories"].items():
+            words = {"assumption", "notes", "with_covariates", "categories", "scores", "not_estimated", "missing_answers"}
+            missing = {place.split(".0")[0] for place in places(library) - places(found["again"]["categories"][name])}
+            assert missing - words <= {"model_test.p_value"}, name
+    assert values > 20000
+
+
+def places(found: Any, place: str = "") -> set[str]:
+    """Where a document holds numbers, lists by their first entry."""
+    if isinstance(found, dict):
+        return {one for key, value in found.items() for one in places(value, f"{place}.{key}" if place else key)}
+    if isinstance(found, list | tuple):
+        return places(found[0], f"{place}.0") if found else set()
+    return {place}
+
+
 def test_a_number_that_was_changed_is_found(blank: Page) -> None:
     (case,) = [one for one in packages(seed=1) if one["protocol"]["design"]["arms"] == ["slides", "face"]][:1]
     effect = case["results"]["outcomes"]["of_600"]["effects"][0]
@@ -47,3 +72,16 @@ def test_a_number_that_was_changed_is_found(blank: Page) -> None:
     (found,) = blank.evaluate(COMPARE, [case])
     assert "outcomes.of_600.effects.0.honest_times_effect.value" in {one["place"] for one in found["different"]}
     assert "n" in {one["place"] for one in found["different"]}
+
+
+def test_a_named_answer_that_was_changed_is_found(blank: Page) -> None:
+    (case,) = [one for one in category_packages(seed=1) if one["protocol"]["design"]["arms"] == ["slides", "face"]][:1]
+    case["results"]["categories"]["of_500"]["effects"][0]["interval"]["low"] += 2e-9
+    (found,) = blank.evaluate(COMPARE, [case])
+    assert [one["place"] for one in found["different"]] == ["categories.of_500.effects.0.interval.low"]
+    head, first, *rest = case["csv"].splitlines()
+    arm, subsample, *said = first.split(",")
+    changed = [{"lo": "hi", "hi": "lo", "": ""}[one] for one in said]
+    case["csv"] = "\r\n".join([head, ",".join((arm, subsample, *changed)), *rest])
+    (found,) = blank.evaluate(COMPARE, [case])
+    assert len(found["different"]) > 10

@@ -71,7 +71,7 @@ def test_the_home_page_and_a_class_room_fit_a_narrow_phone_from_right_to_left(
 ) -> None:
     code = open_room("listened").code
     page = new_page(viewport={"width": 320, "height": 800}, locale="ar")
-    for place in ("", "in-class/", f"in-class/{code}/", f"in-class/{code}/screen/"):
+    for place in ("", "privacy/", "in-class/", f"in-class/{code}/", f"in-class/{code}/screen/"):
         page.goto(f"{site}/{place}")
         assert page.locator("html").get_attribute("dir") == "rtl", place
         page.locator("nav.languages").get_by_role("link", name="Polski").click()

@@ -1,13 +1,16 @@
 """index.html of a data package, opened from a disk: it computes, notices every changed byte, and asks nobody for anything."""
 
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, FilePayload, Page, Request, expect
 
+from analysis.packages.package import package_files
 from candor.packages.archive import zip_of
 from candor.packages.signing import private_key, public_pem
+from tests.categories import with_frequency
 from tests.package_contents import SECRET, content, files, with_a_changed_byte
 
 DESKTOP, PHONE = 1280, 390
@@ -102,6 +105,33 @@ def test_numbers_that_do_not_follow_are_named(
     expect(opened.locator("#numbers")).to_contain_text("The numbers could not be computed again: a file is not as it should be")
 
 
+def test_named_answers_are_computed_again(
+    browser: Browser, tmp_path: Path, assert_accessible: Callable[[Page], None], assert_fits: Callable[[Page], None]
+) -> None:
+    """Opened from a disk; an answer that was changed in data.csv is noticed."""
+    made = content(people=600, questions=[*with_frequency()[-1:], *with_frequency()[:1]], released=("attention", "copying"))
+    chosen = package_files(made, private_key(SECRET))
+    (tmp_path / "index.html").write_bytes(chosen["index.html"])
+    page = browser.new_page(viewport={"width": DESKTOP, "height": 900})
+    page.goto(f"file://{tmp_path}/index.html")
+    expect(page.locator("#numbers")).to_contain_text("numbers that a browser can compute are those that were published")
+    row = page.get_by_role("row", name="Effect: Slides with the instructor, against Slides only: “More often” or above")
+    published = json.loads(chosen["results.json"])["categories"]["copying"]["effects"]
+    (one,) = [one for one in published if (one["measure"], one["category"]) == ("at_least", "often")]
+    assert row.get_by_role("cell").nth(0).inner_text() == row.get_by_role("cell").nth(1).inner_text()
+    assert f"{100 * one['value']:.1f}" in row.get_by_role("cell").nth(0).inner_text().replace("−", "-")
+    expect(page.get_by_role("row", name="Effect: Slides with the instructor, against Slides only: mean score")).to_be_visible()
+    for width in (DESKTOP, PHONE, 320):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert_fits(page)
+        assert_accessible(page)
+    given(page, {**chosen, "data.csv": chosen["data.csv"].replace(b",never", b",often", 1)})
+    expect(page.locator("#numbers")).to_contain_text("numbers do not follow from the data.")
+    page.get_by_text("The numbers that do not follow").click()
+    expect(page.locator("#differences")).to_contain_text("categories.copying.effects.")
+    page.close()
+
+
 def test_a_browser_without_ed25519_says_so(opened: Page) -> None:
     opened.evaluate("() => { crypto.subtle.importKey = () => Promise.reject(new DOMException('', 'NotSupportedError')); }")
     given(opened, files())
@@ -121,8 +151,6 @@ def test_a_page_with_a_changed_script_does_not_run(browser: Browser, folder: Pat
 
 
 def test_words_of_the_study_cannot_become_elements(browser: Browser, tmp_path: Path) -> None:
-    from analysis.packages.package import package_files
-
     hostile = "</script><script>document.title='taken'</script><img src=x onerror=alert(1)>"
     question = {"name": "attention", "text": hostile}
     text = package_files(content(questions=[question, {"name": "comprehension", "text": "And that?"}]), private_key(SECRET))

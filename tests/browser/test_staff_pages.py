@@ -52,6 +52,7 @@ def test_every_page_fits_the_screen_and_serves_screen_readers(
         "/",
         "/nothing-here/",
         "/two-worlds/",
+        "/privacy/",
         "/accounts/login/",
         "",
         "/studies/",

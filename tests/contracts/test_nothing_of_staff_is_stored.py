@@ -24,6 +24,7 @@ FOR_EVERYBODY = {
     "lti:keys",
     "surveys:log_heads",
     "surveys:open_studies",
+    "surveys:privacy_for_strangers",
     "surveys:two_worlds",
 }
 """The same for everybody, whether logged in or not: anybody may keep them."""

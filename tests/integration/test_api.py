@@ -16,7 +16,7 @@ from audit.models import Entry
 from surveys.models import Study, StudyStatus
 from surveys.review import services as reviews
 from surveys.study_file import dump
-from tests.api_requests import API, DESIGN, get, post, problem
+from tests.api_requests import API, DESIGN, get, post, problem, told_at
 from tests.factories import SAMPLE, document, draft_study, logged_in, person, recruiting_study, study_in
 
 pytestmark = pytest.mark.django_db
@@ -132,7 +132,7 @@ def test_the_list_is_filtered_by_status_and_says_which_there_are(investigator: U
     assert get(investigator, "studies/?status=draft")["count"] == 1
     assert get(investigator, "studies/?status=closed")["count"] == 0
     answer = problem(logged_in(investigator).get(API + "studies/?status=open"), 400)
-    assert answer["errors"]["status"] == ["Expected one of draft, in_review, approved, recruiting, paused, closed, archived, found 'open'."]
+    assert told_at(answer) == {"status": "Expected one of draft, in_review, approved, recruiting, paused, closed, archived, found 'open'."}
 
 
 def test_ten_studies_take_as_many_queries_as_one(investigator: User, django_assert_max_num_queries: DjangoAssertNumQueries) -> None:

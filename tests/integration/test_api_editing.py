@@ -15,7 +15,7 @@ from surveys.models import ArmState, EntryCode, MediaFile, Study
 from surveys.studies import services as studies
 from surveys.study_file import define, dump, read_study_file
 from surveys.tokens import completion_code
-from tests.api_requests import API, get, post, problem
+from tests.api_requests import API, get, post, problem, told_at
 from tests.factories import LECTURES, document, draft_study, logged_in, person, recruiting_study
 
 pytestmark = pytest.mark.django_db
@@ -144,7 +144,7 @@ def test_files_are_checked_taken_and_listed(client: Client, study: Study) -> Non
     for name, content, expected in (("a.vtt", b"no captions", "a.vtt"), ("a.exe", b"MZ", "expected a video")):
         refused = problem(client.post(at(study, "media/"), {"file": SimpleUploadedFile(name, content)}), 400)
         assert expected in refused["detail"]
-    assert "file" in problem(client.post(at(study, "media/"), {}), 400)["errors"]
+    assert "file" in told_at(problem(client.post(at(study, "media/"), {}), 400))
 
 
 def test_entry_codes_come_in_as_csv_and_completion_codes_are_checked(client: Client, study: Study) -> None:
@@ -174,7 +174,7 @@ def test_an_arm_is_given_a_quota_and_closed_while_the_study_runs() -> None:
     address = at(study, f"arms/{arm['arm']}/")
     assert client.patch(address, data='{"quota": 5}', content_type="application/json").json() == {**arm, "quota": 5}
     assert client.patch(address, data='{"closed": true}', content_type="application/json").json() == {**arm, "quota": 5, "closed": True}
-    assert "quota" in problem(client.patch(address, data='{"quota": -1}', content_type="application/json"), 400)["errors"]
+    assert "quota" in told_at(problem(client.patch(address, data='{"quota": -1}', content_type="application/json"), 400))
     problem(client.patch(at(study, "arms/no-such-arm/"), data="{}", content_type="application/json"), 404)
     assert Entry.objects.filter(action="study.arm_changed").count() == 2
     studies.close(study, actor=study.owner)

@@ -12,7 +12,7 @@ from audit.models import Entry
 from surveys.models import Comment, Study, StudyStatus
 from surveys.review import services as reviews
 from surveys.studies import services as studies
-from tests.api_requests import API, get, post, problem
+from tests.api_requests import API, get, post, problem, told_at
 from tests.factories import definition, draft_study, logged_in, person, recruiting_study, study_in
 
 pytestmark = pytest.mark.django_db
@@ -58,8 +58,8 @@ def test_a_thread_is_opened_by_a_comment_and_ended_by_an_officer(officer: User) 
 def test_a_comment_that_says_nothing_or_is_on_nothing_is_refused(officer: User) -> None:
     study, draft = study_in(StudyStatus.IN_REVIEW), draft_study(slug="never-submitted")
     address = f"studies/{study.slug}/review/comments/"
-    assert "text" in problem(post(logged_in(officer), address, {"section": "consent", "text": "  "}), 400)["errors"]
-    assert "section" in problem(post(logged_in(officer), address, {"section": "weather", "text": "Rain."}), 400)["errors"]
+    assert "text" in told_at(problem(post(logged_in(officer), address, {"section": "consent", "text": "  "}), 400))
+    assert "section" in told_at(problem(post(logged_in(officer), address, {"section": "weather", "text": "Rain."}), 400))
     problem(post(logged_in(draft.owner), f"studies/{draft.slug}/review/comments/", {"section": "consent", "text": "To myself."}), 409)
     problem(post(logged_in(officer), f"studies/{draft.slug}/review/comments/", {"section": "consent", "text": "Unseen."}), 404)
     assert not Comment.objects.exists()
@@ -82,7 +82,7 @@ def test_a_protocol_is_the_frozen_document_with_its_hash(officer: User) -> None:
     assert get(study.owner, f"{address}?version=1")["sha256"] == stored.sha256
     problem(logged_in(study.owner).get(f"{API}{address}?version=2"), 404)
     for version in ("newest", "-1", "9" * 30):
-        assert "version" in problem(logged_in(officer).get(f"{API}{address}?version={version}"), 400)["errors"]
+        assert "version" in told_at(problem(logged_in(officer).get(f"{API}{address}?version={version}"), 400))
 
 
 def test_changes_of_a_version_are_listed_by_section_against_the_last_reviewed_one(officer: User) -> None:
@@ -105,7 +105,7 @@ def test_changes_of_a_version_are_listed_by_section_against_the_last_reviewed_on
     assert only["changes"] == [{"place": "contact", "old": "ask Bob", "new": "ask Cem", "translation": ""}]
     problem(logged_in(officer).get(f"{API}{address}?since=7"), 404)
     problem(logged_in(officer).get(f"{API}{address}?version=7"), 404)
-    assert "since" in problem(logged_in(officer).get(f"{API}{address}?since=the-first"), 400)["errors"]
+    assert "since" in told_at(problem(logged_in(officer).get(f"{API}{address}?since=the-first"), 400))
 
 
 def test_the_queue_tells_what_waits_what_ends_and_what_is_suspended(officer: User) -> None:

@@ -53,7 +53,7 @@ def errors(response: HttpResponse) -> dict[str, str]:
     return {link.get("href").removeprefix("#"): link.text_content() for link in links}
 
 
-@pytest.mark.parametrize("page", ["build_about", "build_consent", "build_debrief"])
+@pytest.mark.parametrize("page", ["build_about", "build_ways", "build_consent", "build_debrief"])
 def test_saving_a_page_as_it_is_changes_nothing(browser: Client, study: Study, page: str) -> None:
     before = definition_of(study)
     shown = browser.get(address(page, study))
@@ -64,28 +64,22 @@ def test_saving_a_page_as_it_is_changes_nothing(browser: Client, study: Study, p
 
 def test_about_is_changed_on_its_page(browser: Client, study: Study) -> None:
     page = address("build_about", study)
-    sent = inputs(browser.get(page)) | {"title.en": "Lectures", "entry": "sona", "completion_url": "https://sona.example/{identifier}"}
+    sent = inputs(browser.get(page)) | {"title.en": "Lectures"}
     assert browser.post(page, sent).status_code == 302
-    changed = definition_of(study)
-    assert (changed.title, changed.entry.kind, changed.entry.completion_url) == (
-        Text("Lectures"),
-        "sona",
-        "https://sona.example/{identifier}",
-    )
+    assert definition_of(study).title == Text("Lectures")
     assert study.title == "Lectures"
     assert Entry.objects.filter(action="study.changed", subject_id=str(study.pk)).count() == 1
 
 
 def test_a_refused_form_comes_back_with_all_that_was_typed(browser: Client, study: Study) -> None:
     page, before = address("build_about", study), everything_stored()
-    sent = inputs(browser.get(page)) | {"title.en": " ", "contact.en": "", "completion_url": "http://x", "summary.en": "New words"}
+    sent = inputs(browser.get(page)) | {"title.en": " ", "contact.en": "", "summary.en": "New words"}
     response = browser.post(page, sent)
     assert response.status_code == 422
-    assert set(errors(response)) == {"title.en", "contact.en", "completion_url"}
+    assert set(errors(response)) == {"title.en", "contact.en"}
     for name in errors(response):
         assert page_of(response).xpath(f'//*[@id="{name}"]'), "the summary leads to the field"
     assert inputs(response)["summary.en"] == "New words"
-    assert inputs(response)["completion_url"] == "http://x"
     after = everything_stored()
     assert {name for name in after if after[name] != before[name]} <= {"sessions.Session"}
 
@@ -167,3 +161,43 @@ def test_a_running_study_can_be_amended_only_where_no_answer_depends_on_it() -> 
     page = address("build_item", study, "questions", "attention")
     assert page_of(browser.get(page)).xpath('//form[@id="builder-form"]/fieldset[@disabled]')
     assert browser.post(page, inputs(browser.get(page))).status_code == 409
+
+
+def test_ways_in_are_added_named_and_taken_out_on_their_page(browser: Client, study: Study) -> None:
+    page = address("build_ways", study)
+    one = inputs(browser.get(page)) | {"ways.0.kind": "sona", "ways.0.completion_url": "https://sona.example/{identifier}"}
+    assert browser.post(page, one).status_code == 302
+    entry = definition_of(study).entry
+    assert (entry.kind, entry.completion_url, entry.ways) == ("sona", "https://sona.example/{identifier}", ())
+    two = inputs(browser.get(page)) | {"ways.0.name": "psychology", "ways.1.kind": "open", "ways.1.name": "poster", "listed": "on"}
+    assert browser.post(page, two).status_code == 302
+    entry = definition_of(study).entry
+    assert [(way.name, way.kind, way.completion_url) for way in entry.ways] == [
+        ("psychology", "sona", "https://sona.example/{identifier}"),
+        ("poster", "open", None),
+    ]
+    assert entry.listed
+    before = definition_of(study)
+    assert browser.post(page, inputs(browser.get(page))).status_code == 302
+    assert definition_of(study) == before
+    assert browser.post(page, inputs(browser.get(page)) | {"ways.0.remove": "on"}).status_code == 302
+    assert definition_of(study).entry.model_dump(exclude_defaults=True) == {"listed": True}
+
+
+@pytest.mark.parametrize(
+    ("typed", "wrong"),
+    [
+        ({"ways.1.kind": "open"}, {"ways.0.name", "ways.1.name"}),
+        ({"ways.1.kind": "open", "ways.0.name": "a", "ways.1.name": "a"}, {"ways.0.name", "ways.1.name"}),
+        ({"ways.0.name": "one", "ways.1.kind": "open", "ways.1.name": "My Poster!"}, {"ways.1.name"}),
+        ({"ways.1.label": "Words alone"}, {"ways.0.name", "ways.1.kind", "ways.1.name"}),
+        ({"ways.0.completion_url": "http://x", "ways.0.declined_url": "ftp://x"}, {"ways.0.completion_url", "ways.0.declined_url"}),
+        ({"ways.0.kind": "sona", "ways.0.panel_study": "5f"}, {"ways.0.panel_study"}),
+        ({"ways.0.kind": "codes", "listed": "on"}, {"listed"}),
+        ({"ways.0.remove": "on"}, {"ways.0.kind"}),
+    ],
+)
+def test_mistakes_in_ways_in_are_named_at_their_fields(browser: Client, study: Study, typed: dict[str, str], wrong: set[str]) -> None:
+    page = address("build_ways", study)
+    response = browser.post(page, inputs(browser.get(page)) | typed)
+    assert (response.status_code, set(errors(response))) == (422, wrong)

@@ -120,3 +120,13 @@ def test_a_room_ends_with_its_day(client: Client, room: ClassRoom) -> None:
 def test_a_room_keeps_counts_and_a_day_and_nothing_else() -> None:
     assert {field.name for field in ClassRoom._meta.get_fields()} == {"code", "question", "opened_on", "waiting", "batches"}
     assert ClassRoom._meta.get_field("opened_on").get_internal_type() == "DateField"
+
+
+def test_a_stranger_reads_what_one_answer_with_the_die_of_the_home_page_gives_away(client: Client) -> None:
+    home, page = (client.get(address).content.decode() for address in ("/", "/privacy/"))
+    assert 'href="/privacy/"' in home
+    # Five of six faces can lead to the answer that is true, one to the other: 5/6.
+    assert "at most 83 % sure" in page
+    assert "There is one sensitive question" not in page
+    assert page.count("data-says=") == home.count("data-says=") == 3
+    assert "set-cookie" not in {name.lower() for name in client.get("/privacy/").headers}

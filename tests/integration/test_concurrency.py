@@ -157,10 +157,13 @@ def test_one_of_two_people_with_the_same_code_enters() -> None:
     assert EntryBook.objects.get().codes == [EntryCode.objects.get().code_hash]
 
 
+NUMBER = "5f1c0000000000000000000a"
+
+
 @pytest.mark.parametrize("panel", ["prolific", "sona"])
 def test_a_panel_member_who_comes_twice_at_once_enters_once(panel: str) -> None:
     study = recruiting_study(entry={"kind": panel})
-    clients = people_at(study, "consent", 4, welcome={"language": "en", "panel_identifier": "5f1c"})
+    clients = people_at(study, "consent", 4, welcome={"language": "en", "PROLIFIC_PID": NUMBER, "survey_code": NUMBER})
     assert answers_at_once(clients, study, "consent") == {303: 1, 403: 3}
     assert Participant.objects.count() == len(EntryBook.objects.get().members) == 1
 

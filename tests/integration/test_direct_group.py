@@ -227,7 +227,7 @@ def test_a_withdrawal_takes_the_direct_answers_too(client: Client, study: Study)
 def test_people_for_whom_there_is_no_room_leave_no_data(client: Client) -> None:
     study = recruiting_study(direct_group=GROUP, entry={"kind": "sona", "completion_url": "https://example.org/done"})
     client.get(address_of(study), {"survey_code": "number-17"})
-    follow(client, study, until=DIRECT_CONSENT, answers={"welcome": {"panel_identifier": "number-17"}})
+    follow(client, study, until=DIRECT_CONSENT, answers={"welcome": {"survey_code": "number-17"}})
     for arm in ("slides", "instructor"):
         change_arm(study, arm=arm, actor=study.owner, quota=None, closed=True)
     assert answer(client, study, DIRECT_CONSENT).status_code == 403
@@ -241,7 +241,7 @@ def test_a_panel_member_of_the_direct_group_is_sent_back(client: Client, choice:
     study = recruiting_study(direct_group=GROUP, entry={"kind": "sona", "completion_url": "https://example.org/done"})
     next_line(study, "direct")
     client.get(address_of(study), {"survey_code": "number-17"})
-    page = follow(client, study, answers={"welcome": {"panel_identifier": "number-17"}, DIRECT_CONSENT: {"choice": choice}})
+    page = follow(client, study, answers={"welcome": {"survey_code": "number-17"}, DIRECT_CONSENT: {"choice": choice}})
     assert "https://example.org/done" in page.content.decode()
 
 

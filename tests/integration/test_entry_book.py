@@ -25,26 +25,27 @@ def write_down(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_panel_member_who_withdraws_leaves_a_keyed_hash_and_cannot_come_again(
     client: Client, written_down: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    study = recruiting_study(entry={"kind": "prolific"})
-    page = walk(client, study, answers={"welcome": {"panel_identifier": "abc123"}})
+    study = recruiting_study(entry={"kind": "sona"})
+    page = walk(client, study, answers={"welcome": {"survey_code": "abc123"}})
+    trace = hash_of_panel_identifier("sona:abc123", study.slug)
     if written_down:
         write_down(study, monkeypatch)
-        assert PanelMember.objects.get(study=study).identifier == "abc123"
+        assert PanelMember.objects.get(study=study).identifier == trace
     assert withdraw(study, code=code_on(page, "withdrawal").lower())
     assert not PanelMember.objects.filter(study=study).exists()
     book = EntryBook.objects.get(study=study)
-    assert (book.members, book.departed) == ({}, [hash_of_panel_identifier("abc123", study.slug)])
+    assert (book.members, book.departed) == ({}, [trace])
     assert "abc123" not in repr(everything_stored())
-    response = answer(Client(), study, "welcome", panel_identifier="abc123")
+    response = answer(Client(), study, "welcome", survey_code="abc123")
     assert (response.status_code, heading(response)) == (403, "You have already taken part")
-    assert answer(Client(), study, "welcome", panel_identifier="abc124").status_code == 303
+    assert answer(Client(), study, "welcome", survey_code="abc124").status_code == 303
 
 
 def test_entries_wait_in_one_row_and_go_to_their_tables_in_whole_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    study = recruiting_study(entry={"kind": "prolific"})
+    study = recruiting_study(entry={"kind": "sona"})
     numbers = [f"member-{number:03}" for number in range(recruitment.STAY_IN_BOOK + 5)]
     for number in numbers:
-        walk(Client(), study, answers={"welcome": {"panel_identifier": number}}, until="background")
+        walk(Client(), study, answers={"welcome": {"survey_code": number}}, until="background")
         assert not PanelMember.objects.exists()
     monkeypatch.setattr(recruitment, "STAY_IN_BOOK", 5)
     recruitment.write_down_entries(more_than=len(numbers))
@@ -53,10 +54,11 @@ def test_entries_wait_in_one_row_and_go_to_their_tables_in_whole_batches(monkeyp
     in_table, in_book = set(PanelMember.objects.values_list("identifier", flat=True)), EntryBook.objects.get().members
     assert len(in_book) == 5
     assert list(in_book) == sorted(in_book)
-    assert in_table | set(in_book.values()) == set(numbers)
+    number_of = {hash_of_panel_identifier(f"sona:{number}", study.slug): number for number in numbers}
+    assert in_table | set(in_book.values()) == set(number_of)
     assert not in_table & set(in_book.values())
     for number in (next(iter(in_table)), next(iter(in_book.values()))):
-        assert heading(answer(Client(), study, "welcome", panel_identifier=number)) == "You have already taken part"
+        assert heading(answer(Client(), study, "welcome", survey_code=number_of[number])) == "You have already taken part"
 
 
 @pytest.mark.parametrize("stay", [0, 2])

@@ -22,7 +22,7 @@ from surveys.recruitment import slowing
 from surveys.recruitment.made_codes import qr_svg
 from surveys.recruitment.services import add_entry_codes
 from surveys.recruitment.slowing import FREE_A_MINUTE, refused_codes
-from surveys.tokens import hash_of_entry_code
+from surveys.tokens import hash_of_entry_code, hash_of_panel_identifier
 from tests.factories import address_of, answer, code_on, everything_stored, heading, logged_in, recruiting_study, walk
 
 pytestmark = pytest.mark.django_db
@@ -42,6 +42,7 @@ def study() -> Study:
     return study
 
 
+NUMBER = "5f1c0000000000000000000a"
 REFUSED = "This code does not open the study"
 
 
@@ -323,30 +324,32 @@ def test_a_code_that_two_students_hand_in_is_shown(post: Callable[..., HttpRespo
     assert page.count("genuine, but handed in more than once") == 2
 
 
-@pytest.mark.parametrize("kind", ["prolific", "sona"])
-def test_a_panel_member_comes_in_once(kind: str) -> None:
+@pytest.mark.parametrize(("kind", "parameter"), [("prolific", "PROLIFIC_PID"), ("sona", "survey_code"), ("qualtrics", "ResponseID")])
+def test_a_panel_member_comes_in_once(kind: str, parameter: str) -> None:
     study = recruiting_study(entry={"kind": kind})
-    walk(Client(), study, answers={"welcome": {"panel_identifier": "abc123"}})
-    response = answer(Client(), study, "welcome", panel_identifier="abc123")
+    walk(Client(), study, answers={"welcome": {parameter: NUMBER}})
+    response = answer(Client(), study, "welcome", **{parameter: NUMBER})
     assert (response.status_code, heading(response)) == (403, "You have already taken part")
-    assert list(EntryBook.objects.get().members.values()) == ["abc123"]
+    assert list(EntryBook.objects.get().members.values()) == [hash_of_panel_identifier(f"{kind}:{NUMBER}", study.slug)]
 
 
 def test_a_panel_member_in_two_browsers_comes_in_once() -> None:
     study = recruiting_study(entry={"kind": "prolific"})
     one, two = Client(), Client()
     for client in (one, two):
-        answer(client, study, "welcome", panel_identifier="abc123")
+        answer(client, study, "welcome", PROLIFIC_PID=NUMBER)
     assert answer(one, study, "consent").status_code == 303
     assert heading(answer(two, study, "consent")) == "You have already taken part"
     assert Participant.objects.count() == len(EntryBook.objects.get().members) == 1
 
 
-@pytest.mark.parametrize("identifier", [None, "", "a\x00b", "x" * 101, "<script>", "a b"])
+@pytest.mark.parametrize("identifier", [None, "", "a\x00b", "x" * 101, "<script>", "a b", NUMBER[:-1], NUMBER + "0"])
 def test_a_panel_link_without_a_proper_number_opens_nothing(client: Client, identifier: str | None) -> None:
     study = recruiting_study(entry={"kind": "prolific"})
-    response = answer(client, study, "welcome", **({} if identifier is None else {"panel_identifier": identifier}))
-    assert (response.status_code, heading(response)) == (403, "We do not know this link")
+    response = answer(client, study, "welcome", **({} if identifier is None else {"PROLIFIC_PID": identifier}))
+    said = "This link was changed on the way" if identifier else "We do not know this link"
+    assert (response.status_code, heading(response)) == (403, said)
+    assert "PROLIFIC_PID" not in response.content.decode()
 
 
 def test_a_panel_number_in_the_address_is_escaped(client: Client) -> None:
@@ -357,5 +360,5 @@ def test_a_panel_number_in_the_address_is_escaped(client: Client) -> None:
 
 def test_a_panel_member_is_sent_back_with_their_own_number(client: Client) -> None:
     study = recruiting_study(entry={"kind": "sona", "completion_url": "https://example.org/credit?survey_code={identifier}"})
-    page = walk(client, study, answers={"welcome": {"panel_identifier": "abc-123"}})
+    page = walk(client, study, answers={"welcome": {"survey_code": "abc-123"}})
     assert 'href="https://example.org/credit?survey_code=abc-123"' in page.content.decode()

@@ -127,7 +127,7 @@ def test_a_problem_has_a_name_that_does_not_depend_on_the_language() -> None:
 
 def test_errors_of_single_fields_are_listed_for_programs() -> None:
     document = Client().get("/api/v1/invalid/").json()
-    assert document["errors"] == {"title": ["This field cannot be blank."]}
+    assert document["errors"] == [{"place": "title", "detail": "This field cannot be blank."}]
 
 
 def test_the_api_answers_in_json_even_to_a_browser(browser: Client) -> None:

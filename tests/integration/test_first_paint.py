@@ -63,7 +63,7 @@ def shown(study: Study) -> Iterator[tuple[str, Any, int]]:
         page, sent = unpacked(response)
         assert step == "finished" or step in page.xpath("//input[@name='step']/@value"), step
         yield step, page, sent
-    for address in ("/", *(reverse(f"surveys:{name}", args=[study.slug]) for name in ("privacy", "transparency", "withdraw"))):
+    for address in ("/", "/privacy/", *(reverse(f"surveys:{name}", args=[study.slug]) for name in ("privacy", "transparency", "withdraw"))):
         response = client.get(address)
         assert response.status_code == 200, address
         yield address, *unpacked(response)

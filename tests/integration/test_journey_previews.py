@@ -40,7 +40,7 @@ def test_prolific_parameters_in_the_address_are_not_stored_by_fetching(client: C
     study = recruiting_study(entry={"kind": "prolific"})
     before = everything_stored()
     page = client.get(address_of(study), {"PROLIFIC_PID": "5f0000000000000000000001"})
-    assert 'name="panel_identifier" value="5f0000000000000000000001"' in page.content.decode()
+    assert 'name="PROLIFIC_PID" value="5f0000000000000000000001"' in page.content.decode()
     assert everything_stored() == before
 
 

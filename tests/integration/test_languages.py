@@ -81,17 +81,20 @@ def test_a_page_is_light_in_every_language() -> None:
             assert sum(len(gzip.compress(part)) for part in parts) < MOST, (address, code)
 
 
+NUMBER = "5f1c0000000000000000000a"
+
+
 def test_the_switch_keeps_the_invitation_and_the_choice_and_stores_nothing() -> None:
     study, client = study_in_every_language(entry={"kind": "prolific", "completion_url": "https://app.prolific.com/x"}), Client()
     address = reverse("surveys:journey", args=[study.slug])
-    page = html.fromstring(client.get(f"{address}?PROLIFIC_PID=5f1c").content.decode())
+    page = html.fromstring(client.get(f"{address}?PROLIFIC_PID={NUMBER}").content.decode())
     link = page.xpath("//nav[@class='languages']/a[@hreflang='pl']/@href")[0]
-    assert link == "?PROLIFIC_PID=5f1c&language=pl"
+    assert link == f"?PROLIFIC_PID={NUMBER}&language=pl"
     polish = html.fromstring(client.get(address + link).content.decode())
-    assert (polish.get("lang"), polish.xpath("//input[@name='panel_identifier']/@value")) == ("pl", ["5f1c"])
+    assert (polish.get("lang"), polish.xpath("//input[@name='PROLIFIC_PID']/@value")) == ("pl", [NUMBER])
     assert client.cookies["candor_language"]["path"] == address
     assert not client.cookies["candor_language"]["max-age"]
-    send(client, study, "welcome", language="pl", panel_identifier="5f1c")
+    send(client, study, "welcome", language="pl", PROLIFIC_PID=NUMBER)
     client.get(address, {"language": "nl"})
     send(client, study, "consent", choice="agree")
     client.get(address, {"language": "ar"})
@@ -117,7 +120,8 @@ def test_errors_are_in_the_language_of_the_participant_and_dates_in_its_form() -
 
 def test_the_home_page_and_a_class_room_are_there_in_every_language_with_a_switch() -> None:
     code = open_room("listened").code
-    pages = ["/", reverse("surveys:in_class"), reverse("surveys:class_room", args=[code]), reverse("surveys:class_screen", args=[code])]
+    pages = ["/", *map(reverse, ("surveys:in_class", "surveys:privacy_for_strangers"))]
+    pages += [reverse(f"surveys:class_{place}", args=[code]) for place in ("room", "screen")]
     english = {address: words_on(Client().get(address)) for address in pages}
     for language in set(OWN) - {"en"}:
         somebody = Client()
@@ -131,14 +135,16 @@ def test_the_home_page_and_a_class_room_are_there_in_every_language_with_a_switc
                 language,
             )
     chosen = Client()
-    chosen.get(pages[1], {"language": "pl"})
-    assert html.fromstring(chosen.get(pages[2]).content.decode()).get("lang") == "pl", "a room stays in the language that was chosen"
+    chosen.get(reverse("surveys:in_class"), {"language": "pl"})
+    assert html.fromstring(chosen.get(reverse("surveys:class_room", args=[code])).content.decode()).get("lang") == "pl", (
+        "a room stays in the language that was chosen"
+    )
 
 
 def words_on(response: Any) -> set[str]:
-    """The texts of a page's main part."""
+    """The texts of a page's main part, without formulas."""
     main = html.fromstring(response.content.decode()).get_element_by_id("main")
-    return {" ".join(one.split()) for one in main.itertext() if one.strip()}
+    return {" ".join(one.split()) for one in main.xpath(".//text()[not(ancestor::*[@class='formula'])]") if one.strip()}
 
 
 def turkish(folder: Path, **changes: str) -> Path:

@@ -10,6 +10,7 @@ from accounts.models import Role
 from analysis.ledger import answering, services
 from analysis.ledger.accounts import account_of, spent
 from analysis.ledger.errors import LedgerError, QuestionError
+from analysis.ledger.questions import KINDS
 from analysis.ledger.selectors import asked_before, preview
 from analysis.ledger.services import open_budget
 from analysis.ledger.units import UNITS, Units
@@ -113,6 +114,22 @@ def test_a_failure_before_the_noise_returns_the_charge(monkeypatch: pytest.Monke
     assert spent(budget_of(source)) == Units()
     monkeypatch.undo()
     assert asked_and_answered(source, rho=0.001).charge.number == 2
+
+
+def test_a_question_of_a_newer_version_waits_for_its_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = open_source()
+    asked = services.ask(source, solved(rho=0.001), actor=source.study.owner)
+    monkeypatch.delitem(KINDS, "solved")
+    for _ in range(Asking.MOST_ATTEMPTS + 1):
+        work_on(asked.charge.asking)
+    waiting = Asking.objects.get()
+    assert (waiting.status, waiting.holder, waiting.attempts, waiting.error) == ("waiting", None, 0, "")
+    assert not ChargeStep.objects.exists()
+    assert spent(budget_of(source)).rho == UNITS // 1000
+    monkeypatch.undo()
+    work_on(waiting)
+    [answered] = asked_before(budget_of(source))
+    assert answered.state == "answered"
 
 
 def test_a_failure_after_the_charge_was_drawn_leaves_it_spent(monkeypatch: pytest.MonkeyPatch) -> None:

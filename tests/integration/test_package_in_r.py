@@ -4,9 +4,11 @@ import csv
 import hashlib
 import io
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +18,7 @@ from analysis.packages.without_candor import replicate_numpy
 from candor.packages.archive import signed
 from candor.packages.signing import private_key, public_pem
 from tests.categories import with_frequency
-from tests.estimate_cases import packages
+from tests.estimate_cases import named_packages, packages
 from tests.package_contents import SECRET, content, files, with_a_changed_byte
 
 PROGRAM = Path(replicate_numpy.__file__).with_name("replicate.R")
@@ -44,29 +46,49 @@ def put(folder: Path, content: dict[str, bytes]) -> Path:
     return folder
 
 
+COMPARE = """
+    for (folder in list.dirs(".", recursive = FALSE)) {
+      results <- read_json(file.path(folder, "results.json"))
+      again <- recomputed(read_rows(file.path(folder, "data.csv")), read_json(file.path(folder, "protocol.json")), results)
+      values <- compared(again, results)
+      cat(nrow(values), paste(values$place[!values$same], collapse = " "), "\\n")
+    }
+"""
+
+
+def put_case(folder: Path, case: dict[str, Any]) -> None:
+    published = {"protocol.json": case["protocol"], "results.json": case["results"]}
+    put(folder, {name: json.dumps(one).encode() for name, one in published.items()} | {"data.csv": case["csv"].encode()})
+
+
 def test_every_number_of_every_design_is_that_of_the_library(tmp_path: Path) -> None:
     values = 0
     for number, case in enumerate(packages(seed=20260301)):
-        published = {"protocol.json": case["protocol"], "results.json": case["results"]}
-        put(
-            tmp_path / str(number), {name: json.dumps(one).encode() for name, one in published.items()} | {"data.csv": case["csv"].encode()}
-        )
+        put_case(tmp_path / str(number), case)
         results = json.loads(json.dumps(case["results"]))
         again = replicate_numpy.recomputed(list(csv.DictReader(io.StringIO(case["csv"]))), case["protocol"], results)
         values += len(list(replicate_numpy.compared(again, results)))
-    found = said_by(
-        """
-        for (folder in list.dirs(".", recursive = FALSE)) {
-          results <- read_json(file.path(folder, "results.json"))
-          again <- recomputed(read_rows(file.path(folder, "data.csv")), read_json(file.path(folder, "protocol.json")), results)
-          values <- compared(again, results)
-          cat(nrow(values), paste(values$place[!values$same], collapse = " "), "\\n")
-        }
-        """,
-        tmp_path,
-    )
+    found = said_by(COMPARE, tmp_path)
     assert [line for line in found if len(line.split()) > 1] == []
     assert sum(int(line) for line in found) == values > 4000
+
+
+def test_every_number_about_named_answers_is_that_of_the_library(tmp_path: Path) -> None:
+    """Two to six answers, every assumption about cheaters, one to three arms; with the ends of the likelihood region."""
+    for number, case in enumerate(named_packages(seed=20260302, chosen=range(0, 45, 4))):
+        put_case(tmp_path / str(number), case)
+    found = said_by(COMPARE, tmp_path)
+    assert [line for line in found if len(line.split()) > 1] == []
+    assert sum(int(line) for line in found) > 6000
+
+
+def test_a_number_about_named_answers_that_does_not_follow_from_the_data_is_told(tmp_path: Path) -> None:
+    (case,) = named_packages(seed=20260302, chosen=[4])
+    results = json.loads(json.dumps(case["results"]))
+    results["categories"]["of_300"]["effects"][0]["interval"]["high"] += 1e-7
+    put_case(tmp_path / "0", case | {"results": results})
+    (line,) = said_by(COMPARE, tmp_path)
+    assert line.split()[1:] == ["categories.of_300.effects.0.interval.high"]
 
 
 def test_a_package_as_it_was_signed_passes_in_base_r(tmp_path: Path) -> None:
@@ -91,12 +113,13 @@ def test_a_package_as_it_was_signed_passes_in_base_r(tmp_path: Path) -> None:
     assert "The numbers cannot be computed again: a file is not as it should be: results.json: its end is missing" in done.stdout
 
 
-def test_questions_with_named_answers_are_read_with_their_labels_and_left_to_the_library_aloud(tmp_path: Path) -> None:
+def test_questions_with_named_answers_are_estimated_and_read_with_their_labels(tmp_path: Path) -> None:
     made = content(people=120, questions=with_frequency()[-1:], released=("copying",))
     folder = put(tmp_path / "package", package_files(made, private_key(SECRET)))
     done = r(folder / "replicate.R", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "How often did you copy an answer this term?\n  not computed here, because its answers are named" in done.stdout
+    assert "How often did you copy an answer this term?\n  instructor against slides, never: " in done.stdout
+    assert re.search(r"\n[1-9]\d+ numbers were computed again, 0 differ", done.stdout)
     (folder / "look.R").write_text('source("labels.R", encoding = "UTF-8"); cat(levels(answers$answer_copying), nrow(answers))')
     assert r("look.R", cwd=folder).stdout == "never once often 120"
 

@@ -44,12 +44,12 @@ def test_a_release_has_the_answers_of_the_database_and_its_page_the_estimates(cl
     page = page_of(client.get(reverse("analysis:public_release", args=[study.slug, release.version])))
     words = " ".join(page.text_content().split())
     assert "How often did you copy an answer this term?" in words
-    assert "Your browser does not compute questions with named answers again." in words
+    assert "For questions with named answers, your browser computes every number again" in words
     assert "Background question, privatised in the browser: no arm changes its answers" in words
     assert not page.xpath('//tr[@data-question="probation"]')
     shown = [" ".join(cell.text_content().split()) for cell in page.xpath('//tr[@data-question="copying"]/td')]
     assert shown[0].startswith("p ")
-    assert not page.xpath('//tr[@data-question="copying"]//@data-again')
+    assert page.xpath('//tr[@data-question="copying"]//@data-again') == ["test", "cheaters"]
 
 
 def test_a_release_of_that_question_alone_and_people_who_answered_nothing_else(client: Client) -> None:

@@ -64,14 +64,14 @@ NO_PARTICIPANTS = (
 
 def closed_study(*, finished: int = 2, unfinished: tuple[str, ...] = LEFT, **changes: Any) -> tuple[Study, Client, str]:
     """A study that is closed after some people walked it; with the browser and the withdrawal code of one who finished."""
-    study = recruiting_study(entry={"kind": "prolific"}, **changes)
+    study = recruiting_study(entry={"kind": "sona"}, **changes)
     client, code = Client(), ""
     for number in range(finished):
         client = Client()
-        entry = {"panel_identifier": f"{MEMBER}-{number}"}
+        entry = {"survey_code": f"{MEMBER}-{number}"}
         code = code_on(walk(client, study, answers={"welcome": {"language": "de", **entry}}), "withdrawal")
     for number, step in enumerate(unfinished):
-        walk(Client(), study, until=step, answers={"welcome": {"panel_identifier": f"{MEMBER}-left-{number}"}})
+        walk(Client(), study, until=step, answers={"welcome": {"survey_code": f"{MEMBER}-left-{number}"}})
     add_entry_codes(study, codes=["SECRET-CODE-1", "SECRET-CODE-2"], actor=study.owner)
     return studies.close(study, actor=study.owner), client, code
 
@@ -80,7 +80,7 @@ def planted(study: Study, client: Client, code: str) -> dict[str, str]:
     """The data that must be gone, as stored in the tables."""
     participant = participant_of(client)
     return {
-        "panel number": MEMBER,
+        "panel number": EntryBook.objects.get(study=study).members[panel_hash(code)],
         "panel hash": panel_hash(code),
         "token": hash_of_token(token_of(client)),
         "withdrawal code": hash_of_withdrawal_code(code),

@@ -96,7 +96,7 @@ def test_declining_is_not_taking_part(client: Client, study: Study) -> None:
 
 def test_panel_members_find_their_way_back_after_a_reload_and_the_next_one_keeps_their_number(client: Client) -> None:
     study = recruiting_study(entry={"kind": "sona", "completion_url": "https://example.org/credit?survey_code={identifier}"})
-    walk(client, study, answers={"welcome": {"panel_identifier": "abc-123"}})
+    walk(client, study, answers={"welcome": {"survey_code": "abc-123"}})
     page = client.get(address_of(study), {"survey_code": "def-456"})
     assert heading(page) == TAKEN
     assert page_of(page).xpath("//a[contains(@href, 'example.org')]/@href") == ["https://example.org/credit?survey_code=abc-123"]

@@ -166,10 +166,10 @@ def test_a_role_given_by_hand_stays_without_a_table_and_an_administrator_in_any_
     ],
 )
 def test_a_table_that_is_not_understood_is_refused(variables: dict[str, str], message: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in (dict.fromkeys(single_sign_on.REQUIRED, "x") | variables).items():
+    for name, value in (dict.fromkeys(single_sign_on.OIDC, "x") | variables).items():
         monkeypatch.setenv(name, value)
     with pytest.raises(ImproperlyConfigured, match=re.escape(message)):
-        single_sign_on.configured()
+        single_sign_on.openid_connect()
 
 
 def test_groups_are_read_wherever_the_provider_puts_them() -> None:
@@ -177,6 +177,7 @@ def test_groups_are_read_wherever_the_provider_puts_them() -> None:
         ({"userinfo": {"groups": ["a", 3, "b"]}, "id_token": {"groups": "c"}}, {"a", "b", "c"}),
         ({"userinfo": {"groups": {"a": 1}}}, set()),
         ({"id_token": None}, set()),
+        ({"groups": ["a", "b"], "mail": ["c"]}, {"a", "b"}),
     ):
         assert groups_in(claims, "groups") == expected
 

@@ -38,8 +38,8 @@ WORDS = re.compile(r"[A-Za-zÄÖÜäöüß]{3,}")
 
 
 def sentences(page: Any) -> set[str]:
-    """All texts of two words or more, and the names of what has no text; without code, and without quotations from English files."""
-    own = "[not(self::script or self::code or ancestor-or-self::*[@lang='en'][not(self::html)])]"
+    """All texts of two words or more, and the names of what has no text; without code, typed words and quotations from English files."""
+    own = "[not(self::script or self::code or self::textarea or ancestor-or-self::*[@lang='en'][not(self::html)])]"
     texts = page.xpath(f"//body//*{own}/text()[normalize-space()] | //@aria-label | //title/text()")
     return {" ".join(text.split()) for text in texts if len(WORDS.findall(text)) > 1}
 
@@ -58,7 +58,7 @@ def must_be_german(owner: User, pages: list[str], content: str) -> None:
         page = page_of(browser.get(address))
         assert page.get("lang") == "de", address
         for text in sentences(page) & english[address]:
-            parts = [part for part in re.split(r"[“”„:/]| – ", text) if len(WORDS.findall(part)) > 1]
+            parts = [part for part in re.split(r"[“”„:/]| – | · ", text) if len(WORDS.findall(part)) > 1]
             if any(part.strip() not in content for part in parts):
                 left[text] = address
     assert left == {}

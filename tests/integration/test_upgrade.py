@@ -1,7 +1,7 @@
 """The upgrade from release 0.2.0 with data in every table: nothing is lost, and everybody goes on where they were."""
 
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -22,9 +22,11 @@ from candor.packages.verification import faults_of
 from jobs import tasks
 from jobs.registry import JOBS
 from surveys.drafting.translations import outdated_in
+from surveys.errors import EntryRefusedError
 from surveys.journey.services import withdraw
 from surveys.models import MediaFile, Participant, Response, Step, Study
-from surveys.protocols import with_known_originals
+from surveys.protocols import protocol_in_force, with_known_originals
+from surveys.recruitment.services import require_entry
 from surveys.studies.services import change_definition
 from surveys.study_file import define
 from tests.factories import QUESTIONS, answer, follow, heading, logged_in, participant_of
@@ -158,7 +160,11 @@ def test_codes_of_before_open_the_study_once(release: dict[str, Any]) -> None:
 
 
 def test_panel_members_of_before_do_not_come_again(release: dict[str, Any]) -> None:
-    assert answer(Client(), study_called("panel"), "welcome", panel_identifier="number-1").status_code == 403
+    study = study_called("panel")
+    [way] = protocol_in_force(study).definition.entry.every_way
+    for number, comes in (("number-1", False), ("number-77", True)):
+        with nullcontext() if comes else pytest.raises(EntryRefusedError, match="cannot open"):
+            require_entry(study, way, code="", panel_identifier=number)
 
 
 def test_a_withdrawal_code_of_before_takes_everything_out(release: dict[str, Any]) -> None:

@@ -9,20 +9,22 @@ from django.db.models import F
 
 from surveys.journey import services as participation
 from surveys.models import EntryCode, PanelMember, Participant, Study
+from surveys.questions.entry import NamedWay
 from surveys.recruitment import services as recruitment
+from surveys.recruitment.selectors import trace_of_member
 from surveys.tokens import hash_of_entry_code, hash_of_withdrawal_code, panel_hash
-from surveys.ways_in import WayIn
 
 _members: dict[str, str] = {}
 """The panel hash by the hash of the withdrawal code."""
 
 
-def _spend_entry(study: Study, way: WayIn, *, code: str, panel_identifier: str, withdrawal_code: str) -> None:
-    if way.takes_code:
+def _spend_entry(study: Study, way: NamedWay, *, code: str, panel_identifier: str, withdrawal_code: str) -> None:
+    if way.way.takes_code:
         EntryCode.objects.filter(study=study, code_hash=hash_of_entry_code(code, study.slug)).update(spent=True)
-    if way.identifier_in:
+    if way.way.is_panel:
         _members[hash_of_withdrawal_code(withdrawal_code)] = panel_hash(withdrawal_code)
-        PanelMember.objects.create(study=study, identifier=panel_identifier, panel_hash=panel_hash(withdrawal_code))
+        trace = trace_of_member(study, way, panel_identifier)
+        PanelMember.objects.create(study=study, identifier=trace, panel_hash=panel_hash(withdrawal_code))
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from surveys.journey import services as participation
 from surveys.journey.services import Visit
 from surveys.models import Participant, Study
 from surveys.recruitment.services import add_entry_codes, write_down_entries
-from surveys.tokens import hash_of_entry_code, hash_of_token, new_token, withdrawal_code
+from surveys.tokens import hash_of_entry_code, hash_of_panel_identifier, hash_of_token, new_token, withdrawal_code
 from tests.categories import PROBATION, with_frequency
 from tests.factories import recruiting_study
 
@@ -64,7 +64,7 @@ def walk_everybody(study: Study, *, seed: int, codes: bool) -> Truth:
     coming = [
         Walk(
             study=study,
-            trace=hash_of_entry_code(name, study.slug) if codes else name,
+            trace=hash_of_entry_code(name, study.slug) if codes else hash_of_panel_identifier(f"prolific:{name}", study.slug),
             visit=Visit(token=new_token(), language="en", code=name if codes else "", panel_identifier="" if codes else name),
         )
         for name in names

@@ -17,8 +17,9 @@ from analysis.packages.privacy_statement import privacy_statement
 PAGE = "index.html"
 COPIED = ("data.csv", "protocol.json", "results.json")
 PROGRAMS_OF = Path(__file__).parents[1] / "without_candor"
-PROGRAMS = ("check_files.py", "replicate.R", "replicate_numpy.py")
-SCRIPTS, STYLE = ("js/estimates.js", "js/package_page.js"), "css/package_page.css"
+PROGRAMS = ("check_files.py", "likelihood_region.py", "named_answers.py", "replicate.R", "replicate_numpy.py")
+SCRIPTS = tuple(f"js/{name}.js" for name in ("numbers", "likelihood_region", "named_answers", "estimates", "package_page"))
+STYLE = "css/package_page.css"
 
 
 def browser_page(content: Content, copied: Mapping[str, bytes], *, names: Sequence[str]) -> bytes:

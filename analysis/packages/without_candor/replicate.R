@@ -5,10 +5,10 @@
 # the key in the package or by another one, as in `Rscript replicate.R . signing-key.pem`; without openssl this is said, and is left open.
 #
 # Computed are effects by both methods, people who do not follow the die, and prevalence, with standard errors, p-values, Holm's
-# adjustment, Fieller's and Wald's intervals, and the test of the model. The formulas are those of Candor's docs/methods.md. Left to
-# replicate.py, which needs Candor's library: intervals by likelihood, the bootstrap, sequences, planned tests, estimates at the edge of what
-# is possible, studies that assigned whole sections, analytics.json and records.json. So are questions whose answers are named categories;
-# this program names them.
+# adjustment, Fieller's and Wald's intervals, and the test of the model; of questions whose answers are named categories all of this, and
+# the intervals by likelihood. The formulas are those of Candor's docs/methods.md. Left to replicate.py, which needs Candor's library: of
+# yes/no questions intervals by likelihood and estimates at the edge of what is possible; the bootstrap, sequences, planned tests, bounds for
+# missing answers, studies that assigned whole sections, analytics.json and records.json.
 #
 # THE WRONG ANALYSIS compares the shares of reported "yes". The die dictated some reports, so it estimates x * truth * effect and not the
 # effect: x is the share of people who follow the die, truth = 1 - forced no - forced yes. Right is effect = (the difference) / (x * truth).
@@ -164,7 +164,7 @@ faults_in <- function(folder, key = file.path(folder, KEY)) {
 
 # A decimal or a fraction, "1/6", as two whole numbers: what a design identifies is decided exactly.
 fraction <- function(text) {
-  parts <- strsplit(as.character(text), "/")[[1]]
+  parts <- strsplit(if (is.numeric(text)) format(text, digits = 15, scientific = FALSE) else as.character(text), "/")[[1]]
   digits <- if (grepl("\\.", parts[1])) nchar(sub(".*\\.", "", parts[1])) else 0
   reduced(c(round(as.numeric(parts[1]) * 10^digits), (if (length(parts) > 1) as.numeric(parts[2]) else 1) * 10^digits))
 }
@@ -413,16 +413,443 @@ outcome_of <- function(counts, design, level, contradicted) {
   if (design$prevalence) c(found, list(prevalence = prevalence)) else found
 }
 
+# ---- Questions whose answers are named: the same model, with an equation for each answer but the first.
+
+named_design <- function(document) {
+  answers <- unlist(document$categories)
+  keys <- if (is.null(answers)) c("forced_no", "forced_yes") else answers
+  if (is.null(answers)) answers <- c("no", "yes")
+  forced <- lapply(document$subsamples, function(rule) unname(lapply(rule[keys], fraction)))
+  truth <- lapply(forced, function(row) Reduce(minus, row, c(1, 1)))
+  q <- stated_shares(document$cheater_model, answers)
+  each <- function(of) all(vapply(seq_along(answers), function(c) on_one_line(Map(function(t, row) of(t, row[[c]], c), truth, forced)), NA))
+  line <- each(function(t, f, c) list(minus(t, truth[[1]]), minus(f, forced[[1]][[c]])))
+  equal <- all(vapply(truth, same, NA, truth[[1]]))
+  found <- if (is.null(q)) equal || !line else !each(function(t, f, c) list(t, minus(f, q[[c]])))
+  number <- function(list) unname(vapply(list, function(f) f[1] / f[2], 1))
+  arms <- unlist(document$arms)
+  control <- match(document$control, arms)
+  list(
+    arms = arms, names = names(document$subsamples), control = control, treatments = setdiff(seq_along(arms), control), answers = answers,
+    scores = number(lapply(document$scores, fraction)), truth = number(truth), forced = unname(t(vapply(forced, number, numeric(length(answers))))),
+    q = if (!is.null(q)) number(q), equal = equal, found = found, prevalence = if (is.null(q)) !line else found,
+    rates_found = !is.null(q) || !line
+  )
+}
+
+# How often people who do not follow the die give each answer; NULL where nobody knows.
+stated_shares <- function(model, answers) {
+  zero <- c(0, 1)
+  one <- c(1, 1)
+  if (is.null(model)) return(NULL)
+  if (!is.list(model)) return(switch(model, always_no = list(one, zero), always_yes = list(zero, one)))
+  if (!is.null(model$yes_rate)) return(list(minus(one, fraction(model$yes_rate)), fraction(model$yes_rate)))
+  shares <- if (is.null(model$always)) lapply(model$distribution, fraction) else stats::setNames(list(one), model$always)
+  unname(lapply(answers, function(name) if (is.null(shares[[name]])) zero else shares[[name]]))
+}
+
+# The share of each answer; of ordered answers also of each and all above it, and the mean score. One row of weights for each.
+measures_of <- function(design) {
+  answers <- design$answers
+  k <- length(answers)
+  found <- list(kind = rep("category", k), category = answers, weights = diag(k), low = rep(0, k), high = rep(1, k))
+  if (!length(design$scores)) return(found)
+  ends <- range(design$scores)
+  list(
+    kind = c(found$kind, rep("at_least", k - 1), "mean_score"), category = c(answers, answers[-1], NA),
+    weights = rbind(found$weights, t(outer(seq_len(k), 2:k, ">=")) + 0, (design$scores - ends[1]) / diff(ends)),
+    low = c(rep(0, 2 * k - 1), ends[1]), high = c(rep(1, 2 * k - 1), ends[2])
+  )
+}
+
+# Arms, subsamples and answers as one column, the answers of the first cell first.
+column_of <- function(array) as.vector(aperm(array, length(dim(array)):1))
+
+others_of <- function(k) rbind(rep(-1, k - 1), diag(k - 1))
+
+named_model <- function(design) {
+  arms <- length(design$arms)
+  k <- length(design$answers)
+  cells <- arms * length(design$truth)
+  q <- if (is.null(design$q)) rep(0, k) else design$q
+  one <- others_of(k)
+  matrix <- kronecker(diag(arms), kronecker(design$truth, one))
+  if (design$found) {
+    honest <- sweep(design$forced[, -1, drop = FALSE], 2, q[-1]) %*% t(one)
+    matrix <- cbind(matrix, rep(column_of(honest), arms))
+  }
+  if (is.null(design$q) && !design$equal) matrix <- cbind(matrix, kronecker(rep(1, cells), one))
+  offset <- rep(c(1 - sum(q[-1]), q[-1]), cells)
+  middle <- sweep((design$truth / k + design$forced) / 2, 2, (if (is.null(design$q)) rep(1 / k, k) else q) / 2, "+")
+  list(
+    matrix = matrix, offset = offset, k = k, honest = if (design$found) arms * (k - 1) + 1,
+    inside = qr.solve(matrix, rep(column_of(middle), arms) - offset)
+  )
+}
+
+# The top of the likelihood without limits; an answer that nobody gave in a cell counts half a person.
+likely_shares <- function(table, model, rows = model$matrix) {
+  answers <- ifelse(table > 0, table, 0.5)
+  beta <- qr.solve(rows, drop(model$matrix %*% model$inside))
+  for (step in 1:100) {
+    mu <- drop(rows %*% beta) + model$offset
+    change <- solve(crossprod(rows, rows * (answers / mu^2)), drop(crossprod(rows, answers / mu)), tol = 0)
+    shift <- drop(rows %*% change)
+    length <- 0.95 / max(0.95, -shift / mu)
+    slope <- sum(answers * shift / mu)
+    height <- sum(answers * log(mu))
+    for (half in 1:40) {
+      if (isTRUE(suppressWarnings(sum(answers * log(mu + length * shift))) - height >= 0.1 * length * slope - 1e-12 * abs(height))) break
+      length <- length / 2
+    }
+    beta <- beta + length * change
+    if (max(abs(change)) <= 1e-12 || max(abs(length * shift / mu)) <= 1e-12) break
+  }
+  mu <- drop(rows %*% beta) + model$offset
+  list(beta = beta, shares = mu, weights = information(table, mu, model$k))
+}
+
+people_of <- function(table, k) rep(colSums(matrix(table, k)), each = k)
+
+information <- function(table, shares, k) {
+  people <- people_of(table, k)
+  least <- 0.5 / (people + 1)
+  people / pmin(pmax(shares, least), 1 - least)
+}
+
+# All possible parameters: shares of each arm's answers but the first, x, and those of the cheaters' answers where they are unknown.
+possible_shares <- function(design) {
+  arms <- length(design$arms)
+  k <- length(design$answers)
+  cells <- arms * length(design$truth)
+  one <- others_of(k)
+  honest <- design$forced
+  honest[, 1] <- honest[, 1] + design$truth
+  honest <- if (is.null(design$q)) sweep(honest, 2, c(1, rep(0, k - 1))) else sweep(honest, 2, design$q)
+  cheaters <- if (is.null(design$q)) kronecker(rep(1, cells), one) else matrix(0, cells * k, 0)
+  at <- arms * (k - 1)
+  rates <- ncol(cheaters)
+  unit <- diag(at + 1 + rates)
+  limits <- rbind(
+    -unit[seq_len(at), ], cbind(kronecker(diag(arms), t(rep(1, k - 1))), -1, matrix(0, arms, rates)),
+    -unit[at + 1 + seq_len(rates), ], c(rep(0, at), rep(1, 1 + rates))
+  )
+  list(
+    matrix = cbind(kronecker(diag(arms), kronecker(design$truth, one)), rep(column_of(honest), arms), cheaters),
+    offset = rep(if (is.null(design$q)) c(1, rep(0, k - 1)) else design$q, cells), limits = limits,
+    ends = c(rep(0, nrow(limits) - 1), 1), inside = c(rep(0.5 / k, at), 0.5, rep(0.5 / k, rates)), honest = at + 1
+  )
+}
+
+# The largest log-likelihood between the limits, with `fixed` times the parameters as at the start: a primal-dual method.
+highest <- function(table, shares, fixed = NULL, start = shares$inside) {
+  rows <- shares$matrix
+  limits <- shares$limits
+  number <- nrow(limits)
+  size <- ncol(rows)
+  people <- sum(table)
+  phi <- start
+  slack <- shares$ends - drop(limits %*% phi)
+  force <- 0.1 * people / number / slack
+  for (step in 1:120) {
+    mu <- pmax(drop(rows %*% phi) + shares$offset, 1e-100)
+    gap <- sum(slack * force)
+    target <- 0.06 * max(gap, 1e-10) / number
+    curvature <- crossprod(rows, rows * (table / mu^2)) + crossprod(limits, limits * (force / slack))
+    diag(curvature) <- diag(curvature) * (1 + 1e-12)
+    score <- drop(crossprod(rows, table / mu))
+    right <- score - drop(crossprod(limits, target / slack))
+    solved <- if (is.null(fixed)) {
+      solve(curvature, right, tol = 0)
+    } else {
+      solve(rbind(cbind(curvature, fixed), c(fixed, 0)), c(right, 0), tol = 0)
+    }
+    move <- solved[seq_len(size)]
+    price <- if (is.null(fixed)) 0 else solved[size + 1] * fixed
+    change <- -drop(limits %*% move)
+    lifted <- (target - force * change) / slack - force
+    slope <- max(abs(score - drop(crossprod(limits, force)) - price))
+    length <- 0.99 / max(0.99, -drop(rows %*% move) / mu, -change / slack)
+    phi <- phi + length * move
+    slack <- slack + length * change
+    force <- force + 0.99 / max(0.99, -lifted / force) * lifted
+    if (gap < 1e-10 && (slope < 1e-4 * max(1, people / 1e4) || abs(sum(score * move)) < 1e-8)) break
+  }
+  list(phi = phi, log_likelihood = sum(table * log(pmax(drop(rows %*% phi) + shares$offset, 1e-100))))
+}
+
+# Where the excess, -critical at the start, passes zero on the way to `far`; `far` where it does not.
+crossing <- function(excess, start, far, critical) {
+  end <- far
+  above <- excess(far)
+  if (above <= 0 || is.nan(start)) return(end)
+  near <- start
+  below <- -critical
+  for (attempt in 0:79) {
+    middle <- if (attempt < 30) near - below * (near - far) / (below - above) else (near + far) / 2
+    found <- excess(middle)
+    if (abs(middle - near) <= 1e-10 || found == 0) return(middle)
+    crossed <- found * below < 0
+    factor <- 1 - found / below
+    above <- if (crossed) below else above * (if (isTRUE(factor > 0)) factor else 0.5)
+    if (crossed) far <- near
+    near <- middle
+    below <- found
+  }
+  near
+}
+
+# Shares above 0 whose weighted sum is `value`.
+with_mean <- function(value, weights) {
+  k <- length(weights)
+  mean <- mean(weights)
+  even <- if (value > mean) (1 - value) / (1 - mean) else value / mean
+  at <- if (value > mean) which.max(weights) else which.min(weights)
+  even / k + (1 - even) * (seq_len(k) == at)
+}
+
+# The likelihood region from each side, and the test of the model: docs/methods.md, and candor/categories/region.py.
+region_of <- function(counts, design, level) {
+  table <- column_of(counts)
+  shares <- possible_shares(design)
+  measures <- measures_of(design)
+  arms <- length(design$arms)
+  k <- length(design$answers)
+  honest <- shares$honest
+  size <- ncol(shares$matrix)
+  free <- highest(table, shares)
+  x <- free$phi[honest]
+  plain <- sqrt(stats::qchisq(level, 1))
+  tail <- function(ratio) 0.75 * stats::pchisq(ratio, 1, lower.tail = FALSE) + 0.25 * stats::pchisq(ratio, 2, lower.tail = FALSE) - 1 + level
+  at_an_end <- sqrt(stats::uniroot(tail, c(0, 1000), tol = 1e-13)$root)
+  of_effects <- if (is.null(design$q) && design$rates_found) at_an_end else plain
+  row_of <- function(arm, weights) {
+    row <- rep(0, size)
+    row[(arm - 1) * (k - 1) + seq_len(k - 1)] <- weights[-1] - weights[1]
+    row
+  }
+  cheaters <- function(share) if (is.null(design$q)) (1 - share) * rep(1 / k, k - 1)
+  even <- rep(list(rep(1 / k, k)), arms)
+  begin <- function(share, prevalences) c(share * unlist(lapply(prevalences, function(one) one[-1])), share, cheaters(share))
+  # The ends of one number: `row` times the parameters is 0 where the number is `value`; x itself, where `moves` is FALSE.
+  ends <- function(row, start, lowest, critical, starting, moves = TRUE) {
+    excess <- function(value) {
+      at <- min(max(value, lowest + 1e-7), 1 - 1e-7)
+      if (moves) row[honest] <- row[honest] - at
+      found <- highest(table, shares, fixed = row, start = starting(at))
+      sqrt(max(2 * (free$log_likelihood - found$log_likelihood), 0)) - critical
+    }
+    clean <- if (!is.nan(start) && abs(start - round(start)) < 1e-5) round(start) else start
+    list(best = clean, low = crossing(excess, start, lowest, critical), high = crossing(excess, start, 1, critical))
+  }
+  ratio <- function(row) if (x > 1e-5) sum(row * free$phi) / x else NaN
+  unit <- as.numeric(seq_len(size) == honest)
+  several <- function(of) lapply(seq_along(measures$kind), of)
+  prevalences <- lapply(seq_len(arms), function(arm) several(function(m) {
+    weights <- measures$weights[m, ]
+    row <- row_of(arm, weights) + weights[1] * unit
+    ends(row, ratio(row), 0, plain, function(at) begin(0.5, replace(even, arm, list(with_mean(at, weights)))))
+  }))
+  effects <- lapply(design$treatments, function(arm) several(function(m) {
+    weights <- measures$weights[m, ]
+    row <- row_of(arm, weights) - row_of(design$control, weights)
+    two <- function(at) list(with_mean((1 + at) / 2, weights), with_mean((1 - at) / 2, weights))
+    ends(row, ratio(row), -1, of_effects, function(at) begin(0.5, replace(even, c(arm, design$control), two(at))))
+  }))
+  x_ends <- ends(unit, x, 0, at_an_end, function(at) begin(at, even), moves = FALSE)
+  found <- svd(shares$matrix)
+  basis <- found$u[, found$d > found$d[1] * 1e-9, drop = FALSE]
+  inside <- drop(crossprod(basis, shares$matrix %*% shares$inside))
+  unlimited <- highest(table, list(matrix = basis, offset = shares$offset, limits = -basis, ends = shares$offset, inside = inside))
+  df <- ncol(basis)
+  statistic <- max(2 * (unlimited$log_likelihood - free$log_likelihood), 0)
+  p <- mean(stats::pchisq(statistic, c(df - 1, df), lower.tail = FALSE))
+  # The last digits of a statistic of almost 0 are rounding, and its p-value, almost 1, magnifies them: it is not compared.
+  test <- c(list(statistic = statistic, df = df), if (statistic > 1e-6) list(p_value = p))
+  list(x = x_ends, prevalences = prevalences, effects = effects, test = test, contradicted = p < 1 - level)
+}
+
+# plus + (row * beta) / x with its error; with `cut`, an x above 1 becomes 1.
+named_ratio <- function(fit, covariance, honest, row, plus = 0, cut = FALSE) {
+  if (is.null(honest) || fit$beta[honest] <= ROUNDING) return(NULL)
+  x <- if (cut) min(fit$beta[honest], 1) else fit$beta[honest]
+  with_honest <- sum(row * covariance[honest, ]) / covariance[honest, honest]
+  found <- (sum(row * fit$beta) - with_honest * (fit$beta[honest] - x)) / x
+  gradient <- row / x
+  gradient[honest] <- gradient[honest] - found / x
+  list(value = plus + found, error = sqrt(max(sum(gradient * covariance %*% gradient), 0)))
+}
+
+named_outcome <- function(counts, design, level, background = FALSE) {
+  if (any(apply(counts, 1:2, sum) == 0)) return(list(n = sum(counts)))
+  if (background && length(design$arms) > 1) {
+    # No arm changes what is asked: everybody together, and the tests of the arms beside it.
+    together <- array(apply(counts, 2:3, sum), c(1, dim(counts)[-1]))
+    found <- named_outcome(together, utils::modifyList(design, list(arms = "all arms", control = 1L, treatments = integer())), level)
+    found$no_effect <- no_effect_of(named_fit(counts, design), design)
+    return(found)
+  }
+  z <- stats::qnorm((1 + level) / 2)
+  fit <- named_fit(counts, design)
+  honest <- fit$model$honest
+  region <- region_of(counts, design, level)
+  contradicted <- region$contradicted
+  measures <- measures_of(design)
+  several <- seq_along(measures$kind)
+  spread <- measures$high - measures$low
+  x <- if (is.null(honest)) NaN else fit$beta[honest]
+  interval <- function(one, low, high) {
+    if (contradicted) return(list(kind = "empty", low = NULL, high = NULL, level = level))
+    list(kind = "likelihood", low = low + (high - low) * one$low, high = low + (high - low) * one$high, level = level)
+  }
+  # A value that is not told stays in the list as NULL.
+  told <- function(value) if (!is.null(value) && !is.nan(value)) value
+  row_of <- function(arm, weights) {
+    row <- rep(0, length(fit$beta))
+    row[(arm - 1) * (fit$model$k - 1) + seq_len(fit$model$k - 1)] <- weights[-1] - weights[1]
+    row
+  }
+  apart <- function(arm, m) row_of(arm, measures$weights[m, ]) - row_of(design$control, measures$weights[m, ])
+  ratio <- function(...) named_ratio(fit, fit$covariance, honest, ...)
+  largest <- max(0, vapply(design$treatments, function(arm) max(vapply(several, function(m) abs(sum(apart(arm, m) * fit$beta)), 1)), 1))
+  possible <- isTRUE(largest - ROUNDING <= x && x <= 1 + ROUNDING)
+  cheaters <- list(
+    value = if (!is.null(honest) && !contradicted) if (possible) min(max(1 - x, 0), 1) else 1 - region$x$best, raw = told(1 - x),
+    standard_error = if (!is.null(honest)) sqrt(fit$covariance[honest, honest]),
+    interval = interval(list(low = 1 - region$x$high, high = 1 - region$x$low), 0, 1)
+  )
+  effects <- do.call(c, lapply(seq_along(design$treatments), function(at) lapply(several, function(m) {
+    row <- apart(design$treatments[at], m)
+    delta <- spread[m] * sum(row * fit$beta)
+    errors <- vapply(list(fit$covariance, fit$without[[at]]), function(one) spread[m] * sqrt(sum(row * one %*% row)), 1)
+    raw <- ratio(row)
+    cut <- ratio(row, cut = TRUE)
+    ends <- region$effects[[at]][[m]]
+    list(
+      treatment = design$arms[design$treatments[at]], control = design$arms[design$control], measure = measures$kind[m],
+      category = if (!is.na(measures$category[m])) measures$category[m],
+      value = if (!contradicted) {
+        if (possible && !is.null(raw)) spread[m] * raw$value else if (design$found) told(spread[m] * ends$best)
+      },
+      standard_error = if (!is.null(cut)) spread[m] * cut$error, interval = interval(ends, 0, spread[m]),
+      wald = if (!is.null(raw) && !contradicted) {
+        list(kind = "wald", low = spread[m] * (raw$value - z * cut$error), high = spread[m] * (raw$value + z * cut$error), level = level)
+      },
+      p_value = NULL, adjusted_p_value = NULL, honest_times_effect = list(
+        value = delta, standard_error = errors[1], p_value = stats::pchisq((delta / max(errors))^2, 1, lower.tail = FALSE)
+      )
+    )
+  })))
+  list(
+    n = sum(counts), identified = design$found, cheater_proportion = cheaters, no_effect = no_effect_of(fit, design),
+    effects = with_holm(as.list(effects), length(design$answers)), model_test = region$test, specification_test = fit$test,
+    prevalence = named_prevalence(fit, region, design, ratio, row_of, interval, contradicted)
+  )
+}
+
+# The fit with its covariance, those covariances without an effect of each treatment, and Pearson's test of the model.
+named_fit <- function(counts, design) {
+  table <- column_of(counts)
+  model <- named_model(design)
+  fit <- likely_shares(table, model)
+  others <- model$k - 1
+  without <- lapply(design$treatments, function(arm) {
+    columns <- (arm - 1) * others + seq_len(others)
+    control <- (design$control - 1) * others + seq_len(others)
+    alike <- model$matrix
+    alike[, control] <- alike[, control] + alike[, columns]
+    alike <- alike[, -columns, drop = FALSE]
+    inverse_gram(model$matrix, likely_shares(table, model, alike)$weights) * sum(table) / max(sum(table) - ncol(alike), 1)
+  })
+  df <- length(table) / model$k * others - length(fit$beta)
+  people <- people_of(table, model$k)
+  statistic <- sum((table - fit$shares * people)^2 * fit$weights / people^2)
+  test <- if (df) list(statistic = statistic, df = df, p_value = stats::pchisq(max(statistic, 0), df, lower.tail = FALSE))
+  c(fit, list(model = model, covariance = inverse_gram(model$matrix, fit$weights), without = without, test = test))
+}
+
+# No effect on any answer: the smaller of two chi-squares, with the covariance at the estimates and with the one without an effect.
+no_effect_of <- function(fit, design) {
+  others <- fit$model$k - 1
+  statistics <- vapply(seq_along(design$treatments), function(at) {
+    row <- function(arm) diag(length(fit$beta))[(arm - 1) * others + seq_len(others), , drop = FALSE]
+    contrast <- row(design$treatments[at]) - row(design$control)
+    delta <- drop(contrast %*% fit$beta)
+    min(vapply(list(fit$covariance, fit$without[[at]]), function(one) {
+      sum(delta * solve(contrast %*% one %*% t(contrast), delta, tol = 0))
+    }, 1))
+  }, 1)
+  p <- stats::pchisq(statistics, others, lower.tail = FALSE)
+  adjusted <- stats::p.adjust(p, "holm")
+  lapply(seq_along(p), function(at) list(
+    treatment = design$arms[design$treatments[at]], control = design$arms[design$control], statistic = statistics[at], df = others,
+    p_value = p[at], adjusted_p_value = adjusted[at]
+  ))
+}
+
+# Holm's adjustment over all effects on numbers of one kind; two answers have one test, not two.
+with_holm <- function(effects, answers) {
+  kinds <- vapply(effects, `[[`, "", "measure")
+  p <- vapply(effects, function(one) one$honest_times_effect$p_value, 1)
+  for (kind in unique(kinds)) {
+    places <- which(kinds == kind)
+    adjusted <- if (kind == "category" && answers == 2) {
+      rep(stats::p.adjust(p[places][c(TRUE, FALSE)], "holm"), each = 2)
+    } else stats::p.adjust(p[places], "holm")
+    for (at in seq_along(places)) effects[[places[at]]][c("p_value", "adjusted_p_value")] <- c(p[places[at]], adjusted[at])
+  }
+  effects
+}
+
+# One for each arm and measure; where the design leaves them open, only the intervals of a study with one arm.
+named_prevalence <- function(fit, region, design, ratio, row_of, interval, contradicted) {
+  if (!design$prevalence && length(design$arms) > 1) return(list())
+  measures <- measures_of(design)
+  share <- function(arm, weights) if (design$prevalence) ratio(row_of(arm, weights), plus = weights[1])
+  do.call(c, lapply(seq_along(design$arms), function(arm) {
+    each <- lapply(seq_along(design$answers), function(c) share(arm, as.numeric(seq_along(design$answers) == c))$value)
+    possible <- design$prevalence && fit$beta[fit$model$honest] <= 1 && all(vapply(each, function(one) isTRUE(one >= 0 && one <= 1), NA))
+    lapply(seq_along(measures$kind), function(m) {
+      raw <- share(arm, measures$weights[m, ])
+      ends <- region$prevalences[[arm]][[m]]
+      low <- measures$low[m]
+      spread <- measures$high[m] - low
+      list(
+        arm = design$arms[arm], measure = measures$kind[m], category = if (!is.na(measures$category[m])) measures$category[m],
+        value = if (design$prevalence && !contradicted) {
+          if (possible) low + spread * raw$value else if (!is.nan(ends$best)) low + spread * ends$best
+        },
+        standard_error = if (!is.null(raw) && !contradicted) spread * raw$error, interval = interval(ends, low, measures$high[m])
+      )
+    })
+  }))
+}
+
+# The number of rows by arm, subsample and named answer; rows without an answer are left out.
+named_counts <- function(rows, column, design) {
+  given <- rows[rows[[column]] != "", ]
+  table <- table(factor(given$arm, design$arms), factor(given$subsample, design$names), factor(given[[column]], design$answers))
+  array(as.numeric(table), dim(table))
+}
+
 # The part of results.json that is computed here; of that file come the level, and whether answers contradict the model.
 recomputed <- function(rows, protocol, results) {
-  design <- design_of(protocol$design)
+  design <- if (length(protocol$questions)) design_of(protocol$design)
   level <- if (is.null(results$level)) 0.95 else results$level
   outcomes <- lapply(protocol$questions, function(question) {
     counts <- counts_of(rows, question$column, design)
     p <- results$outcomes[[question$name]]$model_test$p_value
     if (identical(protocol$allocation$unit, "cluster")) list(n = sum(counts)) else outcome_of(counts, design, level, isTRUE(p < 1 - level))
   })
-  list(n = nrow(rows), outcomes = stats::setNames(outcomes, vapply(protocol$questions, `[[`, "", "name")))
+  named <- lapply(protocol$category_questions, function(question) {
+    design <- named_design(question$design)
+    counts <- named_counts(rows, question$column, design)
+    if (identical(protocol$allocation$unit, "cluster")) return(list(n = sum(counts)))
+    named_outcome(counts, design, level, identical(question$purpose, "background"))
+  })
+  found <- list(n = nrow(rows), outcomes = stats::setNames(outcomes, vapply(protocol$questions, `[[`, "", "name")))
+  if (length(named)) found$categories <- stats::setNames(named, vapply(protocol$category_questions, `[[`, "", "name"))
+  found
 }
 
 # A matrix of place, computed and published value, one row for each value that was computed, with whether they are the same.
@@ -434,7 +861,7 @@ compared <- function(again, published, place = NULL) {
       other <- if (!is.null(name)) {
         if (is.list(published)) published[[name]]
       } else {
-        marks <- intersect(c("method", "treatment", "arm"), names(one))
+        marks <- intersect(c("method", "treatment", "arm", "measure", "category"), names(one))
         Find(function(each) all(vapply(marks, function(mark) identical(each[[mark]], one[[mark]]), NA)), published)
       }
       compared(one, other, c(place, if (is.null(name)) at - 1 else name))
@@ -459,7 +886,22 @@ show_outcome <- function(outcome) {
     cat(sprintf("  %s against %s, %s: %s\n", one$treatment, one$control, one$method, said))
   }
   for (one in outcome$prevalence) if (!is.null(one$value)) cat(sprintf("  yes in %s: %.4f\n", one$arm, one$value))
+  show_cheaters(outcome)
+}
+
+show_cheaters <- function(outcome) {
   if (!is.null(outcome$cheater_proportion$value)) cat(sprintf("  do not follow the die: %.4f\n", outcome$cheater_proportion$value))
+}
+
+show_named <- function(outcome) {
+  about <- function(one) if (is.null(one$category)) "mean score" else if (one$measure == "at_least") paste("at least", one$category) else one$category
+  said <- function(one, form) {
+    ends <- if (!is.null(one$interval$low)) sprintf(paste0(" (", form, " to ", form, ")"), one$interval$low, one$interval$high) else ""
+    paste0(if (is.null(one$value)) "not told by the design, or contradicted" else sprintf(form, one$value), ends)
+  }
+  for (one in outcome$effects) cat(sprintf("  %s against %s, %s: %s\n", one$treatment, one$control, about(one), said(one, "%+.4f")))
+  for (one in outcome$prevalence) cat(sprintf("  %s in %s: %s\n", about(one), one$arm, said(one, "%.4f")))
+  show_cheaters(outcome)
 }
 
 main <- function(folder, key = file.path(folder, KEY)) {
@@ -476,8 +918,7 @@ main <- function(folder, key = file.path(folder, KEY)) {
     }
     for (question in protocol$category_questions) {
       cat(question$text, "\n", sep = "")
-      cat("  not computed here, because its answers are named: its estimates are in results.json under categories,\n")
-      cat("  and replicate.py, which needs Candor's library, computes them again\n")
+      show_named(again$categories[[question$name]])
     }
     different <- values[!values$same, ]
     cat(sprintf("%s: published %s, computed again %s\n", different$place, different$published, different$again), sep = "")

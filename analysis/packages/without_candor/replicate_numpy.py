@@ -1,14 +1,14 @@
 """Check the files of a data package and compute its estimates again, without Candor: `python replicate_numpy.py`, in their folder.
 
-The formulas are those of Candor's docs/methods.md. Needs Python 3.10 or later with NumPy, and check_files.py beside it. Exit 0:
-every file is as it was signed, and every number that is computed here is the published one to 1e-9. Exit 1: a file was changed or is
-missing, or a number differs. Without another key, as in `python replicate_numpy.py . signing-key.pem`, the signature is checked by the key
-in the package, which proves less.
+The formulas are those of Candor's docs/methods.md. Needs Python 3.10 or later with NumPy, and check_files.py,
+named_answers.py and likelihood_region.py beside it. Exit 0: every file is as it was signed, and every number that is computed here is the
+published one to 1e-9. Exit 1: a file was changed or is missing, or a number differs. Without another key, as in `python replicate_numpy.py
+. signing-key.pem`, the signature is checked by the key in the package, which proves less.
 
-Computed are effects by both methods, people who do not follow the die, and prevalence, with standard errors, p-values, Holm's adjustment,
-Fieller's and Wald's intervals, and the test of the model. Left to replicate.py, which needs Candor's library: intervals by likelihood,
-the bootstrap, sequences, planned tests, estimates at the edge of what is possible, studies that assigned whole sections, analytics.json
-and records.json. So are questions whose answers are named categories; this program names them.
+Computed is every number about questions whose answers are named, intervals by likelihood too. Yes/no questions have effects by both
+methods, people who do not follow the die, and prevalence, with standard errors, p-values, Holm's adjustment, Fieller's and Wald's
+intervals, and the test of the model. Left to replicate.py, which needs Candor's library: their intervals by likelihood, the bootstrap,
+sequences, planned tests, estimates at the edge of what is possible, studies that assigned whole sections, analytics.json and records.json.
 
 THE WRONG ANALYSIS compares the shares of reported "yes". The die dictated some reports, so it estimates x · truth · τ and not the effect τ:
 x is the share of people who follow the die, truth = 1 - forced no - forced yes. Right is τ = (difference of the shares) / (x · truth).
@@ -307,7 +307,11 @@ def recomputed(rows: list[dict[str, str]], protocol: Found, results: Found) -> F
         test = results["outcomes"].get(question["name"], {}).get("model_test")
         contradicted = bool(test and test["p_value"] < 1 - level)
         outcomes[question["name"]] = {"n": int(counts.sum())} if whole else outcome_of(counts, design, level, contradicted)
-    return {"n": len(rows), "outcomes": outcomes}
+    found: Found = {"n": len(rows), "outcomes": outcomes}
+    if named := protocol.get("category_questions"):
+        estimate = runpy.run_path(str(Path(__file__).resolve().with_name("named_answers.py")))["recomputed"]
+        found["categories"] = {question["name"]: estimate(rows, question, level) for question in named}
+    return found
 
 
 def compared(again: object, published: object, place: str = "") -> Iterator[tuple[str, object, object]]:
@@ -319,8 +323,10 @@ def compared(again: object, published: object, place: str = "") -> Iterator[tupl
     elif isinstance(again, list):
         others = published if isinstance(published, list) else []
         for at, one in enumerate(again):
-            names = [name for name in ("method", "treatment", "arm") if name in one]
-            alike = [other for other in others if all(other.get(name) == one[name] for name in names)]
+            alike = others[at : at + 1]
+            if isinstance(one, dict):
+                names = [name for name in ("method", "treatment", "arm", "measure", "category") if name in one]
+                alike = [other for other in others if all(other.get(name) == one[name] for name in names)]
             yield from compared(one, alike[0] if alike else None, f"{place}.{at}")
     else:
         yield place, again, published
@@ -349,8 +355,7 @@ def main(folder: Path, key: bytes | None = None) -> int:
         show(again["outcomes"][question["name"]])
     for question in protocol.get("category_questions", ()):
         print(question.get("text", question["name"]))
-        print("  not computed here, because its answers are named: its estimates are in results.json under categories,")
-        print("  and replicate.py, which needs Candor's library, computes them again")
+        show_named(again["categories"][question["name"]])
     for place, found, published in different:
         print(f"{place}: published {published}, computed again {found}")
     print(f"{len(values)} numbers were computed again, {len(different)} differ from those that were published.")
@@ -366,6 +371,18 @@ def show(outcome: Found) -> None:
     for one in outcome.get("prevalence", ()):
         if one.get("value") is not None:
             print(f"  yes in {one['arm']}: {one['value']:.4f}")
+    if outcome.get("cheater_proportion", {}).get("value") is not None:
+        print(f"  do not follow the die: {outcome['cheater_proportion']['value']:.4f}")
+
+
+def show_named(outcome: Found) -> None:
+    """The estimates of one question with named answers, for people."""
+    for one in [*outcome.get("effects", ()), *outcome.get("prevalence", ())]:
+        what = one["category"] and (f"at least {one['category']}" if one["measure"] == "at_least" else one["category"])
+        who = f"{one['treatment']} against {one['control']}" if "treatment" in one else one["arm"]
+        value, ends = one["value"], one["interval"]
+        said = "none" if value is None else f"{value:+.4f}" if "treatment" in one else f"{value:.4f}"
+        print(f"  {who}, {what or 'mean score'}: {said}" + ("" if ends["low"] is None else f" ({ends['low']:.4f} to {ends['high']:.4f})"))
     if outcome.get("cheater_proportion", {}).get("value") is not None:
         print(f"  do not follow the die: {outcome['cheater_proportion']['value']:.4f}")
 

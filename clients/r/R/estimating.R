@@ -1,4 +1,4 @@
-# Estimates as data frames: one row for each effect, each prevalence, and each question.
+# Estimates as data frames: one row for each effect, each prevalence, and each question; those of named answers by themselves.
 
 candor_estimate <- function(data, design = NULL, outcomes = NULL, level = 0.95) {
   if (!is.numeric(level) || length(level) != 1 || is.na(level) || level <= 0 || level >= 1) stop("expected a level between 0 and 1", call. = FALSE)
@@ -10,15 +10,24 @@ candor_estimate <- function(data, design = NULL, outcomes = NULL, level = 0.95) 
   if (is.null(design)) stop("expected a design: a list, or the path of a protocol.json or a design.json", call. = FALSE)
   document <- candor_design(design)
   if (is.null(outcomes)) outcomes <- setdiff(names(data), c("arm", "subsample"))
-  rows <- checked_rows(data, document, outcomes)
   questions <- lapply(outcomes, function(name) list(name = name, column = name))
-  estimated(rows, list(design = document, questions = questions), list(level = level))
+  named <- vapply(questions, function(one) !is.null(design_of_named(document, one$name)), NA)
+  for (at in which(named)) questions[[at]]$design <- design_of_named(document, outcomes[at])
+  protocol <- list(design = document, questions = questions[!named], category_questions = questions[named])
+  estimated(checked_rows(data, protocol), protocol, list(level = level))
+}
+
+# The design of a question whose answers are named: the one that was given, or that of the question or column of this name in a protocol.
+design_of_named <- function(document, name) {
+  if (!is.null(document$categories)) return(document)
+  for (one in document$category_questions) if (name %in% c(one$name, one$column)) return(one$design)
+  NULL
 }
 
 estimate_of_package <- function(package, outcomes, level) {
   protocol <- package$protocol
-  names <- vapply(protocol$questions, `[[`, "", "name")
-  if (!length(names)) stop("the questions of this package have named answers: Candor's own library estimates them (replicate.py)", call. = FALSE)
+  every <- c(protocol$questions, protocol$category_questions)
+  names <- vapply(every, `[[`, "", "name")
   if (is.null(outcomes)) outcomes <- names
   if (length(unknown <- setdiff(outcomes, names))) {
     stop(sprintf("the package has the questions %s; %s is none of them", paste(names, collapse = ", "), unknown[1]), call. = FALSE)
@@ -26,21 +35,25 @@ estimate_of_package <- function(package, outcomes, level) {
   if (identical(protocol$allocation$unit, "cluster")) {
     stop("this study assigned whole sections: its intervals need Candor's own library (replicate.py in the package)", call. = FALSE)
   }
-  protocol$questions <- protocol$questions[match(outcomes, names)]
-  columns <- vapply(protocol$questions, `[[`, "", "column")
-  checked_rows(package$data, protocol$design, columns)
+  chosen <- every[match(outcomes, names)]
+  named <- !vapply(chosen, function(one) is.null(one$design), NA)
+  protocol$questions <- chosen[!named]
+  protocol$category_questions <- chosen[named]
+  checked_rows(package$data, protocol)
   results <- package$results
   if (!is.null(level)) results$level <- level
   estimated(package$data, protocol, results)
 }
 
 # Arms, subsamples and answers as text, as replicate.R reads them; whatever is not understood is refused by column and row.
-checked_rows <- function(data, document, outcomes) {
-  if (missing <- sum(!c("arm", "subsample", outcomes) %in% names(data))) {
-    absent <- setdiff(c("arm", "subsample", outcomes), names(data))
+checked_rows <- function(data, protocol) {
+  questions <- c(protocol$questions, protocol$category_questions)
+  columns <- vapply(questions, `[[`, "", "column")
+  if (length(absent <- setdiff(c("arm", "subsample", columns), names(data)))) {
     stop(sprintf("expected the columns arm, subsample and one for each question; %s is missing", paste(absent, collapse = ", ")), call. = FALSE)
   }
-  if (!length(outcomes)) stop("expected at least one column of answers beside arm and subsample", call. = FALSE)
+  if (!length(columns)) stop("expected at least one column of answers beside arm and subsample", call. = FALSE)
+  document <- protocol$design
   known <- list(arm = unlist(document$arms), subsample = names(document$subsamples))
   for (name in names(known)) {
     data[[name]] <- as.character(data[[name]])
@@ -49,24 +62,28 @@ checked_rows <- function(data, document, outcomes) {
       stop(sprintf("%s, row %d: expected one of %s, found %s", name, wrong[1], paste(known[[name]], collapse = ", "), data[[name]][wrong[1]]), call. = FALSE)
     }
   }
-  for (name in outcomes) {
-    given <- data[[name]]
+  for (one in questions) {
+    given <- data[[one$column]]
+    answers <- if (is.null(one$design)) c("0", "1") else named_design(one$design)$answers
     text <- if (is.logical(given)) as.character(as.integer(given)) else trimws(as.character(given))
     text[is.na(text)] <- ""
-    wrong <- which(!text %in% c("0", "1", ""))
-    if (length(wrong)) stop(sprintf("%s, row %d: expected 0, 1 or nothing, found %s", name, wrong[1], text[wrong[1]]), call. = FALSE)
-    data[[name]] <- text
+    wrong <- which(!text %in% c(answers, ""))
+    if (length(wrong)) {
+      stop(sprintf("%s, row %d: expected %s or nothing, found %s", one$column, wrong[1], paste(answers, collapse = ", "), text[wrong[1]]), call. = FALSE)
+    }
+    data[[one$column]] <- text
   }
   data
 }
 
 estimated <- function(rows, protocol, results) {
-  outcomes <- recomputed(rows, protocol, results)$outcomes
+  again <- recomputed(rows, protocol, results)
+  outcomes <- again$outcomes
   number <- function(value) if (is.null(value)) NA_real_ else as.numeric(value)
   text <- function(value) if (is.null(value)) NA_character_ else value
   # A data frame with the columns of `row`, also where there is nothing to put into it.
-  table <- function(of, row) {
-    found <- Map(function(question, outcome) do.call(rbind, lapply(of(outcome), row, question = question)), names(outcomes), outcomes)
+  table <- function(of, row, from = outcomes) {
+    found <- Map(function(question, outcome) do.call(rbind, lapply(of(outcome), row, question = question)), names(from), from)
     found <- do.call(rbind, c(list(row(list(), question = "")[0, ]), found))
     rownames(found) <- NULL
     found
@@ -82,13 +99,31 @@ estimated <- function(rows, protocol, results) {
   ))
   questions <- table(list, function(one, question) data.frame(
     question = question, n = number(one$n), cheaters = number(one$cheater_proportion$value), cheaters_raw = number(one$cheater_proportion$raw),
-    cheaters_std_error = number(one$cheater_proportion$standard_error), test_statistic = number(one$specification_test$statistic),
+    cheaters_std_error = number(one$cheater_proportion$standard_error), cheaters_low = number(one$cheater_proportion$interval$low),
+    cheaters_high = number(one$cheater_proportion$interval$high), test_statistic = number(one$specification_test$statistic),
     test_df = number(one$specification_test$df), test_p_value = number(one$specification_test$p_value)
-  ))
+  ), c(outcomes, again$categories))
+  answer_effects <- table(function(outcome) outcome$effects, function(one, question) data.frame(
+    question = question, treatment = text(one$treatment), control = text(one$control), measure = text(one$measure),
+    category = text(one$category), estimate = number(one$value), std_error = number(one$standard_error), low = number(one$interval$low),
+    high = number(one$interval$high), wald_low = number(one$wald$low), wald_high = number(one$wald$high), p_value = number(one$p_value),
+    adjusted_p_value = number(one$adjusted_p_value)
+  ), again$categories)
+  answer_shares <- table(function(outcome) outcome$prevalence, function(one, question) data.frame(
+    question = question, arm = text(one$arm), measure = text(one$measure), category = text(one$category), estimate = number(one$value),
+    std_error = number(one$standard_error), low = number(one$interval$low), high = number(one$interval$high)
+  ), again$categories)
+  answer_tests <- table(function(outcome) outcome$no_effect, function(one, question) data.frame(
+    question = question, treatment = text(one$treatment), control = text(one$control), statistic = number(one$statistic),
+    df = number(one$df), p_value = number(one$p_value), adjusted_p_value = number(one$adjusted_p_value)
+  ), again$categories)
   # Of raw data nobody has tested by likelihood whether they contradict the design: candor_read() brings that test along.
   tested <- all(vapply(protocol$questions, function(one) !is.null(results$outcomes[[one$name]]), NA))
   level <- if (is.null(results$level)) 0.95 else results$level
-  found <- list(effects = effects, prevalence = prevalence, questions = questions, tested = tested, level = level, design = protocol$design)
+  found <- list(
+    effects = effects, prevalence = prevalence, questions = questions, answer_effects = answer_effects, answer_shares = answer_shares,
+    answer_tests = answer_tests, tested = tested, level = level, design = protocol$design
+  )
   structure(found, class = "candor_estimate")
 }
 
@@ -104,9 +139,22 @@ print.candor_estimate <- function(x, digits = 3, ...) {
     cat("\nYes among them, by arm\n")
     print(x$prevalence, digits = digits, row.names = FALSE)
   }
+  if (nrow(x$answer_tests)) {
+    cat("\nTests of no effect on any of the named answers\n")
+    print(x$answer_tests[c("question", "treatment", "control", "statistic", "df", "p_value")], digits = digits, row.names = FALSE)
+  }
+  if (nrow(x$answer_effects)) {
+    cat(sprintf("\nEffects on named answers, with intervals by likelihood of %g %%\n", 100 * x$level))
+    shown <- x$answer_effects[c("question", "treatment", "control", "measure", "category", "estimate", "std_error", "low", "high", "p_value")]
+    print(shown, digits = digits, row.names = FALSE)
+  }
+  if (nrow(x$answer_shares)) {
+    cat("\nShares of named answers, by arm\n")
+    print(x$answer_shares, digits = digits, row.names = FALSE)
+  }
   cat("\nPeople who do not follow the die\n")
   print(x$questions[c("question", "n", "cheaters", "cheaters_std_error", "test_p_value")], digits = digits, row.names = FALSE)
-  cat("\nNA: not told by the design, or at the edge of what is possible; Candor's own library gives the likelihood region there.\n")
+  cat("\nNA: not told by the design or, of yes/no questions, at the edge of what is possible; Candor's own library gives the likelihood region there.\n")
   if (!x$tested) cat("Whether the answers contradict the design was not tested by likelihood: `candor estimate` does that.\n")
   invisible(x)
 }

@@ -28,6 +28,9 @@ check <- function(one, other, what, edge = FALSE) {
 
 # The texts of the protocol and of the results, cut out of the committed file as they are.
 cases <- read_json("cases.json")
+is_named <- vapply(cases, function(case) length(case$protocol$category_questions) > 0, NA)
+named_cases <- cases[is_named]
+cases <- cases[!is_named]
 for (number in seq_along(cases)) {
   case <- cases[[number]]
   data <- written(case, file.path(tempdir(), number))
@@ -64,7 +67,47 @@ for (number in seq_along(cases)) {
 cat(compared, "numbers are those of the library,", estimates, "of them effects\n")
 stopifnot(compared > 250L, estimates > 20L)
 
+# ---- Questions whose answers are named: from a package, and from a data frame with the design alone.
+
+numbers <- 0L
+for (number in seq_along(named_cases)) {
+  case <- named_cases[[number]]
+  data <- written(case, file.path(tempdir(), paste0("named", number)))
+  package <- structure(list(path = "case", protocol = case$protocol, results = case$results, data = data), class = "candor_package")
+  values <- candor_compare(package)
+  if (!all(values$same)) stop(paste(values$place[!values$same][1], "is not that of the library"))
+  numbers <- numbers + nrow(values)
+  named <- candor_estimate(package)
+  stopifnot(setequal(named$questions$question, names(case$results$categories)))
+  for (question in names(case$results$categories)) {
+    published <- case$results$categories[[question]]
+    effects <- named$answer_effects[named$answer_effects$question == question, ]
+    for (at in seq_along(published$effects)) {
+      one <- published$effects[[at]]
+      check(effects$estimate[at], one$value, question)
+      check(effects$low[at], one$interval$low, question)
+      check(effects$wald_high[at], one$wald$high, question)
+      check(effects$adjusted_p_value[at], one$adjusted_p_value, question)
+    }
+    shares <- named$answer_shares[named$answer_shares$question == question, ]
+    for (at in seq_along(published$prevalence)) check(shares$high[at], published$prevalence[[at]]$interval$high, question)
+    check(named$questions$cheaters_low[named$questions$question == question], published$cheater_proportion$interval$low, question)
+  }
+  of_one <- case$protocol$category_questions[[1]]
+  if (is.null(of_one$purpose)) {
+    alone <- candor_estimate(data[c("arm", "subsample", of_one$column)], of_one$design)
+    stopifnot(identical(alone$answer_effects$estimate, named$answer_effects$estimate[named$answer_effects$question == of_one$name]))
+    again <- candor_estimate(data[c("arm", "subsample", of_one$column)], case$protocol)
+    stopifnot(identical(alone$answer_effects, again$answer_effects), alone$tested)
+  }
+}
+cat(numbers, "numbers about named answers are those of the library\n")
+stopifnot(numbers > 1000L)
+
 grDevices::pdf(NULL)
+two_arms <- Find(function(case) length(case$protocol$design$arms) > 1, named_cases)
+named <- candor_estimate(written(two_arms, file.path(tempdir(), "two")), two_arms$protocol, outcomes = "answer_of_300")
+stopifnot(nrow(plot(named)) > 0, nrow(named$effects) == 0, any(grepl("named answers", capture.output(print(named)))))
 stopifnot(nrow(plot(found)) > 0)
 invisible(capture.output(print(found)))
 stopifnot(identical(as.data.frame(found), found$effects))
@@ -96,6 +139,15 @@ refused(candor_design(list(arms = "a")), "this one has no control")
 refused(candor_design(utils::modifyList(design, list(control = "x"))), "the control is one of the arms")
 wrong <- utils::modifyList(design, list(subsamples = list("1" = list(forced_no = "5/6", forced_yes = "1/6"))))
 refused(candor_design(wrong), "with a sum below 1, found 5/6 and 1/6")
+refused(plot(named, answers = FALSE), "all questions have named answers")
+refused(plot(found, answers = TRUE), "no question has named answers")
+never <- two_arms$protocol$category_questions[[1]]$design
+row <- data.frame(arm = never$arms[[1]], subsample = "1", copying = "sometimes")
+refused(candor_estimate(row, never), "copying, row 1: expected never, once")
+refused(candor_design(utils::modifyList(never, list(categories = c("never", "never")))), "2 to 6 different categories")
+refused(candor_design(utils::modifyList(never, list(scores = c(2, 1, 3)))), "increasing scores, one for each category")
+refused(candor_design(utils::modifyList(never, list(cheater_model = "always_no"))), "expected a cheater_model that is")
+refused(candor_design(utils::modifyList(never, list(subsamples = list("1" = list(once = NULL))))), "once is missing")
 refused(candor_read("absent.zip"), "there is nothing at absent.zip")
 refused(candor_read("cases.json"), "is neither a folder nor a ZIP file")
 refused(candor_read(tempdir()), "it has no protocol.json")

@@ -46,10 +46,13 @@ def role_of(sociallogin: "SocialLogin") -> Role:
 
 
 def groups_in(claims: Mapping[str, object], claim: str) -> set[str]:
-    """The groups that the identity provider names, in the user information or in the token; `realm.roles` is `roles` within `realm`."""
+    """The groups that the identity provider names: in an attribute of SAML, in the user information or in the token of OpenID Connect.
+
+    There `realm.roles` is `roles` within `realm`; names of attributes have dots of their own.
+    """
     found: set[str] = set()
-    for value in (claims.get("userinfo"), claims.get("id_token")):
-        for name in claim.split("."):
+    for value, names in ((claims, [claim]), *((claims.get(part), claim.split(".")) for part in ("userinfo", "id_token"))):
+        for name in names:
             value = value.get(name) if isinstance(value, Mapping) else None
         found |= {value} if isinstance(value, str) else {one for one in value if isinstance(one, str)} if isinstance(value, list) else set()
     return found

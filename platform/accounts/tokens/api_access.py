@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from rest_framework.authentication import TokenAuthentication
@@ -24,10 +25,25 @@ class ApiTokenAuthentication(TokenAuthentication):
     def authenticate_credentials(self, key: str) -> tuple[User, ApiToken]:
         """Unknown and expired tokens get the same answer as those of accounts that are switched off."""
         token = ApiToken.objects.select_related("user").filter(token_hash=hash_of_api_token(key)).first()
-        if token is None or token.last_day < timezone.localdate() or not token.user.is_active:
+        if token is None or not lives(token):
             record_refused_token(token)
             raise AuthenticationFailed(_("This token is unknown, revoked or out of date."))
         return token.user, token
+
+
+def lives(token: ApiToken) -> bool:
+    """Whether a token opens anything today."""
+    return token.last_day >= timezone.localdate() and token.user.is_active
+
+
+def sender_of(request: HttpRequest) -> tuple[User, str] | None:
+    """The account that sends a request, and the token by which it says so: empty for a session. None: a stranger. Nothing is recorded."""
+    scheme, _space, key = request.headers.get("Authorization", "").partition(" ")
+    if scheme:
+        token = ApiToken.objects.select_related("user").filter(token_hash=hash_of_api_token(key.strip())).first()
+        known = scheme.lower() == ApiTokenAuthentication.keyword.lower() and token is not None and lives(token)
+        return (token.user, key.strip()) if token is not None and known else None
+    return (request.user, "") if isinstance(request.user, User) else None
 
 
 class HasScope(BasePermission):

@@ -37,7 +37,7 @@ INSTALLED_APPS = [
     "allauth",
     "accounts.login.app.LoginConfig",
     "allauth.mfa",
-    *(["allauth.socialaccount", "allauth.socialaccount.providers.openid_connect"] if single_sign_on.APP else []),
+    *single_sign_on.INSTALLED,
 ]
 
 MIDDLEWARE = [
@@ -52,6 +52,7 @@ MIDDLEWARE = [
     "accounts.login.middleware.StaffUsers",
     "accounts.login.middleware.StaffMessages",
     "accounts.login.middleware.StaffMiddleware",
+    "config.idempotency.middleware.IdempotencyMiddleware",
     "config.api_schema.ConditionalApiMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "config.error_responses.ExpectedErrorMiddleware",
@@ -162,7 +163,7 @@ MFA_TOTP_TOLERANCE = 1
 MFA_RATE_LIMITS = {"webauthn_login": None}
 SOCIALACCOUNT_LOGIN_ON_GET = True  # a form that leads to another site would need a hole in the content security policy
 SOCIALACCOUNT_ADAPTER = "accounts.login.single_sign_on.SingleSignOnAdapter"
-SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"APPS": [single_sign_on.APP] if single_sign_on.APP else []}}
+SOCIALACCOUNT_PROVIDERS = single_sign_on.PROVIDERS
 SESSION_COOKIE_AGE = 12 * 60 * 60
 CSRF_COOKIE_HTTPONLY = True  # scripts send the forms' own fields
 SECURE_REFERRER_POLICY = "same-origin"  # `no-referrer` would break CSRF
@@ -203,8 +204,11 @@ SPECTACULAR_SETTINGS = {
     "VERSION": "1",
     "DESCRIPTION": "Studies, how many people are where, results and plans. Errors are RFC 9457 problem documents.",
     "SCHEMA_PATH_PREFIX": "/api/v1",
+    "OAS_VERSION": "3.1.1",
     "SERVE_INCLUDE_SCHEMA": False,
     "ENUM_NAME_OVERRIDES": {
+        "AccountRole": "accounts.models.Role",
+        "MemberRole": "surveys.models.MemberRole",
         "StudyStatus": "surveys.models.StudyStatus",
         "RunStatus": "analysis.models.RunStatus",
         "SweepStatus": "analysis.models.SweepStatus",

@@ -1,93 +1,16 @@
 /**
  * The estimates of a data package, computed again from data.csv and protocol.json: `candorEstimates.recomputed(csv, protocol, results)`.
  *
- * It computes what has a closed form or is the top of a concave likelihood: effects, cheaters and prevalence with standard errors, p-values,
- * Fieller's and Wald's intervals. The likelihood region and the bootstrap stay with replicate.py. Formulas: docs/methods.md; the same as in
- * candor/estimators, function for function. A classic script without imports, so that a page on a disk can use it, too.
+ * Of yes/no questions it computes what has a closed form or is the top of a concave likelihood: effects, cheaters and prevalence with standard
+ * errors, p-values, Fieller's and Wald's intervals. Their likelihood region and the bootstrap stay with replicate.py. Formulas:
+ * docs/methods.md; the same as in candor/estimators, function for function. Needs numbers.js, and named_answers.js for named answers.
  */
 
 globalThis.candorEstimates = (() => {
+  const { column, dot, fraction, gram, holm, inverse, minus, number, pairs, parallel, pValue, quadratic, quantile, range, rowsOf, same, solve, sum, upperTail } =
+    globalThis.candorNumbers;
   const ROUNDING = 1e-9;
   const [NO, YES] = [0, 1];
-
-  /* Exact fractions, which decide what a design identifies. */
-  const fraction = (text) => {
-    const [top, bottom = "1"] = String(text).split("/");
-    const digits = top.split(".")[1]?.length ?? 0;
-    return [BigInt(top.replace(".", "")), BigInt(bottom) * 10n ** BigInt(digits)];
-  };
-  const minus = ([a, b], [c, d]) => [a * d - c * b, b * d];
-  const times = ([a, b], [c, d]) => [a * c, b * d];
-  const same = ([a, b], [c, d]) => a * d === c * b;
-  const number = ([a, b]) => Number(a) / Number(b);
-  const pairs = (list) => list.flatMap((one, at) => list.slice(at + 1).map((other) => [one, other]));
-  const parallel = ([[a, b], [c, d]]) => same(times(a, d), times(b, c));
-
-  /* Matrices as lists of rows. */
-  const sum = (list) => list.reduce((total, one) => total + one, 0);
-  const dot = (a, b) => sum(a.map((one, at) => one * b[at]));
-  const range = (n) => Array.from({ length: n }, (_, at) => at);
-  const column = (matrix, at) => matrix.map((row) => row[at]);
-  const gram = (matrix, weights) =>
-    range(matrix[0].length).map((i) => range(matrix[0].length).map((j) => sum(matrix.map((row, cell) => weights[cell] * row[i] * row[j]))));
-
-  function inverse(matrix) {
-    const size = matrix.length;
-    const rows = matrix.map((row, at) => [...row, ...range(size).map((other) => Number(other === at))]);
-    for (const at of range(size)) {
-      const best = range(size).slice(at).reduce((a, b) => (Math.abs(rows[b][at]) > Math.abs(rows[a][at]) ? b : a));
-      [rows[at], rows[best]] = [rows[best], rows[at]];
-      const scale = rows[at][at];
-      rows[at] = rows[at].map((value) => value / scale);
-      for (const other of range(size)) {
-        const share = rows[other][at];
-        if (other !== at) rows[other] = rows[other].map((value, place) => value - share * rows[at][place]);
-      }
-    }
-    return rows.map((row) => row.slice(size));
-  }
-
-  const solve = (matrix, target) => inverse(matrix).map((row) => dot(row, target));
-  const quadratic = (row, matrix, other = row) => dot(row, matrix.map((line) => dot(line, other)));
-
-  /** Q(a, x) for half a whole number a: the upper tail of χ² with 2a degrees of freedom at 2x, and of |N(0, 1)| for a = ½. */
-  function upperTail(a, x) {
-    if (x <= 0) return 1;
-    let gamma = a % 1 ? Math.sqrt(Math.PI) : 1;
-    for (let at = a % 1 ? 0.5 : 1; at < a; at += 1) gamma *= at;
-    const height = Math.exp(a * Math.log(x) - x) / gamma;
-    if (x < a + 1) {
-      let [term, total] = [1 / a, 1 / a];
-      for (let at = a + 1; term > total * 1e-17; at += 1) total += term *= x / at;
-      return 1 - height * total;
-    }
-    let [c, d] = [1e300, 1 / (x + 1 - a)];
-    let found = d;
-    for (let at = 1; at < 500; at += 1) {
-      const [above, below] = [-at * (at - a), x + 1 - a + 2 * at];
-      d = 1 / (above * d + below);
-      c = below + above / c;
-      found *= d * c;
-      if (Math.abs(d * c - 1) < 1e-16) break;
-    }
-    return height * found;
-  }
-
-  const pValue = (value, error) => (error > 0 ? upperTail(0.5, (value / error) ** 2 / 2) : null);
-
-  function quantile(level) {
-    let z = 2;
-    for (const _ of range(60)) z += (upperTail(0.5, (z * z) / 2) - (1 - level)) / (Math.sqrt(2 / Math.PI) * Math.exp((-z * z) / 2));
-    return z;
-  }
-
-  function holm(values) {
-    const adjusted = values.map(() => null);
-    let largest = 0;
-    const order = range(values.length).filter((at) => values[at] !== null).sort((a, b) => values[a] - values[b]);
-    order.forEach((at, rank) => (adjusted[at] = largest = Math.max(largest, Math.min(1, (values.length - rank) * values[at]))));
-    return adjusted;
-  }
 
   /** The design as numbers, and what it identifies. */
   function designOf({ arms, control, subsamples, cheater_model: model, allocation }) {
@@ -109,18 +32,16 @@ globalThis.candorEstimates = (() => {
   }
 
   /** Rows without an answer to a question are left out; [arm][subsample][no, yes]. */
-  function countsOf(csv, protocol, design) {
-    const [head, ...lines] = csv.replace(/^\uFEFF/, "").split(/\r?\n/).filter(Boolean).map((line) => line.split(","));
-    const at = Object.fromEntries(head.map((name, place) => [name, place]));
+  function countsOf(rows, protocol, design) {
     const counts = (one) => {
       const table = design.arms.map(() => design.names.map(() => [0, 0]));
-      for (const row of lines) {
-        const answer = row[at[one.column]];
-        if (answer) table[design.arms.indexOf(row[at.arm])][design.names.indexOf(row[at.subsample])][Number(answer)] += 1;
+      for (const row of rows) {
+        const answer = row[one.column];
+        if (answer) table[design.arms.indexOf(row.arm)][design.names.indexOf(row.subsample)][Number(answer)] += 1;
       }
       return table;
     };
-    return { n: lines.length, tables: Object.fromEntries(protocol.questions.map((one) => [one.name, counts(one)])) };
+    return { n: rows.length, tables: Object.fromEntries(protocol.questions.map((one) => [one.name, counts(one)])) };
   }
 
   /** The linear model of the cell means: candor.estimators.cell_means.cell_model. */
@@ -301,15 +222,16 @@ globalThis.candorEstimates = (() => {
 
   /** The part of results.json that a browser can compute; from that file come the level, and whether answers contradict the model. */
   function recomputed(csv, protocol, results) {
-    const design = designOf(protocol.design);
-    const { n, tables } = countsOf(csv, protocol, design);
+    const [rows, design, named] = [rowsOf(csv), designOf(protocol.design), protocol.category_questions ?? []];
+    const { n, tables } = countsOf(rows, protocol, design);
     const level = results.level ?? 0.95;
     const outcomes = Object.entries(tables).map(([name, counts]) => {
       const test = results.outcomes[name]?.model_test;
       const whole = protocol.allocation?.unit === "cluster";
       return [name, whole ? { n: sum(counts.flat(2)) } : outcomeOf(counts, design, { level, contradicted: Boolean(test && test.p_value < 1 - level) })];
     });
-    return { n, outcomes: Object.fromEntries(outcomes) };
+    const categories = named.map((one) => [one.name, globalThis.candorNamedAnswers.recomputed(rows, one, level)]);
+    return { n, outcomes: Object.fromEntries(outcomes), ...(named.length ? { categories: Object.fromEntries(categories) } : {}) };
   }
 
   /** Compare all that was computed with what was published, by place: how many values, and those that differ. Effects are found by method and arm. */
@@ -318,8 +240,8 @@ globalThis.candorEstimates = (() => {
     if (again !== null && typeof again === "object") {
       const other = (key) => {
         const one = again[key];
-        if (!Array.isArray(again) || !published) return published?.[key];
-        return published.find((each) => ["method", "treatment", "arm"].every((name) => each[name] === one[name]));
+        if (!Array.isArray(again) || !published || one === null || typeof one !== "object") return published?.[key];
+        return published.find((each) => ["method", "treatment", "arm", "measure", "category"].every((name) => each[name] === one[name]));
       };
       const parts = Object.keys(again).map((key) => compared(again[key], other(key), place ? `${place}.${key}` : key));
       return { values: sum(parts.map((part) => part.values)), different: parts.flatMap((part) => part.different) };

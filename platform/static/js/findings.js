@@ -13,9 +13,10 @@ function written(value, signed) {
   return signed && points ? `${points > 0 ? "+" : "−"}${Math.abs(points)}` : `${points}`;
 }
 
-/** The number of one cell among the estimates of its question; nothing where only the likelihood region tells it. */
+/** The number of one cell among the estimates of its question; nothing where only replicate.py tells it. */
 function valueOf(outcome, { again, arm }) {
   if (again === "cheaters") return outcome.cheater_proportion?.value;
+  if (again === "test") return outcome.no_effect?.find(({ treatment }) => treatment === arm)?.adjusted_p_value;
   const list = again === "effect" ? outcome.effects?.filter(({ treatment }) => treatment === arm) : outcome.prevalence?.filter((one) => one.arm === arm);
   return list?.[0]?.value;
 }
@@ -29,9 +30,10 @@ async function recompute() {
   const again = globalThis.candorEstimates.recomputed(rows, design, published);
   const { values, different } = globalThis.candorEstimates.compared(again, published);
   for (const cell of section.querySelectorAll("[data-again]")) {
-    const value = valueOf(again.outcomes[cell.closest("[data-question]").dataset.question], cell.dataset);
+    const { question } = cell.closest("[data-question]").dataset;
+    const value = valueOf(again.outcomes[question] ?? again.categories[question], cell.dataset);
     if (typeof value !== "number") continue;
-    cell.textContent = written(value, cell.dataset.again === "effect");
+    if (cell.dataset.again !== "test") cell.textContent = written(value, cell.dataset.again === "effect");
     cell.classList.toggle("is-same", different.length === 0);
   }
   const words = different.length ? status.dataset.different : status.dataset.same;

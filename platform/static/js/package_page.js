@@ -25,31 +25,30 @@
     const rounded = (100 * value).toFixed(1);
     return Number(rounded) === 0 ? "0.0" : rounded.replace("-", "−");
   };
-  const interval = (found) => (typeof found?.low === "number" ? `${points(found.low)} to ${points(found.high)}` : "none");
+  const score = (value) => value.toFixed(2).replace("-", "−");
+  const interval = (found, told = points) => (typeof found?.low === "number" ? `${told(found.low)} to ${told(found.high)}` : "none");
   const pInWords = (value) => (typeof value !== "number" ? "" : value < 0.001 ? "p < 0.001" : `p = ${value.toFixed(3)}`);
 
-  /** The share of "yes" among the reports, by arm: the wrong analysis, which takes reports for the truth. */
-  function reportedShares(csv, protocol, question) {
-    const [head, ...rows] = csv.replace(/^\uFEFF/, "").split(/\r?\n/).filter(Boolean).map((line) => line.split(","));
-    const [arm, answer] = ["arm", question.column].map((name) => head.indexOf(name));
-    return Object.fromEntries(
-      protocol.design.arms.map((name) => {
-        const given = rows.filter((row) => row[arm] === name && row[answer] !== "");
-        return [name, given.filter((row) => row[answer] === "1").length / given.length];
-      }),
-    );
+  /** The share of an answer among the reports of an arm, or of all arms: the wrong analysis, which takes reports for the truth. */
+  function reportedAnswers(csv, { column }) {
+    const rows = globalThis.candorNumbers.rowsOf(csv).filter((row) => row[column] !== "");
+    return (arm, answer) => {
+      const given = rows.filter((row) => row.arm === arm || arm === "all arms");
+      return given.filter((row) => row[column] === answer).length / given.length;
+    };
   }
 
+  const alike = (list, one) => list?.find((other) => ["method", "treatment", "arm", "measure", "category"].every((name) => other[name] === one[name]));
+
   /** The lines of the table about one question: name, number again, number published, interval, p-value, and the wrong number. */
-  function linesOf(again, published, shares, labels) {
-    const alike = (list, one) => list?.find((other) => ["method", "treatment", "arm"].every((name) => other[name] === one[name]));
+  function linesOf(again, published, _question, shares, labels) {
     const effects = (again.effects ?? []).filter(({ method }) => method === "efficient");
     const lines = effects.map((one) => ({
       what: `Effect: ${labels[one.treatment]}, against ${labels[one.control]}`,
-      again: one.value, published: alike(published.effects, one), p: one.p_value, wrong: shares[one.treatment] - shares[one.control],
+      again: one.value, published: alike(published.effects, one), p: one.p_value, wrong: shares(one.treatment, "1") - shares(one.control, "1"),
     }));
     for (const one of again.prevalence ?? []) {
-      lines.push({ what: `Yes: ${labels[one.arm]}`, again: one.value, published: alike(published.prevalence, one), wrong: shares[one.arm] });
+      lines.push({ what: `Yes: ${labels[one.arm]}`, again: one.value, published: alike(published.prevalence, one), wrong: shares(one.arm, "1") });
     }
     if (again.cheater_proportion) {
       lines.push({ what: "People who do not follow the die", again: again.cheater_proportion.value, published: published.cheater_proportion });
@@ -57,25 +56,48 @@
     return lines;
   }
 
+  /** The same about a question whose answers are named. */
+  function linesOfNamed(again, published, question, shares, labels) {
+    const words = Object.fromEntries(question.categories.map(({ name, text }) => [name, text]));
+    const told = ({ measure, category }) => (measure === "mean_score" ? "mean score" : measure === "at_least" ? `“${words[category]}” or above` : `“${words[category]}”`);
+    const line = (what, one, list) => ({ what: `${what}: ${told(one)}`, again: one.value, published: alike(list, one), p: one.adjusted_p_value, isScore: one.measure === "mean_score" });
+    return [
+      ...(again.effects ?? []).map((one) => ({
+        ...line(`Effect: ${labels[one.treatment]}, against ${labels[one.control]}`, one, published.effects),
+        ...(one.measure === "category" ? { wrong: shares(one.treatment, one.category) - shares(one.control, one.category) } : {}),
+      })),
+      ...(again.prevalence ?? []).map((one) => ({
+        ...line(labels[one.arm] ?? "Everybody", one, published.prevalence),
+        ...(one.measure === "category" ? { wrong: shares(one.arm, one.category) } : {}),
+      })),
+      ...(again.cheater_proportion
+        ? [{ what: "People who do not follow the die", again: again.cheater_proportion.value, published: published.cheater_proportion }] : []),
+    ];
+  }
+
   function showEstimates(texts) {
     const [csv, protocol, results] = [texts["data.csv"], JSON.parse(texts["protocol.json"]), JSON.parse(texts["results.json"])];
     const again = globalThis.candorEstimates.recomputed(csv, protocol, results);
     const { values, different } = globalThis.candorEstimates.compared(again, results);
     const labels = Object.fromEntries(protocol.arms.map(({ name, label }) => [name, label]));
+    const asked = [
+      ...protocol.questions.map((one) => [one, results.outcomes[one.name] ?? {}, again.outcomes[one.name], linesOf]),
+      ...(protocol.category_questions ?? []).map((one) => [one, results.categories?.[one.name] ?? {}, again.categories[one.name], linesOfNamed]),
+    ];
     const body = element("estimates");
     body.replaceChildren();
-    for (const question of protocol.questions) {
-      const published = results.outcomes[question.name] ?? {};
-      const found = published.not_estimated ? [] : linesOf(again.outcomes[question.name], published, reportedShares(csv, protocol, question), labels);
+    for (const [question, published, computed, lines] of asked) {
+      const found = published.not_estimated ? [] : lines(computed, published, question, reportedAnswers(csv, question), labels);
       add(add(body, "tr"), "th", question.text, { colspan: "6", scope: "rowgroup" });
       if (!found.length) add(add(body, "tr"), "td", published.not_estimated ?? "These estimates are left to replicate.py.", { colspan: "6" });
       for (const line of found) {
         const row = add(body, "tr");
+        const told = line.isScore ? score : points;
         add(row, "th", line.what, { scope: "row" });
-        const number = line.again === undefined ? "left to replicate.py" : line.again === null ? "none" : points(line.again);
+        const number = line.again === undefined ? "left to replicate.py" : line.again === null ? "none" : told(line.again);
         add(row, "td", number, { "data-name": "Computed here" });
-        add(row, "td", typeof line.published?.value === "number" ? points(line.published.value) : "none", { "data-name": "Published" });
-        add(row, "td", line.published?.interval ? interval(line.published.interval) : "", { "data-name": "Published interval" });
+        add(row, "td", typeof line.published?.value === "number" ? told(line.published.value) : "none", { "data-name": "Published" });
+        add(row, "td", line.published?.interval ? interval(line.published.interval, told) : "", { "data-name": "Published interval" });
         add(row, "td", pInWords(line.p), { "data-name": "Test of no effect" });
         add(row, "td", "wrong" in line ? points(line.wrong) : "", { "data-name": "Wrong analysis", class: "wrong" });
       }

@@ -58,7 +58,10 @@ MISTAKES: dict[str, tuple[Change, str]] = {
         put("entry", to={"kind": "codes", "listed": True}),
         "entry: listed: expected kind: open, because strangers come from a public list; found codes",
     ),
-    "another kind of entry": (put("entry", to={"kind": "phone"}), "Input should be 'open', 'codes', 'prolific' or 'sona', got 'phone'"),
+    "another kind of entry": (
+        put("entry", to={"kind": "phone"}),
+        "Input should be 'open', 'class', 'codes', 'prolific', 'sona', 'mturk' or 'qualtrics', got 'phone'",
+    ),
     "no arm": (lambda changed: changed["arms"].clear(), "arms: List should have at least 1 item after validation, not 0"),
     "a treatment that shows nothing": (
         lambda changed: changed["arms"][1].pop("video"),

@@ -144,16 +144,18 @@ def estimate_file(files: dict[str, bytes], question: str, folder: Path) -> Any:
 
 
 @pytest.mark.parametrize("yes_no", [True, False])
-def test_the_programs_without_candor_say_which_questions_they_leave_out(yes_no: bool, tmp_path, capsys):
+def test_the_programs_without_candor_compute_named_answers(yes_no: bool, tmp_path, capsys):
     files = package_files(with_named_answers(yes_no=yes_no), private_key(SECRET))
     for name, text in files.items():
         (tmp_path / name).write_bytes(text)
     assert replicate_numpy.main(tmp_path) == 0
     said = capsys.readouterr().out.split("How often did you copy an answer this term?")[1]
-    assert "not computed here" in said
-    assert "replicate.py" in said
+    assert "  instructor against slides, never: " in said
+    assert "  instructor against slides, at least often: " in said
+    assert "  instructor against slides, mean score: " in said
+    assert " 0 differ from those that were published." in said
     page = files["index.html"].decode()
-    assert "This page computes yes/no questions alone." in page
+    assert "Here this page computes every number" in page
     assert "How often did you copy an answer this term? (<code>copying</code>: Never, Once, More often)" in page
 
 

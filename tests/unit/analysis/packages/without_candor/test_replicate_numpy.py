@@ -13,6 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from analysis.packages.without_candor import check_files, replicate_numpy
 from candor.packages.archive import SIGNATURE
 from candor.packages.signing import private_key, public_pem, signature_of
+from tests.category_cases import category_packages
 from tests.estimate_cases import packages
 from tests.package_contents import files, with_a_changed_byte
 
@@ -26,7 +27,8 @@ def put(folder: Path, content: dict[str, bytes]) -> Path:
 
 
 def test_they_import_numpy_and_the_standard_library_alone():
-    for program, wanted in (("check_files.py", set()), ("replicate_numpy.py", {"numpy"})):
+    numpy = ("likelihood_region.py", "named_answers.py", "replicate_numpy.py")
+    for program, wanted in (("check_files.py", set()), *((name, {"numpy"}) for name in numpy)):
         tree = ast.parse((FOLDER / program).read_text())
         imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
         imported |= {one.name for node in ast.walk(tree) if isinstance(node, ast.Import) for one in node.names}
@@ -42,6 +44,17 @@ def test_every_number_of_every_design_is_that_of_the_library():
             assert replicate_numpy.is_same(found, published), (place, found, published)
             values += 1
     assert values > 4000
+
+
+def test_every_number_of_named_answers_is_that_of_the_library():
+    values = 0
+    for case in category_packages(seed=20260303):
+        results = json.loads(json.dumps(case["results"]))
+        again = replicate_numpy.recomputed(list(csv.DictReader(io.StringIO(case["csv"]))), case["protocol"], results)
+        for place, found, published in replicate_numpy.compared(again, results):
+            assert replicate_numpy.is_same(found, published), (place, found, published)
+            values += 1
+    assert values > 20000
 
 
 def test_a_number_that_was_changed_is_told(tmp_path, capsys):

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 
 from django.utils.http import parse_etags
 from django.utils.translation import gettext as _
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
 from rest_framework.exceptions import NotFound, ParseError, ValidationError
 from rest_framework.parsers import BaseParser, MultiPartParser
@@ -36,7 +35,7 @@ from surveys.imports.exporting import PROGRAMS, exported
 from surveys.imports.proposing import proposal_from
 from surveys.models import Study
 from surveys.protocols import definition_for, with_known_originals
-from surveys.request_bodies import BoundedJson, JsonFile, MergePatch, YamlFile, body_of, plain_json
+from surveys.request_bodies import DEFINITION_SCHEMA, BoundedJson, JsonFile, MergePatch, YamlFile, body_of, plain_json
 from surveys.studies.services import change_definition, confirm_translations, fingerprint
 from surveys.study_file import define, document_of, dump, study_from_outside
 
@@ -46,7 +45,8 @@ IF_MATCH = OpenApiParameter(
     OpenApiParameter.HEADER,
     description="The ETag of the version that you changed. 428 without it, 412 if it is not the newest.",
 )
-DEFINITION = {(200, "application/json"): OpenApiTypes.OBJECT, (200, "application/yaml"): OpenApiTypes.OBJECT}
+PATCH = {"$ref": "#/components/schemas/StudyDefinitionPatch"}
+DEFINITION = {(200, "application/json"): DEFINITION_SCHEMA, (200, "application/yaml"): DEFINITION_SCHEMA}
 
 
 class StudyFileRenderer(BaseRenderer):
@@ -78,31 +78,31 @@ class Definition(APIView):
         user = person_of(request)
         seat = access_study(user, slug)
         record_once_a_day(actor=user, action=actions.STUDY_EXPORTED, subject=seat.study)
-        return _answer(document_of(definition_for(seat)), slug)
+        return definition_answer(document_of(definition_for(seat)), slug)
 
     @extend_schema(
         operation_id="studies_replace_definition",
         description="Replace the draft's definition by another one of the same slug.",
         parameters=[IF_MATCH],
-        request={"application/json": OpenApiTypes.OBJECT, "application/yaml": OpenApiTypes.OBJECT},
+        request={"application/json": DEFINITION_SCHEMA, "application/yaml": DEFINITION_SCHEMA},
         responses=DEFINITION,
     )
     def put(self, request: Request, slug: str) -> Response:
         study = access_own_study(person_of(request), slug).study
-        seen = _version_seen(study, request)
+        seen = version_seen(study, request)
         return _change(study, study_from_outside(body_of(request)), seen=seen, request=request)
 
     @extend_schema(
         operation_id="studies_change_definition",
         description="Change parts of the draft by a JSON merge patch (RFC 7396): what is null is taken out, lists are replaced.",
         parameters=[IF_MATCH],
-        request={"application/merge-patch+json": OpenApiTypes.OBJECT, "application/json": OpenApiTypes.OBJECT},
+        request={"application/merge-patch+json": PATCH, "application/json": PATCH},
         responses=DEFINITION,
         examples=[OpenApiExample("another number of people", request_only=True, value={"allocation": {"planned_participants": 200}})],
     )
     def patch(self, request: Request, slug: str) -> Response:
         study = access_own_study(person_of(request), slug).study
-        seen = _version_seen(study, request)
+        seen = version_seen(study, request)
         patch = plain_json(body_of(request))
         if not isinstance(patch, dict):
             raise ParseError(_("Expected an object with the parts to change, found %(found)s.") % {"found": type(patch).__name__})
@@ -206,7 +206,7 @@ def merged(document: object, patch: object) -> object:
     return {name: part for name, part in kept.items() if name not in patch} | changed
 
 
-def _version_seen(study: Study, request: Request) -> str:
+def version_seen(study: Study, request: Request) -> str:
     """The fingerprint of the version that the program has seen, which is the newest one."""
     given = request.headers.get("If-Match")
     if not given:
@@ -222,9 +222,10 @@ def _change(study: Study, definition: StudyDefinition, *, seen: str, request: Re
         changed = change_definition(study, definition=definition, actor=person_of(request), expected_fingerprint=seen)
     except ConcurrentEditError as error:
         raise PreconditionFailedError from error
-    return _answer(changed.definition, changed.slug)
+    return definition_answer(changed.definition, changed.slug)
 
 
-def _answer(document: dict[str, object], slug: str) -> Response:
+def definition_answer(document: dict[str, object], slug: str) -> Response:
+    """A definition with its ETag."""
     headers = {"ETag": f'"{fingerprint_of(document)}"', "Content-Disposition": f'inline; filename="{slug}.yaml"'}
     return Response(document, headers=headers)

@@ -1,0 +1,1 @@
+"""Building a study, for programs."""

@@ -1,0 +1,63 @@
+"""The ways into a study as the people who invite see them: an address, a join code, what a panel is told, and numbers in whole tens."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from django.urls import reverse
+
+from surveys.batches.selectors import ways_shown
+from surveys.models import JoinCode, Study
+from surveys.questions.entry import NamedWay
+from surveys.recruitment.selectors import definition_shown
+from surveys.ways_in import JOIN, WAY
+
+ENDS = ("agreed", "finished", "declined", "screened_out")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entrance:
+    """One way in. `address` is empty for a class without a join code; `panel_address` has the panel's own words in it."""
+
+    way: NamedWay
+    address: str
+    panel_address: str
+    join_code: str
+    numbers: Mapping[str, int] | None
+    """None where the study has but one way, whose numbers are the study's."""
+
+
+def entrances_of(study: Study, *, absolute: Callable[[str], str]) -> list[Entrance]:
+    """Every way into the study, as participants see it now."""
+    entry = definition_shown(study).entry
+    codes = dict(JoinCode.objects.filter(study=study).values_list("way", "code"))
+    shown, path = ways_shown(study), absolute(reverse("surveys:journey", args=[study.slug]))
+    found = []
+    for way in entry.every_way:
+        code = codes.get(way.name, "") if way.way.takes_join_code else ""
+        query = {} if way == entry.without_parameter or way.way.takes_join_code else {WAY: way.name}
+        if entry.is_one:
+            query = {}
+        named = path + (f"?{urlencode({JOIN: code} if code else query)}" if code or query else "")
+        found.append(
+            Entrance(
+                way=way,
+                address="" if way.way.is_panel or (way.way.takes_join_code and not code) else named,
+                panel_address=f"{named}{'&' if '?' in named else '?'}{way.way.written}" if way.way.is_panel else "",
+                join_code=code,
+                numbers=None if entry.is_one else dict.fromkeys(ENDS, 0) | shown.get(way.name, {}),
+            )
+        )
+    return found
+
+
+def entrance_named(study: Study, name: str, *, absolute: Callable[[str], str]) -> Entrance | None:
+    """The way of this name; without a name the first that has an address to hand out."""
+    every = entrances_of(study, absolute=absolute)
+    return next((one for one in every if (one.way.name == name if name else one.address)), None)
+
+
+def study_with_join_code(code: str) -> tuple[str, str] | None:
+    """The slug of the study, and the join code as it is stored, that somebody typed."""
+    found = JoinCode.objects.filter(code="".join(code.split()).upper()).values_list("study__slug", "code").first()
+    return found

@@ -1,0 +1,1 @@
+"""People who have not agreed to take part yet."""

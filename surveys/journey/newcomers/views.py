@@ -1,0 +1,156 @@
+"""The pages of people who have not agreed yet: welcome, consent, and the pages of those who said no or took part in this browser before."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from urllib.parse import parse_qsl, urlencode
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import translation
+
+from surveys.errors import SectionUnknownError
+from surveys.journey import services as participation
+from surveys.journey import visitors
+from surveys.journey.language import language_of, rest_of_address
+from surveys.journey.pages import let_send_to, own_page, placeholder, shared_page
+from surveys.journey.presentation import Presentation, presentation
+from surveys.journey.services import Visit
+from surveys.journey.steps import CONSENT, WELCOME
+from surveys.journey.visitors import Farewell, to_journey
+from surveys.models import Study
+from surveys.protocols import protocol_in_force
+from surveys.questions.sections import SECTION
+from surveys.recruitment.arrivals import Ended, WayBack, arrival_at, arrival_in, carried, to_bring, way_back
+from surveys.recruitment.slowing import Wait, wait_before
+from surveys.tokens import new_token
+
+
+def newcomer(request: HttpRequest, study: Study) -> HttpResponse:
+    """Welcome and consent: nothing is stored until somebody agrees. A browser in which somebody took part says so first."""
+    if study.protocol_id and (farewell := visitors.farewell_of(request, study)):
+        return to_journey(study.slug) if request.method == "POST" else _show_farewell(request, study, farewell)
+    protocol = participation.require_open(study, is_bot=visitors.is_bot(request, study))
+    visit = visitors.visit_of(request, study)
+    shown = presentation(protocol.id, language_of(request, study, None))
+    with translation.override(shown.spoken):
+        if request.method != "POST":
+            return _show_newcomer(request, study, shown, visit)
+        if request.POST.get("step") == WELCOME:
+            return _start(request, study, shown)
+        if visit is None or request.POST.get("step") != CONSENT:
+            return to_journey(study.slug)
+        if request.POST.get("choice") == "decline":
+            participation.decline(study, way=visit.way)
+            return _declined(request, study, shown, visit)
+        # People who read another version of the text than the one now in force read this one first.
+        if request.POST.get("choice") != "agree" or request.POST.get("version", str(shown.version)) != str(shown.version):
+            return to_journey(study.slug)
+        participation.enrol(study, visit=replace(visit, language=shown.language))
+        response = to_journey(study.slug)
+        visitors.remember_participant(response, study.slug, visit.token)
+        return response
+
+
+def _declined(request: HttpRequest, study: Study, shown: Presentation, visit: Visit) -> HttpResponse:
+    """The way back to the panel, or to the first page with all that the address said."""
+    back = way_back(arrival_in(visit.token, shown.entry), Ended.DECLINED, study_id=study.pk, slug=study.slug, token=visit.token)
+    way = shown.entry.named(visit.way)
+    context = {"study": shown, "language": shown.language, "back": back, "query": visit.query, "from_panel": way and way.way.is_panel}
+    response = render(request, "surveys/participant/declined.html", context)
+    visitors.forget(response, study.slug)
+    return response
+
+
+def _show_farewell(request: HttpRequest, study: Study, farewell: Farewell) -> HttpResponse:
+    shown = presentation(protocol_in_force(study).id, language_of(request, study, None))
+    with translation.override(shown.spoken):
+        context = {"study": shown, "language": shown.language, "farewell": farewell, "query": rest_of_address(request)}
+        response = render(request, "surveys/participant/taken_part.html", context)
+    let_send_to(response, WayBack(address=farewell.way_back, fields=farewell.fields))
+    return response
+
+
+def _welcome_context(shown: Presentation, from_address: tuple[bool, Sequence[str]]) -> dict[str, object]:
+    takes_code, names = from_address
+    return {"entry_fields": [(name, placeholder(name.lower())) for name in names], "code_value": "", "takes_code": takes_code}
+
+
+def _consent_context(shown: Presentation, variant: None) -> dict[str, object]:
+    return {"consent_html": shown.consent_html, "consent_version": shown.version}
+
+
+def _show_newcomer(request: HttpRequest, study: Study, shown: Presentation, visit: Visit | None) -> HttpResponse:
+    step, variant, personal = CONSENT, None, dict[str, str]()
+    if visit is None:
+        arrival = arrival_at(request.GET, shown.entry, study_id=study.pk)
+        found = carried(request.GET, shown.entry) | {SECTION: section_in(request.GET, shown)}
+        entry_fields = {name: value for name, value in found.items() if value}
+        step, variant = WELCOME, (arrival.way.way.takes_code, tuple(entry_fields))
+        personal = {name.lower(): value for name, value in entry_fields.items()}
+    if rest := rest_of_address(request):
+        personal["query"] = rest
+    return shared_page(
+        request,
+        f"surveys/participant/{step}.html",
+        protocol_id=protocol_in_force(study).id,
+        language=shown.language,
+        step=step,
+        shared=_consent_context if visit else _welcome_context,
+        variant=variant,
+        personal=personal,
+    )
+
+
+def section_in(sent: Mapping[str, str], shown: Presentation) -> str:
+    """The section that an address or a form names, if this study assigns sections as a whole."""
+    if not shown.sections or not (named := sent.get(SECTION, "")):
+        return ""
+    if named not in shown.sections:
+        raise SectionUnknownError
+    return named
+
+
+def _start(request: HttpRequest, study: Study, shown: Presentation) -> HttpResponse:
+    language = request.POST.get("language", shown.language)
+    arrival = arrival_at(request.POST, shown.entry, study_id=study.pk)
+    visit = Visit(
+        token=new_token(to_bring(arrival, shown.entry)),
+        language=language if language in dict(shown.languages) else shown.language,
+        code=request.POST.get("code", "").strip()[:128],
+        way=arrival.way.name,
+        panel_identifier=arrival.identifier,
+        query=urlencode(carried(request.POST, shown.entry)),
+        section=section_in(request.POST, shown),
+        is_bot=visitors.is_bot(request, study),
+    )
+    takes_code = arrival.way.way.takes_code
+    if takes_code and not visit.code:
+        errors = [{"field": "code", "message": translation.gettext("Enter your code.")}]
+        context = {"entry_fields": _kept(visit), "takes_code": True, "code_value": "", "errors": errors}
+        return own_page(request, "surveys/participant/welcome.html", shown=shown, step=WELCOME, context=context, status=422)
+    protocol = participation.require_open(study, is_bot=visit.is_bot)
+    if takes_code and (wait := wait_before(study.pk, study.slug, code=visit.code, ticket=request.POST.get("ticket", ""))):
+        return _wait_first(request, shown, visit=visit, wait=wait)
+    participation.require_entry(study, protocol, way=arrival.way, code=visit.code, panel_identifier=visit.panel_identifier)
+    response = to_journey(study.slug)
+    visitors.remember_visit(response, study, visit)
+    return response
+
+
+def _kept(visit: Visit) -> list[tuple[str, str]]:
+    """The part of the address that a page which comes back keeps."""
+    return [*parse_qsl(visit.query), *([(SECTION, visit.section)] if visit.section else [])]
+
+
+def _wait_first(request: HttpRequest, shown: Presentation, *, visit: Visit, wait: Wait) -> HttpResponse:
+    """The page again, with the code kept, after many wrong codes were tried at this study."""
+    said = translation.ngettext(
+        "Many wrong codes were tried in the last minute. Wait %(seconds)d second, then press Start again. Your code stays good.",
+        "Many wrong codes were tried in the last minute. Wait %(seconds)d seconds, then press Start again. Your code stays good.",
+        wait.seconds,
+    ) % {"seconds": wait.seconds}
+    fields = [("ticket", wait.ticket), *_kept(visit)]
+    context = {"entry_fields": fields, "takes_code": True, "code_value": visit.code, "errors": [{"field": "code", "message": said}]}
+    response = own_page(request, "surveys/participant/welcome.html", shown=shown, step=WELCOME, context=context, status=429)
+    response["Retry-After"] = str(wait.seconds)
+    return response

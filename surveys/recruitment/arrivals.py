@@ -1,0 +1,130 @@
+"""How somebody comes and goes back: the address names the way in, and from consent on only their own token does.
+
+No table has the way by which a person came, so no result can be split by it. The token lives in the browser; the server keeps its hash.
+"""
+
+import base64
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from urllib.parse import quote
+
+from django.http import QueryDict
+
+from surveys.errors import EntryRefusedError, PanelPreviewError
+from surveys.questions.entry import Entry, NamedWay
+from surveys.recruitment.selectors import stored_panel_identifier, way_of_join_code
+from surveys.tokens import brought_by, completion_code, panel_hash, withdrawal_code
+from surveys.ways_in import JOIN, WAY
+
+
+class Ended(StrEnum):
+    """The ends of a visit that a way in counts; each has its own way back."""
+
+    FINISHED = "finished"
+    DECLINED = "declined"
+    SCREENED_OUT = "screened_out"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arrival:
+    """Somebody who stands before the study. `back` are the values that the last page sends to the panel again."""
+
+    way: NamedWay
+    identifier: str = ""
+    back: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WayBack:
+    """An address to go to; with `fields`, a form to be sent there."""
+
+    address: str
+    fields: Mapping[str, str] = field(default_factory=dict)
+
+
+def carried(sent: QueryDict, entry: Entry) -> dict[str, str]:
+    """The part of an address that the forms carry on: the parameters that some way of this study knows."""
+    known = [WAY, JOIN, *(one.name for way in entry.every_way for one in way.way.parameters)]
+    return {name: str(sent[name]) for name in dict.fromkeys(known) if sent.get(name)}
+
+
+def arrival_at(sent: QueryDict, entry: Entry, *, study_id: int) -> Arrival:
+    """The way that an address names. Raises EntryRefusedError for an address that was cut, changed, or made for another study."""
+    if any(len(sent.getlist(name)) > 1 for name in carried(sent, entry)):
+        raise EntryRefusedError(situation="link_broken")
+    way = _way_named(sent, entry, study_id=study_id)
+    kind = way.way
+    name, preview = kind.previews_by
+    if name and sent.get(name) == preview:
+        raise PanelPreviewError
+    if kind.is_panel and not sent.get(kind.identifier_in):
+        raise EntryRefusedError(situation="link_unknown")
+    for one in kind.parameters:
+        value = sent.get(one.name, "")
+        if (value and not one.pattern.fullmatch(value)) or (one.is_needed and not value):
+            raise EntryRefusedError(situation="link_broken")
+    if way.panel_study and sent.get(kind.study_in) != way.panel_study:
+        raise EntryRefusedError(situation="link_elsewhere")
+    back = {one.name: str(sent[one.name]) for one in kind.parameters if one.goes_back and sent.get(one.name)}
+    return Arrival(way=way, identifier=sent.get(kind.identifier_in, "") if kind.is_panel else "", back=back)
+
+
+def _way_named(sent: QueryDict, entry: Entry, *, study_id: int) -> NamedWay:
+    if code := sent.get(JOIN, ""):
+        found = entry.named(way_of_join_code(study_id, code))
+        if found is None or not found.way.takes_join_code:
+            raise EntryRefusedError(situation="join_unknown")
+        return found
+    if name := sent.get(WAY, ""):
+        found = entry.named(name)
+        if found is None:
+            raise EntryRefusedError(situation="link_broken")
+    else:
+        panels = (way for way in entry.every_way if way.way.is_panel and way.way.identifier_in in sent)
+        found = next(panels, entry.without_parameter)
+    if found is None or found.way.takes_join_code:
+        raise EntryRefusedError(situation="link_unknown")
+    return found
+
+
+def to_bring(arrival: Arrival, entry: Entry) -> str:
+    """The content of the token: the way, the person's number at the panel, and what goes back; nothing where there is but one way."""
+    if entry.is_one and not arrival.identifier:
+        return ""
+    text = json.dumps([arrival.way.name, arrival.identifier, dict(arrival.back)], separators=(",", ":"))
+    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+def arrival_in(token: str, entry: Entry) -> Arrival | None:
+    """How the person who holds this token came; None where the token is of before and the study has several ways."""
+    if not (brought := brought_by(token)):
+        return Arrival(way=entry.every_way[0]) if entry.is_one else None
+    try:
+        name, identifier, back = json.loads(base64.urlsafe_b64decode(brought + "=" * (-len(brought) % 4)))
+    except ValueError:
+        return None
+    way = entry.named(name)
+    return None if way is None else Arrival(way=way, identifier=identifier, back=back)
+
+
+def way_back(arrival: Arrival | None, ended: Ended, *, study_id: int, slug: str, token: str) -> WayBack | None:
+    """Where a person goes who came this way and ended so, with their number and their completion code where the address asks for them."""
+    if arrival is None:
+        return None
+    way = arrival.way
+    addresses = {Ended.FINISHED: way.completion_url, Ended.DECLINED: way.declined_url, Ended.SCREENED_OUT: way.screened_out_url}
+    if address := addresses[ended]:
+        if "{identifier}" in address:
+            number = arrival.identifier or stored_panel_identifier(study_id, panel_hash(withdrawal_code(token)))
+            address = address.replace("{identifier}", quote(number, safe=""))
+        if ended == Ended.FINISHED:
+            address = address.replace("{completion_code}", quote(completion_code(token, slug), safe=""))
+        return WayBack(address=address)
+    if ended == Ended.FINISHED and way.way.submits_to and arrival.back:
+        asked = str(arrival.back.get("turkSubmitTo", "")).rstrip("/")
+        site = asked if asked in way.way.submits_to else way.way.submits_to[0]
+        fields = {name: value for name, value in arrival.back.items() if name != "turkSubmitTo"}
+        return WayBack(address=site + way.way.submits_at, fields=fields | {"completion_code": completion_code(token, slug)})
+    return None
