@@ -26,6 +26,7 @@ ENV PATH=/opt/candor/bin:$PATH \
     CANDOR_VAR=/var/lib/candor \
     MEDIA_ROOT=/var/lib/candor/media \
     LANGUAGES_FOLDER=/var/lib/candor/languages \
+    PROMETHEUS_MULTIPROC_DIR=/tmp/metrics \
     TMPDIR=/var/lib/candor/media/.incoming
 # An upload arrives on the disk where it will stay, not in memory, and is then only renamed.
 WORKDIR /srv/candor

@@ -215,7 +215,6 @@ class StudyDefinition(Part):
         unfit = {
             "allocation.unit: cluster: their estimates take people for independent": self.in_sections,
             f"analysis: margins and families are of yes/no questions; remove {some(named)}": self.analysis.questions & set(named),
-            "subgroups: they are compared for yes/no questions, and there is none": self.subgroups and not self.yes_no_questions,
         }
         if named and (found := [reason for reason, there in unfit.items() if there]):
             raise ValueError(f"questions with categories ({some(named)}) do not go together with {'; '.join(found)}")

@@ -154,6 +154,8 @@ def attacks(pair: Pair) -> dict[str, Any]:
         found[name] = given(client, base64.b64encode(raw).decode())
     client = browser()
     found["no base64"] = given(client, "%%%")
+    page = browser().get("/accounts/error/").content.decode()
+    found["the page of a refusal"] = {"status": 401 if "its log names the reason" in page else 200, "to": "", "user": None}
     client = browser()
     found["no message"] = {"status": client.post(ACS).status_code, "to": "", "user": None}
     found["asked for with GET"] = {"status": client.get(ACS).status_code, "to": "", "user": None}

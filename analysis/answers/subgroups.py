@@ -27,18 +27,18 @@ def subgroups_of(study: Study, people: People, definition: StudyDefinition) -> S
     ended = nobody_comes_any_more(study)
     if not ended or somebody_withdrew_after_the_end(study):
         return Subgroups(ended=ended, withdrawn=ended, outcomes=())
-    design = definition.design()
-    arms, subsamples = design.shape
     found = []
-    for question in (one.name for one in definition.yes_no_questions):
+    for asked in (one for one in definition.questions if not one.is_background):  # no arm changes what people are
+        question, design = asked.name, definition.design_of(asked)
+        (arms, subsamples), answers = design.shape, len(design.categories)
         there = people.who_answered(question)
         cell = people.arm[there] * subsamples + people.subsample[there]
         labels = {name: people.groups[name][there] for name in definition.subgroups}
         for name, groups in groups_to_show(labels, cell, cells=arms * subsamples, least=LEAST).items():
             counts = {}
             for group in groups:
-                kind = (cell * 2 + people.reported[question][there])[labels[name] == group]
-                counts[group] = np.bincount(kind, minlength=arms * subsamples * 2).reshape(arms, subsamples, 2)
+                kind = (cell * answers + people.reported[question][there])[labels[name] == group]
+                counts[group] = np.bincount(kind, minlength=arms * subsamples * answers).reshape(arms, subsamples, answers)
             try:
                 analysis = subgroup_analysis(counts, design=design, variable=name, planned=True)
             except MethodError:

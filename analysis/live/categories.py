@@ -7,6 +7,7 @@ from django.utils.translation import gettext as _
 
 from analysis.live.blinding import ArmNames
 from analysis.live.notes import plain_note, plain_reason
+from analysis.live.subgroups import ShownSubgroups
 from analysis.live.wording import (
     cheater_sentence,
     contrast_in_words,
@@ -50,6 +51,7 @@ class ShownCategories:
     missing: tuple[tuple[MissingByContrast, str, str], ...] = ()
     """The ranges that missing answers leave open, with the names of contrast and answer."""
     notes: tuple[str, ...] = ()
+    subgroups: tuple[ShownSubgroups, ...] = ()
     is_background: bool = False
     """Whether it is a background question that is privatised in the browser: about all arms together, and no outcome."""
 

@@ -39,6 +39,7 @@ def figures_of(live: LiveView) -> dict[str, Draw]:
         found[f"forest-{question.name}"] = partial(_forest, live, question.name)
         found[f"running-{question.name}"] = partial(_running, live, question.name)
         found[f"planned-{question.name}"] = partial(_planned_forest, live, question.name)
+    for question in live.definition.questions:
         found |= live.subgroups.figures(question.name)
     for shown in live.categories:
         effects, shares = shown.figures

@@ -1,7 +1,7 @@
 """Puts the live page together for one reader: words, numbers, figures and tables from the same view of the study."""
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from django.utils.translation import gettext as _
@@ -275,7 +275,7 @@ class LiveView:
         places = {question.name: number for number, question in enumerate(self.questions, start=1)}
         asked = [one for one in self.definition.category_questions if one.name in places]
         shown = (self._shown_categories(question, number=places[question.name]) for question in asked)
-        return tuple(one for one in shown if one is not None)
+        return tuple(replace(one, subgroups=self.subgroups.of(one.name)) for one in shown if one is not None)
 
     @property
     def outcomes_with_categories(self) -> list[ShownCategories]:

@@ -10,10 +10,12 @@ from analysis.figures.intervals import subgroups_figure
 from analysis.figures.shown import Draw
 from analysis.live.blinding import ArmNames
 from analysis.stored_results import Results, Subgroups
+from candor.categories.results import AT_LEAST, MEAN_SCORE
 from candor.figures.drawing import Drawing
 from candor.figures.forest import Ends, ForestRow
 from candor.results import Interval
 from candor.subgroups.results import EFFECT, InteractionTest, SubgroupAnalysis, SubgroupEffect
+from candor.subgroups.texts import by_number
 from surveys.definition import StudyDefinition
 from surveys.questions.background import OrdinalScale, SingleChoice
 
@@ -80,24 +82,25 @@ class SubgroupView:
         """Every group, and every test, one to a line."""
         files = self.names.files
         head = ("question", "subgroup", "group", "n", "quantity", "arm", "against", "estimate", "standard_error", "low", "high")
-        yield (*head, "statistic", "p_value", "holm_p_value", "planned", "for_publication")
+        yield (*head, "statistic", "p_value", "holm_p_value", "planned", "for_publication", "category")
         for question in self.definition.questions:
             for one in self._analyses(question.name):
                 for row in one.effects:
                     effect, delta = row.effect, row.effect.honest_times_effect
                     start = (question.name, one.variable, row.group, row.n)
                     arms, tested = (files[effect.treatment], files[effect.control]), (None, effect.p_value, row.adjusted_p_value)
-                    marks = (one.planned, False)
-                    yield (*start, "effect", *arms, effect.value, effect.standard_error, *_ends(effect.interval), *tested, *marks)
-                    yield (*start, "honest_times_effect", *arms, delta.value, delta.standard_error, *_ends(row.alone), *tested, *marks)
+                    answer, of = (row.category or "", f"_on_{row.measure}") if row.measure else ("", "")
+                    marks = (one.planned, False, answer)
+                    yield (*start, f"effect{of}", *arms, effect.value, effect.standard_error, *_ends(effect.interval), *tested, *marks)
+                    yield (*start, f"honest_times_effect{of}", *arms, delta.value, delta.standard_error, *_ends(row.alone), *tested, *marks)
                     shrunken = (row.shrunken_value, None, *_ends(row.shrunken), None, None, None)
-                    yield (*start, "shrunken_honest_times_effect", *arms, *shrunken, *marks)
+                    yield (*start, f"shrunken_honest_times_effect{of}", *arms, *shrunken, *marks)
                 for test in one.interaction:
                     arms, numbers = (
                         (files[test.treatment], files[test.control]),
                         (None, None, None, None, test.statistic, test.p_value, None),
                     )
-                    yield (question.name, one.variable, "all", None, f"same_{test.of}", *arms, *numbers, one.planned, False)
+                    yield (question.name, one.variable, "all", None, f"same_{test.of}", *arms, *numbers, one.planned, False, "")
 
     def _analyses(self, question: str) -> tuple[SubgroupAnalysis, ...]:
         return tuple(one for one in self.found.outcomes if one.question == question) if self.found else ()
@@ -106,16 +109,19 @@ class SubgroupView:
         return self.definition.possible_subgroups[name]
 
     def _is_left_out(self, name: str) -> bool:
-        return any(name not in {one.variable for one in self._analyses(question.name)} for question in self.definition.questions)
+        asked = [question.name for question in self.definition.questions if not question.is_background]
+        return any(name not in {one.variable for one in self._analyses(question)} for question in asked)
 
     def _shown(self, question: str, one: SubgroupAnalysis) -> ShownSubgroups:
         asked, arms = self._asked(one.variable), self.names.shown
         options = {option.name: option.text.in_language(self.language) for option in asked.options}
+        (sensitive,) = (one for one in self.definition.questions if one.name == question)
+        answers = {category.name: category.text.in_language(self.language) for category in sensitive.categories}
         return ShownSubgroups(
             text=asked.text.in_language(self.language),
             figure=f"subgroups-{question}-{one.variable}",
-            rows=tuple((options[row.group], _contrast(row.effect.treatment, row.effect.control, arms), row) for row in one.effects),
-            sentences=tuple(_sentence(test, arms=arms) for test in one.interaction),
+            rows=tuple((options[row.group], _compared(row, arms, answers), row) for row in by_number(one)),
+            sentences=tuple(_sentence(test, arms=arms, named=bool(answers)) for test in one.interaction),
         )
 
 
@@ -131,6 +137,7 @@ def _figure(shown: ShownSubgroups, *, narrow: bool = False) -> Drawing:
             n=row.n,
         )
         for group, contrast, row in shown.rows
+        if row.measure != MEAN_SCORE  # which has a scale of its own
     ]
     return subgroups_figure(rows, title=shown.text, narrow=narrow)
 
@@ -139,9 +146,29 @@ def _contrast(treatment: str, control: str, arms: Mapping[str, str]) -> str:
     return _("%(treatment)s minus %(control)s") % {"treatment": arms[treatment], "control": arms[control]}
 
 
-def _sentence(test: InteractionTest, *, arms: Mapping[str, str]) -> str:
+def _compared(row: SubgroupEffect, arms: Mapping[str, str], answers: Mapping[str, str]) -> str:
+    """The contrast, and of named answers the number of them that it is about."""
+    contrast = _contrast(row.effect.treatment, row.effect.control, arms)
+    if row.measure is None:
+        return contrast
+    words = _("“%(answer)s” or above") if row.measure == AT_LEAST else _("“%(answer)s”")
+    number = words % {"answer": answers[row.category]} if row.category else _("mean score")
+    return f"{number}: {contrast}" if len(arms) > 2 else number
+
+
+def _sentence(test: InteractionTest, *, arms: Mapping[str, str], named: bool = False) -> str:
     differs = test.p_value < LEVEL
-    if test.of == EFFECT:
+    if named and test.of == EFFECT:
+        what = (
+            _("The groups differ in the effect on some answer")
+            if differs
+            else _("It cannot be told whether the groups differ in the effect on any answer")
+        )
+    elif named and differs:
+        what = _("The groups differ in the honest share times the effect on some answer: in an effect, or in the share who follow the die")
+    elif named:
+        what = _("It cannot be told whether the groups differ in the honest share times the effect on any answer")
+    elif test.of == EFFECT:
         what = _("The groups differ in the effect") if differs else _("It cannot be told whether the groups differ in the effect")
     elif differs:
         what = _("The groups differ in the honest share times the effect: in the effect, or in the share who follow the die")

@@ -8,6 +8,7 @@ from decimal import Decimal
 from urllib.parse import urlencode
 
 from django.http import QueryDict
+from django.utils.formats import number_format
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -46,7 +47,7 @@ class NumberInput:
 
     @property
     def limits(self) -> dict[str, str]:
-        return {"low": f"{self.low:,}", "high": f"{self.high:,}"}
+        return {"low": number_format(self.low, force_grouping=True), "high": number_format(self.high, force_grouping=True)}
 
 
 def _input(name: str, label: Promise, hint: Promise, low: str, high: str, **options: object) -> NumberInput:
@@ -289,7 +290,7 @@ def plain(number: Decimal) -> str:
 
 def _read_number(one: NumberInput, text: str, default: str) -> NumberField:
     text = text.strip()
-    words = {**one.limits, "found": text[:40], "used": f"{Decimal(default):,}"}
+    words = {**one.limits, "found": text[:40], "used": number_format(Decimal(default), force_grouping=True)}
     if not text:
         return NumberField(input=one, text="", number=Decimal(default), error=_("Enter a number; the plan uses %(used)s.") % words)
     number = typed_number(text, whole=one.whole)
@@ -303,7 +304,9 @@ def _read_number(one: NumberInput, text: str, default: str) -> NumberField:
     if not one.low <= number <= one.high:
         nearest = min(max(number, one.low), one.high)
         message = _("Enter a number from %(low)s to %(high)s, not %(found)s; the plan uses %(used)s.")
-        return NumberField(input=one, text=text, number=nearest, error=message % {**words, "used": f"{nearest:,}"})
+        return NumberField(
+            input=one, text=text, number=nearest, error=message % {**words, "used": number_format(nearest, force_grouping=True)}
+        )
     return NumberField(input=one, text=text, number=number)
 
 

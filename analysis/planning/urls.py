@@ -5,6 +5,8 @@ from collections.abc import Callable
 from django.http import HttpRequest, HttpResponseBase
 from django.urls import URLPattern, path
 
+from accounts.access import in_own_language
+
 
 def _when_asked_for(name: str) -> Callable[..., HttpResponseBase]:
     """A view whose module, and SciPy with it, is loaded with the first plan that somebody makes: most web processes never see one."""
@@ -19,7 +21,7 @@ def _when_asked_for(name: str) -> Callable[..., HttpResponseBase]:
         }
         return views_by_name[name](request, **arguments)
 
-    return view
+    return in_own_language(view)
 
 
 urlpatterns: list[URLPattern] = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,8 @@ from candor.estimators.multiplicity import FamilyTest, holm
 from candor.figures.forest import ForestFigure, ForestRow, draw_forest, forest_svg, forest_text
 from candor.figures.tables import interval, number, p_value, paragraph, table
 from candor.results import EFFICIENT, EFFICIENT_WITH_COVARIATES, InRows, Interval
+from candor.subgroups.results import SubgroupAnalysis
+from candor.subgroups.texts import subgroups_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -105,6 +107,8 @@ class CategoryEstimates(InRows):
         Nominal coverage of all intervals.
     about : tuple of str
         How the outcomes were chosen, and whether the shares of people are not as planned.
+    subgroups : mapping of str to tuple of SubgroupAnalysis
+        By question, one for each column of subgroups; empty without any.
     """
 
     design: Design
@@ -113,6 +117,7 @@ class CategoryEstimates(InRows):
     missing: Mapping[str, int]
     level: float
     about: tuple[str, ...]
+    subgroups: Mapping[str, tuple[SubgroupAnalysis, ...]] = field(default_factory=dict)
 
     def __getitem__(self, outcome: str) -> CategoryOutcome:
         return self.outcomes[outcome]
@@ -123,7 +128,8 @@ class CategoryEstimates(InRows):
         if self.families:
             rows = [[one.family, f"{one.question}: {one.treatment} − {one.control}", *_ps(one)] for one in self.families]
             parts.append("Holm’s test over all questions of a family\n" + table(("family", "contrast", "p", "p (Holm)"), rows))
-        return "\n\n\n".join([*parts, forest_text(self._forest())])
+        by_subgroup = [subgroups_text(self.subgroups)] if self.subgroups else []
+        return "\n\n\n".join([*parts, forest_text(self._forest()), *by_subgroup])
 
     __repr__ = __str__
 
@@ -133,7 +139,12 @@ class CategoryEstimates(InRows):
 
     def to_dict(self) -> dict[str, object]:
         """The document of ``candor estimate --format json``, as plain values: numbers unrounded, None for what is undefined."""
-        outcomes = {name: asdict(one) | {"missing": self.missing[name]} for name, one in self.outcomes.items()}
+        outcomes = {
+            name: asdict(one)
+            | {"missing": self.missing[name]}
+            | ({"subgroups": list(map(asdict, self.subgroups[name]))} if name in self.subgroups else {})
+            for name, one in self.outcomes.items()
+        }
         families = {"families": list(map(asdict, self.families))} if self.families else {}
         about = {"notes": list(self.about)} if self.about else {}
         plain: dict[str, object] = json.loads(

@@ -83,12 +83,15 @@ def estimate(
     if design.is_survey and covariates:
         raise click.BadParameter("a survey has no effect that covariates could adjust: see candor regress", param_hint="--covariate")
     if not design.is_yes_no:
-        others = {"subgroup": (*subgroups, *exploratory), "kappa": kappa, "cluster": cluster, "stratum": strata}
+        others = {"kappa": kappa, "cluster": cluster, "stratum": strata}
         tests = {"equivalence_margin": equivalence_margin, "non_inferiority": non_inferiority, "worse": worse}
-        answers_of = AnswerFile(data, design=design, outcomes=outcomes, covariates=covariates)
+        answers_of = AnswerFile(data, design=design, outcomes=outcomes, covariates=covariates, subgroups=(*subgroups, *exploratory))
         with progress_bar(data.stat().st_size, label="Reading") as advance, answers_of.named():
-            counted = answers_of.columns(advance) if covariates else answers_of.counts(advance)
+            everybody = answers_of.columns(advance) if covariates or subgroups or exploratory else None
+            counted = everybody or answers_of.counts(advance)
             found = category_estimates(counted, design=design, level=level, families=families_by_name(families), **others, **tests)
+            if everybody is not None:
+                found = with_subgroups(found, everybody, planned=subgroups, exploratory=exploratory)
         _show(found, output_format=output_format, plot=plot)
         return
     file = AnswerFile(data, design=design, outcomes=outcomes, covariates=columns, subgroups=(*subgroups, *exploratory))

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from candor.categories.questions import CategoryEstimates
 from candor.clusters.inference import AssignmentInference
@@ -31,11 +31,14 @@ from candor.studies.estimate_text import Table, estimate_text, forest_rows, titl
 from candor.studies.frames import Columns, answers_in
 from candor.studies.planned_tests import PlannedTestResults, PlannedTests, named_margins
 from candor.studies.stated_ratio import RATIO_ALARM, stated_ratio
-from candor.studies.subgroups import subgroup_analyses, subgroups_html, subgroups_text
+from candor.studies.subgroups import subgroup_analyses
 from candor.subgroups.results import SubgroupAnalysis
+from candor.subgroups.texts import subgroups_html, subgroups_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+Estimates = TypeVar("Estimates", "StudyEstimates", CategoryEstimates)
 
 
 def estimate(
@@ -91,7 +94,6 @@ def estimate(
         Column of the groups, such as sections, that were assigned to arms as a whole; the one method is then ``efficient_clustered``.
     strata : sequence of str
         Columns within whose combinations people, or clusters, were assigned; without clusters the method is ``efficient_stratified``.
-
     subgroups, exploratory_subgroups : sequence of str
         Columns of background answers, with at most eight values each, by which the effects are compared: those that were named before the
         answers were seen, and those that were not, which the result marks.
@@ -101,7 +103,7 @@ def estimate(
     StudyEstimates or CategoryEstimates
         Effects are differences of proportions, in [−1, 1]. ``print`` shows tables, a notebook tables and the forest plot. The second
         comes from a design that names categories; it has likelihood intervals, no bootstrap, and of the options `outcomes`, `covariates`,
-        `level` and `families` only.
+        `level`, `families`, `subgroups` and `exploratory_subgroups` only.
 
     Raises
     ------
@@ -136,21 +138,20 @@ def estimate(
     found = read_design(design)
     if found.is_survey and covariates:
         raise DataError("a survey has no effect that covariates could adjust: candor.regress explains the prevalence by them")
+    by = (*(planned := _names(subgroups)), *(exploratory := _names(exploratory_subgroups)))
     if not found.is_yes_no:
-        answers = answers_in(frame, design=found, outcomes=_names(outcomes), covariates=_names(covariates))
-        groups = {"subgroups": subgroups, "exploratory_subgroups": exploratory_subgroups, "cluster": cluster, "strata": strata}
+        answers = answers_in(frame, design=found, outcomes=_names(outcomes), covariates=_names(covariates), subgroups=by)
         margins = {"equivalence_margin": equivalence_margin, "non_inferiority": non_inferiority, "worse": worse}
-        others = {"kappa": kappa, **groups, **margins}
-        return category_estimates(answers, design=found, level=level, families=families or {}, **others)
-    planned, exploratory = _names(subgroups), _names(exploratory_subgroups)
+        others = {"kappa": kappa, "cluster": cluster, "strata": strata} | margins
+        of_all = category_estimates(answers, design=found, level=level, families=families or {}, **others)
+        return with_subgroups(of_all, answers, planned=planned, exploratory=exploratory)
     against = named_margins(equivalence=equivalence_margin, non_inferiority=non_inferiority, worse=worse)
     tests = PlannedTests(margins=against, families=families or {})
     assigned = AssignedBy(cluster=cluster, strata=tuple(_names(strata)))
     analysis = Analysis(replicates=bootstrap, level=level, seed=seed, kappa=kappa, planned=tests, assigned=assigned)
-    columns, by = analysis.columns_besides(_names(covariates)), (*planned, *exploratory)
+    columns = analysis.columns_besides(_names(covariates))
     answers = answers_in(frame, design=found, outcomes=_names(outcomes), covariates=columns, subgroups=by)
-    result = analysis.run(answers, design=found)
-    return with_subgroups(result, answers, planned=planned, exploratory=exploratory)
+    return with_subgroups(analysis.run(answers, design=found), answers, planned=planned, exploratory=exploratory)
 
 
 def _names(names: Sequence[str]) -> Sequence[str]:
@@ -158,7 +159,7 @@ def _names(names: Sequence[str]) -> Sequence[str]:
     return [names] if isinstance(names, str) else names
 
 
-def with_subgroups(result: StudyEstimates, answers: AnswerColumns, *, planned: Sequence[str], exploratory: Sequence[str]) -> StudyEstimates:
+def with_subgroups(result: Estimates, answers: AnswerColumns, *, planned: Sequence[str], exploratory: Sequence[str]) -> Estimates:
     """Add the effects by the values of these columns, which `answers` were read with."""
     if not (planned or exploratory):
         return result

@@ -13,7 +13,8 @@ HONEST_TIMES_EFFECT, EFFECT = "honest_times_effect", "effect"
 class InteractionTest:
     """A χ² test that one quantity is the same in all groups.
 
-    ``of`` says which: ``"honest_times_effect"`` is Δ = xτ, ``"effect"`` is τ. ``df`` is the number of groups less one.
+    ``of`` says which: ``"honest_times_effect"`` is Δ = xτ, ``"effect"`` is τ; where answers are named, of all of them at once. ``df`` is
+    the number of groups less one, times that of answers less one.
     """
 
     treatment: str
@@ -38,11 +39,13 @@ class SubgroupEffect:
     alone : Interval or None
         Δ̂ of this group ± z standard errors, of kind ``"wald"``.
     adjusted_p_value : float or None
-        Holm's, over all groups and contrasts of the analysis.
+        Holm's, over all groups and contrasts of the analysis; where answers are named, over the effects on numbers of the same kind.
     shrunken : Interval or None
         Δ = xτ of the group when the groups learn from one another, with its interval; None for a single group.
     shrunken_value : float or None
         The middle of it.
+    measure, category : str or None
+        Where answers are named, the number that the effect is on, as in `CategoryEffect`.
     """
 
     group: str
@@ -52,6 +55,8 @@ class SubgroupEffect:
     adjusted_p_value: float | None
     shrunken: Interval | None
     shrunken_value: float | None
+    measure: str | None = None
+    category: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,11 +69,11 @@ class SubgroupAnalysis:
     planned : bool
         Whether the protocol named it; otherwise it is exploratory.
     effects : tuple of SubgroupEffect
-        Group by group, in each the contrasts in the design's order.
+        Group by group, in each the contrasts in the design's order, and for each contrast of named answers all their numbers.
     interaction : tuple of InteractionTest
         For each contrast: the groups have the same Δ, and, where x is identified, the same τ.
     common : tuple of Interval
-        For each contrast the mean of the groups' Δ, with its interval.
+        For each contrast, of named answers for each of its numbers, the mean of the groups' Δ, with its interval.
     notes : tuple of str
     """
 

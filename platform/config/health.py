@@ -22,15 +22,21 @@ class HealthMiddleware:
 
 def healthz() -> JsonResponse:
     """200 when all is well, 503 otherwise, with the state of every part."""
-    parts = {"database": "ok" if _database_answers() else "silent"}
-    for part in ("worker", "beat"):
-        parts[part] = "ok" if is_alive(part) else "silent" if can_be_heard() else "unknown: the cache does not answer"
+    parts = states_of_parts()
     well = all(state == "ok" for state in parts.values())
     response = JsonResponse({"status": "ok" if well else "failing", **parts}, status=200 if well else 503)
     response["Cache-Control"] = "no-store"
     response["Content-Length"] = str(len(response.content))
     response._has_been_logged = True  # type: ignore[attr-defined]  # a probe asks every second; its answer is the message
     return response
+
+
+def states_of_parts() -> dict[str, str]:
+    """The state of every part; "ok" where it answers."""
+    parts = {"database": "ok" if _database_answers() else "silent"}
+    for part in ("worker", "beat"):
+        parts[part] = "ok" if is_alive(part) else "silent" if can_be_heard() else "unknown: the cache does not answer"
+    return parts
 
 
 def _database_answers() -> bool:

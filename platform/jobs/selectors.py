@@ -37,14 +37,32 @@ class Work:
     failures: Sequence[Failure]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Load:
+    """How much work of one kind there is."""
+
+    waiting: int
+    oldest: timedelta
+    later: int
+    next_in: timedelta
+    running: int
+    failed: int
+
+
 def all_work() -> list[Work]:
     return [_work(job) for job in JOBS.values()]
 
 
-def _work(job: Job[Lease]) -> Work:
-    now, failed = timezone.now(), ~Q(error="")
-    if job.model is not Routine:
-        failed &= Q(due_at=None)
+def load_by_kind() -> dict[str, Load]:
+    return {job.kind: _load(job) for job in JOBS.values()}
+
+
+def _failed(job: Job[Lease]) -> Q:
+    return ~Q(error="") if job.model is Routine else ~Q(error="") & Q(due_at=None)
+
+
+def _load(job: Job[Lease]) -> Load:
+    now = timezone.now()
     due, later = (Q(holder=None) & Q(**{f"due_at__{when}": now}) for when in ("lte", "gt"))
     found = job.rows().aggregate(
         waiting=Count("pk", filter=due),
@@ -52,22 +70,25 @@ def _work(job: Job[Lease]) -> Work:
         later=Count("pk", filter=later),
         next=Min("due_at", filter=later),
         running=Count("holder"),
-        failed=Count("pk", filter=failed),
+        failed=Count("pk", filter=_failed(job)),
     )
-    day = job.model.DAY_OF_THE_END
-    failures = job.rows().filter(failed).order_by(*([f"-{day}"] if day else []), "-pk")[:NEWEST] if found["failed"] else ()
+    oldest, next_in = now - (found.pop("since") or now), (found.pop("next") or now) - now
+    return Load(oldest=oldest, next_in=next_in, **found)
+
+
+def _work(job: Job[Lease]) -> Work:
+    load, day = _load(job), job.model.DAY_OF_THE_END
+    failures = job.rows().filter(_failed(job)).order_by(*([f"-{day}"] if day else []), "-pk")[:NEWEST] if load.failed else ()
     return Work(
         name=job.kind.replace("_", " ").capitalize(),
         slug=job.kind,
-        waiting=found["waiting"],
-        oldest=_in_words(now - (found["since"] or now)),
-        later=found["later"],
-        next_in=_in_words((found["next"] or now) - now),
-        running=found["running"],
-        progress=[lease.progress for lease in job.rows().filter(holder__isnull=False)[:NEWEST] if lease.progress]
-        if found["running"]
-        else (),
-        failed=found["failed"],
+        waiting=load.waiting,
+        oldest=_in_words(load.oldest),
+        later=load.later,
+        next_in=_in_words(load.next_in),
+        running=load.running,
+        progress=[lease.progress for lease in job.rows().filter(holder__isnull=False)[:NEWEST] if lease.progress] if load.running else (),
+        failed=load.failed,
         failures=[Failure(day=getattr(lease, day) if day else None, error=lease.error) for lease in failures],
     )
 

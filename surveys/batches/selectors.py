@@ -89,6 +89,22 @@ def shown_counts(study: Study, counted: Iterable[Alike] | None = None) -> Counts
     )
 
 
+def people_in_tens() -> dict[str, dict[str, int]]:
+    """How many people are where in each running study, by its slug and the step: whole tens, for programs that keep every number they see.
+
+    A withdrawal moves none of them at once. People of whole batches were whole tens in each group, and a group from which somebody
+    withdrew counts as before until ten have.
+    """
+    running = Study.objects.filter(status__in=RUNNING, rehearsal_of=None)
+    kept = running.values_list("slug", "shown_numbers__numbers")
+    found = {slug: {step: int((numbers or {}).get(step, 0)) for step in TOTALS} | {"finished": 0} for slug, numbers in kept}
+    counted = Participant.objects.filter(study__in=running, step=Step.FINISHED, counted=True).annotate(answered=~REFUSED)
+    for group in counted.values("study__slug", *GROUP).annotate(people=Count("pk")).order_by():
+        if group["answered"]:
+            found[group["study__slug"]]["finished"] += -(-group["people"] // rules.LEAST) * rules.LEAST
+    return found
+
+
 def version_of_shown_numbers(study: Study) -> tuple[object, ...]:
     """Another value whenever `shown_counts` or the counted people are others, for the work of a look at a few rows."""
     shown = ShownNumbers.objects.filter(study=study).values_list("version", "numbers").first()

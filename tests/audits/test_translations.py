@@ -37,7 +37,7 @@ STAFF_PAGES = ("analysis/learning/**/*", "analysis/data_sets/*", "analysis/inbox
 STAFF_PAGES += ("analysis/record_sets/*", "analysis/releases/*")
 STAFF_PAGES += ("base_study", "surveys/builder/base", "surveys/builder/form", "surveys/builder/_[bc]*", "surveys/builder/fields/*")
 STAFF_PAGES += ("surveys/_study_navigation", "surveys/investigator/invitation", "surveys/investigator/new_account")
-STAFF_PAGES += ("analysis/records/*", "analysis/planning/_figure")
+STAFF_PAGES += ("analysis/records/*", "analysis/planning/*")
 STAFF_PAGES += ("surveys/builder/arm*", "surveys/builder/_files", "surveys/builder/_moves", "surveys/builder/_shown")
 STAFF_PAGES += ("surveys/builder/_stimulus_inputs", "surveys/builder/_answer", "surveys/builder/_sensitive", "surveys/irb/_change")
 STAFF_PAGES += tuple(f"surveys/builder/{page}" for page in ("about", "allocation", "direct_questions", "duplicate", "file", "history"))
@@ -54,6 +54,7 @@ STAFF_MODULES += ("surveys/media/video_files", "surveys/media/audio_files", "sur
 STAFF_MODULES += ("analysis/deposits/*", "analysis/models/deposits")
 STAFF_MODULES += tuple(f"surveys/builder/{page}" for page in ("about", "allocation", "beginnings", "file", "history", "lists"))
 STAFF_MODULES += tuple(f"surveys/builder/{page}" for page in ("overview", "planned_tests", "texts"))
+STAFF_MODULES += ("analysis/planning/*",)
 STAFF_MODULES += ("surveys/drafting/*", "surveys/allocation/*", "surveys/studies/readiness", "surveys/studies/services", "surveys/ways_in")
 STAFF_MODULES += ("surveys/privacy/exact", "surveys/privacy/words", "surveys/reading/apart")
 # Packages say these in English, and pages in the reader's language.
@@ -66,6 +67,7 @@ SAME = {
     "Budget",
     "Budget ε",
     "Candor",
+    "Code",
     "Codes",
     "Plan",
     "Text",

@@ -132,6 +132,7 @@ RECRUITING: dict[str, tuple[Any, ...]] = {
     "surveys:build_company":           (LOGIN,  405,    405,    404,    404,    404,    404,    404,    405),
     "surveys:build_history":           (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:build_about":             (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
+    "surveys:build_ways":              (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:build_consent":           (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "analysis:build_die":              (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:build_allocation":        (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),

@@ -17,8 +17,6 @@ from tests.integration.test_builder_history import save
 from tests.integration.test_staff_language import german, must_be_german
 
 pytestmark = pytest.mark.django_db
-ENGLISH_YET = {"surveys:build_import", "analysis:build_die"}
-"""Pages that are not there in German."""
 LONG = "A question that nobody needs to answer"
 
 
@@ -34,7 +32,7 @@ def full_document() -> dict[str, Any]:
 
 def pages_of(study: Study) -> list[str]:
     """Every page of the builder that is there in German, with each kind of question that can be added."""
-    parts = [reverse(part.route, args=[study.slug]) for part in PARTS if part.route not in ENGLISH_YET]
+    parts = [reverse(part.route, args=[study.slug]) for part in PARTS]
     found = definition_of(study)
     items = [
         reverse("surveys:build_item", args=[study.slug, part, one.name])
@@ -44,13 +42,15 @@ def pages_of(study: Study) -> list[str]:
     more = [reverse("surveys:build_add", args=[study.slug, part]) for part in ("background", "quiz", "questions")]
     more += [f"{more[0]}?kind=group", f"{more[2]}?kind=categories"]
     more += [reverse("surveys:build_paste", args=[study.slug, part]) for part in ("background", "quiz", "questions")]
-    return [reverse("surveys:build", args=[study.slug]), *parts, *items, *more, reverse("surveys:build_history", args=[study.slug])]
+    plan = reverse("analysis:study_plan", args=[study.slug])
+    plans = [plan, f"{plan}?effect=0", f"{plan}?n=72&margin=10", f"{plan}?n=x&cap=0.01&effect=900&prevalence=2e9", f"{plan}?cheaters=99"]
+    return [reverse("surveys:build", args=[study.slug]), *plans, *parts, *items, *more, reverse("surveys:build_history", args=[study.slug])]
 
 
 def content_of(study: Study) -> str:
     """The words of the study in one line, and the names of languages in themselves."""
     rows = " ".join(f"{LONG} {row['text']}" for row in EXAMPLES["matrix"]["rows"])
-    return f"{json.dumps(study.definition, ensure_ascii=False)} {rows} {' '.join(LANGUAGE_NAMES.values())}"
+    return f"{json.dumps(study.definition, ensure_ascii=False)} {rows} {' '.join(LANGUAGE_NAMES.values())} Mechanical Turk DESIGN.json"
 
 
 @pytest.fixture

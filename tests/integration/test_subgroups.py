@@ -1,5 +1,8 @@
 """Planned comparisons of subgroups: from the draft to the closed study, for people who run it, and never a table too many."""
 
+import csv
+import json
+
 import pytest
 from django.test import Client
 from django.urls import reverse
@@ -18,6 +21,7 @@ from surveys.models import Participant, Step, Study
 from surveys.studies import services as studies
 from surveys.study_file import read_study_file, write_study_file
 from surveys.tokens import hash_of_withdrawal_code
+from tests.categories import FREQUENCY, PROBATION
 from tests.factories import definition, draft_study, recruiting_study
 from tests.finished_people import TELLING_DIE, add_finished_people, compute, count_everybody
 from tests.jobs import catch
@@ -173,3 +177,35 @@ def test_the_study_file_the_packet_and_the_comparison_of_versions_have_them() ->
 
 def test_as_many_groups_may_be_planned_as_can_be_compared() -> None:
     assert MOST_GROUPS == COMPARED
+
+
+def test_named_answers_are_compared_too_and_background_answers_are_not() -> None:
+    twenty = {"1": [[*range(1, 5)], [*range(5, 9)], [*range(9, 17)]], "2": [[*range(1, 9)], [*range(9, 13)], [*range(13, 17)]]}
+    answers = ("never", "once", "often"), ("never", "before", "now")
+    faces = [{subsample: dict(zip(names, one, strict=True)) for subsample, one in twenty.items()} for names in answers]
+    questions = [{**FREQUENCY, "cheaters": "never", "faces": faces[0]}, {**PROBATION, "faces": faces[1]}]
+    study = recruiting_study(questions=questions, **WITH_GENDER)
+    add_finished_people(study, 400, seed=3)
+    for index, person in enumerate(Participant.objects.filter(study=study).order_by("arm", "subsample", "pk")):
+        person.background = {"gender": ("woman", "man")[index % 2]}
+        person.save(update_fields=["background"])
+    count_everybody(study)
+    found = stored(closed(study))
+    (one,) = found.outcomes
+    assert (one.question, one.variable, one.planned) == ("copying", "gender", True)
+    assert sum(row.n for row in one.effects if (row.measure, row.category) == ("category", "often")) == 400
+    assert {(test.of, test.df) for test in one.interaction} == {("honest_times_effect", 2), ("effect", 2)}
+    client = client_for(study.owner)
+    page = client.get(reverse("analysis:results", args=[study.slug])).content.decode()
+    assert "By subgroup: " in page
+    assert "“More often” or above" in page
+    assert "on any answer" in page or "on some answer" in page
+    table = list(csv.DictReader(client.get(reverse("analysis:table", args=[study.slug, "subgroups"])).content.decode().splitlines()))
+    assert {(row["quantity"], row["category"]) for row in table} >= {
+        ("effect_on_category", "never"), ("honest_times_effect_on_at_least", "often"), ("shrunken_honest_times_effect_on_mean_score", ""),
+    }  # fmt: skip
+    assert client.get(reverse("analysis:figure", args=[study.slug, "subgroups-copying-gender", "svg"])).status_code == 200
+    document = client.get(reverse("analysis:api_results", args=[study.slug])).json()
+    (outcome,) = document["full_results"]["subgroups"]["outcomes"]
+    assert (outcome["effects"][0]["measure"], outcome["effects"][0]["category"]) == ("category", "never")
+    assert not any("subgroups" in json.dumps(one) for one in document["categories"])

@@ -4,6 +4,7 @@ import gc
 import os
 from pathlib import Path
 
+from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import gettext_lazy as _
 
 from config.log_privacy import HOUR_FORMAT
@@ -14,6 +15,7 @@ from . import single_sign_on
 gc.set_threshold(20_000, 10, 10)
 
 BASE_DIR = Path(__file__).resolve().parents[3]
+SHORTEST_TOKEN = 20
 VAR_DIR = Path(os.environ.get("CANDOR_VAR", BASE_DIR / "var"))
 
 INSTALLED_APPS = [
@@ -42,6 +44,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "config.health.HealthMiddleware",
+    "config.metrics.middleware.MetricsMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "config.content_security.ContentSecurityPolicyMiddleware",
@@ -177,6 +180,12 @@ LARGEST_EPSILON = float(os.environ.get("LARGEST_EPSILON", "12"))
 """No study is launched whose answers lose more privacy than this, all questions together."""
 # Secret for the release signing key; defaults to SECRET_KEY. Before rotating SECRET_KEY, set this to its old value.
 RELEASE_SIGNING_SECRET = os.environ.get("RELEASE_SIGNING_SECRET", "")
+# The secret with which a monitoring program reads /metrics. Empty: there is no such page, and nothing is counted for it.
+METRICS_TOKEN = os.environ.get("METRICS_TOKEN", "")
+if METRICS_TOKEN and len(METRICS_TOKEN) < SHORTEST_TOKEN:
+    raise ImproperlyConfigured(f"Expected a METRICS_TOKEN of at least {SHORTEST_TOKEN} characters, found {len(METRICS_TOKEN)}.")
+METRICS_PROCESSES = False
+"""Whether several web processes add their numbers up."""
 CSRF_FAILURE_VIEW = "config.error_responses.csrf_failure"
 
 REST_FRAMEWORK = {

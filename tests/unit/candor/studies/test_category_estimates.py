@@ -134,8 +134,6 @@ def test_covariates_add_the_same_effects_adjusted(columns):
         ({"kappa": 0.0}, "kappa: computed for yes/no questions only; the design has the categories never, once, often"),
         ({"cluster": "section"}, "cluster: computed"),
         ({"strata": "section"}, "strata: computed"),
-        ({"subgroups": ["section"]}, "subgroups: computed"),
-        ({"exploratory_subgroups": ["section"]}, "exploratory subgroups: computed"),
         ({"equivalence_margin": 0.1}, "equivalence margin: computed"),
         ({"non_inferiority": 0.1, "worse": "more_yes"}, "non inferiority: computed"),
     ],

@@ -87,3 +87,45 @@ def test_the_command_line_compares_subgroups(tmp_path):
     wrong = CliRunner().invoke(main, [*command, "--bootstrap", "0", "--subgroup", "month"])
     assert wrong.exit_code == 2
     assert "no column 'month'" in wrong.output
+
+
+NAMED = {
+    "arms": ["slides", "face"], "control": "slides", "categories": ["never", "once", "often"], "ordered": True,
+    "subsamples": {"1": {"never": "1/8", "once": "1/8", "often": "3/8"}, "2": {"never": "3/8", "once": "1/8", "often": "1/8"}},
+}  # fmt: skip
+NAMED_COUNTS = np.array([[[148, 84, 168], [228, 84, 88]], [[112, 96, 192], [192, 96, 112]]])
+
+
+def named_frame():
+    rows = []
+    for year, counts in (("1", NAMED_COUNTS), ("2", NAMED_COUNTS[::-1]), ("", np.full((2, 2, 3), 2))):
+        for (arm, subsample, answer), people in np.ndenumerate(counts):
+            rows += [(NAMED["arms"][arm], str(subsample + 1), NAMED["categories"][answer], year)] * int(people)
+    return dict(zip(("arm", "subsample", "copying", "year"), map(list, zip(*rows, strict=True)), strict=True))
+
+
+def test_named_answers_are_compared_between_subgroups(tmp_path):
+    result = candor.estimate(named_frame(), NAMED, outcomes="copying", subgroups="year")
+    (by_year,) = result.subgroups["copying"]
+    often = [one.effect for one in by_year.effects if (one.measure, one.category) == ("category", "often")]
+    assert [round(one.value, 6) for one in often] == [0.2, -0.2]
+    assert [(one.of, one.df) for one in by_year.interaction] == [("honest_times_effect", 2), ("effect", 2)]
+    assert "24 people without an answer to it are in no group." in by_year.notes
+    text = str(result)
+    assert "copying by year, planned" in text
+    assert "1: face, at least often" in text
+    assert "2: face, mean score" in text
+    assert "same effect on every answer in all groups (face)" in text
+    assert "copying by year, planned" in result._repr_html_()
+    with (tmp_path / "data.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([list(named_frame()), *zip(*named_frame().values(), strict=True)])
+    (tmp_path / "design.json").write_text(json.dumps(NAMED))
+    options = [str(tmp_path / "data.csv"), "--design", str(tmp_path / "design.json"), "--outcome", "copying", "--format", "json"]
+    found = CliRunner().invoke(main, ["estimate", *options, "--exploratory-subgroup", "year"])
+    assert found.exit_code == 0, found.output
+    (again,) = json.loads(found.stdout)["outcomes"]["copying"]["subgroups"]
+    (planned,) = result.to_dict()["outcomes"]["copying"]["subgroups"]
+    assert again["planned"] is False
+    assert again["effects"] == planned["effects"]
+    with pytest.raises(DataError, match="planned and exploratory at once"):
+        candor.estimate(named_frame(), NAMED, outcomes="copying", subgroups="year", exploratory_subgroups="year")

@@ -140,7 +140,6 @@ COLLIDING: dict[str, tuple[dict[str, Any], str]] = {
         "margins and families are of yes/no questions; remove copying",
     ),
     "a margin": ({"analysis": {"margins": {"copying": {"kind": "equivalence", "points": 5}}}}, "remove copying"),
-    "subgroups alone": ({"questions": [FREQUENCY], "subgroups": ["gender"]}, "subgroups: they are compared for yes/no questions"),
 }
 
 
