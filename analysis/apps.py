@@ -9,6 +9,8 @@ class AnalysisConfig(AppConfig):
     def ready(self) -> None:
         from analysis import actions
         from analysis.data_sets import retention as retention  # registers what workers do
+        from analysis.deposits import depositing as depositing  # registers what workers do
+        from analysis.deposits.offered import configured
         from analysis.diagnosis import simulating as simulating  # registers what workers do
         from analysis.learning import difficulties as difficulties  # registers a kind of question
         from analysis.learning.networks import questions as questions  # registers what can be asked
@@ -45,6 +47,7 @@ class AnalysisConfig(AppConfig):
         from webhooks.models import Event
         from webhooks.services import TOLD
 
+        configured()  # a server with settings that cannot be right does not start
         TOLD[actions.RELEASE_REQUESTED] = (Event.RELEASE_REQUESTED,)
         TOLD[actions.RELEASE_REFUSED] = (Event.RELEASE_DECIDED,)
         TOLD[actions.RELEASE_PUBLISHED] = (Event.RELEASE_DECIDED, Event.RELEASE_PUBLISHED)

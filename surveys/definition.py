@@ -41,6 +41,7 @@ from surveys.questions.parts import (
     unique_names,
 )
 from surveys.questions.plans import PlannedTests, PrivacyBudget, Subgroups
+from surveys.questions.publication import Publication
 from surveys.questions.sections import LEAST_PER_ARM, SECTION
 from surveys.questions.sensitive import Die, SensitiveQuestion, require_apart, require_faces
 from surveys.questions.stimuli import KINDS, Arm, Task, Watching, require_stimuli
@@ -94,6 +95,7 @@ class StudyDefinition(Part):
     subgroups: Subgroups = ()
     analysis_plan: Text | None = None
     release_plan: Text | None = None
+    publication: Publication = Publication()
     retention: Retention = Retention()
     privacy_budget: PrivacyBudget | None = None
     translations: dict[Language, Annotated[tuple[Translated, ...], Field(max_length=10_000)]] | None = None

@@ -4,7 +4,7 @@ from django.urls import URLPattern, URLResolver, path
 
 from accounts.access import in_own_language
 from surveys.allocation import api as arms
-from surveys.builder.about import About, Languages, ListOfSentences, WaysIn
+from surveys.builder.about import About, Languages, ListOfSentences, Publishing, WaysIn
 from surveys.builder.allocation import AllocationPage
 from surveys.builder.api import definitions, drafts
 from surveys.builder.arms import ArmPage, Arms, PageOfArm
@@ -92,6 +92,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/build/debrief/", in_own_language(Debrief.as_view()), name="build_debrief"),
     path("studies/<slug:slug>/build/tests/", in_own_language(PlannedTestsPage.as_view()), name="build_tests"),
     path("studies/<slug:slug>/build/plans/", in_own_language(Plans.as_view()), name="build_plans"),
+    path("studies/<slug:slug>/build/publication/", in_own_language(Publishing.as_view()), name="build_publication"),
     path("studies/<slug:slug>/build/file/", in_own_language(StudyFile.as_view()), name="build_file"),
     path("studies/<slug:slug>/build/file/archive/", Archive.as_view(), name="build_archive"),
     path("studies/<slug:slug>/duplicate/", in_own_language(duplicate), name="duplicate_study"),

@@ -16,6 +16,7 @@ from analysis.packages.rows import rows_of, shuffled_csv
 from candor.packages import replicate
 from candor.packages.signing import private_key
 from candor.software import software
+from surveys.questions.publication import Publication
 from tests.factories import definition
 from tests.finished_people import TELLING_DIE
 
@@ -54,7 +55,7 @@ def content(*, people: int = 240, licence: str = "CC-BY-4.0", released: tuple[st
         slug=study.slug,
         version=1,
         title="Attention in recorded lectures",
-        authors=("Lovelace, Ada", "Hopper, Grace"),
+        publication=Publication().with_authors(["Lovelace, Ada", "Hopper, Grace"]),
         year=2026,
         licence=LICENCES[licence],
         site="https://candor.example.org",

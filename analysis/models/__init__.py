@@ -1,5 +1,8 @@
 """The tables of analysis, by subject."""
 
+from analysis.models.deposits import Deposit as Deposit
+from analysis.models.deposits import DepositStatus as DepositStatus
+from analysis.models.deposits import DepositTask as DepositTask
 from analysis.models.ledger import Asking as Asking
 from analysis.models.ledger import AskingStatus as AskingStatus
 from analysis.models.ledger import Budget as Budget

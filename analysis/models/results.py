@@ -1,5 +1,6 @@
 """Stored results, and the work that computes them."""
 
+from collections.abc import Mapping
 from typing import ClassVar, Self
 
 from django.conf import settings
@@ -10,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from jobs.errors import TakenError
 from jobs.models import LONGEST_ERROR, Lease
 from surveys.models import Study
+from surveys.questions.publication import Publication
 
 
 class RunStatus(models.TextChoices):
@@ -214,6 +216,10 @@ class Release(Lease):
     status = models.CharField(max_length=10, choices=ReleaseStatus, default=ReleaseStatus.QUEUED)
     title = models.CharField(max_length=200)
     authors = models.JSONField(help_text="Names, in the order of the citation.")
+    publication = models.JSONField(
+        null=True, blank=True, help_text="Authors, funding, keywords, contact and dates as its files have them; empty: the names alone."
+    )
+    with_doi = models.BooleanField(default=False, db_default=False, help_text="Whether a DOI is reserved before its files are signed.")
     licence = models.CharField(max_length=20)
     questions = models.JSONField(help_text="Names of the sensitive questions whose answers are in it.")
     background = models.CharField(max_length=12, choices=BackgroundHandling, default=BackgroundHandling.LEFT_OUT)
@@ -252,6 +258,17 @@ class Release(Lease):
 
     RELATED = ("study",)
     DAY_OF_THE_END = "requested_on"
+    NOT_BUILT: ClassVar[Mapping[str, object]] = {
+        "package": None,
+        "package_sha256": "",
+        "files": [],
+        "summary": {},
+        "people_sha256": "",
+        "public_key": "",
+        "data": None,
+        "manifest": None,
+    }
+    """The columns of a release that has no package."""
     WAITING: ClassVar = {"status": ReleaseStatus.QUEUED}
     HELD: ClassVar = {"status": ReleaseStatus.BUILDING}
     DONE: ClassVar = {"status": ReleaseStatus.BUILT, "stage": "", "data": None}
@@ -284,3 +301,8 @@ class Release(Lease):
     @property
     def progress(self) -> str:
         return self.stage
+
+    @property
+    def described(self) -> Publication:
+        """The facts by which it is found and cited. Older releases have the names of their authors alone."""
+        return Publication().with_authors(self.authors) if self.publication is None else Publication.model_validate(self.publication)

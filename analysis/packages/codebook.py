@@ -115,6 +115,7 @@ MEANING = {
     "design-NAME.json": "The design of this question with named answers, as `candor estimate data.csv --design` reads it",
     "hierarchies.json": "For each attribute of records.json the labels of every possible value, from the value up to `*`",
     "records.json": "Background answers as protected records, with arm, subsample and reported answers",
+    "datacite.xml": "Description in the DataCite Metadata Schema 4.5, as DOIs are registered with",
     "datapackage.json": "Description as a Frictionless Data Package",
     "ddi-codebook.xml": "Description in DDI-Codebook 2.5",
     "index.html": "This package explained, in a browser: checks files, computes estimates again, names the wrong analysis",

@@ -16,6 +16,7 @@ from candor.records.schema import Record
 from candor.sentences import Sentence
 from candor.sentences import sentence as _
 from surveys.preregistration.selectors import KeptPlan
+from surveys.questions.publication import Publication
 
 PRIVATISED = "Background question, privatised in the browser"
 SIMULATED_DATA = "simulated data"
@@ -28,6 +29,12 @@ def simulated_title(title: str) -> str:
         return title
     mark = f" ({SIMULATED_DATA})"
     return f"{title[: LONGEST_TITLE - len(mark)]}{mark}"
+
+
+def cited(authors: Sequence[str], year: int, title: str, address: str, *, doi: str) -> str:
+    """The citation. The address stands behind a DOI, too: it is there before the DOI is registered."""
+    places = [*([f"https://doi.org/{doi}"] if doi else []), address]
+    return f"{'; '.join(authors)} ({year}). {title} [Data set]. {' '.join(places)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +69,10 @@ class Described(Protocol):
     def version(self) -> int: ...
 
     @property
-    def authors(self) -> Sequence[str]: ...
+    def publication(self) -> Publication: ...
+
+    @property
+    def doi(self) -> str: ...
 
     @property
     def year(self) -> int: ...
@@ -72,6 +82,9 @@ class Described(Protocol):
 
     @property
     def terms(self) -> str: ...
+
+    @property
+    def site(self) -> str: ...
 
     @property
     def address(self) -> str: ...
@@ -94,7 +107,8 @@ class Content:
     slug: str
     version: int
     title: str
-    authors: Sequence[str]
+    publication: Publication
+    """Authors, funding, keywords, contact and dates: the one object from which all files have them."""
     year: int
     licence: Licence
     site: str
@@ -121,6 +135,10 @@ class Content:
     """The preregistration and its amendments."""
     records: ProtectedRecords | None = None
     """Background answers as protected records; None: they are not in it so."""
+    doi: str = ""
+    """The DOI that was reserved before the files were signed."""
+    doi_missing_from: str = ""
+    """The service that could not be reached when a DOI was asked of it."""
 
     @property
     def plan_files(self) -> dict[str, str]:
@@ -147,7 +165,7 @@ class Content:
 
     @property
     def citation(self) -> str:
-        return f"{'; '.join(self.authors)} ({self.year}). {self.title} (version {self.version}) [Data set]. {self.address}"
+        return cited(self.publication.authors, self.year, f"{self.title} (version {self.version})", self.address, doi=self.doi)
 
     @property
     def terms(self) -> str:
@@ -157,7 +175,8 @@ class Content:
     @property
     def keywords(self) -> list[str]:
         kind = "survey" if self.is_survey else "randomised experiment"
-        return [*([SIMULATED_DATA] if self.simulated else []), kind, "randomised response", "local differential privacy"]
+        usual = [*([SIMULATED_DATA] if self.simulated else []), kind, "randomised response", "local differential privacy"]
+        return list(dict.fromkeys([*usual, *self.publication.keywords]))
 
     @property
     def is_survey(self) -> bool:

@@ -61,6 +61,8 @@ def _title(citation: etree._Element, content: Content) -> None:
     statement = _add(citation, "titlStmt")
     _add(statement, "titl", content.title)
     _add(statement, "IDNo", content.address)
+    if content.doi:
+        _add(statement, "IDNo", content.doi, agency="DOI")
 
 
 def _document_description(root: etree._Element, content: Content) -> None:
@@ -74,14 +76,31 @@ def _study_description(root: etree._Element, content: Content) -> None:
     citation = _add(study, "citation")
     _title(citation, content)
     responsible = _add(citation, "rspStmt")
-    for author in content.authors:
-        _add(responsible, "AuthEnty", author)
-    _add(_add(citation, "distStmt"), "distrbtr", content.site, URI=content.site)
+    known = content.publication
+    for author in known.creators:
+        _add(responsible, "AuthEnty", author.name, **({"affiliation": author.institution} if author.institution else {}))
+    if known.funding:
+        produced = _add(citation, "prodStmt")
+        for grant in known.funding:
+            _add(produced, "fundAg", grant.funder)
+        for grant in known.funding:
+            if grant.award:
+                _add(produced, "grantNo", grant.award, agency=grant.funder)
+    distributed = _add(citation, "distStmt")
+    _add(distributed, "distrbtr", content.site, URI=content.site)
+    if known.contact:
+        _add(distributed, "contact", known.contact.name, **({"email": known.contact.email} if known.contact.email else {}))
     _add(_add(citation, "verStmt"), "version", str(content.version))
     _add(citation, "biblCit", content.citation)
     information = _add(study, "stdyInfo")
+    subject = _add(information, "subject")
+    for keyword in content.keywords:
+        _add(subject, "keyword", keyword)
     _add(information, "abstract", content.protocol["summary"])
     summary = _add(information, "sumDscr")
+    if known.collected:
+        _add(summary, "collDate", known.collected.first, date=known.collected.first, event="start")
+        _add(summary, "collDate", known.collected.last, date=known.collected.last, event="end")
     _add(summary, "anlyUnit", "Individual")
     _add(summary, "universe", "Those who consented and answered all questions")
     _add(summary, "dataKind", "Simulated data" if content.simulated else DATA_KIND[content.is_survey])

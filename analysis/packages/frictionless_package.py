@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from analysis.packages.content import Column, Content, Described, columns_of
 from analysis.packages.protocol_document import as_json
 from candor.packages.record_promises import HIERARCHIES, RECORDS
+from surveys.questions.publication import Creator
 
 PROFILE = "https://datapackage.org/profiles/2.0/datapackage.json"
 TITLES = {RECORDS: "Background answers as protected records", HIERARCHIES: "The labels of records, from each value up to *"}
@@ -50,11 +51,18 @@ def described(content: Described, resources: Sequence[Mapping[str, object]]) -> 
             "homepage": content.address,
             "version": f"{content.version}.0.0",
             "licenses": [licence],
-            "contributors": [{"title": author, "roles": ["author"]} for author in content.authors],
+            "contributors": [_contributor(author) for author in content.publication.creators],
             "keywords": content.keywords,
             "resources": resources,
         }
     )
+
+
+def _contributor(author: Creator) -> dict[str, object]:
+    """The ORCID stands in the path, where the standard wants an address of the contributor."""
+    named = {"givenName": author.parts[1], "familyName": author.parts[0]} if author.parts else {}
+    known = {"path": author.orcid_address, "organization": author.institution}
+    return {"title": author.name, **named, "roles": ["author", *author.roles], **{name: value for name, value in known.items() if value}}
 
 
 def _constraints(column: Column) -> dict[str, object]:

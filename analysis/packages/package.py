@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING
 from analysis.packages.allocation_proof import allocation_proof
 from analysis.packages.archives.browser_page import PAGE, browser_page, programs
 from analysis.packages.archives.citation import CITATION, LICENCE, citation_file, licence_file
+from analysis.packages.archives.croissant import croissant
+from analysis.packages.archives.datacite import datacite
 from analysis.packages.archives.labelled_files import labelled_files
 from analysis.packages.archives.ro_crate import CRATE, ro_crate
+from analysis.packages.archives.schema_org import DATACITE
 from analysis.packages.archives.study_document import STUDY
 from analysis.packages.background_counts import cells_csv
 from analysis.packages.codebook import codebook
 from analysis.packages.content import Content
-from analysis.packages.croissant import croissant
 from analysis.packages.ddi_codebook import ddi_codebook
 from analysis.packages.frictionless_package import frictionless_package
 from analysis.packages.protocol_document import as_json
@@ -41,6 +43,7 @@ def package_files(content: Content, key: "Ed25519PrivateKey") -> dict[str, bytes
         "README.md": readme(content),
         "allocation-proof.txt": allocation_proof(content),
         "croissant.json": croissant(content, tables, documents),
+        DATACITE: datacite(content),
         "datapackage.json": frictionless_package(content, tables, documents),
         "ddi-codebook.xml": ddi_codebook(content, documents),
         **({"design.json": as_json(content.protocol["design"])} if content.questions else {}),

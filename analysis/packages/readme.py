@@ -76,6 +76,14 @@ def _about_people(content: Content) -> list[str]:
 def citation(content: Described) -> list[str]:
     """How to cite it, and under which licence it is."""
     cited = ["## Citation", "", content.citation, "", "`CITATION.cff` says the same for programs.", ""]
+    if missing := getattr(content, "doi_missing_from", ""):
+        cited += [f"A DOI was asked of {missing}, which could not be reached when these files were signed, so they name none. Should one"]
+        cited += ["exist now, the page of the data names it.", ""]
+    known = content.publication
+    cited += [f"Funded by {grant.funder}{f', {grant.award}' if grant.award else ''}." for grant in known.funding]
+    if known.contact:
+        cited += [f"Questions about the data: {known.contact.name}{f', {known.contact.email}' if known.contact.email else ''}."]
+    cited += [""] if known.funding or known.contact else []
     return [*cited, "## Licence", "", f"{content.terms} ({content.licence.name}): <{content.licence.address}>. See `LICENSE`.", ""]
 
 

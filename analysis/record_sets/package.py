@@ -8,8 +8,10 @@ from importlib import resources
 from typing import TYPE_CHECKING, TypedDict
 
 from analysis.packages.archives.citation import CITATION, LICENCE, citation_file, licence_file
+from analysis.packages.archives.croissant import dataset
+from analysis.packages.archives.schema_org import DATACITE
 from analysis.packages.codebook import MEANING
-from analysis.packages.croissant import dataset
+from analysis.packages.content import cited
 from analysis.packages.frictionless_package import described, document_resource
 from analysis.packages.licences import Licence
 from analysis.packages.protocol_document import as_json
@@ -20,11 +22,13 @@ from candor.packages.record_promises import CHECK, HIERARCHIES, RECORDS
 from candor.records.schema import Record
 from candor.sentences import Sentence
 from candor.sentences import sentence as _
+from surveys.questions.publication import Publication
 
 if TYPE_CHECKING:  # the web starts without it
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 TITLES = {RECORDS: "Protected student records", HIERARCHIES: "The labels of records, from each value up to *"}
+KEYWORDS = ("student records", "k-anonymity", "l-diversity")
 OWN_MEANING = {
     RECORDS: "The students, as protected records",
     "protocol.json": "What is promised: k, ℓ, how many were left out, and the role of each attribute",
@@ -52,7 +56,7 @@ class RecordSet:
     slug: str
     title: str
     about: str
-    authors: Sequence[str]
+    publication: Publication
     year: int
     licence: Licence
     site: str
@@ -69,6 +73,11 @@ class RecordSet:
     def version(self) -> int:
         """There is one: two would be made of other classes, and could be intersected."""
         return 1
+
+    @property
+    def doi(self) -> str:
+        """None is asked for."""
+        return ""
 
     @property
     def name(self) -> str:
@@ -88,11 +97,11 @@ class RecordSet:
 
     @property
     def keywords(self) -> list[str]:
-        return ["student records", "k-anonymity", "l-diversity"]
+        return list(KEYWORDS)
 
     @property
     def citation(self) -> str:
-        return f"{'; '.join(self.authors)} ({self.year}). {self.title} [Data set]. {self.address}"
+        return cited(self.publication.authors, self.year, self.title, self.address, doi=self.doi)
 
     @property
     def abstract(self) -> Sentence:
@@ -118,6 +127,8 @@ class RecordSet:
 
 def record_set_package(content: RecordSet, key: "Ed25519PrivateKey") -> bytes:
     """The signed ZIP file. The same values and key always make the same bytes."""
+    from analysis.packages.archives.datacite import datacite  # lxml, which web processes can do without
+
     documents = {RECORDS: as_json(content.records), HIERARCHIES: as_json(content.hierarchies)}
     files = {
         **documents,
@@ -126,6 +137,7 @@ def record_set_package(content: RecordSet, key: "Ed25519PrivateKey") -> bytes:
         LICENCE: licence_file(content),
         "README.md": _readme(content),
         "croissant.json": dataset(content, {}, documents),
+        DATACITE: datacite(content),
         "datapackage.json": described(content, [_resource(name, text) for name, text in documents.items()]),
         "protocol.json": as_json({"title": content.title, "about": content.about, "records": content.promised}),
         "results.json": as_json({"software": content.software, "records": {"loss": content.loss, "risks": content.risks}}),

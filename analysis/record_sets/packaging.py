@@ -19,6 +19,7 @@ from candor.packages.signing import public_pem
 from candor.records.schema import Record
 from candor.software import software
 from jobs.registry import HEAVY, job
+from surveys.questions.publication import Publication
 
 SHARE_OF_CLASSES = 90
 """Per cent of the work after which the classes stand."""
@@ -75,7 +76,7 @@ def _content(package: RecordPackage) -> RecordSet:
         slug=data_set.slug,
         title=data_set.title,
         about=data_set.about,
-        authors=package.authors,
+        publication=Publication().with_authors(package.authors),
         year=data_set.created_on.year,
         licence=LICENCES[package.licence],
         site=package.site,

@@ -22,12 +22,14 @@ from analysis.packages.errors import ReleaseError
 from analysis.packages.licences import LICENCES
 from analysis.record_sets import services
 from analysis.record_sets.forms import ROLES, BringRecordsForm
+from analysis.record_sets.package import KEYWORDS
 from analysis.records.indented import to_chains
 from analysis.records.services import save_hierarchy, stop_sweep, try_data_set
 from analysis.releases.record_choices import RecordChoices
 from analysis.sources.seats import NO_DATA_SET, DataSetSeat, access_record_set
 from analysis.sources.selectors import public_record_packages, schema_of_records
 from surveys.access import OWNER_ROLES
+from surveys.questions.publication import Publication
 from surveys.reading.apart import NotReadError
 from surveys.templatetags.catalogue_words import as_sentence
 
@@ -104,7 +106,9 @@ def _landing(request: HttpRequest, package: RecordPackage) -> Landing:
         files={reverse("analysis:public_records_package", args=[data_set.slug]): "application/zip"},
         title=data_set.title,
         description=as_sentence(package.summary.get("abstract") or package.summary["description"]),
-        authors=package.authors,
+        publication=Publication().with_authors(package.authors),
+        keywords=KEYWORDS,
+        doi="",
         version=1,
         day=data_set.decided_on,
         licence=LICENCES[package.licence],

@@ -18,8 +18,9 @@ from django.utils.translation import gettext_lazy
 
 from analysis import actions
 from analysis.answers.study_records import as_published, auxiliary_of, records_of, roles_of
+from analysis.deposits.offered import NAMES
 from analysis.ledger.page import ledger_of
-from analysis.models import BackgroundHandling, Release, ReleaseStatus
+from analysis.models import BackgroundHandling, Deposit, DepositStatus, Release, ReleaseStatus
 from analysis.packages.archives.study_document import study_document
 from analysis.packages.background_counts import Cell, background_cells
 from analysis.packages.content import AllocationList, Content, ProtectedRecords
@@ -197,12 +198,14 @@ def _content_of(release: Release) -> Content:
         outcomes[name] = found
         _reach(release, "results")
     outcomes = replicate.with_missing_answers(replicate.with_directions(outcomes, planned), drawn["csv"].splitlines(), planned)
-    rows = rows_of(drawn["csv"])
+    rows, deposit = rows_of(drawn["csv"]), Deposit.objects.filter(release=release).first()
     return Content(
         slug=study.slug,
         version=release.version,
         title=release.title,
-        authors=release.authors,
+        publication=release.described,
+        doi=deposit.doi if deposit is not None and deposit.stands else "",
+        doi_missing_from=NAMES[deposit.service].label if deposit is not None and deposit.status == DepositStatus.FAILED else "",
         year=release.requested_on.year,
         licence=LICENCES[release.licence],
         site=release.site,
@@ -290,6 +293,7 @@ def _store(release: Release, content: Content, package: bytes, *, check: dict[st
             "privacy_sentences": list(map(str, privacy_statement(content))),
             "promises": [one.document() for one in privacy_statement(content)],
             "citation": content.citation,
+            "doi": content.doi,
             "description": content.description,
             "abstract": content.abstract.document(),
             "check": check,

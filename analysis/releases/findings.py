@@ -18,8 +18,6 @@ from candor.figures.forest import ForestRow
 from candor.packages.archive import file_in
 from candor.results import Interval, ModelTest
 
-RECOMPUTED = ("data.csv", "protocol.json", "results.json")
-"""The files from which a browser computes the estimates again, each at an address of its own."""
 Document = Mapping[str, Any]
 
 
@@ -48,8 +46,9 @@ class Findings:
 
 
 def file_of(release: Release, name: str) -> bytes | None:
-    """One of the files in `RECOMPUTED`; None where there is none, or no package any more."""
-    package = Release.objects.filter(pk=release.pk).values_list("package", flat=True).first() if name in RECOMPUTED else None
+    """One of the files of its package; None where there is none of this name, or no package any more."""
+    there = name in [one["name"] for one in release.files]
+    package = Release.objects.filter(pk=release.pk).values_list("package", flat=True).first() if there else None
     return None if package is None else file_in(bytes(package), name)
 
 

@@ -8,6 +8,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from analysis.deposits.offered import Offered, configured
 from analysis.models import BackgroundHandling, Release
 from analysis.packages.content import LONGEST_TITLE
 from analysis.packages.licences import LICENCES
@@ -22,6 +23,7 @@ from analysis.releases.services import (
     Choices,
 )
 from surveys.definition import StudyDefinition
+from surveys.questions.publication import why_not
 
 LONGEST_NAME = LONGEST_TITLE
 PEOPLE, SIMULATED = "people", "simulated"
@@ -70,7 +72,8 @@ class ReleaseForm:
         language = definition.languages[0]
         values = {
             "title": last.title if last else definition.title.in_language(language)[:LONGEST_NAME],
-            "authors": "\n".join(last.authors) if last else "",
+            "authors": "\n".join((last.described if last else definition.publication).lines),
+            "with_doi": "on" if last and last.with_doi else "",
             "licence": last.licence if last else "CC-BY-4.0",
             "questions": last.questions if last else [question.name for question in definition.questions],
             "background": last.background if last and can_count else _usual_handling(definition),
@@ -98,7 +101,7 @@ class ReleaseForm:
         data_sets: Sequence[DataSet],
         public_threshold: int | None = None,
     ) -> "ReleaseForm":
-        names = ("title", "authors", "licence", "background", "reason_for_exact_counts", "smallest_count")
+        names = ("title", "authors", "with_doi", "licence", "background", "reason_for_exact_counts", "smallest_count")
         values = {name: data.get(name, "").strip() for name in names} | {"questions": data.getlist("questions")}
         values["data"] = data.get("data", PEOPLE)
         form = cls(
@@ -128,6 +131,7 @@ class ReleaseForm:
             reason_for_exact_counts=self.values["reason_for_exact_counts"] if self.needs_reason else "",
             smallest_count=int(self.values["smallest_count"]),
             simulated=self.values["data"] == SIMULATED,
+            with_doi=bool(self.values["with_doi"]) and self.doi_service is not None,
             protection=self.records.chosen if self.records and self.has_records else None,
         )
 
@@ -149,6 +153,11 @@ class ReleaseForm:
             True: (SIMULATED, _("The simulated answers of %(n)s bots; nobody's answers, and called simulated everywhere")),
         }
         return [(words[one.simulated][0], words[one.simulated][1] % {"n": one.finished}) for one in self.data_sets]
+
+    @property
+    def doi_service(self) -> Offered | None:
+        """The service that gives DOIs, if this server has one."""
+        return configured()
 
     @property
     def published_smallest_count(self) -> int | None:
@@ -195,6 +204,13 @@ class ReleaseForm:
         readable = all(len(author) <= LONGEST_NAME and not UNREADABLE.search(author) for author in self.authors)
         if not self.authors or len(self.authors) > MOST_AUTHORS or not readable:
             self.errors["authors"] = _("Name at least one author, one on each line.")
+        else:
+            try:
+                self.definition.publication.with_authors(self.authors)
+            except ValueError as error:
+                self.errors["authors"] = _("An author’s line: %(why)s.") % {"why": why_not(error)}
+        if self.values["with_doi"] and self.values["data"] == SIMULATED:
+            self.errors["with_doi"] = _("Simulated data get no DOI. Choose people’s answers, or leave this out.")
         if not self.values["questions"] or set(self.values["questions"]) - known:
             self.errors["questions"] = _("Choose at least one question.")
         for name, options in (

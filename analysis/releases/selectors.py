@@ -13,7 +13,8 @@ from django.utils.translation import gettext_lazy
 
 from accounts.models import User
 from analysis.answers.study_records import Lines, lines_of, roles_of
-from analysis.models import OPEN_RELEASES, PUBLIC_RELEASES, BackgroundHandling, Release, ReleaseStatus
+from analysis.deposits.selectors import deposit_of
+from analysis.models import OPEN_RELEASES, PUBLIC_RELEASES, BackgroundHandling, DepositStatus, DepositTask, Release, ReleaseStatus
 from analysis.packages.errors import ReleaseError
 from analysis.packages.rows import SMALLEST_GROUP, SMALLEST_IN_SECTION
 from analysis.releases.people import released_people
@@ -72,6 +73,11 @@ def steps_open_to(user: User, release: Release) -> set[str]:
         steps.add("confirm")
     if (runs or decides) and release.status == ReleaseStatus.PUBLISHED:
         steps.add("retract")
+    deposit = deposit_of(release)
+    if deposit is not None and runs and deposit.is_under_way and deposit.task == DepositTask.RESERVE:
+        steps.add("without_doi")
+    if deposit is not None and (runs or decides) and deposit.status == DepositStatus.FAILED:
+        steps.add("doi_again")
     return steps
 
 

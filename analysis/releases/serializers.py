@@ -5,6 +5,7 @@ from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from analysis.deposits.selectors import deposit_of
 from analysis.models import BackgroundHandling, Release
 from analysis.packages.content import LONGEST_TITLE
 from analysis.packages.licences import LICENCES
@@ -54,6 +55,30 @@ class ReleaseSerializer(serializers.ModelSerializer[Release]):
         return found
 
 
+class CreatorSerializer(serializers.Serializer[object]):
+    name = serializers.CharField(help_text="“Family, Given” is a person; any other name is taken as it is.")
+    orcid = serializers.CharField(required=False)
+    institution = serializers.CharField(required=False)
+    ror = serializers.URLField(required=False)
+    roles = serializers.ListField(child=serializers.CharField(), required=False, help_text="From the Contributor Role Taxonomy.")
+
+
+class GrantSerializer(serializers.Serializer[object]):
+    funder = serializers.CharField()
+    ror = serializers.URLField(required=False)
+    award = serializers.CharField(required=False)
+
+
+class PublicationSerializer(serializers.Serializer[object]):
+    """As in a study file; what is not known is left out."""
+
+    creators = CreatorSerializer(many=True)
+    funding = GrantSerializer(many=True, required=False)
+    keywords = serializers.ListField(child=serializers.CharField(), required=False)
+    contact = serializers.DictField(child=serializers.CharField(), required=False)
+    collected = serializers.DictField(child=serializers.CharField(), required=False)
+
+
 class FileSerializer(serializers.Serializer[object]):
     name = serializers.CharField()
     size = serializers.IntegerField(help_text="In bytes.")
@@ -64,6 +89,8 @@ class ReleaseDetailSerializer(ReleaseSerializer):
     citation = serializers.CharField(source="summary.citation")
     description = serializers.CharField(source="summary.description")
     privacy = serializers.ListField(child=serializers.CharField(), source="summary.privacy_sentences")
+    publication = serializers.SerializerMethodField(help_text="Authors, funding, keywords, contact and months of the collection.")
+    doi = serializers.SerializerMethodField(help_text="Empty until it is registered.")
     files = FileSerializer(many=True)
     retraction_reason = serializers.CharField(source="reason", allow_blank=True)
 
@@ -73,6 +100,8 @@ class ReleaseDetailSerializer(ReleaseSerializer):
             "citation",
             "description",
             "privacy",
+            "publication",
+            "doi",
             "questions",
             "background",
             "package_sha256",
@@ -81,6 +110,14 @@ class ReleaseDetailSerializer(ReleaseSerializer):
             "retraction_reason",
         )
         read_only_fields = fields
+
+    @extend_schema_field(PublicationSerializer)
+    def get_publication(self, release: Release) -> dict[str, object]:
+        return release.described.model_dump(mode="json", exclude_defaults=True)
+
+    def get_doi(self, release: Release) -> str:
+        deposit = deposit_of(release)
+        return deposit.doi if deposit is not None and deposit.published_on else ""
 
 
 class SweepRequestSerializer(serializers.Serializer[object]):
@@ -111,6 +148,7 @@ class BuildRequestSerializer(SweepRequestSerializer):
         required=False,
         help_text="Auxiliary questions that an officer is asked to publish as they are.",
     )
+    with_doi = serializers.BooleanField(default=False, help_text="Reserve a DOI with this server's service before the files are signed.")
     reason = serializers.CharField(
         max_length=1000, default="", allow_blank=True, help_text="Why outside of the privacy budget, where the study has one."
     )
@@ -141,6 +179,7 @@ class BuildRequestSerializer(SweepRequestSerializer):
             reason_for_exact_counts=given["reason"],
             simulated=given["whose"] == SIMULATED,
             protection=protection or None,
+            with_doi=given["with_doi"],
         )
 
 

@@ -17,6 +17,7 @@ from django.utils.translation import gettext_lazy
 from accounts.models import User
 from analysis import actions
 from analysis.answers.record_schemas import schema_of_study
+from analysis.deposits import services as deposits
 from analysis.models import OPEN_RELEASES, PUBLIC_RELEASES, BackgroundHandling, Release, ReleaseStatus
 from analysis.packages.content import simulated_title
 from analysis.packages.errors import ReleaseError, ReleaseGoneError
@@ -34,6 +35,7 @@ from surveys.access import Seat
 from surveys.lifecycle.notices import Audience, record_and_tell
 from surveys.models import Study
 from surveys.protocols import protocol_in_force
+from surveys.questions.publication import Publication, why_not
 
 PAGE = "analysis:releases"
 SMALLEST_COUNTS = ("5", "10", "20")
@@ -42,16 +44,7 @@ UNREADABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 EXACT_COUNTS_NEED_A_REASON = gettext_lazy(
     "This study has a privacy budget, and exact counts are outside of it. Write why they must be exact; the publication repeats it."
 )
-NOT_ONE: dict[str, object] = {
-    "package": None,
-    "package_sha256": "",
-    "files": [],
-    "summary": {},
-    "people_sha256": "",
-    "public_key": "",
-    "data": None,
-    "manifest": None,
-}
+NOT_ONE = Release.NOT_BUILT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +61,8 @@ class Choices:
     """Why counts of people's background answers have no noise, where the study has a privacy budget."""
     simulated: bool = False
     """Bots' answers instead of people's."""
+    with_doi: bool = False
+    """Reserve a DOI with the service of this server before the files are signed."""
     protection: Mapping[str, object] | None = None
     """Protected records have k, class size, ℓ by sensitive question, share left out; None: the usual ones, or those that are public."""
 
@@ -87,6 +82,7 @@ def start_release(study: Study, *, choices: Choices, site: str, actor: User) -> 
     _require_sensible(study, choices)
     if choices.background == BackgroundHandling.RECORDS:
         choices = replace(choices, protection=_protection(study, choices))
+    publication = _publication(study, choices)
     published = Release.objects.filter(study=study, status__in=PUBLIC_RELEASES).count()
     release = Release(
         study=study,
@@ -94,11 +90,14 @@ def start_release(study: Study, *, choices: Choices, site: str, actor: User) -> 
         seed=0,  # until its rows are drawn, which give it
         site=site,
         requested_by=actor,
-        due_at=timezone.now(),
-        **{**asdict(choices), "authors": list(choices.authors), "questions": list(choices.questions)},
+        due_at=None if choices.with_doi else timezone.now(),
+        publication=publication.model_dump(mode="json", exclude_defaults=True),
+        **{**asdict(choices), "authors": publication.authors, "questions": list(choices.questions)},
     )
     release.full_clean(validate_constraints=False)
     release.save()
+    if choices.with_doi:
+        deposits.ask_for_doi(release, actor=actor)
     record(actor=actor, action=actions.RELEASE_STARTED, subject=study, details={"version": release.version, **_logged(choices)})
     transaction.on_commit(partial(send, release))
     return release
@@ -136,6 +135,7 @@ def approve(release: Release, *, actor: User) -> bool:
     Release.objects.filter(pk=release.pk).update(status=ReleaseStatus.PUBLISHED, decided_by=actor, decided_on=timezone.localdate())
     if not release.simulated:
         Study.objects.filter(pk=study.pk).update(data_published=True)
+    deposits.publish_deposit(release)
     _record(release, actions.RELEASE_PUBLISHED, actor=actor, tell=Audience.TEAM, sha256=release.package_sha256)
     return True
 
@@ -170,6 +170,7 @@ def refuse(release: Release, *, reason: str, actor: User) -> None:
         raise ReleaseError(_("Only an IRB officer who has no part in the study can refuse its release."))
     decision = {"decided_by": actor, "decided_on": timezone.localdate(), "reason": _said(reason)}
     Release.objects.filter(pk=release.pk).update(status=ReleaseStatus.REFUSED, **decision, **NOT_ONE)
+    deposits.give_back_or_withdraw(release)
     _record(release, actions.RELEASE_REFUSED, actor=actor, tell=Audience.TEAM, reason=_said(reason))
 
 
@@ -180,6 +181,7 @@ def discard(release: Release, *, actor: User) -> None:
     if not Seat(actor, release.study).may_change:
         raise ReleaseError(_("Only those who run the study can discard its release."))
     Release.end(Release.objects.filter(pk=release.pk), status=ReleaseStatus.DISCARDED, stage="", **NOT_ONE)
+    deposits.give_back_or_withdraw(release)
     record(actor=actor, action=actions.RELEASE_DISCARDED, subject=release.study, details={"version": release.version})
 
 
@@ -192,10 +194,11 @@ def retract(release: Release, *, reason: str, actor: User) -> None:
     Release.objects.filter(pk=release.pk).update(
         status=ReleaseStatus.RETRACTED, retracted_on=timezone.localdate(), reason=_said(reason), package=None
     )
+    deposits.give_back_or_withdraw(release)
     _record(release, actions.RELEASE_RETRACTED, actor=actor, tell=Audience.TEAM, reason=_said(reason))
 
 
-STEPS = ("request", "approve", "confirm", "refuse", "discard", "retract")
+STEPS = ("request", "approve", "confirm", "refuse", "discard", "retract", "doi_again", "without_doi")
 
 
 def take_step(release: Release, name: str, *, actor: User, reason: str = "", names: Sequence[str] = ()) -> None:
@@ -214,6 +217,10 @@ def take_step(release: Release, name: str, *, actor: User, reason: str = "", nam
             discard(release, actor=actor)
         case "retract":
             retract(release, reason=reason, actor=actor)
+        case "doi_again":
+            deposits.ask_again(release, actor=actor)
+        case "without_doi":
+            deposits.go_on_without(release, actor=actor)
 
 
 def download(slug: str, version: int, *, counted: bool) -> tuple[Release, bytes]:
@@ -265,6 +272,14 @@ def _require_sensible(study: Study, choices: Choices) -> None:
             _("Expected counts below %(published)s to be hidden, as in the version before, found %(found)s.")
             % {"published": published, "found": choices.smallest_count}
         )
+
+
+def _publication(study: Study, choices: Choices) -> Publication:
+    """The study's facts with the authors of this release."""
+    try:
+        return protocol_in_force(study).definition.publication.with_authors(choices.authors)
+    except ValueError as error:  # pydantic's errors are some, too
+        raise ReleaseError(_("Authors: %(why)s") % {"why": why_not(error)}) from error
 
 
 def _protection(study: Study, choices: Choices) -> Protection:

@@ -1,7 +1,10 @@
 """Pages of releases: for people who run a study, for IRB officers, and for everybody."""
 
+import hashlib
+
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext
@@ -11,12 +14,18 @@ from accounts.access import in_own_language, require_role, user_of
 from accounts.models import Role, User
 from analysis import actions
 from analysis.answers.record_schemas import schema_of_study
+from analysis.deposits.description import description_of
+from analysis.deposits.offered import NAMES, configured, planned
+from analysis.deposits.selectors import deposit_of
 from analysis.models import OPEN_RELEASES, RecordPackage, Release, ReleaseStatus
 from analysis.packages.archives.landing import Landing, for_every_site
+from analysis.packages.archives.ro_crate import served_as
+from analysis.packages.archives.schema_org import DATACITE
+from analysis.packages.errors import ReleaseGoneError
 from analysis.packages.licences import LICENCES
 from analysis.releases import services
 from analysis.releases.building import STAGES
-from analysis.releases.findings import RECOMPUTED, file_of, findings_of
+from analysis.releases.findings import file_of, findings_of
 from analysis.releases.forms import ReleaseForm
 from analysis.releases.keys import signing_key
 from analysis.releases.record_choices import RecordChoices
@@ -41,6 +50,7 @@ from audit.services import record_once_a_day
 from candor.packages.signing import public_pem
 from surveys.access import Seat, access_own_study, access_study
 from surveys.errors import SurveyError
+from surveys.media.ranged_response import ranged_response
 from surveys.protocols import definition_for
 from surveys.templatetags.catalogue_words import as_sentence
 
@@ -117,8 +127,31 @@ def study_release(request: HttpRequest, slug: str, release_id: int) -> HttpRespo
         "stages": len(STAGES),
         "steps": steps_open_to(user, release),
         "runs_study": runs_study,
+        "deposit": deposit_of(release),
     }
     return render(request, "analysis/releases/study_release.html", context)
+
+
+@require_role(*Role)
+@in_own_language
+@require_safe
+def what_would_be_sent(request: HttpRequest, slug: str, release_id: int) -> HttpResponse:
+    """The requests that reserve and publish a DOI for this release, as they would be sent. Looking at them sends nothing."""
+    release = access_release(user_of(request), slug, release_id)
+    deposit, offered = deposit_of(release), configured()
+    name = deposit.service if deposit is not None else offered.name if offered is not None else ""
+    if not name:
+        raise Http404("This server has no service that gives DOIs.")
+    description = description_of(release)
+    missing = NAMES[name].wants(description)
+    context = {
+        "study": release.study,
+        "release": release,
+        "service": NAMES[name].label,
+        "missing": missing,
+        "steps": [] if missing else planned(name, description, dict.fromkeys([one["name"] for one in release.files], b"")),
+    }
+    return render(request, "analysis/releases/what_would_be_sent.html", context)
 
 
 @in_own_language
@@ -145,6 +178,8 @@ def public_page(request: HttpRequest, slug: str, version: int) -> HttpResponse:
         "findings": findings_of(release) if release.status == ReleaseStatus.PUBLISHED else None,
         "statistics": statistics_of(release) if release.status == ReleaseStatus.PUBLISHED else None,
         "versions": public_releases().filter(study=release.study).order_by("-version"),
+        "known": release.described,
+        "deposit": deposit_of(release),
         "landing": _landing(request, release) if release.status == ReleaseStatus.PUBLISHED else None,
     }
     return render(request, "analysis/releases/public_page.html", context)
@@ -153,33 +188,54 @@ def public_page(request: HttpRequest, slug: str, version: int) -> HttpResponse:
 def _landing(request: HttpRequest, release: Release) -> Landing:
     here = {"slug": release.study.slug, "version": release.version}
     files = {reverse("analysis:public_package", kwargs=here): "application/zip"}
-    files |= {reverse("analysis:public_file", kwargs={**here, "name": name}): _media_type(name) for name in RECOMPUTED}
+    files |= {reverse("analysis:public_file", kwargs={**here, "name": one["name"]}): served_as(one["name"]) for one in release.files}
+    deposit = deposit_of(release)
     return Landing.at(
         request,
         reverse("analysis:public_release", kwargs=here),
         files=files,
+        described_by=request.build_absolute_uri(reverse("analysis:public_file", kwargs={**here, "name": DATACITE}))
+        if DATACITE in [one["name"] for one in release.files]
+        else "",
+        keywords=release.described.keywords,
+        doi=deposit.doi if deposit is not None and deposit.stands else "",
         title=release.title,
         description=as_sentence(release.summary.get("abstract") or release.summary["description"]),
-        authors=release.authors,
+        publication=release.described,
         version=release.version,
         day=release.decided_on,
         licence=LICENCES[release.licence],
     )
 
 
-def _media_type(name: str) -> str:
-    return "text/csv; charset=utf-8" if name.endswith(".csv") else "application/json"
+@for_every_site
+@require_safe
+def public_files(request: HttpRequest, slug: str, version: int) -> HttpResponse:
+    """The files of the package as a list for programs: name, size, SHA-256, media type, address."""
+    release = public_release(slug, version)
+    if release.status != ReleaseStatus.PUBLISHED:
+        raise ReleaseGoneError(release.reason)
+    found = []
+    for one in release.files:
+        address = request.build_absolute_uri(reverse("analysis:public_file", args=[slug, version, one["name"]]))
+        found.append({**one, "media_type": served_as(one["name"]), "address": address})
+    return JsonResponse({"files": found})
 
 
 @for_every_site
 @require_safe
-def public_file(request: HttpRequest, slug: str, version: int, name: str) -> HttpResponse:
-    """A file of the package from which a browser computes the estimates again; nobody counts or notes who reads it."""
+def public_file(request: HttpRequest, slug: str, version: int, name: str) -> HttpResponseBase:
+    """One file of the package, or the part of it that is asked for; nobody counts or notes who reads it."""
     release = public_release(slug, version)
-    content = file_of(release, name) if release.status == ReleaseStatus.PUBLISHED else None
+    if release.status != ReleaseStatus.PUBLISHED:
+        raise ReleaseGoneError(release.reason)
+    content = file_of(release, name)
     if content is None:
         raise Http404("There is no such file.")
-    return HttpResponse(content, content_type=_media_type(name))
+    response = ranged_response(request, content, content_type=served_as(name), etag=hashlib.sha256(content).hexdigest())
+    if name.endswith(".html"):  # it opens from a disk, with a policy of its own
+        response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
 
 
 @for_every_site

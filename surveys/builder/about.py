@@ -1,6 +1,9 @@
-"""The builder's pages about a study's title and contact, its ways in, its languages, and where the pages' own words in them come from."""
+"""The builder's pages about a study's title and contact, its ways in, its authors and funding, its languages, and where the pages' own
+words in them come from.
+"""
 
 import re
+from collections.abc import Callable
 from http import HTTPStatus
 
 from django.contrib import messages
@@ -11,7 +14,7 @@ from django.utils.translation import gettext as _
 from surveys.builder.frame import BuilderPage, DraftPage
 from surveys.builder.services import change_part, put_words
 from surveys.drafting.edits import Edit, Keys, WithLanguages
-from surveys.drafting.forms import DraftForm, Typed, typed_text
+from surveys.drafting.forms import DraftForm, Typed, typed_text, typed_value
 from surveys.drafting.texts import Said, gaps_in, said
 from surveys.errors import SurveyError
 from surveys.languages.names import language_name
@@ -19,6 +22,7 @@ from surveys.languages.offered import LANGUAGE_NAMES, OWN
 from surveys.media.language_files import brought_words, list_of_sentences
 from surveys.protocols import media_of
 from surveys.questions.entry import MOST_WAYS
+from surveys.questions.publication import CREDIT, checked_orcid, checked_ror
 from surveys.ways_in import OPEN, WAYS_IN
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,49}")
@@ -124,6 +128,89 @@ class WaysIn(DraftPage):
 
     def context_of(self, form: DraftForm) -> dict[str, object]:
         return {"kinds": [(way.name, way.label) for way in WAYS_IN.values()], "ways": form.root["ways"].rows}
+
+
+class Publishing(DraftPage):
+    """Authors, funding and all else by which the data will be found and cited. People who take part see nothing of it."""
+
+    part = "publication"
+    template_name = "surveys/builder/publication.html"
+    keys = ("publication",)
+    of_a_creator = ("name", "orcid", "institution", "ror")
+    of_a_grant = ("funder", "ror", "award")
+
+    def typed(self) -> Typed:
+        known = self.definition.publication
+        typed: Typed = {"keywords": "\n".join(known.keywords)}
+        for number, creator in enumerate(known.creators):
+            typed |= {f"creators.{number}.{name}": typed_value(getattr(creator, name)) for name in self.of_a_creator}
+            typed[f"creators.{number}.roles"] = list(creator.roles)
+        for number, grant in enumerate(known.funding):
+            typed |= {f"funding.{number}.{name}": typed_value(getattr(grant, name)) for name in self.of_a_grant}
+        if known.contact:
+            typed |= {"contact_name": known.contact.name, "contact_email": known.contact.email or ""}
+        if known.collected:
+            typed |= {"first": known.collected.first, "last": known.collected.last}
+        return typed
+
+    def read(self, form: DraftForm) -> object:
+        creators = [self._creator(form, row) for row in form.rows("creators") if self._is_filled(form, row, self.of_a_creator)]
+        funding = [self._grant(form, row) for row in form.rows("funding") if self._is_filled(form, row, self.of_a_grant)]
+        name, email = form.line("contact_name"), form.line("contact_email")
+        if email and not name:
+            form.error("contact_name", _("Write the name of the contact."))
+        first, last = form.line("first"), form.line("last")
+        if bool(first) != bool(last):
+            form.error("last" if first else "first", _("Write both, the first and the last month."))
+        keywords = [line.strip() for line in form.whole_text("keywords").splitlines() if line.strip()]
+        contact = {"name": name} | ({"email": email} if email else {}) if name else None
+        collected = {"first": first, "last": last} if first and last else None
+        found = {"creators": creators, "funding": funding, "keywords": keywords, "contact": contact, "collected": collected}
+        given = {key: value for key, value in found.items() if value}
+        return {"publication": given} if given else {}
+
+    def _creator(self, form: DraftForm, row: str) -> dict[str, object]:
+        found: dict[str, object] = {
+            "name": form.line(f"{row}.name", missing=_("Write the name.")),
+            "orcid": self._identifier(form, f"{row}.orcid", checked_orcid),
+            "institution": form.line(f"{row}.institution"),
+            "ror": self._identifier(form, f"{row}.ror", checked_ror),
+            "roles": [role for role in form.several(f"{row}.roles") if role in CREDIT],
+        }
+        if found["ror"] and not found["institution"]:
+            form.error(f"{row}.institution", _("Write the name of the institution beside its ROR."))
+        return {key: value for key, value in found.items() if value}
+
+    def _grant(self, form: DraftForm, row: str) -> dict[str, object]:
+        found = {
+            "funder": form.line(f"{row}.funder", missing=_("Write the name of the funder.")),
+            "ror": self._identifier(form, f"{row}.ror", checked_ror),
+            "award": form.line(f"{row}.award"),
+        }
+        return {key: value for key, value in found.items() if value}
+
+    @staticmethod
+    def _is_filled(form: DraftForm, row: str, names: tuple[str, ...]) -> bool:
+        return not form.checked(f"{row}.remove") and any(form.line(f"{row}.{name}") for name in names)
+
+    @staticmethod
+    def _identifier(form: DraftForm, name: str, checked: Callable[[object], str]) -> str:
+        """The identifier in its one form; a mistake is an error at its input."""
+        typed = form.line(name)
+        try:
+            return checked(typed) if typed else ""
+        except ValueError as error:
+            form.error(name, f"{str(error)[:1].upper()}{str(error)[1:]}.".replace("?.", "?"))
+            return ""
+
+    def context_of(self, form: DraftForm) -> dict[str, object]:
+        """The rows, and a free one behind them."""
+        rows = {}
+        for name in ("creators", "funding"):
+            sent = form.rows(name)
+            free = int(sent[-1].rpartition(".")[2]) + 1 if sent else 0
+            rows[name] = [form.root[name][one.rpartition(".")[2]] for one in sent] + [form.root[name][str(free)]]
+        return {**rows, "roles": list(CREDIT.items())}
 
 
 class Languages(BuilderPage):

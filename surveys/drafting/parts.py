@@ -40,5 +40,6 @@ PARTS = (
         route="surveys:build_plans",
         keys=("analysis_plan", "release_plan", "retention"),
     ),
+    Part(name="publication", label=_("Authors and funding"), route="surveys:build_publication", keys=("publication",)),
     Part(name="file", label=_("As text"), route="surveys:build_file"),
 )

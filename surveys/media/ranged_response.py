@@ -57,6 +57,24 @@ def ranged_file_response(request: HttpRequest, path: Path | str, *, content_type
     )
 
 
+def ranged_response(request: HttpRequest, content: bytes, *, content_type: str, etag: str) -> HttpResponse:
+    """The same for bytes that are at hand."""
+    size, tag = len(content), f'"{etag}"'
+    headers = {"Accept-Ranges": "bytes", "ETag": tag}
+    if not _still_matches(request, tag):
+        return HttpResponse(status=HTTPStatus.PRECONDITION_FAILED)
+    if _browser_has_it(request, tag):
+        return HttpResponseNotModified(headers=headers)
+    try:
+        part = _range_asked_for(request, size=size, tag=tag) if request.method == "GET" else None
+    except UnsatisfiableRangeError:
+        return HttpResponse(status=HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE, headers={**headers, "Content-Range": f"bytes */{size}"})
+    if part is None:
+        return HttpResponse(content, content_type=content_type, headers=headers)
+    headers["Content-Range"] = f"bytes {part.start}-{part.stop - 1}/{size}"
+    return HttpResponse(content[part.start : part.stop], status=HTTPStatus.PARTIAL_CONTENT, content_type=content_type, headers=headers)
+
+
 def byte_range(header: str, *, size: int) -> range | None:
     """The bytes that a Range header asks for; None when it must be ignored: another unit, not well formed, or several ranges at once."""
     match = _ONE_RANGE.fullmatch(header)

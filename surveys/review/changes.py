@@ -29,6 +29,7 @@ SECTION_OF_PART = {
     "privacy_budget": "budget",
     "retention": "retention",
     "release_plan": "release",
+    "publication": "release",
     "debrief": "debrief",
     "files": "files",
 }

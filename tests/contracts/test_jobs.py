@@ -1,6 +1,6 @@
 """The contract of every kind of work. A new kind is held as soon as it is registered, and needs an example here."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 from datetime import timedelta
 from functools import partial
@@ -29,6 +29,7 @@ from surveys.credit.selectors import Place
 from surveys.models import CreditBook
 from surveys.protocols import protocol_view_for
 from surveys.rehearsal.services import Planted, rehearse
+from tests.deposits import shelf_in_use
 from tests.factories import draft_study, everything_stored, recruiting_study
 from tests.finished_people import TELLING_DIE, add_finished_people
 from tests.heartbeats import wait_for_a_beat
@@ -102,6 +103,10 @@ def package_of_records() -> Lease:
     )
 
 
+def deposit_of_a_release() -> Lease:
+    return started_release(closed_study(), with_doi=True).deposit
+
+
 def snapshot() -> Lease:
     study_with_budget()
     return Snapshot.objects.get()
@@ -117,6 +122,7 @@ EXAMPLES: dict[str, Callable[[], Lease]] = {
     RunKind.FIRST_RESULTS: partial(run_of, RunKind.FIRST_RESULTS),
     RunKind.FULL_RESULTS: partial(run_of, RunKind.FULL_RESULTS),
     "bootstrap_chunk": chunk,
+    "deposit": deposit_of_a_release,
     "release": lambda: started_release(closed_study()),
     "rehearsal": crowd,
     "diagnosis": simulations,
@@ -132,10 +138,11 @@ every_kind = pytest.mark.parametrize("kind", sorted(JOBS))
 
 
 @pytest.fixture(autouse=True)
-def sent(monkeypatch: pytest.MonkeyPatch) -> Sent:
+def sent(monkeypatch: pytest.MonkeyPatch) -> Iterator[Sent]:
     """The messages to the broker, collected instead of sent. One bot walks at a time: all share the test's database in memory."""
     monkeypatch.setattr(rehearsal, "WORKERS", 1)
-    return catch(monkeypatch)
+    with shelf_in_use(monkeypatch):
+        yield catch(monkeypatch)
 
 
 @pytest.fixture

@@ -80,9 +80,9 @@ def test_the_page_begins_with_the_numbers_of_results_json_and_has_the_files_that
     address = {name: reverse("analysis:public_file", args=[study.slug, 1, name]) for name in ("data.csv", "protocol.json", "results.json")}
     assert [page.xpath("//@data-csv | //@data-protocol | //@data-results")] == [list(address.values())]
     assert {name: Client().get(at).content for name, at in address.items()} == {name: files[name] for name in address}
-    assert Client().get(reverse("analysis:public_file", args=[study.slug, 1, "README.md"])).status_code == 404
+    assert Client().get(reverse("analysis:public_file", args=[study.slug, 1, "READYOU.md"])).status_code == 404
     services.retract(release, reason="A video was shown to the wrong arm.", actor=study.owner)
-    assert {Client().get(at).status_code for at in address.values()} == {404}
+    assert {Client().get(at).status_code for at in address.values()} == {410}
     assert Release.objects.get().downloads == 0
 
 

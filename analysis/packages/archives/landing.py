@@ -5,14 +5,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import wraps
-from typing import Any, ParamSpec, Self
+from typing import Any, ParamSpec, Self, TypeVar
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
 from django.utils.safestring import SafeString, mark_safe
 
+from analysis.packages.archives.schema_org import DOI_SITE, facts_of
 from analysis.packages.licences import Licence
+from surveys.questions.publication import Publication
 
 P = ParamSpec("P")
+R = TypeVar("R", bound=HttpResponseBase)
 ESCAPED = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 """Signs that could end a script, as JSON may write them."""
 
@@ -23,12 +27,16 @@ class Landing:
 
     title: str
     description: str
-    authors: Sequence[str]
+    publication: Publication
+    keywords: Sequence[str]
+    doi: str
     version: int
     day: date
     licence: Licence
     address: str
     files: Mapping[str, str]
+    described_by: str = ""
+    """The address of the description in DataCite's schema; empty where there is none."""
 
     @classmethod
     def at(cls, request: HttpRequest, address: str, *, files: Mapping[str, str], **facts: Any) -> Self:
@@ -45,22 +53,23 @@ class Landing:
             "name": self.title,
             "description": self.description,
             "url": self.address,
-            "identifier": self.address,
+            "identifier": [self.address, f"{DOI_SITE}{self.doi}"] if self.doi else self.address,
             "version": str(self.version),
             "datePublished": self.day.isoformat(),
             "license": self.licence.address,
             "isAccessibleForFree": True,
-            "creator": [{"@type": "Person", "name": author} for author in self.authors],
+            "keywords": list(self.keywords),
+            **facts_of(self.publication, doi=self.doi),
             "distribution": [{"@type": "DataDownload", "contentUrl": file, "encodingFormat": kind} for file, kind in self.files.items()],
         }
         return mark_safe(json.dumps(document, ensure_ascii=False).translate(ESCAPED))  # noqa: S308  # no sign is left that ends a script
 
 
-def for_every_site(view: Callable[P, HttpResponse]) -> Callable[P, HttpResponse]:
+def for_every_site(view: Callable[P, R]) -> Callable[P, R]:
     """Let pages of other sites read what everybody may read. Browsers send no cookie with such a request."""
 
     @wraps(view)
-    def answer(*args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+    def answer(*args: P.args, **kwargs: P.kwargs) -> R:
         response = view(*args, **kwargs)
         response["Access-Control-Allow-Origin"] = "*"
         return response

@@ -110,6 +110,14 @@ EMAIL_TIMEOUT = 10
 SITE_URL = os.environ.get("SITE_URL", "").rstrip("/")
 DEFAULT_FROM_EMAIL = os.environ.get("EMAIL_FROM", EMAIL_HOST_USER)
 
+# A service that gives DOIs to public data: zenodo, dataverse or osf. The token stands in no table, and in no log.
+DOI_SERVICE = os.environ.get("DOI_SERVICE", "")
+DOI_ADDRESS = os.environ.get("DOI_ADDRESS", "")
+DOI_TOKEN = os.environ.get("DOI_TOKEN", "")
+DOI_COLLECTION = os.environ.get("DOI_COLLECTION", "")
+DOI_SUBJECT = os.environ.get("DOI_SUBJECT", "") or "Social Sciences"
+DOI_PREFIX = os.environ.get("DOI_PREFIX", "") or "10.17605"
+
 # Whether `manage.py demo` may make accounts with a password that it prints.
 DEMONSTRATIONS = False
 # Whether webhooks may go to this computer and its network: for development only, where the people who run studies own the server.

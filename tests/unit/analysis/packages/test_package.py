@@ -29,6 +29,7 @@ from candor.designs.design import Design
 from candor.packages import replicate
 from candor.packages.archive import PUBLIC_KEY, SIGNATURE, SUMS
 from candor.packages.signing import private_key
+from surveys.questions.publication import Publication
 from tests.categories import with_frequency
 from tests.package_contents import SECRET, content, files
 
@@ -54,8 +55,8 @@ def test_names_that_yaml_could_misread_stay_names():
     from dataclasses import replace
 
     title, author = 'Yes: "no" # \u2028 – 1e3', "null"
-    found = yaml.safe_load(citation_file(replace(content(), title=title, authors=(author, "A, "))))
-    assert (found["title"], found["authors"]) == (title, [{"name": author}, {"name": "A, "}])
+    found = yaml.safe_load(citation_file(replace(content(), title=title, publication=Publication().with_authors([author, "A, "]))))
+    assert (found["title"], found["authors"]) == (title, [{"name": author}, {"name": "A,"}])
 
 
 def test_every_licence_is_named_with_its_address():

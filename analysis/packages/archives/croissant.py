@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Mapping, Sequence
 
+from analysis.packages.archives.schema_org import facts
 from analysis.packages.content import Content, Described, columns_of
 from analysis.packages.protocol_document import as_json
 
@@ -59,7 +60,7 @@ def dataset(
             "version": f"{content.version}.0.0",
             "datePublished": str(content.year),
             "citeAs": content.citation,
-            "creator": [{"@type": "sc:Person", "name": author} for author in content.authors],
+            **facts(content),
             "distribution": [
                 *(file_object(name, table, "text/csv") for name, table in tables.items()),
                 *(file_object(name, document, "application/json") for name, document in documents.items()),

@@ -1,0 +1,1 @@
+"""Deposits with services that give DOIs: one interface, and what each service wants to be sent."""
