@@ -50,7 +50,7 @@ def pages_of(study: Study) -> list[str]:
 def content_of(study: Study) -> str:
     """The words of the study in one line, and the names of languages in themselves."""
     rows = " ".join(f"{LONG} {row['text']}" for row in EXAMPLES["matrix"]["rows"])
-    return f"{json.dumps(study.definition, ensure_ascii=False)} {rows} {' '.join(LANGUAGE_NAMES.values())}"
+    return f"{json.dumps(study.definition, ensure_ascii=False)} {rows} {' '.join(LANGUAGE_NAMES.values())} Mechanical Turk"
 
 
 @pytest.fixture
