@@ -55,6 +55,9 @@ class Walk:
 QUESTIONS = ("attention", "retention", "judgement", "comprehension")
 
 
+SEVERAL_WAYS = {"ways": [{"name": "prolific", "kind": "prolific"}, {"name": "poster"}]}
+
+
 def walk_everybody(study: Study, *, seed: int, codes: bool) -> Truth:
     """Let everybody walk, a few at a time; some leave. Return whose answers are whose."""
     rng = random.Random(seed)
@@ -65,7 +68,7 @@ def walk_everybody(study: Study, *, seed: int, codes: bool) -> Truth:
         Walk(
             study=study,
             trace=hash_of_entry_code(name, study.slug) if codes else hash_of_panel_identifier(f"prolific:{name}", study.slug),
-            visit=Visit(token=new_token(), language="en", code=name if codes else "", panel_identifier="" if codes else name),
+            visit=Visit(token=new_token(), language="en", **({"code": name} if codes else {"way": "prolific", "panel_identifier": name})),
         )
         for name in names
     ]
@@ -96,11 +99,12 @@ def pass_time(stage: str) -> None:
 
 
 def in_stages(look: Callable[[str, Mapping[str, Truth]], None], *, seed: int) -> None:
-    """Walk two studies, one with codes and one with a panel, and look at the database at each stage."""
+    """Walk two studies, one with codes and one with a panel beside a poster, and look at the database at each stage."""
     truths = {}
     for kind in ("codes", "prolific"):
         allocation = {"planned_participants": PEOPLE}
-        study = recruiting_study(slug=f"with-{kind}", entry={"kind": kind}, allocation=allocation, questions=[*with_frequency(), PROBATION])
+        entry = {"kind": kind} if kind == "codes" else SEVERAL_WAYS
+        study = recruiting_study(slug=f"with-{kind}", entry=entry, allocation=allocation, questions=[*with_frequency(), PROBATION])
         truths[kind] = walk_everybody(study, seed=seed, codes=kind == "codes")
     for stage in STAGES:
         pass_time(stage)

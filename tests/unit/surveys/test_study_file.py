@@ -76,6 +76,28 @@ names = some.from_regex(r"[a-z0-9][a-z0-9_-]{0,12}", fullmatch=True)
 words = texts | some.fixed_dictionaries({"en": texts, "de": texts})
 
 
+ENTRIES: list[dict[str, Any]] = [
+    {},
+    {"kind": "codes"},
+    {"listed": True},
+    {"kind": "prolific", "completion_url": "https://example.org/?cc=1"},
+    {"kind": "mturk", "declined_url": "https://example.org/no", "panel_study": "3HIT"},
+    {
+        "listed": True,
+        "ways": [
+            {"name": "poster", "label": "In the library"},
+            {"kind": "class", "name": "lecture"},
+            {
+                "kind": "sona",
+                "completion_url": "https://example.org/{identifier}",
+                "screened_out_url": "https://example.org/",
+                "name": "sona",
+            },
+        ],
+    },
+]
+
+
 @some.composite
 def documents(draw: some.DrawFn) -> dict[str, Any]:
     """Plain values of studies of many kinds."""
@@ -103,8 +125,13 @@ def documents(draw: some.DrawFn) -> dict[str, Any]:
         questions=[
             {"name": name, "text": draw(words), "yes": draw(words)} for name in draw(some.lists(names, min_size=1, max_size=3, unique=True))
         ],
-        entry=draw(some.sampled_from([{"kind": "codes"}, {"kind": "prolific", "completion_url": "https://example.org/?cc=1"}, {}])),
+        entry=draw(some.sampled_from(ENTRIES)),
     )
+
+
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_a_way_in_is_written_as_it_was_read_so_that_hashes_of_protocols_stay(entry: dict[str, Any]) -> None:
+    assert document_of(definition(entry=entry)).get("entry", {}) == entry
 
 
 class EveryWord(yaml.SafeLoader):
