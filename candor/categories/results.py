@@ -55,7 +55,7 @@ class CategoryEffect:
 class NoEffectTest:
     """χ² of no effect on any category of one contrast; ``adjusted_p_value`` is Holm's over all contrasts.
 
-    Of clusters its p-value comes from F with ``df`` and the contrast's degrees of freedom.
+    The p-value of clusters comes from F with ``df`` and the contrast's degrees of freedom.
     """
 
     treatment: str
@@ -88,6 +88,8 @@ class CategoryOutcome:
     what that rests. Where they do not, values are None and intervals hold all that design and chance leave open. ``scores`` is empty
     without an order. ``model_test`` says whether any shares between 0 and 1 explain the answers; when none do, values are None and
     intervals ``"empty"``.
+
+    Clusters that were assigned as a whole, and strata, have an ``assignment``, and neither model test nor prevalences.
     """
 
     n: int

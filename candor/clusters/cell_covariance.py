@@ -42,7 +42,7 @@ def clustered_cells(people: AssignedTogether, *, every_answer: bool = False) -> 
     ỹᵢ = m(aᵢ,sᵢ) + γ′(zᵢ − z̄) + eᵢ with z the strata. Since chance drew arms and subsamples, m̂ is consistent whatever the strata do.
     V = (X′X)⁻¹ Σ_g X_g′A_g e_g e_g′A_g X_g (X′X)⁻¹ with A_g = (1 − H_gg)^{−1/2} [1]_, which makes V unbiased where people are
     independent; with people as their own clusters it is HC2. To the covariance of all cells Var(γ′z̄) is added: the strata's shares are
-    those of a sample. Of several answers, the scores of a cluster stand side by side, so that V holds all of their covariances.
+    those of a sample. The scores of a cluster for several answers stand side by side, so that V holds all of their covariances.
 
     References
     ----------

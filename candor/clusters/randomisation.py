@@ -64,7 +64,7 @@ def randomisation_p_values(people: AssignedTogether, *, rng: np.random.Generator
 
 
 def _residuals(people: AssignedTogether) -> FloatArray:
-    """Answers minus what subsample and stratum predict, over all arms; shape (n, C). Of no and yes only yes: both differ alike."""
+    """Answers minus what subsample and stratum predict, over all arms; shape (n, C). With no and yes only yes: both differ alike."""
     columns = [people.subsample[:, None] == np.arange(people.design.shape[1]), people.stratum[:, None] == np.arange(1, len(people.strata))]
     matrix = np.hstack(columns).astype(float)
     reported = people.gave[:, 1:] if people.design.is_yes_no else people.gave
