@@ -14,7 +14,7 @@ from candor.cli.planned_tests import families_by_name, planned_test_options
 from candor.cli.progress import progress_bar
 
 if TYPE_CHECKING:
-    from candor.categories.questions import CategoryEstimates
+    from candor.category_questions import CategoryEstimates
     from candor.equivalence.margins import Worse
     from candor.studies.estimates import StudyEstimates
 

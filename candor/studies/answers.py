@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from candor.adjustment.adjusted_categories import adjusted_categories
 from candor.adjustment.adjusted_study import AdjustedStudy, adjusted_study
 from candor.adjustment.doubly_robust import effects_with_covariates
-from candor.categories.questions import NO_OUTCOME_NAMED, CategoryEstimates, estimate_questions
 from candor.categories.results import AdjustedCategories
+from candor.category_questions import NO_OUTCOME_NAMED, CategoryEstimates, estimate_questions
 from candor.designs.design import Design
 from candor.errors import MethodError
 from candor.estimators.effects import estimate_outcome

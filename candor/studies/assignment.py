@@ -12,10 +12,9 @@ from candor.clusters.inference import AssignmentInference
 from candor.clusters.people import assigned_together
 from candor.designs.design import Design
 from candor.errors import DataError
-from candor.figures.tables import p_value
+from candor.figures.tables import Table, p_value
 from candor.results import OutcomeEstimate
 from candor.studies.answers import AnswerColumns, CollectedAnswers
-from candor.studies.estimate_text import Table
 from candor.studies.written_values import MISSING
 
 

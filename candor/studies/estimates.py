@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
-from candor.categories.questions import CategoryEstimates
+from candor.category_questions import CategoryEstimates
 from candor.clusters.inference import AssignmentInference
 from candor.designs.design import Design
 from candor.designs.sources import DesignSource, read_design
@@ -19,6 +19,7 @@ from candor.estimators.missing_answers import MissingAnswers, missing_answers
 from candor.estimators.sample_ratio import SampleRatio
 from candor.estimators.sensitivity import CheatingSensitivity, sensitivity_to_arm_dependent_cheating
 from candor.figures.forest import ForestFigure, draw_forest, forest_svg
+from candor.figures.tables import Table
 from candor.resampling.bootstrap import Progress, with_bootstrap
 from candor.resampling.bootstrap import bootstrap as bootstrapped
 from candor.resampling.seeds import seed_of
@@ -27,7 +28,7 @@ from candor.studies.answers import AnswerColumns, Answers, CollectedAnswers, cat
 from candor.studies.assignment import AssignedBy, AssignmentResults
 from candor.studies.columns import ColumnChoice
 from candor.studies.estimate_html import estimate_html, titled_html
-from candor.studies.estimate_text import Table, estimate_text, forest_rows, titled_text
+from candor.studies.estimate_text import estimate_text, forest_rows, titled_text
 from candor.studies.frames import Columns, answers_in
 from candor.studies.planned_tests import PlannedTestResults, PlannedTests, named_margins
 from candor.studies.stated_ratio import RATIO_ALARM, stated_ratio
