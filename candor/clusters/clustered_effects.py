@@ -114,7 +114,7 @@ def _with_covariance(likelihood: CellFit, table: FloatArray, cells: ClusteredCel
 
 
 def degrees_of_freedom(people: AssignedTogether, cells: ClusteredCells, along: FloatArray) -> float:
-    """Of the numbers L·m̂ together, for rows L of shape (p, K·S·C); Welch's of one number.
+    """Degrees of freedom of the numbers L·m̂ together, for rows L of shape (p, K·S·C); one number has Welch's.
 
     Notes
     -----
