@@ -12,7 +12,7 @@ from surveys.batches.order_of_arrival import forget_order_of_days, forget_recent
 from surveys.batches.services import ORDER_OF_DAYS, show_who_is_on_the_way
 from surveys.classroom.services import delete_rooms_of_earlier_days
 from surveys.models import RUNNING, BotRun, Study, StudyStatus
-from surveys.recruitment.services import MANY_IN_BOOK, write_down_entries
+from surveys.recruitment.services import MANY_IN_BOOK, hash_clear_numbers, write_down_entries
 from surveys.retention.services import ROUTINE, forget_what_is_due
 from surveys.review.services import pause_expired_studies, remind_of_ends
 from surveys.studies.services import close_lapsed_studies
@@ -40,6 +40,7 @@ def forget_order() -> None:
 @routine(kind=ORDER_OF_DAYS, every=DAILY)
 def forget_days() -> None:
     """Write down codes and panel members apart from answers, and make the age of the rows tell nothing about the day."""
+    hash_clear_numbers()
     write_down_entries()
     _say(forget_order_of_days())
 

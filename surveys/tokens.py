@@ -6,12 +6,15 @@ import base64
 import hashlib
 import hmac
 import secrets
+from collections.abc import Sequence
 
 from django.utils.crypto import salted_hmac
 
 # The words in front of the two codes of the last page, so that nobody hands in the wrong one; codes of before had none and stay good.
 DONE, SECRET = "DONE", "SECRET"
 _CODE_LETTERS = 16
+AT_COURSE, AT_PANEL = "completion code", "completion code at a panel"
+"""The kinds of completion codes. A course platform gives credit for the first alone: people of a panel have theirs there."""
 
 
 def new_token(brought: str = "") -> str:
@@ -72,24 +75,27 @@ def looks_like_withdrawal_code(code: str) -> bool:
     return normalised(code).startswith(SECRET)
 
 
-def completion_code(token: str, study: str) -> str:
-    """Proof of completion: a number derived from the token, signed for this study. It is not stored, so nothing can link it."""
-    return _signed_number(_digest("completion", token)[:5], study)
+def completion_code(token: str, study: str, *, credited_elsewhere: bool = False) -> str:
+    """Proof of completion: a number derived from the token, signed for this study. It is not stored, so nothing can link it.
+
+    The code of somebody whom a panel credits has a signature of its own kind: it proves the same, but no course takes it for credit.
+    """
+    return _signed_number(_digest("completion", token)[:5], study, AT_PANEL if credited_elsewhere else AT_COURSE)
 
 
 def credit_code(token_hash: str, study: str) -> str:
     """A completion code for a browser without scripts, which handed its token back before it asks. It needs our key: no thief of the
     database can tell whose it is.
     """
-    return _signed_number(salted_hmac("credit code", token_hash, algorithm="sha256").digest()[:5], study)
+    return _signed_number(salted_hmac("credit code", token_hash, algorithm="sha256").digest()[:5], study, AT_COURSE)
 
 
-def completion_code_is_genuine(code: str, study: str) -> bool:
+def completion_code_is_genuine(code: str, study: str, *, kinds: Sequence[str] = (AT_COURSE, AT_PANEL)) -> bool:
     try:
         content = base64.b32decode(normalised_completion_code(code))
     except ValueError:
         return False
-    return len(content) == 10 and hmac.compare_digest(content[5:], _signature(content[:5], study))
+    return len(content) == 10 and any(hmac.compare_digest(content[5:], _signature(content[:5], study, kind)) for kind in kinds)
 
 
 def normalised_completion_code(code: str) -> str:
@@ -111,12 +117,12 @@ def _digest(purpose: str, secret: str) -> bytes:
     return hashlib.sha256(f"candor {purpose}: {secret}".encode()).digest()
 
 
-def _signed_number(number: bytes, study: str) -> str:
-    return f"{DONE}-{_readable(number + _signature(number, study))}"
+def _signed_number(number: bytes, study: str, kind: str) -> str:
+    return f"{DONE}-{_readable(number + _signature(number, study, kind))}"
 
 
-def _signature(number: bytes, study: str) -> bytes:
-    return salted_hmac(f"completion code {study}", number, algorithm="sha256").digest()[:5]
+def _signature(number: bytes, study: str, kind: str) -> bytes:
+    return salted_hmac(f"{kind} {study}", number, algorithm="sha256").digest()[:5]
 
 
 def _signature_of_return(number: str, token: str, page: int) -> str:

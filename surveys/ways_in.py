@@ -58,6 +58,8 @@ class WayIn:
     """The parameter, and its value, by which the panel shows the study to people who have not accepted it yet."""
     one_number_everywhere: bool = False
     """Whether a number is the same person's at every way of this kind; otherwise each way has numbers of its own."""
+    credits: bool = False
+    """Whether the panel itself gives credit or money for taking part, so that a course gives none."""
     submits_to: tuple[str, ...] = ()
     """The sites to one of which the last page sends a form, where the panel wants one; the first by default."""
     submits_at: str = ""
@@ -129,9 +131,10 @@ PROLIFIC = _panel(
     others=tuple(Parameter(name=name, pattern=_OF_PROLIFIC, is_needed=False) for name in ("STUDY_ID", "SESSION_ID")),
     study_in="STUDY_ID",
     one_number_everywhere=True,
+    credits=True,
     written="PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}",
 )
-SONA = _panel("sona", "SONA", identifier_in="survey_code", written="survey_code=%SURVEY_CODE%")
+SONA = _panel("sona", "SONA", identifier_in="survey_code", written="survey_code=%SURVEY_CODE%", credits=True)
 _OF_AMAZON = re.compile(r"[A-Z0-9_]{20,64}")
 MTURK = _panel(
     "mturk",
@@ -146,6 +149,7 @@ MTURK = _panel(
     study_in="hitId",
     previews_by=("assignmentId", "ASSIGNMENT_ID_NOT_AVAILABLE"),
     one_number_everywhere=True,
+    credits=True,
     submits_to=("https://www.mturk.com", "https://workersandbox.mturk.com"),
     submits_at="/mturk/externalSubmit",
     written="workerId=${workerId}&assignmentId=${assignmentId}&hitId=${hitId}",

@@ -104,9 +104,10 @@ def start_release(study: Study, *, choices: Choices, site: str, actor: User) -> 
 
 
 @transaction.atomic
-def request_approval(release: Release, *, actor: User) -> None:
-    """Record that the investigator has examined the package, and ask the officer."""
+def request_approval(release: Release, *, actor: User, sha256: str | None = None) -> None:
+    """Record that the investigator has examined this package, and ask the officer."""
     release = _locked(release, ReleaseStatus.BUILT)
+    _require_looked_at(release, sha256)
     if not Seat(actor, release.study).may_change:
         raise ReleaseError(_("Only those who run the study can ask for its release."))
     Release.objects.filter(pk=release.pk).update(status=ReleaseStatus.REQUESTED)
@@ -114,8 +115,10 @@ def request_approval(release: Release, *, actor: User) -> None:
 
 
 @transaction.atomic
-def approve(release: Release, *, actor: User) -> bool:
+def approve(release: Release, *, actor: User, sha256: str | None = None) -> bool:
     """Make the data public, for good: from this moment nobody can withdraw, unless no person's answers are in them.
+
+    `sha256` is that of the package that the officer looked at: another one may have taken its place, and be asked for as well.
 
     False: somebody had withdrawn, so it must be built again.
     """
@@ -123,6 +126,7 @@ def approve(release: Release, *, actor: User) -> bool:
     study = release.study
     if not Seat(actor, study).may_review or actor.pk == release.requested_by_id:
         raise ReleaseError(_("Only an IRB officer who has no part in the study can approve its release."))
+    _require_looked_at(release, sha256)
     if people_sha256(study, simulated=release.simulated) != release.people_sha256:
         building.outdate(release)
         return False
@@ -201,13 +205,15 @@ def retract(release: Release, *, reason: str, actor: User) -> None:
 STEPS = ("request", "approve", "confirm", "refuse", "discard", "retract", "doi_again", "without_doi")
 
 
-def take_step(release: Release, name: str, *, actor: User, reason: str = "", names: Sequence[str] = ()) -> None:
-    """Take one of `STEPS`, each of which checks who may take it. Some need a reason, one the names of answers."""
+def take_step(release: Release, name: str, *, actor: User, sha256: str | None = None, reason: str = "", names: Sequence[str] = ()) -> None:
+    """Take one of `STEPS`, each of which checks who may take it. Some need a reason, one the names of answers, and two the hash of the
+    package that somebody has looked at.
+    """
     match name:
         case "request":
-            request_approval(release, actor=actor)
+            request_approval(release, actor=actor, sha256=sha256)
         case "approve":
-            if not approve(release, actor=actor):
+            if not approve(release, actor=actor, sha256=sha256):
                 raise ReleaseError(_("Somebody withdrew meanwhile, so this package was deleted. It must be built again without them."))
         case "confirm":
             confirm_auxiliary(release, names=names, actor=actor)
@@ -319,6 +325,12 @@ def _locked(release: Release, *statuses: ReleaseStatus) -> Release:
             _("This release is %(status)s. It may have changed in the meantime.") % {"status": found.get_status_display().lower()}
         )
     return found
+
+
+def _require_looked_at(release: Release, sha256: str | None) -> None:
+    """Call it under the lock: a package that is built again between a look and a click is another one."""
+    if sha256 is not None and release.package_sha256 != sha256:
+        raise ReleaseError(_("The package was built again meanwhile, or is not there. Look at it again."))
 
 
 def _record(release: Release, action: str, *, actor: User, tell: Audience, **details: str) -> None:

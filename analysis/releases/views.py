@@ -259,7 +259,8 @@ def _take_step(request: HttpRequest, release: Release, user: User) -> None:
     """The services check permissions themselves."""
     name, sent = request.POST.get("step", ""), request.POST
     if name in services.STEPS:
-        services.take_step(release, name, actor=user, reason=sent.get("reason", ""), names=sent.getlist("attributes"))
+        looked_at, names = sent.get("sha256", ""), sent.getlist("attributes")
+        services.take_step(release, name, actor=user, sha256=looked_at, reason=sent.get("reason", ""), names=names)
     else:
         messages.error(request, gettext("Choose what is to be done."))
 

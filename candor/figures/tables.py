@@ -1,9 +1,18 @@
-"""Tables and numbers for people who read a terminal."""
+"""Tables and numbers for people who read a terminal or a notebook."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 from textwrap import fill
+from typing import NamedTuple
+
+
+class Table(NamedTuple):
+    """Cells of text; those of the first column say what a row is about."""
+
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -23,6 +32,22 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         ).rstrip()
         for row in [header, *rows]
     )
+
+
+def html_table(cells: Table) -> str:
+    """A table for a notebook, with headings for its columns and rows.
+
+    Examples
+    --------
+    >>> html_table(Table(["die"], [["6-sided"]]))
+    '<table><thead><tr><th scope="col">die</th></tr></thead><tbody><tr><th scope="row">6-sided</th></tr></tbody></table>'
+    """
+    head = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in cells.header)
+    body = "".join(
+        f'<tr><th scope="row">{escape(first)}</th>' + "".join(f"<td>{escape(cell)}</td>" for cell in others) + "</tr>"
+        for first, *others in cells.rows
+    )
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def number(value: float | None, digits: int = 3, *, signed: bool = False) -> str:

@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from html import escape
 
 from candor.figures.forest import ForestRow, forest_text
-from candor.figures.tables import interval, number, p_value, paragraph, table
+from candor.figures.tables import Table, html_table, interval, number, p_value, paragraph, table
 from candor.pooling.meta_analysis import Heterogeneity
 from candor.pooling.pooled_contrasts import Contribution, PooledContrast, PooledEstimand
 from candor.results import Interval
-from candor.studies.estimate_html import html_table
-from candor.studies.estimate_text import Table
 
 HEADINGS = {"effect": "effect", "honest_times_effect": "honest share × effect"}
 

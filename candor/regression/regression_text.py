@@ -7,12 +7,10 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from candor.figures.forest import ForestRow, forest_text
-from candor.figures.tables import interval, number, p_value, paragraph, table
+from candor.figures.tables import Table, html_table, interval, number, p_value, paragraph, table
 from candor.regression.coefficients import Coefficient
 from candor.regression.model_columns import INTERCEPT
 from candor.results import Interval
-from candor.studies.estimate_html import html_table
-from candor.studies.estimate_text import Table
 
 if TYPE_CHECKING:
     from candor.regression.trait_regression import TraitRegression

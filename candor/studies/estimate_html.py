@@ -9,8 +9,9 @@ from html import escape
 from candor.designs.design import Design
 from candor.estimators.missing_answers import MissingAnswers
 from candor.estimators.sensitivity import CheatingSensitivity
+from candor.figures.tables import Table, html_table
 from candor.results import OutcomeEstimate
-from candor.studies.estimate_text import Table, outcome_parts
+from candor.studies.estimate_text import outcome_parts
 
 
 def estimate_html(
@@ -45,13 +46,3 @@ def titled_html(titled: tuple[str, Table, tuple[str, ...]]) -> str:
 def _line(text: str) -> str:
     """A line of the terminal, unwrapped; HTML does not keep the spaces that hold its columns apart."""
     return escape(re.sub(r"\n *", " ", text).replace("  ", " · "))
-
-
-def html_table(table: Table) -> str:
-    """A table with headings for its columns and rows."""
-    head = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in table.header)
-    body = "".join(
-        f'<tr><th scope="row">{escape(first)}</th>' + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>"
-        for first, *cells in table.rows
-    )
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

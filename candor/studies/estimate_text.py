@@ -4,24 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from candor.designs.design import Design
 from candor.estimators.missing_answers import MissingAnswers
 from candor.estimators.sensitivity import CheatingSensitivity
 from candor.figures.forest import ForestRow, forest_text
-from candor.figures.tables import interval, number, p_value, paragraph, table
+from candor.figures.tables import Table, interval, number, p_value, paragraph, table
 from candor.results import Effect, Interval, OutcomeEstimate, Prevalence
 
 WORKING_MODEL = re.compile(r"working model of (arm .+?): (.+)")
 FIRST_NUMBER = re.compile(r"(?<![\d.'])\d+(?![\d.'])")
-
-
-class Table(NamedTuple):
-    """Cells of text; those of the first column say what a row is about."""
-
-    header: Sequence[str]
-    rows: Sequence[Sequence[str]]
 
 
 Part = Sequence[str | Table]

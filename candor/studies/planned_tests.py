@@ -13,9 +13,8 @@ from candor.equivalence.margin_tests import margin_tests
 from candor.equivalence.margins import Margin, MarginTest, Worse
 from candor.errors import MethodError
 from candor.estimators.multiplicity import FamilyTest, family_tests
-from candor.figures.tables import interval, p_value
+from candor.figures.tables import Table, interval, p_value
 from candor.results import Effect
-from candor.studies.estimate_text import Table
 
 
 def named_margins(*, equivalence: float | None, non_inferiority: float | None, worse: Worse | None) -> tuple[Margin, ...]:

@@ -7,10 +7,8 @@ from html import escape
 
 from candor.categories.results import AT_LEAST, CATEGORY, MEAN_SCORE
 from candor.figures.forest import ForestRow, forest_text
-from candor.figures.tables import interval, number, p_value, paragraph, table
+from candor.figures.tables import Table, html_table, interval, number, p_value, paragraph, table
 from candor.results import Interval
-from candor.studies.estimate_html import html_table
-from candor.studies.estimate_text import Table
 from candor.subgroups.results import EFFECT, SubgroupAnalysis, SubgroupEffect
 
 Analyses = Mapping[str, tuple[SubgroupAnalysis, ...]]

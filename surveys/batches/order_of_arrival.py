@@ -16,7 +16,7 @@ from django.db import OperationalError, connection, models, transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from surveys.models import CategoryResponse, CreditBook, DirectAnswer, EntryBook, EntryCode, PanelMember, Participant, Response
+from surveys.models import CategoryResponse, CreditBook, DirectAnswer, EntryBook, EntryCode, PanelMember, Participant, Response, WayNumbers
 
 PATIENCE = "2s"
 """How long a rewrite waits for a lock at most."""
@@ -27,7 +27,7 @@ ANSWERS: tuple[type[models.Model], ...] = (Response, CategoryResponse, DirectAns
 WITH_PEOPLE: Mapping[type[models.Model], str] = {Participant: "id"} | dict.fromkeys(ANSWERS, "participant_id")
 TABLES: tuple[type[models.Model], ...] = (Participant, *ANSWERS, EntryCode, PanelMember)
 Kept = TypeVar("Kept", bound=models.Model)
-CLEANED: tuple[type[models.Model], ...] = (*TABLES, EntryBook, CreditBook)
+CLEANED: tuple[type[models.Model], ...] = (*TABLES, EntryBook, CreditBook, WayNumbers)
 """Tables whose old versions of rows are overwritten, which PostgreSQL lets their owner do."""
 
 

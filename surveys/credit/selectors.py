@@ -13,7 +13,7 @@ from surveys.credit.blind_signatures import BYTES, PREFIX_BYTES, is_signed
 from surveys.credit.keys import public_key
 from surveys.errors import CreditError
 from surveys.models import CourseCredit, CreditBook, Study
-from surveys.tokens import completion_code_is_genuine, normalised_completion_code
+from surveys.tokens import AT_COURSE, AT_PANEL, completion_code_is_genuine, normalised_completion_code
 
 _TICKET_SALT = "surveys.credit"
 TICKET_SECONDS = 2 * 60 * 60
@@ -56,7 +56,9 @@ def trace_of(credit: CourseCredit, handed_in: str) -> str:
     """The hash by which a token or a code is known again, after a check that it is genuine and of this study."""
     slug = credit.study.slug
     text = "".join(handed_in.split())
-    if completion_code_is_genuine(text, slug):
+    if completion_code_is_genuine(text, slug, kinds=(AT_PANEL,)):
+        raise CreditError(_("This code is for the site that sent you to the study. It gives you the credit for taking part."))
+    if completion_code_is_genuine(text, slug, kinds=(AT_COURSE,)):
         return _hash(normalised_completion_code(text).encode())
     number, _dot, signature = text.partition(".")
     prefix, signed = bytes_of(number), bytes_of(signature)

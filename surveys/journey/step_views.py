@@ -22,7 +22,7 @@ from surveys.journey.stimuli import KINDS, StimulusView
 from surveys.models import Participant
 from surveys.protocols import frozen_protocol
 from surveys.questions.sections import SECTION
-from surveys.recruitment.arrivals import Ended, WayBack, arrival_in, way_back
+from surveys.recruitment.arrivals import Ended, WayBack, arrival_in, is_credited_elsewhere, way_back
 from surveys.tokens import completion_code, hash_of_token, return_ticket, roll_key, withdrawal_code
 
 
@@ -227,11 +227,12 @@ def finished_way_back(person: Person) -> WayBack | None:
 
 
 def _debrief_values(person: Person) -> dict[str, str]:
-    code = withdrawal_code(person.token)
-    values = {"completion_code": completion_code(person.token, person.shown.slug), "withdrawal_code": code}
+    elsewhere = is_credited_elsewhere(arrival_in(person.token, person.shown.entry))
+    code = completion_code(person.token, person.shown.slug, credited_elsewhere=elsewhere)
+    values = {"completion_code": code, "withdrawal_code": withdrawal_code(person.token)}
     if back := finished_way_back(person):
         values |= {"completion_url": back.address, **{f"back_{name.lower()}": value for name, value in back.fields.items()}}
-    if gives_credit(person.participant.study_id):
+    if not elsewhere and gives_credit(person.participant.study_id):
         del values["completion_code"]  # one participation is worth one credit
         values["credit_ticket"] = ticket_for(hash_of_token(person.token), person.shown.slug)
     return values

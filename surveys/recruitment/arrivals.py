@@ -109,22 +109,31 @@ def arrival_in(token: str, entry: Entry) -> Arrival | None:
     return None if way is None else Arrival(way=way, identifier=identifier, back=back)
 
 
+def is_credited_elsewhere(arrival: Arrival | None) -> bool:
+    """Whether the site that sent this person credits them: a panel that pays, or a site to which their completion code goes."""
+    if arrival is None:
+        return False
+    return arrival.way.way.credits or "{completion_code}" in (arrival.way.completion_url or "")
+
+
 def way_back(arrival: Arrival | None, ended: Ended, *, study_id: int, slug: str, token: str) -> WayBack | None:
     """Where a person goes who came this way and ended so, with their number and their completion code where the address asks for them."""
     if arrival is None:
         return None
-    way = arrival.way
+    way, code = arrival.way, completion_code(token, slug, credited_elsewhere=is_credited_elsewhere(arrival))
     addresses = {Ended.FINISHED: way.completion_url, Ended.DECLINED: way.declined_url, Ended.SCREENED_OUT: way.screened_out_url}
     if address := addresses[ended]:
         if "{identifier}" in address:
             number = arrival.identifier or stored_panel_identifier(study_id, panel_hash(withdrawal_code(token)))
+            if not number:  # it came with a version of before, and is a hash by now
+                return None
             address = address.replace("{identifier}", quote(number, safe=""))
         if ended == Ended.FINISHED:
-            address = address.replace("{completion_code}", quote(completion_code(token, slug), safe=""))
+            address = address.replace("{completion_code}", quote(code, safe=""))
         return WayBack(address=address)
     if ended == Ended.FINISHED and way.way.submits_to and arrival.back:
         asked = str(arrival.back.get("turkSubmitTo", "")).rstrip("/")
         site = asked if asked in way.way.submits_to else way.way.submits_to[0]
         fields = {name: value for name, value in arrival.back.items() if name != "turkSubmitTo"}
-        return WayBack(address=site + way.way.submits_at, fields=fields | {"completion_code": completion_code(token, slug)})
+        return WayBack(address=site + way.way.submits_at, fields=fields | {"completion_code": code})
     return None

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from accounts.models import User
@@ -17,7 +18,7 @@ from surveys.models import ClassRoom, EntryBook, EntryCode, JoinCode, PanelMembe
 from surveys.questions.entry import Entry, NamedWay
 from surveys.recruitment.arrivals import Ended, arrival_in
 from surveys.recruitment.made_codes import DIGITS, LETTERS
-from surveys.recruitment.selectors import definition_shown, is_spent, is_trace, trace_of_member, was_here
+from surveys.recruitment.selectors import TRACE, definition_shown, is_spent, is_trace, trace_of_member, was_here
 from surveys.recruitment.slowing import refused_codes
 from surveys.tokens import (
     completion_code_is_genuine,
@@ -74,16 +75,16 @@ def _refuse_others(study: Study, way: NamedWay, *, code: str, panel_identifier: 
             raise EntryRefusedError(situation="already_taken")
 
 
-@transaction.atomic
 def count_way(study_id: int, entry: Entry, *, way: str, end: str) -> None:
     """One more who came this way and ended so. A study with one way counts in its own numbers alone."""
     if entry.is_one or entry.named(way) is None:
         return
-    numbers = WayNumbers.objects.select_for_update().get_or_create(study_id=study_id)[0]
-    of_way = numbers.counts.get(way, {})
-    counts = numbers.counts | {way: dict(sorted((of_way | {end: of_way.get(end, 0) + 1}).items()))}
-    numbers.counts = dict(sorted(counts.items()))
-    numbers.save()
+    with transaction.atomic():
+        numbers = WayNumbers.objects.select_for_update().get_or_create(study_id=study_id)[0]
+        of_way = numbers.counts.get(way, {})
+        counts = numbers.counts | {way: dict(sorted((of_way | {end: of_way.get(end, 0) + 1}).items()))}
+        numbers.counts = dict(sorted(counts.items()))
+        numbers.save()
 
 
 def count_end(study_id: int, entry: Entry, *, token: str, end: Ended) -> None:
@@ -138,7 +139,7 @@ def forget_panel_member(study: Study, *, person: str, may_come_again: bool = Fal
     identifier = book.members.pop(person, None) or kept_in_table.values_list("identifier", flat=True).first()
     kept_in_table.delete()
     if identifier is not None and not may_come_again:
-        book.departed.append(identifier if is_trace(identifier) else hash_of_panel_identifier(identifier, study.slug))
+        book.departed.append(_traced(identifier, study))
     _keep(book)
     return identifier is not None
 
@@ -176,6 +177,26 @@ def _write_down_members(book: EntryBook) -> None:
     book.members = dict(returned.values_list("panel_hash", "identifier"))
     returned.filter(panel_hash__in=book.members).delete()
     _keep(book)
+
+
+def hash_clear_numbers() -> None:
+    """Versions of before stored numbers at panels as they were. Once a night has passed nobody needs theirs for the way back any more."""
+    is_clear = ~Q(identifier__regex=f"^{TRACE.pattern}$")
+    concerned = {*EntryBook.objects.values_list("pk", flat=True), *PanelMember.objects.filter(is_clear).values_list("study_id", flat=True)}
+    for study in Study.objects.filter(pk__in=concerned).only("pk", "slug").order_by("pk"):
+        with transaction.atomic():
+            book = EntryBook.objects.select_for_update().filter(study=study).first()
+            if book is not None and not all(map(is_trace, book.members.values())):
+                book.members = {person: _traced(number, study) for person, number in book.members.items()}
+                _keep(book)
+            members = list(PanelMember.objects.select_for_update().filter(is_clear, study=study))
+            for member in members:
+                member.identifier = _traced(member.identifier, study)
+            PanelMember.objects.bulk_update(members, ["identifier"], batch_size=1000)
+
+
+def _traced(number: str, study: Study) -> str:
+    return number if is_trace(number) else hash_of_panel_identifier(number, study.slug)
 
 
 def known_codes(study: Study, *, codes: Iterable[str]) -> int:

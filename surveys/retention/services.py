@@ -1,8 +1,8 @@
 """Deletes operational data of closed studies when the protocol says so, or earlier when their owner says so.
 
 Deleted: background and quiz answers, direct answers, tokens and withdrawal codes, days, watched shares, languages, people who did not
-finish, panel members, entry codes, who had credit and its key. Kept: arm, subsample and reported answers of those who finished, which
-the die protects; and counts.
+finish, panel members, entry codes, exact numbers of ways in, who had credit and its key. Kept: arm, subsample and reported answers of
+those who finished, which the die protects; and counts.
 """
 
 from collections import Counter
@@ -19,6 +19,7 @@ from accounts.models import User
 from audit.selectors import entries_about
 from audit.services import record
 from surveys import actions
+from surveys.batches import rules
 from surveys.definition import DIRECT
 from surveys.errors import TransitionError
 from surveys.events import operational_data_forgotten
@@ -38,7 +39,9 @@ from surveys.models import (
     ShardedCounter,
     Step,
     Study,
+    WayNumbers,
 )
+from surveys.protocols import protocol_in_force
 from surveys.recruitment.selectors import panel_members
 from surveys.retention.selectors import day_of_forgetting
 
@@ -73,6 +76,7 @@ def forget_operational_data(study: Study, *, actor: User | None = None) -> None:
     """Delete everything, in chunks. Neither a kill in the middle nor a second call loses or spoils data: the next call goes on."""
     begin_forgetting(study, actor=actor)
     EntryBook.objects.filter(study=study).delete()
+    WayNumbers.objects.filter(study=study).delete()
     CreditBook.objects.filter(study=study).delete()
     CourseCredit.objects.filter(study=study).update(is_on=False, private_key="")
     for model in (PanelMember, EntryCode, JoinCode):
@@ -103,13 +107,19 @@ def begin_forgetting(study: Study, *, actor: User | None = None) -> None:
     details = {
         "finished_participants": finished,
         "unfinished_participants": people.count() - finished,
-        "panel_members": panel_members(study),
+        "panel_members": _panel_members_told(study),
         "entry_codes": EntryCode.objects.filter(study=study).count(),
         "due_on": day_of_forgetting(study),
     }
     if direct := DirectAnswer.objects.filter(participant__study=study).count():
         details["direct_answers"] = direct
     record(actor=actor, action=actions.FORGETTING_BEGUN, subject=study, details=details)
+
+
+def _panel_members_told(study: Study) -> int:
+    """Whole tens where the study has several ways in: the exact number of a small way would be about persons."""
+    people = panel_members(study)
+    return people if protocol_in_force(study).definition.entry.is_one else rules.in_tens(people)
 
 
 def forget_direct_answers(study: Study) -> None:

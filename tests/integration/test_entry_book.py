@@ -6,8 +6,12 @@ from django.urls import reverse
 
 from surveys.journey.services import withdraw
 from surveys.models import EntryBook, EntryCode, PanelMember, Study, StudyStatus
+from surveys.questions.entry import Entry
 from surveys.recruitment import services as recruitment
+from surveys.recruitment.arrivals import Arrival, Ended, way_back
+from surveys.recruitment.selectors import stored_panel_identifier
 from surveys.recruitment.services import add_entry_codes
+from surveys.tasks import forget_days
 from surveys.tokens import hash_of_panel_identifier
 from tests.factories import answer, code_on, everything_stored, heading, logged_in, recruiting_study, walk
 from tests.integration.test_entry_codes import spent_codes, with_code
@@ -39,6 +43,24 @@ def test_a_panel_member_who_withdraws_leaves_a_keyed_hash_and_cannot_come_again(
     response = answer(Client(), study, "welcome", survey_code="abc123")
     assert (response.status_code, heading(response)) == (403, "You have already taken part")
     assert answer(Client(), study, "welcome", survey_code="abc124").status_code == 303
+
+
+def test_numbers_that_a_version_of_before_stored_in_clear_are_hashed_in_the_first_night() -> None:
+    study = recruiting_study(entry={"kind": "sona", "completion_url": "https://psy.example.org/?survey_code={identifier}"})
+    PanelMember.objects.create(study=study, identifier="clear-17", panel_hash="a" * 64)
+    EntryBook.objects.create(study=study, members={"b" * 64: "clear-18", "c" * 64: "d" * 64})
+    forget_days()
+    forget_days()
+    assert "clear-1" not in repr(everything_stored())
+    assert "d" * 64 in [*EntryBook.objects.get().members.values(), *PanelMember.objects.values_list("identifier", flat=True)]
+    for number in ("clear-17", "clear-18"):
+        assert heading(answer(Client(), study, "welcome", survey_code=number)) == "You have already taken part"
+    assert stored_panel_identifier(study.pk, "a" * 64) == ""
+
+
+def test_a_way_back_without_the_number_is_not_shown() -> None:
+    entry = Entry(kind="sona", completion_url="https://psy.example.org/?survey_code={identifier}")
+    assert way_back(Arrival(way=entry.every_way[0]), Ended.FINISHED, study_id=0, slug="s", token="of before") is None
 
 
 def test_entries_wait_in_one_row_and_go_to_their_tables_in_whole_batches(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,7 +23,7 @@ from accounts.services import issue_token
 from audit.models import Entry
 from config.idempotency import middleware
 from config.idempotency.bodies import HashedBody
-from surveys.models import Study
+from surveys.models import MemberRole, Study, StudyMember
 from tests.api_requests import API, DESIGN, problem
 from tests.factories import draft_study, everything_stored, logged_in, person, recruiting_study
 from tests.simultaneous import at_once
@@ -135,6 +135,39 @@ class TestOnce:
         send(client, study)
         User.objects.filter(pk=study.owner.pk).update(is_active=False)
         problem(send(client, study), 401)
+
+    @pytest.mark.parametrize("lost", ["removed", "blinded", "demoted"])
+    def test_nobody_who_may_no_longer_read_an_answer_gets_it_again(self, lost: str) -> None:
+        study, editor = recruiting_study(), person(Role.INVESTIGATOR)
+        seat = StudyMember.objects.create(study=study, user=editor, role=MemberRole.EDITOR)
+        client, _token = program(editor)
+        secret = send(client, study).json()["secret"]
+        if lost == "removed":
+            seat.delete()
+        elif lost == "blinded":
+            StudyMember.objects.filter(pk=seat.pk).update(role=MemberRole.BLINDED_VIEWER)
+        else:
+            User.objects.filter(pk=editor.pk).update(role=Role.ANALYST)
+        again = send(client, study)
+        assert problem(again, 403)["type"] == "urn:candor:problem:idempotency-rights-changed"
+        assert secret not in again.content.decode()
+        assert Webhook.objects.count() == 1
+
+    def test_somebody_whose_request_changed_their_own_right_gets_its_answer_again(self) -> None:
+        study, editor = recruiting_study(), person(Role.INVESTIGATOR)
+        StudyMember.objects.create(study=study, user=editor, role=MemberRole.EDITOR)
+        client, _token = program(study.owner)
+        sent = {"person": editor.username}
+        first, again = (
+            client.put(
+                f"{API}studies/{study.slug}/owner/",
+                data=json.dumps(sent),
+                content_type="application/json",
+                headers={"idempotency-key": KEY},
+            )
+            for _ in range(2)
+        )
+        assert (first.status_code, again.status_code, again.content) == (200, 200, first.content), first.content
 
     def test_a_form_with_a_file_may_be_made_anew(self) -> None:
         study = draft_study()

@@ -314,14 +314,19 @@ def test_the_pages_lead_from_the_choices_to_the_public(study: Study) -> None:
     work_on(release)
     assert "Ask the IRB officer to approve" in owner.get(address).content.decode()
     assert "Approve and publish" not in officer.get(address).content.decode()
+    looked_at = page_of(owner.get(address)).xpath("//input[@name='sha256']/@value")[0]
     owner.post(address, {"step": "request"})
+    assert Release.objects.get().status == "built", "an old page, or none"
+    owner.post(address, {"step": "request", "sha256": looked_at})
     assert CHOICES.title in officer.get(reverse("analysis:inbox")).content.decode()
     assert "Approve and publish" not in owner.get(address).content.decode()
     owner.post(address, {"step": "approve"})
     assert Release.objects.get().status == "requested"
     page = officer.get(address).content.decode()
     assert all(words in page for words in ("Approve and publish", "First 10 rows of data.csv", "ε of all answers", "Yes: all"))
-    officer.post(address, {"step": "approve"})
+    officer.post(address, {"step": "approve", "sha256": "0" * 64})
+    assert Release.objects.get().status == "requested"
+    officer.post(address, {"step": "approve", "sha256": looked_at})
     public = Client().get(reverse("analysis:public_release", args=[study.slug, 1])).content.decode()
     assert "Lovelace, Ada; Hopper, Grace" in public
     seen = "release.rows_seen"  # once by the owner, once by the officer

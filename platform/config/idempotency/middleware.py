@@ -17,6 +17,7 @@ from accounts.repeated.services import held, keep, kept_answer
 from accounts.tokens.api_access import sender_of
 from config.error_responses import Problem, respond
 from config.idempotency.bodies import HashedBody
+from config.idempotency.standing import standing
 
 HEADER = "Idempotency-Key"
 REPEATED = "Idempotent-Replayed"
@@ -44,6 +45,15 @@ OTHER_REQUEST = Problem(
     message=_("Expected the address and the content that were sent with this key before, found others. Nothing was changed."),
     advice=_("Send a new request with a new key."),
     code="idempotency-key-reused",
+)
+
+
+OTHER_STANDING = Problem(
+    status=HTTPStatus.FORBIDDEN,
+    title=_("This request was done before"),
+    message=_("It was done once, with this key. What you may see here has changed since, so its answer is not given again."),
+    advice=_("Ask for the present state in a new request."),
+    code="idempotency-rights-changed",
 )
 
 
@@ -75,19 +85,21 @@ class IdempotencyMiddleware:
             body, kept = HashedBody(request), kept_answer(keys)
             address = (str(request.method).encode(), request.get_full_path().encode(), (request.content_type or "").encode())
             if kept is not None:
-                same = kept.fingerprint == keys.fingerprint(*address, body.digest())
-                return _opened(keys.opened(bytes(kept.sealed))) if same else respond(request, OTHER_REQUEST)
+                if kept.fingerprint != keys.fingerprint(*address, body.digest()):
+                    return respond(request, OTHER_REQUEST)
+                again = _opened(keys.opened(bytes(kept.sealed)), for_standing=standing(account, request.path_info))
+                return again or respond(request, OTHER_STANDING)
             response = self.get_response(request)
             if response.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:
                 transaction.set_rollback(True)
             elif response.status_code < HTTPStatus.BAD_REQUEST:
-                content = _content_of(response)
+                content = _content_of(response, for_standing=standing(account, request.path_info))
                 keep(keys, account=account, fingerprint=keys.fingerprint(*address, body.digest()), content=content)
             return response
 
 
-def _content_of(response: HttpResponseBase) -> bytes:
-    """An answer as it is kept. One that streams is read to its end first."""
+def _content_of(response: HttpResponseBase, *, for_standing: list[str]) -> bytes:
+    """An answer as it is kept, with the standing of its sender after the request. One that streams is read to its end first."""
     if isinstance(response, StreamingHttpResponse):
         parts = list(response)
         response.streaming_content = parts
@@ -96,10 +108,13 @@ def _content_of(response: HttpResponseBase) -> bytes:
         assert isinstance(response, HttpResponse)
         body = response.content
     headers = {name: response[name] for name in _AGAIN if response.has_header(name)}
-    return json.dumps([response.status_code, headers]).encode() + b"\n" + body
+    return json.dumps([response.status_code, headers, for_standing]).encode() + b"\n" + body
 
 
-def _opened(content: bytes) -> HttpResponse:
+def _opened(content: bytes, *, for_standing: list[str]) -> HttpResponse | None:
+    """A kept answer; None if its sender has another standing by now."""
     head, _line, body = content.partition(b"\n")
-    status, headers = json.loads(head)
+    status, headers, then = json.loads(head)
+    if then != for_standing:
+        return None
     return HttpResponse(body, status=status, headers={**headers, REPEATED: "true"})
