@@ -8,7 +8,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import get_language, gettext
 from django.views.decorators.http import require_POST, require_safe
 
-from accounts.access import require_role, user_of
+from accounts.access import in_own_language, require_role, user_of
 from accounts.models import Role
 from analysis import services
 from analysis.figures.shown import shown_figure
@@ -24,6 +24,7 @@ from surveys.errors import TransitionError
 from surveys.models import Study
 
 
+@in_own_language
 @require_role(*Role)
 @require_safe
 def results(request: HttpRequest, slug: str) -> HttpResponse:
@@ -74,6 +75,7 @@ def table(request: HttpRequest, slug: str, table: str) -> HttpResponse:
     return _file(table_file(_live(request, access_results(user, slug).study), table, actor=user))
 
 
+@in_own_language
 @require_role(*Role)
 @require_POST
 def compute(request: HttpRequest, slug: str) -> HttpResponse:

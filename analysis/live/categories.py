@@ -223,6 +223,6 @@ def shown_categories(
             notes=tuple(plain_note(note, arms=arms) for note in (*found.notes, *(adjusted.notes if adjusted else ()))),
             is_background=question.is_background,
         )
-    reason = shown.not_yet if isinstance(shown, NotYet) else _("the planned analysis is being computed")
+    reason = _(shown.not_yet) if isinstance(shown, NotYet) else _("the planned analysis is being computed")
     why = plain_reason(reason, arms=words.names.shown)
     return ShownCategories(name=name, question=text, number=number, n=shown.n, sentences=(why,), is_background=question.is_background)

@@ -40,7 +40,9 @@ def in_own_language(view: View[Arguments]) -> View[Arguments]:
     @wraps(view)
     def shown(request: HttpRequest, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> HttpResponseBase:
         chosen = getattr(request.user, "language", "")
-        with translation.override(chosen or translation.get_language_from_request(request)):
+        language = chosen or translation.get_language_from_request(request)
+        request.own_language = language  # type: ignore[attr-defined]  # an error's page speaks it, too
+        with translation.override(language):
             return view(request, *args, **kwargs)
 
     return shown

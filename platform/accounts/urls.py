@@ -10,6 +10,7 @@ from django.urls import URLPattern, URLResolver, include, path, re_path
 from django.views.decorators.csrf import csrf_exempt
 
 from accounts import views
+from accounts.access import in_own_language
 from accounts.tokens import views as token_views
 
 
@@ -32,7 +33,11 @@ def _codes(name: str) -> Callable[..., HttpResponseBase]:
 
 
 def _saml(name: str) -> Callable[..., HttpResponseBase]:
-    return _when_asked_for("accounts.login.saml.views", name)
+    return in_own_language(_when_asked_for("accounts.login.saml.views", name))
+
+
+def _single_sign_on(name: str) -> Callable[..., HttpResponseBase]:
+    return in_own_language(_when_asked_for("allauth.socialaccount.views", name))
 
 
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -84,6 +89,6 @@ if settings.SOCIALACCOUNT_PROVIDERS["saml"]["APPS"]:
     ]
 if any(provider["APPS"] for provider in settings.SOCIALACCOUNT_PROVIDERS.values()):
     urlpatterns += [
-        path("cancelled/", _when_asked_for("allauth.socialaccount.views", "login_cancelled"), name="socialaccount_login_cancelled"),
-        path("error/", _when_asked_for("allauth.socialaccount.views", "login_error"), name="socialaccount_login_error"),
+        path("cancelled/", _single_sign_on("login_cancelled"), name="socialaccount_login_cancelled"),
+        path("error/", _single_sign_on("login_error"), name="socialaccount_login_error"),
     ]

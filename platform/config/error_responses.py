@@ -291,9 +291,9 @@ def internal_error(request: HttpRequest) -> HttpResponse:
 
 
 def _language_of(request: HttpRequest) -> str:
-    """The language of a participant, which staff’s pages may not have; empty for everybody else."""
+    """The language of a participant, or of a page that is there in that of its reader; empty for all others."""
     if not request.path_info.startswith(PARTICIPANTS):
-        return ""
+        return str(getattr(request, "own_language", ""))
     chosen = matching(request.COOKIES.get(COOKIE, ""), LANGUAGE_NAMES)
     return chosen or preferred(request.headers.get("Accept-Language", ""), list(LANGUAGE_NAMES))
 

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from accounts.access import require_role, user_of
+from accounts.access import in_own_language, require_role, user_of
 from accounts.models import Role
 from surveys.access import access_own_study
 from surveys.classroom.selectors import room_of_today
@@ -47,6 +47,7 @@ def join(request: HttpRequest) -> HttpResponse:
     return render(request, "surveys/participant/join.html", context, status=HTTPStatus.NOT_FOUND if errors else HTTPStatus.OK)
 
 
+@in_own_language
 @require_role(*Role)
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -71,6 +72,7 @@ def ways_in(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "surveys/entrances/ways_in.html", context)
 
 
+@in_own_language
 @require_role(*Role)
 @never_cache
 @require_safe
@@ -86,7 +88,7 @@ def poster(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "study": study,
         "entrance": shown,
-        "language": language,
+        "poster_language": language,
         "poster_languages": [(code, language_name(code)) for code in definition.languages],
         "title": definition.title.in_language(language),
         "summary_html": sanitised_html(definition.summary.in_language(language)),
@@ -99,6 +101,7 @@ def poster(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "surveys/entrances/poster.html", context)
 
 
+@in_own_language
 @require_role(*Role)
 @never_cache
 @require_safe

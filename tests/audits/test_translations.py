@@ -44,7 +44,9 @@ STAFF_PAGES += tuple(f"surveys/builder/{page}" for page in ("about", "allocation
 STAFF_PAGES += tuple(f"surveys/builder/{page}" for page in ("import", "item", "languages", "list", "markdown", "new", "overview"))
 STAFF_PAGES += tuple(f"surveys/builder/{page}" for page in ("paste", "planned_tests", "plans", "subgroups", "ways"))
 STAFF_PAGES += ("surveys/investigator/study_detail", "surveys/irb/action", "analysis/_counts", "analysis/_batch")
-STAFF_PAGES += ("surveys/builder/publication",)
+STAFF_PAGES += ("surveys/builder/publication", "surveys/builder/imports", "surveys/builder/_import_lines", "surveys/builder/export")
+STAFF_PAGES += ("analysis/results", "analysis/_[bcfimnpsw]*", "analysis/_direct_group", "analysis/_results")
+STAFF_PAGES += ("surveys/entrances/*", "socialaccount/*", "account/logged_out_here")
 STAFF_MODULES = ("analysis/learning/**/*", "analysis/data_sets/*", "analysis/ledger/*", "analysis/sources/**/*", "analysis/inbox/*")
 STAFF_MODULES += ("analysis/record_sets/*", "analysis/releases/*", "analysis/models/records", "analysis/packages/licences")
 STAFF_MODULES += ("analysis/figures/difficulties", "platform/accounts/views", "surveys/templatetags/*", "surveys/privacy/budgets")
@@ -59,6 +61,8 @@ STAFF_MODULES += ("analysis/planning/*", "surveys/review/forms", "surveys/lifecy
 STAFF_MODULES += tuple(f"surveys/studies/{name}" for name in ("consequences", "forms", "next_step", "study_actions", "views"))
 STAFF_MODULES += ("surveys/drafting/*", "surveys/allocation/*", "surveys/studies/readiness", "surveys/studies/services", "surveys/ways_in")
 STAFF_MODULES += ("surveys/privacy/exact", "surveys/privacy/words", "surveys/reading/apart")
+STAFF_MODULES += ("analysis/live/*", "analysis/figures/flow", "analysis/services", "analysis/views")
+STAFF_MODULES += ("surveys/builder/imports", "surveys/imports/**/*", "surveys/entrances/*", "platform/accounts/login/saml/*")
 # Packages say these in English, and pages in the reader's language.
 SENTENCES = ("analysis/packages/privacy_statement", "analysis/packages/content", "analysis/record_sets/package")
 SAME = {
@@ -66,6 +70,7 @@ SAME = {
     "%(where)s: %(problem)s",
     "25 %",
     "75 %",
+    "Bootstrap",
     "Budget",
     "Budget ε",
     "Candor",
@@ -74,8 +79,11 @@ SAME = {
     "Plan",
     "Text",
     "Tokens",
+    "Variable",
     "Video",
     "Webhooks",
+    "p (Holm)",
+    "χ² = %(statistic).2f, df = %(df)s, p = %(p).2g",
 }
 SAME |= {"%(codecs)s in %(container)s"}
 BLOCK = re.compile(r"\{%\s*blocktranslate\b([^%]*)%\}(.*?)\{%\s*endblocktranslate\s*%\}", re.DOTALL)

@@ -8,17 +8,21 @@ from django.urls import reverse
 
 from accounts.models import Role
 from surveys.drafting.parts import PARTS
+from surveys.imports.exporting import PROGRAMS
 from surveys.languages.offered import LANGUAGE_NAMES
 from surveys.models import Study, StudyStatus
 from surveys.studies.forms import WORDS
 from tests.categories import PROBATION, with_frequency
 from tests.contracts.test_question_kinds import EARLIER, EXAMPLES
-from tests.factories import document, draft_study, logged_in, person, study_in
+from tests.factories import document, draft_study, logged_in, page_of, person, recruiting_study, study_in
 from tests.integration.test_builder import definition_of, errors, inputs
 from tests.integration.test_builder_history import save
-from tests.integration.test_staff_language import german, must_be_german
+from tests.integration.test_imports import CONTENT, sent, uploaded
+from tests.integration.test_staff_language import german, must_be_german, sentences
+from tests.integration.test_ways_in import WAYS
 
 pytestmark = pytest.mark.django_db
+LABELS = " ".join(program.label for program in PROGRAMS.values())
 LONG = "A question that nobody needs to answer"
 
 
@@ -125,3 +129,39 @@ def test_the_history_and_mistakes_are_german_as_a_whole(study: Study) -> None:
         assert said, route
         english = {"Write", "Choose", "must", "the", "Expected"}
         assert not [one for one in said if english & set(one.split())], (route, list(said))
+
+
+def test_the_ways_in_are_german_as_a_whole() -> None:
+    study = recruiting_study(entry={"ways": WAYS})
+    pages = [reverse(f"surveys:{name}", args=[study.slug]) for name in ("ways_in", "letters")]
+    addresses = " ".join(page_of(logged_in(study.owner).get(pages[0])).xpath("//*[@class='link-box']/text()"))
+    must_be_german(study.owner, pages, content_of(study) + addresses)
+    poster = reverse("surveys:poster", args=[study.slug])
+    sheet = page_of(german(study.owner).get(f"{poster}?way=poster&language=en"))
+    assert (sheet.get("lang"), sheet.xpath("//section[contains(@class, 'poster')]/@lang")) == ("de", ["en"])
+    assert {"Aushang drucken", "Ein Blatt A4. Druck es aus oder speichere es im Druckfenster als PDF."} < sentences(sheet)
+    nothing = draft_study(slug="panel-only", entry={"kind": "prolific", "completion_url": WAYS[3]["completion_url"]})
+    pages = [reverse(f"surveys:{name}", args=[nothing.slug]) for name in ("letters", "poster")]
+    must_be_german(nothing.owner, pages, content_of(nothing))
+
+
+def test_questions_from_and_to_other_programs_are_german_as_a_whole(study: Study) -> None:
+    pages = [reverse("surveys:build_import", args=[study.slug])]
+    pages += [reverse("surveys:build_export", args=[study.slug, program]) for program in PROGRAMS]
+    must_be_german(study.owner, pages, content_of(study) + LABELS)
+
+
+@pytest.mark.parametrize("name", CONTENT)
+def test_the_report_of_a_file_is_german_as_a_whole(name: str) -> None:
+    """Besides the words of the file there is nothing that both languages say alike."""
+    study = draft_study()
+    english = sentences(page_of(uploaded(logged_in(study.owner), study, name)))
+    browser = german(study.owner)
+    shown = uploaded(browser, study, name)
+    words = " ".join([content_of(study), CONTENT["canteen.redcap.csv"].decode(), CONTENT[name].decode(errors="replace"), LABELS])
+    left = [text for text in sentences(page_of(shown)) & english if " ".join(text.split()) not in " ".join(words.split())]
+    assert [text for text in left if {"the", "its", "it", "is", "was", "cannot", "here"} & set(text.lower().split())] == []
+    refused = page_of(uploaded(browser, study, "a.json", b"[{]")).text_content()
+    assert "nicht als JSON lesbar" in refused
+    assert sent(browser, study, shown, "accept").status_code == 302
+    assert "hinzugefügt" in page_of(browser.get(reverse("surveys:build_background", args=[study.slug]))).text_content()
