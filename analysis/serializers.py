@@ -16,10 +16,9 @@ from analysis.live.results_document import ResultsDocument, StudyCounts
 from analysis.models import Run
 from analysis.selectors import Work
 from analysis.stored_results import Balance, DirectGroup, DirectOutcome, MarkedEffect, MarkedSequence, MarkedSequentialEffect
-from candor.clusters.inference import AssignmentInference
 from candor.designs.design import Design
 from candor.errors import MethodError
-from candor.results import BootstrapSummary, CheaterProportion, Difference, Effect, Interval
+from candor.results import AssignmentInference, BootstrapSummary, CheaterProportion, Difference, Effect, Interval
 from candor.written_numbers import number_or_fraction
 from surveys.batches.selectors import BatchProgress
 from surveys.counts import Counts

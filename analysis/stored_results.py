@@ -8,11 +8,19 @@ from typing import Annotated, Any, Self
 from pydantic import Field, TypeAdapter, ValidationError
 
 from candor.categories.results import CategoryOutcome
-from candor.clusters.inference import AssignmentInference
 from candor.equivalence.margins import MarginTest
 from candor.estimators.missing_answers import MissingAnswers
 from candor.estimators.multiplicity import FamilyTest
-from candor.results import Difference, DirectComparison, Effect, OutcomeEstimate, SequentialEffect, SequentialEstimate, SpecificationTest
+from candor.results import (
+    AssignmentInference,
+    Difference,
+    DirectComparison,
+    Effect,
+    OutcomeEstimate,
+    SequentialEffect,
+    SequentialEstimate,
+    SpecificationTest,
+)
 from candor.subgroups.results import SubgroupAnalysis
 
 ALWAYS = ("n", "design", "outcomes")

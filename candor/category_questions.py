@@ -16,9 +16,10 @@ from candor.categories.results import AT_LEAST, CATEGORY, CategoryEffect, Catego
 from candor.designs.design import Design
 from candor.errors import DataError, MethodError
 from candor.estimators.multiplicity import FamilyTest, holm
+from candor.figures.assignment_table import HOW, assignment_table
 from candor.figures.forest import ForestFigure, ForestRow, draw_forest, forest_svg, forest_text
 from candor.figures.tables import interval, number, p_value, paragraph, table
-from candor.results import EFFICIENT, EFFICIENT_WITH_COVARIATES, InRows, Interval
+from candor.results import CLUSTERED, EFFICIENT, EFFICIENT_WITH_COVARIATES, STRATIFIED, AssignmentInference, InRows, Interval
 from candor.subgroups.results import SubgroupAnalysis
 from candor.subgroups.texts import subgroups_text
 
@@ -36,6 +37,7 @@ def estimate_questions(
     level: float = 0.95,
     families: Mapping[str, Sequence[str]],
     about: tuple[str, ...] = (),
+    outcomes: Mapping[str, CategoryOutcome] | None = None,
 ) -> CategoryEstimates:
     """Estimate all questions of a study.
 
@@ -51,17 +53,19 @@ def estimate_questions(
         Questions by the name of their family.
     about : tuple of str
         Sentences that stand before the first number.
+    outcomes : mapping of str to CategoryOutcome, optional
+        Estimates of people who were assigned together; without them people are independent.
     """
-    outcomes = {}
-    for name, one in counts.items():
+    found = {} if outcomes is None else dict(outcomes)
+    for name, one in counts.items() if outcomes is None else ():
         try:
-            outcomes[name] = estimate_categories(one, design=design, level=level, missing=missing[name])
+            found[name] = estimate_categories(one, design=design, level=level, missing=missing[name])
         except MethodError as error:
             raise DataError(f"column {name!r}: {error}") from error
     return CategoryEstimates(
         design=design,
-        outcomes=outcomes,
-        families=_families(outcomes, families),
+        outcomes=found,
+        families=_families(found, families),
         missing={name: int(one.sum()) for name, one in missing.items()},
         level=level,
         about=about,
@@ -128,6 +132,10 @@ class CategoryEstimates(InRows):
         if self.families:
             rows = [[one.family, f"{one.question}: {one.treatment} − {one.control}", *_ps(one)] for one in self.families]
             parts.append("Holm’s test over all questions of a family\n" + table(("family", "contrast", "p", "p (Holm)"), rows))
+        inference = {name: one.assignment for name, one in self.outcomes.items() if one.assignment is not None}
+        if inference:
+            contrasts = [f"{arm} − {self.design.control}" for arm in self.design.treatments]
+            parts.append(f"{HOW}\n{table(*assignment_table(inference, contrasts=contrasts))}")
         by_subgroup = [subgroups_text(self.subgroups)] if self.subgroups else []
         return "\n\n\n".join([*parts, forest_text(self._forest()), *by_subgroup])
 
@@ -203,8 +211,14 @@ class CategoryEstimates(InRows):
 
 def _by_method(outcome: CategoryOutcome) -> dict[str, Sequence[CategoryEffect | CategoryPrevalence]]:
     """The effects, in a survey the shares, by the name of their method."""
-    found: dict[str, Sequence[CategoryEffect | CategoryPrevalence]] = {EFFICIENT: outcome.effects or outcome.prevalence}
+    found: dict[str, Sequence[CategoryEffect | CategoryPrevalence]] = {_method(outcome): outcome.effects or outcome.prevalence}
     return found if outcome.with_covariates is None else found | {EFFICIENT_WITH_COVARIATES: outcome.with_covariates.effects}
+
+
+def _method(outcome: CategoryOutcome) -> str:
+    if (assignment := outcome.assignment) is None:
+        return EFFICIENT
+    return CLUSTERED if assignment.clusters < outcome.n else STRATIFIED
 
 
 def _parts(name: str, result: CategoryOutcome, *, missing: int) -> list[str]:
@@ -214,7 +228,7 @@ def _parts(name: str, result: CategoryOutcome, *, missing: int) -> list[str]:
     lines = [f"cheater proportion  {number(cheaters.value)}  SE {number(cheaters.standard_error)}  {_interval(cheaters.interval)}"]
     if test is not None:
         lines.append(f"specification test  χ² = {test.statistic:.2f}, {test.df} df, p = {p_value(test.p_value)}")
-    lines += _no_effect(result.no_effect)
+    lines += _no_effect(result.no_effect, result.assignment)
     parts = ["\n".join([title, paragraph(f"Assumption: {result.assumption}")]), "\n".join(lines)]
     if result.effects:
         parts.append(_effects(result.effects))
@@ -233,11 +247,15 @@ def _parts(name: str, result: CategoryOutcome, *, missing: int) -> list[str]:
     return parts
 
 
-def _no_effect(tests: Sequence[NoEffectTest]) -> list[str]:
+def _no_effect(tests: Sequence[NoEffectTest], assignment: AssignmentInference | None = None) -> list[str]:
     found = []
-    for one in tests:
+    for place, one in enumerate(tests):
         holms = f" (Holm {p_value(one.adjusted_p_value)})" if len(tests) > 1 else ""
-        told = f"χ² = {one.statistic:.2f}, {one.df} df, p = {p_value(one.p_value)}{holms}"
+        statistic = f"χ² = {one.statistic:.2f}, {one.df} df"
+        if assignment is not None:
+            left = max(assignment.degrees_of_freedom[place] - one.df + 1, 0)
+            statistic = f"T² = {one.statistic:.2f}, F of {one.df} and {left:.1f} df"
+        told = f"{statistic}, p = {p_value(one.p_value)}{holms}"
         found.append(f"no effect on any category ({one.treatment} − {one.control})  {told}")
     return found
 

@@ -21,8 +21,11 @@ DIFFERENCE_IN_MEANS = "difference_in_means"
 EFFICIENT = "efficient"
 EFFICIENT_WITH_COVARIATES = "efficient_with_covariates"
 EFFICIENT_ARM_SPECIFIC = "efficient_arm_specific_cheaters"
+CLUSTERED, STRATIFIED = "efficient_clustered", "efficient_stratified"
 HEADLINE = EFFICIENT
 """The method of the headline, of Δ and its test, and of the plan's power; its effects come first. Others stand beside it."""
+FEW_CLUSTERS = 8
+"""With fewer in an arm, intervals rest on the t-distribution more than on the data."""
 NOTABLE = 0.1
 """A standardised difference beyond this is usually worth a look (Austin 2009, Statistics in Medicine 28, 3083–3107)."""
 
@@ -359,6 +362,36 @@ class Difference:
     @property
     def is_notable(self) -> bool:
         return self.difference is not None and abs(self.difference) > NOTABLE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssignmentInference:
+    """The uncertainty that comes from how people were assigned.
+
+    Attributes
+    ----------
+    clusters : int
+        How many; everybody is one where people were assigned one by one.
+    strata : int
+    degrees_of_freedom : tuple of float
+        Of every contrast.
+    randomisation_p_values : tuple of float or None
+        Of every contrast; None where clusters do not differ.
+    intraclass_correlation : float or None
+        Of the reported answers, by analysis of variance within the cells; None without clusters.
+    clusters_per_arm : tuple of float
+        How many clusters of one size the clusters of each arm are worth.
+    design_effect : tuple of float
+        Of every contrast: the variance of Δ̂ divided by that of as many people who were assigned one by one.
+    """
+
+    clusters: int
+    strata: int
+    degrees_of_freedom: tuple[float, ...]
+    randomisation_p_values: tuple[float | None, ...]
+    intraclass_correlation: float | None
+    clusters_per_arm: tuple[float, ...]
+    design_effect: tuple[float, ...]
 
 
 def to_json(result: DataclassInstance) -> str:

@@ -213,7 +213,8 @@ class StudyDefinition(Part):
                 require_faces(question, self.die.subsamples, where=f"questions[{place}]")
         named = [question.name for question in self.category_questions]
         unfit = {
-            "allocation.unit: cluster: their estimates take people for independent": self.in_sections,
+            "allocation.unit: cluster: the shares of a privatised background question take people for independent": self.in_sections
+            and bool(self.privatised_background),
             f"analysis: margins and families are of yes/no questions; remove {some(named)}": self.analysis.questions & set(named),
         }
         if named and (found := [reason for reason, there in unfit.items() if there]):

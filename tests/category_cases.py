@@ -74,5 +74,5 @@ def _package(design: Design, rng: np.random.Generator) -> dict[str, Any]:
         "category_questions": questions,
         "allocation": {"unit": "person"},
     }
-    results = {"n": len(lines), "level": 0.95, "outcomes": {}, **replicate.categories_of(csv.splitlines(), protocol, level=0.95)}
+    results = {"n": len(lines), "level": 0.95, "outcomes": {}, **replicate.categories_of(csv.splitlines(), protocol, seed=1, level=0.95)}
     return {"csv": csv, "protocol": protocol, "results": results}

@@ -4,9 +4,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from candor.clusters.people import AssignedTogether, assigned_together
+from candor.designs.design import Design
 from tests.designs import DESIGNS
 
 DESIGN = DESIGNS["mirrored"]
+FACES = {"1": {"never": "1/8", "once": "1/8", "often": "3/8"}, "2": {"never": "3/8", "once": "1/8", "often": "1/8"}}
+CATEGORIES = Design.of(arms=("slides", "face"), control="slides", categories=("never", "once", "often"), ordered=True, subsamples=FACES)
+IN_NO_ORDER = Design.of(arms=("slides", "face"), control="slides", categories=("never", "once", "often"), subsamples=FACES)
 
 
 def clustered_people(
@@ -26,6 +30,27 @@ def clustered_people(
     yes, no = np.array([1, 2])[subsample], np.array([2, 1])[subsample]
     reported = np.where(roll < yes, 1, np.where(roll < yes + no, 0, means_yes)).astype(int)
     return together(reported, arm, subsample, cluster, stratum_of[cluster] if strata > 1 else None)
+
+
+def clustered_category_people(
+    seed: int, *, clusters: int = 12, size: int = 25, spread: float = 1.0, effect: float = 0.0, ordered: bool = True
+) -> AssignedTogether:
+    """Half of the clusters are treated. How clusters lean to “once” and to “often” differs by `spread` on the log scale; the treatment
+    makes so many more say “often”."""
+    rng = np.random.default_rng(seed)
+    design = CATEGORIES if ordered else IN_NO_ORDER
+    arm_of = rng.permutation(np.arange(clusters) % 2)
+    cluster = np.repeat(np.arange(clusters), rng.poisson(size, clusters) + 2)
+    n = len(cluster)
+    arm, subsample = arm_of[cluster], rng.integers(0, 2, n)
+    lean = np.exp(np.column_stack([np.full(clusters, 0.3), rng.normal(0, spread, clusters), rng.normal(-0.3, spread, clusters)]))
+    shares = (lean / lean.sum(axis=1, keepdims=True))[cluster]
+    true = (rng.random(n)[:, None] > shares.cumsum(axis=1)).sum(axis=1).clip(0, 2)
+    true = np.where((rng.random(n) < effect) & (arm == 1), 2, true)
+    chances = np.column_stack([design.forced_answers[subsample], design.truth[subsample]]).cumsum(axis=1)
+    face = (rng.random(n)[:, None] > chances).sum(axis=1).clip(0, 3)
+    reported = np.where(face < 3, face, true).astype(int)
+    return assigned_together(reported, arm, subsample, design=design, cluster=[f"section {one}" for one in cluster])
 
 
 def together(

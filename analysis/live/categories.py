@@ -9,6 +9,7 @@ from analysis.live.blinding import ArmNames
 from analysis.live.notes import plain_note, plain_reason
 from analysis.live.subgroups import ShownSubgroups
 from analysis.live.wording import (
+    assignment_sentences,
     cheater_sentence,
     contrast_in_words,
     down,
@@ -100,6 +101,7 @@ class CategoryWords:
         if self.is_survey:
             yield from filter(None, (self._share(one) for one in found.prevalence if one.measure == CATEGORY))
         yield from filter(None, [specification_sentence(found.specification_test, survey=self.is_survey)])
+        yield from assignment_sentences(found.assignment)
         if (missing := found.missing_answers) is not None:
             yield f"{how_many_are_missing(missing)} {missing_alike_sentence(missing)}"
         if self.names.hides_contrasts and not self.is_background:

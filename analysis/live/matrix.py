@@ -270,8 +270,9 @@ def _row_of_categories(shown: ShownCategories, *, blinded: bool) -> MatrixRow:
 
 def category_cells(found: CategoryOutcome) -> Iterator[Cell]:
     """Whether the answers differ, for each contrast; by how much is in the question's own table."""
+    contradicted = found.model_test is not None and found.model_test.contradicts(0.95)
     for test in found.no_effect:
-        yield category_cell(test, level=0.95, contradicted=found.model_test.contradicts(0.95))
+        yield category_cell(test, level=0.95, contradicted=contradicted)
 
 
 def category_cell(test: NoEffectTest, *, level: float, contradicted: bool) -> Cell:

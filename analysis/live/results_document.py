@@ -16,11 +16,10 @@ from analysis.models import Run, RunKind
 from analysis.selectors import Work, state_of_work
 from analysis.stored_results import Balance, DirectGroup, MarkedEffect, MarkedSequence, NotYet, QuestionEstimate, Results, Subgroups
 from candor.categories.results import CategoryOutcome
-from candor.clusters.inference import AssignmentInference
 from candor.equivalence.margins import MarginTest
 from candor.estimators.missing_answers import MissingAnswers
 from candor.estimators.multiplicity import FamilyTest
-from candor.results import CheaterProportion, Prevalence, SpecificationTest
+from candor.results import AssignmentInference, CheaterProportion, Prevalence, SpecificationTest
 from surveys.batches.selectors import BatchProgress, batch_progress, shown_counts
 from surveys.counts import Counts
 from surveys.models import Study

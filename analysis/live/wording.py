@@ -12,9 +12,17 @@ from typing import Self
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from candor.clusters.inference import FEW_CLUSTERS, AssignmentInference
 from candor.estimators.missing_answers import DIFFERENT, MissingAnswers
-from candor.results import Effect, Interval, SequentialEffect, SequentialTest, SequentialValue, SpecificationTest
+from candor.results import (
+    FEW_CLUSTERS,
+    AssignmentInference,
+    Effect,
+    Interval,
+    SequentialEffect,
+    SequentialTest,
+    SequentialValue,
+    SpecificationTest,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

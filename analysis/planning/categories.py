@@ -26,6 +26,8 @@ def _sentences(definition: StudyDefinition, question: SensitiveQuestion, form: P
         yield _("A survey compares nothing, and how precisely it finds the shares of named answers is not planned here.")
         return
     plan = _plan(definition, question, form)
+    if definition.in_sections:
+        yield _("This takes people for independent: sections whose people are alike find it with a smaller probability.")
     labels = {arm.name: arm.label.in_language(definition.languages[0]) for arm in definition.arms}
     for one in plan.contrasts:
         words = {

@@ -233,7 +233,7 @@ def _content_of(release: Release) -> Content:
             "n": len(rows),
             "outcomes": outcomes,
             **replicate.planned_tests(tables, planned),
-            **replicate.categories_of(drawn["csv"].splitlines(), planned, level=LEVEL),
+            **replicate.categories_of(drawn["csv"].splitlines(), planned, seed=resampling["seed"], level=LEVEL),
             **({"records": results_of_records(drawn["records"]["records"], planned, level=LEVEL)} if drawn["records"] else {}),
         },
     )

@@ -136,7 +136,7 @@ def _row(question: str, outcome: Document, *, level: float) -> MatrixRow:
 
 
 def _row_of_categories(question: str, outcome: Document, *, level: float) -> MatrixRow:
-    contradicted = ModelTest(**outcome["model_test"]).contradicts(level)
+    contradicted = outcome["model_test"] is not None and ModelTest(**outcome["model_test"]).contradicts(level)
     return MatrixRow(
         question=question,
         n=outcome["n"],

@@ -10,13 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.answers.datasets import People, assigned_counts, category_counts
+from analysis.runs.section_results import AT_THE_END, LEVEL, people_in_sections
+from analysis.seeds import SEED_KEY
 from analysis.stored_results import ONCE, NotYet
 from candor.adjustment.adjusted_categories import adjusted_categories
 from candor.categories.distribution import estimate_distribution
 from candor.categories.estimates import estimate_categories
 from candor.categories.results import AdjustedCategories, CategoryOutcome
+from candor.clusters.clustered_categories import estimate_categories_assigned_together
 from candor.designs.design import Design
 from candor.errors import MethodError
+from candor.resampling.seeds import seed_of
 from surveys.definition import StudyDefinition
 from surveys.models import Study
 
@@ -25,7 +29,7 @@ from surveys.models import Study
 class CategoryAnswers:
     """The answers to all questions with categories, by arm, subsample and answer, and how many people were asked in each cell.
 
-    Full results also have the people, with their background answers.
+    Full results also have the people, with their background answers. So have those of sections, which are assigned as a whole.
     """
 
     counts: Mapping[str, NDArray[np.int64]]
@@ -64,6 +68,9 @@ def category_outcomes(
     for question in definition.category_questions:
         table, design = answers.counts[question.name], definition.category_design(question)
         try:
+            if definition.in_sections:
+                found[question.name] = _in_sections(answers, question.name, design=design, has_ended=has_ended)
+                continue
             if not (has_ended or n >= planned):
                 raise MethodError(ONCE)
             if question.is_background:
@@ -74,3 +81,12 @@ def category_outcomes(
         except MethodError as error:
             found[question.name] = NotYet(n=int(table.sum()), not_yet=str(error))
     return found
+
+
+def _in_sections(answers: CategoryAnswers, question: str, *, design: Design, has_ended: bool) -> CategoryOutcome:
+    """The one analysis of sections that were assigned as a whole, after the end."""
+    if not has_ended or answers.people is None:
+        raise MethodError(AT_THE_END)
+    together = people_in_sections(answers.people, question, design=design)
+    seed = seed_of(answers.counts.values(), key=SEED_KEY)
+    return estimate_categories_assigned_together(together, rng=np.random.default_rng(seed), level=LEVEL)

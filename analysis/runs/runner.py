@@ -130,7 +130,8 @@ def first_results(study: Study, definition: StudyDefinition) -> Results:
     design, plan, assigned = definition.design(), SequencePlan.of(study), assigned_counts(study, definition)
     counted = cell_counts(study, definition)
     if definition.in_sections:
-        return _results(study, definition, section_results(study, definition, people_of(study, definition)), counts=counted)
+        people = people_of(study, definition)
+        return _results(study, definition, section_results(study, definition, people), counts=counted, people=people)
     outcomes: dict[str, QuestionEstimate | NotYet] = {}
     for question, counts in counted.items():
         try:

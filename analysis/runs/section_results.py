@@ -12,7 +12,8 @@ from analysis.runs.sequence_plans import SequencePlan
 from analysis.seeds import SEED_KEY
 from analysis.stored_results import NotYet, QuestionEstimate
 from candor.clusters.clustered_effects import estimate_assigned_together
-from candor.clusters.people import assigned_together
+from candor.clusters.people import AssignedTogether, assigned_together
+from candor.designs.design import Design
 from candor.errors import MethodError
 from candor.resampling.seeds import seed_of
 from candor.results import SequentialEstimate
@@ -48,14 +49,8 @@ def section_outcomes(
 
 
 def _outcome(people: People, definition: StudyDefinition, question: str, *, plan: SequencePlan, seed: int) -> QuestionEstimate:
-    there = people.who_answered(question)
-    sections: Sequence[str] = people.groups[SECTION][there].tolist()
-    if len(sections) and not all(sections):
-        raise MethodError(FORGOTTEN)
     design = definition.design()
-    together = assigned_together(
-        people.reported[question][there].astype(np.intp), people.arm[there], people.subsample[there], design=design, cluster=sections
-    )
+    together = people_in_sections(people, question, design=design)
     outcome, inference = estimate_assigned_together(together, rng=np.random.default_rng(seed), level=LEVEL)
     look = SequentialEstimate(
         n=outcome.n,
@@ -67,3 +62,20 @@ def _outcome(people: People, definition: StudyDefinition, question: str, *, plan
         waits_for=AT_THE_END,
     )
     return QuestionEstimate.of(outcome, sequence=look, assignment=inference)
+
+
+def people_in_sections(people: People, question: str, *, design: Design) -> AssignedTogether:
+    """Everybody who answered a question, with the section.
+
+    Raises
+    ------
+    MethodError
+        When sections were deleted, or an arm has fewer than two.
+    """
+    there = people.who_answered(question)
+    sections: Sequence[str] = people.groups[SECTION][there].tolist()
+    if len(sections) and not all(sections):
+        raise MethodError(FORGOTTEN)
+    return assigned_together(
+        people.reported[question][there].astype(np.intp), people.arm[there], people.subsample[there], design=design, cluster=sections
+    )

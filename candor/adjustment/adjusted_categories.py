@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -15,16 +14,16 @@ from candor.adjustment.covariates import model_matrix, notes_about_balance
 from candor.adjustment.doubly_robust import HALF_A_PERSON, contributions_to_means
 from candor.adjustment.working_models import WorkingModel, choose_working_model
 from candor.categories.estimates import adjusted_by_holm
-from candor.categories.linear_model import CategoryModel, category_model, information_weights, maximum_likelihood_fit
-from candor.categories.region import Measure, measures_of
+from candor.categories.linear_estimates import effect_on, efficient_weights, joint_estimates_of
+from candor.categories.linear_model import CategoryModel, category_model, maximum_likelihood_fit
+from candor.categories.region import measures_of
 from candor.categories.results import AdjustedCategories, CategoryEffect, NoEffectTest
 from candor.designs.design import Design, FloatArray
 from candor.errors import DataError
 from candor.estimators.contrasts import effects_from_joint_estimates
 from candor.estimators.counts import checked_category_counts
-from candor.estimators.joint_estimates import JointEstimates
 from candor.estimators.multiplicity import holm
-from candor.results import EFFICIENT_WITH_COVARIATES, Effect, Interval, SpecificationTest
+from candor.results import EFFICIENT_WITH_COVARIATES, SpecificationTest
 
 
 def adjusted_categories(
@@ -112,19 +111,14 @@ def adjusted_categories(
     covariance = centred.T @ centred / n**2 + _of_answers_that_nobody_gave(counts)
     model = category_model(design)
     unadjusted = maximum_likelihood_fit(counts, model)
-    weighted = model.matrix * information_weights(counts, unadjusted.fitted).reshape(-1, 1)
-    operator = np.linalg.solve(weighted.T @ model.matrix, weighted.T)
+    operator = efficient_weights(counts, unadjusted)
     coefficients, spread = operator @ (means - model.offset), operator @ covariance @ operator.T
     effects: list[CategoryEffect] = []
     measures = measures_of(design)
-    by_measure = [
-        effects_from_joint_estimates(
-            _joint(model, coefficients, spread, design, weights=one.weights), design=design, method=EFFICIENT_WITH_COVARIATES, level=level
-        )
-        for one in measures
-    ]
+    joint = [joint_estimates_of(model, coefficients, spread, design, weights=one.weights) for one in measures]
+    by_measure = [effects_from_joint_estimates(one, design=design, method=EFFICIENT_WITH_COVARIATES, level=level) for one in joint]
     for of_contrast in zip(*by_measure, strict=True):
-        effects += [_scaled(effect, one) for effect, one in zip(of_contrast, measures, strict=True)]
+        effects += [effect_on(effect, one) for effect, one in zip(of_contrast, measures, strict=True)]
     notes += dict.fromkeys(note for of_measure in by_measure for effect in of_measure for note in effect.notes)
     return AdjustedCategories(
         no_effect=_no_effect(model, coefficients, spread, design),
@@ -155,60 +149,6 @@ def _of_answers_that_nobody_gave(counts: FloatArray) -> FloatArray:
         first = (arm * counts.shape[1] + subsample) * answers
         found[first : first + answers, first : first + answers] += variance * np.outer(share, share)
     return found
-
-
-def _joint(
-    model: CategoryModel, coefficients: FloatArray, spread: FloatArray, design: Design, *, weights: Sequence[float]
-) -> JointEstimates:
-    """Δ̂ of one measure for every contrast, with x̂."""
-    rows = np.vstack([model.of_arm(arm, weights) - model.of_arm(design.control_index, weights) for arm in design.treatment_indexes])
-    delta, variance = rows @ coefficients, np.einsum("kp,pq,kq->k", rows, spread, rows)
-    if model.honest is None:
-        nothing = np.asarray(np.nan)
-        return JointEstimates(
-            honest_times_effect=delta,
-            honest_times_effect_variance=variance,
-            honest_proportion=nothing,
-            honest_proportion_variance=nothing,
-            covariance=np.full_like(delta, np.nan),
-            honest_proportion_used=nothing,
-        )
-    honest, covariance = np.asarray(coefficients[model.honest]), rows @ spread[model.honest]
-    used = np.clip(honest, 0.0, 1.0)
-    return JointEstimates(
-        honest_times_effect=delta,
-        honest_times_effect_variance=variance,
-        honest_proportion=honest,
-        honest_proportion_variance=np.asarray(spread[model.honest, model.honest]),
-        covariance=covariance,
-        honest_proportion_used=used,
-        numerator_used=delta - covariance / spread[model.honest, model.honest] * (honest - used),
-    )
-
-
-def _scaled(effect: Effect, measure: Measure) -> CategoryEffect:
-    """The effect on a share as one on this measure."""
-
-    def number(value: float | None) -> float | None:
-        return None if value is None else measure.difference(value)
-
-    def ends(interval: Interval | None) -> Interval | None:
-        return None if interval is None else replace(interval, low=number(interval.low), high=number(interval.high))
-
-    delta = effect.honest_times_effect
-    return CategoryEffect(
-        treatment=effect.treatment,
-        control=effect.control,
-        measure=measure.kind,
-        category=measure.category,
-        value=number(effect.value),
-        standard_error=number(effect.standard_error),
-        interval=ends(effect.interval),
-        wald=ends(effect.wald),
-        p_value=effect.p_value,
-        adjusted_p_value=None,
-        honest_times_effect=replace(delta, value=number(delta.value), standard_error=number(delta.standard_error)),
-    )
 
 
 def _no_effect(model: CategoryModel, coefficients: FloatArray, spread: FloatArray, design: Design) -> tuple[NoEffectTest, ...]:

@@ -106,7 +106,7 @@ def estimate_categories(
         notes += [] if _are_possible(fit, design) else [OUTSIDE.format(what="prevalences")]
     notes += [NOT_CONVERGED] if not fit.settled else []
     notes += [ROUGH_SEARCH] if not region.settled else []
-    notes += _few(table, design)
+    notes += few_answers(table, design)
     return CategoryOutcome(
         n=int(table.sum()),
         epsilon=defined(design.epsilon),
@@ -288,7 +288,7 @@ def no_effect_tests(table: FloatArray, fit: CategoryFit, design: Design) -> tupl
     )
 
 
-def _few(table: FloatArray, design: Design) -> list[str]:
+def few_answers(table: FloatArray, design: Design) -> list[str]:
     """A sentence for the cell with the fewest people of any answer, where they are few."""
     arm, subsample, answer = np.unravel_index(int(table.argmin()), table.shape)
     if (found := int(table.min())) >= FEW:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from candor.estimators.missing_answers import MissingAnswers
-from candor.results import CheaterProportion, HonestTimesEffect, Interval, ModelTest, SpecificationTest
+from candor.results import AssignmentInference, CheaterProportion, HonestTimesEffect, Interval, ModelTest, SpecificationTest
 
 CATEGORY, AT_LEAST, MEAN_SCORE = "category", "at_least", "mean_score"
 """Kinds of numbers: the share of one answer; of this answer and all above it; and the mean of the scores."""
@@ -33,9 +33,9 @@ class CategoryPrevalence:
 class CategoryEffect:
     """One number about honest people in a treatment arm, minus that in the control arm.
 
-    ``interval`` is the shadow of the likelihood region, with covariates Fieller's; ``wald`` stands beside it. ``p_value`` tests that there
-    is no effect on this number; ``adjusted_p_value`` is Holm's over all numbers of this measure and all contrasts. ``honest_times_effect``
-    needs no honest share.
+    ``interval`` is the shadow of the likelihood region, with covariates and of clusters Fieller's; ``wald`` stands beside it. ``p_value``
+    tests that there is no effect on this number; ``adjusted_p_value`` is Holm's over all numbers of this measure and all contrasts.
+    ``honest_times_effect`` needs no honest share.
     """
 
     treatment: str
@@ -53,7 +53,10 @@ class CategoryEffect:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoEffectTest:
-    """χ² of no effect on any category of one contrast; ``adjusted_p_value`` is Holm's over all contrasts."""
+    """χ² of no effect on any category of one contrast; ``adjusted_p_value`` is Holm's over all contrasts.
+
+    The p-value of clusters comes from F with ``df`` and the contrast's degrees of freedom.
+    """
 
     treatment: str
     control: str
@@ -85,6 +88,8 @@ class CategoryOutcome:
     what that rests. Where they do not, values are None and intervals hold all that design and chance leave open. ``scores`` is empty
     without an order. ``model_test`` says whether any shares between 0 and 1 explain the answers; when none do, values are None and
     intervals ``"empty"``.
+
+    Clusters that were assigned as a whole, and strata, have an ``assignment``, and neither model test nor prevalences.
     """
 
     n: int
@@ -97,8 +102,9 @@ class CategoryOutcome:
     no_effect: tuple[NoEffectTest, ...]
     effects: tuple[CategoryEffect, ...]
     prevalence: tuple[CategoryPrevalence, ...]
-    model_test: ModelTest
+    model_test: ModelTest | None
     specification_test: SpecificationTest | None
     notes: tuple[str, ...]
     missing_answers: MissingAnswers | None = None
     with_covariates: AdjustedCategories | None = None
+    assignment: AssignmentInference | None = None

@@ -69,8 +69,7 @@ def estimate(
     design that names categories has a column of their names per outcome instead.
     """
     from candor.cli.reading import AnswerFile, read_design  # here, since the help needs no statistics
-    from candor.studies.answers import category_estimates
-    from candor.studies.assignment import AssignedBy
+    from candor.studies.assignment import AssignedBy, category_estimates
     from candor.studies.estimates import Analysis, with_subgroups
     from candor.studies.planned_tests import PlannedTests, named_margins
 
@@ -78,25 +77,26 @@ def estimate(
     planned = PlannedTests(margins=margins, families=families_by_name(families))
     assigned = AssignedBy(cluster=cluster, strata=strata)
     analysis = Analysis(replicates=replicates, level=level, seed=seed, kappa=kappa, planned=planned, assigned=assigned)
-    columns = analysis.columns_besides(covariates)
+    columns = assigned.columns_besides(covariates, by := (*subgroups, *exploratory))
     design = read_design(design_path)
     if design.is_survey and covariates:
         raise click.BadParameter("a survey has no effect that covariates could adjust: see candor regress", param_hint="--covariate")
     if not design.is_yes_no:
-        others = {"kappa": kappa, "cluster": cluster, "stratum": strata}
-        tests = {"equivalence_margin": equivalence_margin, "non_inferiority": non_inferiority, "worse": worse}
-        answers_of = AnswerFile(data, design=design, outcomes=outcomes, covariates=covariates, subgroups=(*subgroups, *exploratory))
+        others = {"kappa": kappa, "equivalence_margin": equivalence_margin, "non_inferiority": non_inferiority, "worse": worse}
+        answers_of = AnswerFile(data, design=design, outcomes=outcomes, covariates=columns, subgroups=by)
         with progress_bar(data.stat().st_size, label="Reading") as advance, answers_of.named():
-            everybody = answers_of.columns(advance) if covariates or subgroups or exploratory else None
+            everybody = answers_of.columns(advance) if columns or by else None
             counted = everybody or answers_of.counts(advance)
-            found = category_estimates(counted, design=design, level=level, families=families_by_name(families), **others, **tests)
+            found = category_estimates(
+                counted, design=design, level=level, families=families_by_name(families), assigned=assigned, seed=seed, **others
+            )
             if everybody is not None:
                 found = with_subgroups(found, everybody, planned=subgroups, exploratory=exploratory)
         _show(found, output_format=output_format, plot=plot)
         return
-    file = AnswerFile(data, design=design, outcomes=outcomes, covariates=columns, subgroups=(*subgroups, *exploratory))
+    file = AnswerFile(data, design=design, outcomes=outcomes, covariates=columns, subgroups=by)
     with progress_bar(data.stat().st_size, label="Reading") as advance:
-        by_person = file.columns(advance) if columns or subgroups or exploratory else None
+        by_person = file.columns(advance) if columns or by else None
         answers = file.counts(advance) if by_person is None else by_person
     runs = len(answers.missing) + bool(covariates) if design.identification.effect and not assigned else 0
     with file.named(), progress_bar(runs * replicates, label="Resampling") as advance:

@@ -9,8 +9,7 @@ import numpy as np
 from scipy.special import stdtr, stdtrit
 
 from candor.clusters.cell_covariance import ClusteredCells, clustered_cells
-from candor.clusters.inference import CLUSTERED, FEW_CLUSTERS, STRATIFIED, AssignmentInference
-from candor.clusters.people import AssignedTogether
+from candor.clusters.people import AssignedTogether, Whole
 from candor.clusters.randomisation import randomisation_p_values
 from candor.designs.design import FloatArray
 from candor.errors import MethodError
@@ -20,8 +19,9 @@ from candor.estimators.contrasts import effects_from_joint_estimates
 from candor.estimators.counts import checked_counts
 from candor.estimators.effects import BOUNDARY, CONTRADICTED, estimate_outcome
 from candor.estimators.intervals import cut_to, fieller_interval, normal_quantile, wald_interval
+from candor.estimators.joint_estimates import JointEstimates
 from candor.estimators.multiplicity import holm
-from candor.results import CheaterProportion, Effect, Interval, OutcomeEstimate
+from candor.results import CLUSTERED, FEW_CLUSTERS, STRATIFIED, AssignmentInference, CheaterProportion, Effect, Interval, OutcomeEstimate
 
 FEW = (
     "Arm {arm!r} has the worth of {worth:.1f} clusters of one size: with so few the intervals rest on the t-distribution with {df:.1f} "
@@ -68,13 +68,13 @@ def estimate_assigned_together(
     fit, weights = _with_covariance(likelihood, table, cells)
     in_clusters = len(people.clusters) < len(people.cluster)
     method = CLUSTERED if in_clusters else STRATIFIED
-    freedom = _degrees_of_freedom(people, cells, fit, weights)
+    freedom = tuple(degrees_of_freedom(people, cells, (contrast @ weights)[None]) for contrast in fit.model.contrasts)
     used = np.asarray(np.nan)
     if fit.model.honest is not None:
         used = constrained_honest_proportion(table, fit.coefficients[fit.model.honest], design)
     joint = fit.joint_estimates(honest_proportion_used=used)
     plain = effects_from_joint_estimates(joint, design=design, method=method, level=level)
-    effects = tuple(_with_t(effect, fit, contrast, freedom=freedom[contrast], level=level) for contrast, effect in enumerate(plain))
+    effects = tuple(with_t(effect, joint, contrast, freedom=freedom[contrast], level=level) for contrast, effect in enumerate(plain))
     adjusted = holm([effect.p_value for effect in effects])
     effects = tuple(replace(effect, adjusted_p_value=p_value) for effect, p_value in zip(effects, adjusted, strict=True))
     independent = likelihood.joint_estimates().honest_times_effect_variance
@@ -113,26 +113,31 @@ def _with_covariance(likelihood: CellFit, table: FloatArray, cells: ClusteredCel
     ), weights
 
 
-def _degrees_of_freedom(people: AssignedTogether, cells: ClusteredCells, fit: CellFit, weights: FloatArray) -> tuple[float, ...]:
-    """Welch's, of every contrast."""
+def degrees_of_freedom(people: AssignedTogether, cells: ClusteredCells, along: FloatArray) -> float:
+    """Of the numbers L·m̂ together, for rows L of shape (p, K·S·C); Welch's of one number.
+
+    Notes
+    -----
+    (p + p²)/Σ_a {tr[(V_aV⁻¹)²] + tr[V_aV⁻¹]²}/(G_a − 1) with V_a the part of arm a in the covariance V of the p numbers [1]_.
+
+    References
+    ----------
+    .. [1] Krishnamoorthy, K. & Yu, J. (2004). Modified Nel and Van der Merwe test for the multivariate Behrens–Fisher problem. Statistics &
+       Probability Letters 66, 161–169.
+    """
     worth = np.maximum(people.clusters_in_arm() - 1, 1e-9)
-    arm_of_cell = np.repeat(np.arange(people.design.shape[0]), people.design.shape[1])
     lost = len(people.strata) - 1 if people.strata_are_of_clusters() and len(people.clusters) < len(people.cluster) else 0
-    found = []
-    for contrast in fit.model.contrasts:
-        along = contrast @ weights
-        parts = np.array(
-            [
-                along[there] @ cells.covariance[np.ix_(there, there)] @ along[there]
-                for there in (arm_of_cell == arm for arm in range(len(worth)))
-            ]
-        )
-        total = float((parts**2 / worth).sum())
-        found.append(max(float(parts.sum()) ** 2 / total - lost if total > 0 else 1.0, 1.0))
-    return tuple(found)
+    (arms, _), numbers = people.design.shape, len(along)
+    of_arm = along.reshape(numbers, arms, -1)
+    inside = cells.covariance.reshape(arms, of_arm.shape[2], arms, -1)
+    parts = np.array([of_arm[:, arm] @ inside[arm, :, arm] @ of_arm[:, arm].T for arm in range(arms)])
+    relative = parts @ np.linalg.pinv(parts.sum(axis=0), hermitian=True)
+    traces = np.einsum("aij,aji->a", relative, relative) + np.einsum("aii->a", relative) ** 2
+    total = float((traces / worth).sum())
+    return max((numbers + numbers**2) / total - lost if total > 0 else 1.0, 1.0)
 
 
-def _with_t(effect: Effect, fit: CellFit, contrast: int, *, freedom: float, level: float) -> Effect:
+def with_t(effect: Effect, joint: JointEstimates, contrast: int, *, freedom: float, level: float) -> Effect:
     """An effect with Student's t in place of the normal distribution."""
     delta = effect.honest_times_effect
     multiplier = float(stdtrit(freedom, (1 + level) / 2))
@@ -140,14 +145,13 @@ def _with_t(effect: Effect, fit: CellFit, contrast: int, *, freedom: float, leve
     if delta.value is not None and delta.standard_error is not None:
         p_value = float(2 * stdtr(freedom, -abs(delta.value) / delta.standard_error))
     interval, wald = effect.interval, effect.wald
-    if interval is not None and fit.model.honest is not None and delta.value is not None:
-        row, honest = fit.model.contrasts[contrast], fit.model.honest
+    if interval is not None and delta.value is not None:
         interval = fieller_interval(
             delta.value,
-            float(fit.coefficients[honest]),
-            numerator_variance=float(row @ fit.covariance @ row),
-            denominator_variance=float(fit.covariance[honest, honest]),
-            covariance=float(row @ fit.covariance[:, honest]),
+            float(joint.honest_proportion),
+            numerator_variance=float(joint.honest_times_effect_variance[contrast]),
+            denominator_variance=float(joint.honest_proportion_variance),
+            covariance=float(joint.covariance[contrast]),
             level=level,
             multiplier=multiplier,
         )
@@ -166,13 +170,12 @@ def _outcome(
     plain = estimate_outcome(people.counts, design=people.design, level=level)
     of_other_estimates = (*(f"{effect.method}, " for effect in plain.effects), BOUNDARY.partition("{")[0], CONTRADICTED.partition("{")[0])
     notes = [note for note in plain.notes if not note.startswith(of_other_estimates)]
-    worth = people.clusters_in_arm()
-    smallest = int(worth.argmin())
-    if in_clusters and worth[smallest] < FEW_CLUSTERS:
-        notes.append(FEW.format(arm=people.design.arms[smallest], worth=worth[smallest], df=freedom))
+    notes += about_few_clusters(people, freedom=freedom) if in_clusters else []
     return replace(
         plain,
-        cheater_proportion=_cheaters(fit, plain.cheater_proportion, freedom=freedom, level=level),
+        cheater_proportion=plain.cheater_proportion
+        if fit.model.honest is None
+        else clustered_cheaters(fit.coefficients, fit.covariance, fit.model.honest, freedom=freedom, level=level),
         effects=effects,
         honest_times_effect=effects[0].honest_times_effect,
         bounds=None,
@@ -183,12 +186,17 @@ def _outcome(
     )
 
 
-def _cheaters(fit: CellFit, plain: CheaterProportion, *, freedom: float, level: float) -> CheaterProportion:
-    """λ̂ = 1 − x̂ of the fit with its standard error between clusters."""
-    honest = fit.model.honest
-    if honest is None:
-        return plain
-    raw, error = 1 - float(fit.coefficients[honest]), math.sqrt(float(fit.covariance[honest, honest]))
+def about_few_clusters(people: AssignedTogether, *, freedom: float) -> list[str]:
+    """A sentence where an arm has few clusters."""
+    worth = people.clusters_in_arm()
+    smallest = int(worth.argmin())
+    few = worth[smallest] < FEW_CLUSTERS
+    return [FEW.format(arm=people.design.arms[smallest], worth=worth[smallest], df=freedom)] if few else []
+
+
+def clustered_cheaters(coefficients: FloatArray, covariance: FloatArray, honest: int, *, freedom: float, level: float) -> CheaterProportion:
+    """λ̂ = 1 − x̂ of a fit, where x̂ is the coefficient `honest`, with its standard error between clusters."""
+    raw, error = 1 - float(coefficients[honest]), math.sqrt(float(covariance[honest, honest]))
     wald = wald_interval(raw, error, level=level, multiplier=float(stdtrit(freedom, (1 + level) / 2)))
     return CheaterProportion(
         value=min(max(raw, 0.0), 1.0), raw=raw, standard_error=error or None, interval=cut_to(wald, low=0.0, high=1.0) if error else None
@@ -201,25 +209,35 @@ def intraclass_correlation(people: AssignedTogether) -> float | None:
     Notes
     -----
     (MSB − MSW)/(MSB + (n₀ − 1)MSW) with n₀ = (N − Σn²/N)/(G − 1), the estimator of Donner (1986). It may be slightly negative.
+    Squares are summed over all answers, which counts those of no and yes twice alike.
 
     References
     ----------
     Donner, A. (1986). A review of inference procedures for the intraclass correlation coefficient in the one-way random effects model.
     International Statistical Review 54, 67–82.
     """
-    cell = people.arm * people.design.shape[1] + people.subsample
-    totals = np.bincount(cell, weights=people.reported)
-    residual = people.reported - (totals / np.maximum(np.bincount(cell), 1))[cell]
+    arms, subsamples = people.design.shape
+    cell = people.arm * subsamples + people.subsample
+    reported = people.gave
+    residual = (
+        reported - (_sums(reported, cell, arms * subsamples) / np.maximum(np.bincount(cell, minlength=arms * subsamples), 1)[:, None])[cell]
+    )
     sizes = np.bincount(people.cluster, minlength=len(people.clusters)).astype(float)
     n, groups = len(cell), len(sizes)
-    arms = people.design.shape[0]
     if n <= groups or groups <= arms:
         return None
-    means = np.bincount(people.cluster, weights=residual, minlength=groups) / sizes
-    between = float((sizes * means**2).sum()) / (groups - arms)
+    means = _sums(residual, people.cluster, groups) / sizes[:, None]
+    between = float((sizes @ means**2).sum()) / (groups - arms)
     within = float(((residual - means[people.cluster]) ** 2).sum()) / (n - groups)
     typical = (n - (sizes**2).sum() / n) / (groups - 1)
     total = between + (typical - 1) * within
     if total <= 0:
         raise MethodError("everybody in a cell gave the same answer: how alike clusters are cannot be told")
     return float((between - within) / total)
+
+
+def _sums(values: FloatArray, places: Whole, many: int) -> FloatArray:
+    """Sums of the rows of `values` by place, shape (many, C)."""
+    found = np.zeros((many, values.shape[1]))
+    np.add.at(found, places, values)
+    return found

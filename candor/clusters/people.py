@@ -21,7 +21,7 @@ class AssignedTogether:
     Attributes
     ----------
     reported, arm, subsample : ndarray of int, shape (n,)
-        0 or 1, and positions in the design.
+        Positions in the design: of the answer, which is 0 or 1 for no and yes, of the arm and of the subsample.
     cluster, stratum : ndarray of int, shape (n,)
         Positions in `clusters` and `strata`.
     clusters, strata : tuple of str
@@ -38,10 +38,15 @@ class AssignedTogether:
 
     @property
     def counts(self) -> NDArray[np.int64]:
-        """Answers no and yes in every cell, shape (K, S, 2)."""
-        arms, subsamples = self.design.shape
-        cell = (self.arm * subsamples + self.subsample) * 2 + self.reported
-        return np.bincount(cell, minlength=arms * subsamples * 2).reshape(arms, subsamples, 2)
+        """People by arm, subsample and answer, shape (K, S, C)."""
+        shape = (*self.design.shape, len(self.design.categories))
+        cell = (self.arm * shape[1] + self.subsample) * shape[2] + self.reported
+        return np.bincount(cell, minlength=shape[0] * shape[1] * shape[2]).reshape(shape)
+
+    @property
+    def gave(self) -> FloatArray:
+        """1 for the answer that somebody gave and 0 for the others, shape (n, C)."""
+        return np.asarray(self.reported[:, None] == np.arange(len(self.design.categories)), dtype=float)
 
     @property
     def arm_of_cluster(self) -> Whole:

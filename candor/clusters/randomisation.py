@@ -35,9 +35,9 @@ def randomisation_p_values(people: AssignedTogether, *, rng: np.random.Generator
     -----
     Under the hypothesis the answers, whose die stays as it was, are the same whatever the arms, so the arms of the clusters may be drawn
     again within every stratum. The statistic is the difference of the means of the residuals, after subsample and stratum, divided by
-    its standard error between clusters, so that in large samples the test is also right when some gain what others lose. The exact
-    p-value counts all arrangements; with B drawn ones it is (1 + as large)/(1 + B). Assumes that all arrangements with the same numbers of
-    clusters per arm and stratum were equally likely.
+    its standard error between clusters, the largest one of several answers, so that in large samples the test is also right when some
+    gain what others lose. The exact p-value counts all arrangements; with B drawn ones it is (1 + as large)/(1 + B). Assumes that all
+    arrangements with the same numbers of clusters per arm and stratum were equally likely.
 
     References
     ----------
@@ -45,7 +45,8 @@ def randomisation_p_values(people: AssignedTogether, *, rng: np.random.Generator
     """
     residual: FloatArray = _residuals(people)
     groups = len(people.clusters)
-    totals: FloatArray = np.bincount(people.cluster, weights=residual, minlength=groups).astype(float)
+    totals = np.zeros((groups, residual.shape[1]))
+    np.add.at(totals, people.cluster, residual)
     sizes = np.bincount(people.cluster, minlength=groups).astype(float)
     arms = people.arm_of_cluster
     # Strata inside clusters cannot have been blocks of clusters.
@@ -57,33 +58,34 @@ def randomisation_p_values(people: AssignedTogether, *, rng: np.random.Generator
         if not np.isfinite(observed[contrast]):
             found.append(None)
             continue
-        as_large = int((np.abs(again) >= abs(observed[contrast]) - ROUNDING).sum())
+        as_large = int((again >= observed[contrast] - ROUNDING).sum())
         found.append(as_large / len(drawn) if is_exact else (1 + as_large) / (1 + len(drawn)))
     return tuple(found)
 
 
 def _residuals(people: AssignedTogether) -> FloatArray:
-    """Answers minus what subsample and stratum predict, over all arms."""
+    """Answers minus what subsample and stratum predict, over all arms; shape (n, C). With no and yes only yes: both differ alike."""
     columns = [people.subsample[:, None] == np.arange(people.design.shape[1]), people.stratum[:, None] == np.arange(1, len(people.strata))]
     matrix = np.hstack(columns).astype(float)
-    return np.asarray(people.reported - matrix @ np.linalg.lstsq(matrix, people.reported.astype(float))[0], dtype=float)
+    reported = people.gave[:, 1:] if people.design.is_yes_no else people.gave
+    return np.asarray(reported - matrix @ np.linalg.lstsq(matrix, reported)[0], dtype=float)
 
 
 def _statistics(arms: NDArray[np.intp], totals: FloatArray, sizes: FloatArray, people: AssignedTogether) -> FloatArray:
-    """Studentised differences to control for arrangements of shape (B, G); shape (B, contrasts)."""
+    """The largest studentised difference to control, over the answers, for arrangements (B, G) and totals (G, C); (B, contrasts)."""
     found = []
     means, variances = {}, {}
     for arm in range(people.design.shape[0]):
         there = (arms == arm).astype(float)
-        total, size = there @ totals, there @ sizes
+        total, size = there @ totals, (there @ sizes)[:, None]
         mean = total / size
-        spread = there @ totals**2 - 2 * mean * (there @ (totals * sizes)) + mean**2 * (there @ sizes**2)
-        groups = there.sum(axis=-1)
+        spread = there @ totals**2 - 2 * mean * (there @ (totals * sizes[:, None])) + mean**2 * (there @ sizes**2)[:, None]
+        groups = there.sum(axis=-1)[:, None]
         means[arm], variances[arm] = mean, np.maximum(spread, 0) / size**2 * groups / np.maximum(groups - 1, 1)
     control = people.design.control_index
     with np.errstate(divide="ignore", invalid="ignore"):
         for arm in people.design.treatment_indexes:
-            found.append((means[arm] - means[control]) / np.sqrt(variances[arm] + variances[control]))
+            found.append(np.abs((means[arm] - means[control]) / np.sqrt(variances[arm] + variances[control])).max(axis=-1))
     return np.stack(found, axis=-1)
 
 

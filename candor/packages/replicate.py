@@ -23,8 +23,9 @@ from numpy.typing import NDArray
 
 from candor.categories.distribution import estimate_distribution
 from candor.categories.estimates import estimate_categories
+from candor.clusters.clustered_categories import estimate_categories_assigned_together
 from candor.clusters.clustered_effects import estimate_assigned_together
-from candor.clusters.people import assigned_together
+from candor.clusters.people import AssignedTogether, assigned_together
 from candor.designs.design import Design
 from candor.equivalence.margin_tests import margin_tests
 from candor.equivalence.margins import Margin
@@ -76,7 +77,7 @@ def counts_of(data: Iterable[str], protocol: ProtocolFile) -> dict[str, NDArray[
     return counts
 
 
-def categories_of(data: Iterable[str], protocol: ProtocolFile, *, level: float) -> NamedCategories:
+def categories_of(data: Iterable[str], protocol: ProtocolFile, *, seed: int, level: float) -> NamedCategories:
     """The estimates of the questions with categories, under `categories`; nothing where there are none. Each has a design of its own."""
     rows, found = list(csv.DictReader(data)), dict[str, Mapping[str, object]]()
     for question in protocol.get("category_questions", ()):
@@ -88,7 +89,16 @@ def categories_of(data: Iterable[str], protocol: ProtocolFile, *, level: float) 
                 design.arms.index(row["arm"]), design.subsample_names.index(row["subsample"]), answers.index(row[question["column"]])
             ] += 1
         counts, missing = table[..., :-1], table[..., -1]
+        told = [row for row in rows if row[question["column"]]]
+        if _in_clusters(protocol) and not all(CLUSTER in row for row in told):
+            found[question["name"]] = {"n": int(counts.sum()), "not_estimated": UNKNOWN_CLUSTERS}
+            continue
         try:
+            if _in_clusters(protocol):
+                people = _people_in_clusters(told, [design.categories.index(row[question["column"]]) for row in told], design=design)
+                rng = np.random.default_rng(seed)
+                found[question["name"]] = asdict(estimate_categories_assigned_together(people, rng=rng, level=level))
+                continue
             found[question["name"]] = asdict(
                 estimate_distribution(counts, design=design, level=level)
                 if question.get("purpose") == "background"
@@ -125,17 +135,22 @@ def estimates_in_clusters(
     if not all(CLUSTER in row for row in rows):
         return {"n": n, "not_estimated": UNKNOWN_CLUSTERS}
     try:
-        people = assigned_together(
-            np.array([int(row[column]) for row in rows], dtype=np.intp),
-            np.array([design.arms.index(row["arm"]) for row in rows], dtype=np.intp),
-            np.array([design.subsample_names.index(row["subsample"]) for row in rows], dtype=np.intp),
-            design=design,
-            cluster=[row[CLUSTER] for row in rows],
-        )
+        people = _people_in_clusters(rows, [int(row[column]) for row in rows], design=design)
         outcome, assignment = estimate_assigned_together(people, rng=np.random.default_rng(seed), level=level)
     except MethodError as error:
         return {"n": n, "not_estimated": str(error)}
     return {**asdict(outcome), "assignment": asdict(assignment)}
+
+
+def _people_in_clusters(rows: Sequence[Mapping[str, str]], answers: Sequence[int], *, design: Design) -> AssignedTogether:
+    """The people of these rows, with their clusters."""
+    return assigned_together(
+        np.array(answers, dtype=np.intp),
+        np.array([design.arms.index(row["arm"]) for row in rows], dtype=np.intp),
+        np.array([design.subsample_names.index(row["subsample"]) for row in rows], dtype=np.intp),
+        design=design,
+        cluster=[row[CLUSTER] for row in rows],
+    )
 
 
 def estimates(
@@ -216,7 +231,7 @@ def recomputed(data: Iterable[str], protocol: ProtocolFile, published: Published
     decided = with_directions(dict(estimates_of(lines, protocol, **published["bootstrap"], level=published["level"])), protocol)
     n = sum(1 for _row in csv.DictReader(lines))
     tests = planned_tests(counts_of(lines, protocol), protocol)
-    categories = categories_of(lines, protocol, level=published["level"])
+    categories = categories_of(lines, protocol, seed=published["bootstrap"]["seed"], level=published["level"])
     return {"n": n, "outcomes": with_missing_answers(decided, lines, protocol), **tests, **categories}
 
 

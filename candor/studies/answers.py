@@ -13,16 +13,13 @@ from candor.adjustment.adjusted_categories import adjusted_categories
 from candor.adjustment.adjusted_study import AdjustedStudy, adjusted_study
 from candor.adjustment.doubly_robust import effects_with_covariates
 from candor.categories.results import AdjustedCategories
-from candor.category_questions import NO_OUTCOME_NAMED, CategoryEstimates, estimate_questions
 from candor.designs.design import Design
-from candor.errors import MethodError
 from candor.estimators.effects import estimate_outcome
 from candor.resampling.bootstrap import Progress, bootstrap, with_bootstrap
 from candor.resampling.resampled_counts import ResampledCounts
 from candor.resampling.resampled_people import ResampledPeople
 from candor.results import OutcomeEstimate
 from candor.studies.columns import ColumnChoice
-from candor.studies.stated_ratio import RATIO_ALARM, stated_ratio
 from candor.studies.written_values import MISSING
 
 
@@ -162,38 +159,6 @@ class AnswerColumns:
         covariates = {name: np.asarray(values, dtype=object)[there] for name, values in self.covariates.items()}
         people = self.reported[outcome][there], self.arm[there], self.subsample[there]
         return adjusted_categories(*people, covariates, design=design, level=level)
-
-
-def category_estimates(
-    answers: CollectedAnswers, *, design: Design, level: float, families: Mapping[str, Sequence[str]], **not_computed: object
-) -> CategoryEstimates:
-    """The estimates of all questions of a design that names categories; also with covariates, where the answers have them.
-
-    Raises
-    ------
-    MethodError
-        When something is asked for that is computed for yes/no questions only: the keywords, where they are not empty.
-    """
-    refuse_for_categories(design, **not_computed)
-    questions: dict[str, NDArray[np.generic]] = {name: answers.to(name, design=design).counts for name in answers.missing}
-    about = [] if answers.choice.named else [NO_OUTCOME_NAMED.format(names=", ".join(answers.choice.outcomes))]
-    first, *_ = questions
-    ratio = stated_ratio(questions[first].sum(axis=-1) + answers.missing[first], design=design)
-    about += [RATIO_ALARM.format(ratio=ratio)] if ratio is not None and ratio.alarm else []
-    found = estimate_questions(questions, missing=answers.missing, design=design, level=level, families=families, about=tuple(about))
-    if not (isinstance(answers, AnswerColumns) and answers.covariates):
-        return found
-    adjusted = {name: answers.adjusted_categories(name, design=design, level=level) for name in found.outcomes}
-    return replace(found, outcomes={name: replace(one, with_covariates=adjusted[name]) for name, one in found.outcomes.items()})
-
-
-def refuse_for_categories(design: Design, **asked: object) -> None:
-    """Refuse what is computed for yes/no questions only."""
-    if extra := [name.replace("_", " ") for name, value in asked.items() if value or (value == 0.0 and value is not False)]:
-        names = ", ".join(design.categories)
-        raise MethodError(
-            f"{extra[0]}: computed for yes/no questions only; the design has the categories {names}: see Design.of_one_answer"
-        )
 
 
 def resampled_people(answers: Mapping[str, Answers]) -> ResampledPeople | None:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from candor.category_questions import CategoryEstimates
-from candor.clusters.inference import AssignmentInference
 from candor.designs.design import Design
 from candor.designs.sources import DesignSource, read_design
 from candor.equivalence.margins import Worse
@@ -23,9 +21,9 @@ from candor.figures.tables import Table
 from candor.resampling.bootstrap import Progress, with_bootstrap
 from candor.resampling.bootstrap import bootstrap as bootstrapped
 from candor.resampling.seeds import seed_of
-from candor.results import BootstrapSummary, InRows, Interval, OutcomeEstimate
-from candor.studies.answers import AnswerColumns, Answers, CollectedAnswers, category_estimates, resampled_people
-from candor.studies.assignment import AssignedBy, AssignmentResults
+from candor.results import AssignmentInference, BootstrapSummary, InRows, Interval, OutcomeEstimate
+from candor.studies.answers import AnswerColumns, Answers, CollectedAnswers, resampled_people
+from candor.studies.assignment import AssignedBy, AssignmentResults, category_estimates, named
 from candor.studies.columns import ColumnChoice
 from candor.studies.estimate_html import estimate_html, titled_html
 from candor.studies.estimate_text import estimate_text, forest_rows, titled_text
@@ -103,8 +101,8 @@ def estimate(
     -------
     StudyEstimates or CategoryEstimates
         Effects are differences of proportions, in [−1, 1]. ``print`` shows tables, a notebook tables and the forest plot. The second
-        comes from a design that names categories; it has likelihood intervals, no bootstrap, and of the options `outcomes`, `covariates`,
-        `level`, `families`, `subgroups` and `exploratory_subgroups` only.
+        comes from a design that names categories; it has likelihood intervals, of clusters and strata Fieller's, no bootstrap, and neither
+        `kappa` nor margins.
 
     Raises
     ------
@@ -140,17 +138,16 @@ def estimate(
     if found.is_survey and covariates:
         raise DataError("a survey has no effect that covariates could adjust: candor.regress explains the prevalence by them")
     by = (*(planned := _names(subgroups)), *(exploratory := _names(exploratory_subgroups)))
+    assigned = AssignedBy(cluster=cluster, strata=tuple(_names(strata)))
+    columns = assigned.columns_besides(_names(covariates), by)
     if not found.is_yes_no:
-        answers = answers_in(frame, design=found, outcomes=_names(outcomes), covariates=_names(covariates), subgroups=by)
-        margins = {"equivalence_margin": equivalence_margin, "non_inferiority": non_inferiority, "worse": worse}
-        others = {"kappa": kappa, "cluster": cluster, "strata": strata} | margins
-        of_all = category_estimates(answers, design=found, level=level, families=families or {}, **others)
+        answers = answers_in(frame, design=found, outcomes=_names(outcomes), covariates=columns, subgroups=by)
+        others = {"kappa": kappa, "equivalence_margin": equivalence_margin, "non_inferiority": non_inferiority, "worse": worse}
+        of_all = category_estimates(answers, design=found, level=level, families=families or {}, assigned=assigned, seed=seed, **others)
         return with_subgroups(of_all, answers, planned=planned, exploratory=exploratory)
     against = named_margins(equivalence=equivalence_margin, non_inferiority=non_inferiority, worse=worse)
     tests = PlannedTests(margins=against, families=families or {})
-    assigned = AssignedBy(cluster=cluster, strata=tuple(_names(strata)))
     analysis = Analysis(replicates=bootstrap, level=level, seed=seed, kappa=kappa, planned=tests, assigned=assigned)
-    columns = analysis.columns_besides(_names(covariates))
     answers = answers_in(frame, design=found, outcomes=_names(outcomes), covariates=columns, subgroups=by)
     return with_subgroups(analysis.run(answers, design=found), answers, planned=planned, exploratory=exploratory)
 
@@ -196,18 +193,6 @@ class Analysis:
                 "margins and kappa are computed for people who were assigned one by one: leave them out, or clusters and strata"
             )
 
-    def columns_besides(self, covariates: Sequence[str]) -> tuple[str, ...]:
-        """The columns to be read besides arm, subsample and outcomes.
-
-        Raises
-        ------
-        MethodError
-            When covariates are named together with clusters or strata.
-        """
-        if covariates and self.assigned:
-            raise MethodError("covariates cannot be used together with clusters or strata: name a covariate as a stratum, or leave it out")
-        return (*covariates, *self.assigned.columns)
-
     def run(self, answers: CollectedAnswers, *, design: Design, progress: Progress | None = None) -> StudyEstimates:
         """Estimate all outcomes; `progress` is told how far each bootstrap is."""
         rows, answers = answers, self.assigned.without_columns(answers)
@@ -215,7 +200,7 @@ class Analysis:
         estimates: dict[str, OutcomeEstimate] = {}
         sensitivity: dict[str, tuple[CheatingSensitivity, ...]] = {}
         for name in answers.missing:
-            with _named(name):
+            with named(name):
                 questions[name] = one = answers.to(name, design=design)
                 estimates[name] = one.estimate(level=self.level)
                 if self.kappa is not None:
@@ -250,7 +235,7 @@ class Analysis:
         seed = seed_of(one.counts for one in questions.values()) if self.seed is None else self.seed
         found = {}
         for name, one in questions.items():
-            with _named(name):
+            with named(name):
                 found[name] = one.resample(estimates[name], replicates=self.replicates, seed=seed, level=self.level, progress=progress)
         if (people := resampled_people(questions)) is not None:
             run = bootstrapped(people, replicates=self.replicates, seed=seed, progress=progress)
@@ -259,15 +244,6 @@ class Analysis:
                 for name, one in found.items()
             }
         return found
-
-
-@contextmanager
-def _named(column: str) -> Iterator[None]:
-    """Name the column in what is said about its answers."""
-    try:
-        yield
-    except MethodError as error:
-        raise DataError(f"column {column!r}: {error}") from error
 
 
 def _notes(outcome: OutcomeEstimate, *, missing: int) -> Iterator[str]:

@@ -210,7 +210,7 @@ class Publishing(DraftPage):
             sent = form.rows(name)
             free = int(sent[-1].rpartition(".")[2]) + 1 if sent else 0
             rows[name] = [form.root[name][one.rpartition(".")[2]] for one in sent] + [form.root[name][str(free)]]
-        return {**rows, "roles": list(CREDIT.items())}
+        return {**rows, "roles": [(role, _(label)) for role, label in CREDIT.items()]}
 
 
 class Languages(BuilderPage):

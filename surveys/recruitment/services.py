@@ -75,16 +75,16 @@ def _refuse_others(study: Study, way: NamedWay, *, code: str, panel_identifier: 
             raise EntryRefusedError(situation="already_taken")
 
 
-@transaction.atomic
 def count_way(study_id: int, entry: Entry, *, way: str, end: str) -> None:
     """One more who came this way and ended so. A study with one way counts in its own numbers alone."""
     if entry.is_one or entry.named(way) is None:
         return
-    numbers = WayNumbers.objects.select_for_update().get_or_create(study_id=study_id)[0]
-    of_way = numbers.counts.get(way, {})
-    counts = numbers.counts | {way: dict(sorted((of_way | {end: of_way.get(end, 0) + 1}).items()))}
-    numbers.counts = dict(sorted(counts.items()))
-    numbers.save()
+    with transaction.atomic():
+        numbers = WayNumbers.objects.select_for_update().get_or_create(study_id=study_id)[0]
+        of_way = numbers.counts.get(way, {})
+        counts = numbers.counts | {way: dict(sorted((of_way | {end: of_way.get(end, 0) + 1}).items()))}
+        numbers.counts = dict(sorted(counts.items()))
+        numbers.save()
 
 
 def count_end(study_id: int, entry: Entry, *, token: str, end: Ended) -> None:

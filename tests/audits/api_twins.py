@@ -9,7 +9,7 @@ OF_STRANGERS = {
     *(f"surveys:{name}" for name in ("join", "privacy_for_strangers")),
     *(f"lti:{name}" for name in ("keys", "login", "launch", "choose", "credit")),
     *(f"analysis:{name}" for name in ("feedback", "outlook", "robots", "site_map", "evidence", "evidence_package", "methods_page")),
-    *(f"analysis:{name}" for name in ("public_records", "public_records_package", "public_file", "signing_keys")),
+    *(f"analysis:{name}" for name in ("public_records", "public_records_package", "public_file", "public_files", "signing_keys")),
 }
 # Pages of staff that are about the page, the browser or the password: a program has none of them.
 OF_BROWSERS = {
@@ -44,6 +44,7 @@ OF_BROWSERS = {
     "surveys:study_link_qr": "a picture of a link",
     "surveys:poster": "a sheet to be printed, with a picture of a link",
     "surveys:letters": "letters that the browser writes with addresses which no server sees",
+    "analysis:releases_deposit": "the requests for a DOI, written out before they are sent; nothing is stored",
     "surveys:new_account": "a login for somebody who was invited",
     "analysis:data_set_account": "a login for somebody who was invited",
 }
@@ -89,7 +90,7 @@ TWINS: dict[str, tuple[str, ...]] = {
                 f"surveys:build_{part}"
                 for part in ("about", "consent", "allocation", "subgroups", "direct", "background", "quiz", "questions")
             ),
-            *(f"surveys:build_{part}" for part in ("add", "paste", "item", "debrief", "tests", "plans", "file")),
+            *(f"surveys:build_{part}" for part in ("add", "paste", "item", "debrief", "tests", "plans", "publication", "file")),
             "surveys:build_ways",
             "analysis:build_die",
             "analysis:build_budget",

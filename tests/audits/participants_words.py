@@ -30,6 +30,11 @@ MODULES = {
     "surveys/privacy/budgets.py": ("budget_in_words",),
     "analysis/learning/outlook.py": (),
     "platform/config/error_responses.py": (),
+    "lti/errors.py": (),
+    "lti/selectors.py": ("platform_named",),
+    "lti/standard/messages.py": (),
+    "lti/standard/outgoing.py": (),
+    "lti/views.py": ("login", "launch", "_to_study", "_choice", "choose", "credit", "_take"),
 }
 ERRORS = ("SurveyError", "JourneyError")
 GETTEXT = {"_", "gettext", "gettext_lazy", "gettext_noop", "ngettext"}

@@ -69,7 +69,6 @@ SAME = {
     "Budget",
     "Budget ε",
     "Candor",
-    "Code",
     "Codes",
     "Link",
     "Plan",

@@ -80,6 +80,7 @@ def test_letters_are_written_as_the_guide_says(desk: Page, study: Study) -> None
     desk.goto(f"/studies/{SLUG}/ways-in/")
     desk.get_by_role("link", name=letters).click()
     file = {"name": "class.csv", "mimeType": "text/csv", "buffer": b"name,address\nAnn,ann@example.org\n"}
+    expect(desk.get_by_label("Open a file")).to_be_visible()
     desk.get_by_label("Open a file").set_input_files(file)
     desk.get_by_role("button", name=make).click()
     with desk.expect_download():

@@ -148,3 +148,24 @@ def test_a_teacher_chooses_the_study(platform: CoursePlatform, study: Study) -> 
     answer = jwt.decode(hidden_value(chosen, "JWT"), options={"verify_signature": False})
     assert answer["https://purl.imsglobal.org/spec/lti-dl/claim/data"] == {"data": "kept"}
     assert Client().post("/lti/choose/", {"ticket": "x", "study": study.slug}).status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        (
+            "de",
+            (
+                "Dein Kurs konnte diese Studie nicht öffnen",
+                "Dieser Browser hat nicht nach dieser Nachricht gefragt.",
+                "Geh zurück in deinen Kurs",
+            ),
+        ),
+        ("ar", ("لم يستطع مقرركم فتح هذه الدراسة", "لم يطلب هذا المتصفح هذه الرسالة.", "عودوا إلى مقرركم")),
+    ],
+)
+def test_a_refused_student_reads_why_in_their_own_language(language: str, said: tuple[str, ...]) -> None:
+    response = Client(headers={"accept-language": language}).post("/lti/launch/", {"state": "guessed"})
+    assert page_of(response).get("lang") == language
+    shown = words(response)
+    assert [sentence for sentence in said if sentence not in shown] == []

@@ -12,16 +12,18 @@ from django.urls import reverse
 import candor
 from analysis.models import RunKind
 from analysis.stored_results import NotYet, Results, document_of, read_results
+from candor.categories.results import CategoryOutcome
 from surveys.allocation.selectors import allocation_document
 from surveys.allocation.services import change_arm, take_slot
 from surveys.batches.rules import LEAST
 from surveys.errors import DefinitionError, StudyFullError
 from surveys.journey import services as participation
-from surveys.models import AllocationSlot, Participant, Response, SlotStatus, Study
+from surveys.models import AllocationSlot, CategoryResponse, Participant, Response, SlotStatus, Study
 from surveys.protocols import protocol_in_force
 from surveys.studies import services as studies
 from surveys.study_file import read_study_file, write_study_file
 from surveys.tokens import hash_of_withdrawal_code
+from tests.categories import PROBATION, with_frequency
 from tests.factories import (
     ANSWERS,
     address_of,
@@ -72,6 +74,10 @@ def test_sections_that_cannot_be_are_refused(changes: dict[str, object], said: s
     ("changes", "said"),
     [
         ({"subgroups": ["gender"]}, "subgroups: their comparison"),
+        (
+            {"questions": [document()["questions"][0], PROBATION], "die": document()["die"]},
+            "allocation.unit: cluster: the shares of a privatised background question take people for independent",
+        ),
         ({"analysis": {"margins": {"attention": {"kind": "equivalence", "points": 10}}}}, "analysis.margins"),
         ({"direct_group": {"share": 0.1, "consent": "May we ask you directly?"}}, "direct_group: its comparison"),
         ({"arms": [{**arm, "quota": 10} for arm in document()["arms"]]}, "arms: a quota would close a section half-way"),
@@ -281,6 +287,39 @@ def test_after_the_end_the_results_are_those_of_the_library() -> None:
     assert "These are few sections" in page
     assert "When the arms of the sections are drawn again" in page
     assert "efficient, sections assigned as a whole" in page
+
+
+def test_named_answers_of_sections_are_those_of_the_library_once_the_study_has_ended() -> None:
+    study = closed_with(400, questions=with_frequency(), die=document()["die"])
+    for kind in RunKind:
+        waiting = stored(study, kind).categories["copying"]
+        assert isinstance(waiting, NotYet)
+        assert "its results come once, when it has ended" in waiting.not_yet
+    studies.close(Study.objects.get(pk=study.pk), actor=study.owner)
+    study.refresh_from_db()
+    first, full = (stored(study, kind).categories["copying"] for kind in RunKind)
+    assert isinstance(first, CategoryOutcome)
+    assert full == first
+    asked = protocol_in_force(study).definition
+    people = Participant.objects.filter(study=study, counted=True)
+    names = ("never", "once", "often")
+    said = {one.participant_id: names[one.category] for one in CategoryResponse.objects.filter(question="copying")}
+    rows = [(one.arm, one.subsample, said[one.pk], one.background["section"]) for one in people if one.pk in said]
+    frame = dict(zip(("arm", "subsample", "copying", "section"), zip(*rows, strict=True), strict=True))
+    library = candor.estimate(frame, asked.category_design(asked.category_questions[0]), outcomes=["copying"], cluster="section", seed=1)
+    wanted = library["copying"]
+    assert [one.value for one in first.effects] == pytest.approx([one.value for one in wanted.effects])
+    assert [one.interval.low for one in first.effects] == pytest.approx([one.interval.low for one in wanted.effects])
+    assert first.no_effect[0].p_value == pytest.approx(wanted.no_effect[0].p_value)
+    assert first.assignment is not None
+    assert first.assignment.clusters == 8
+    client = logged_in(study.owner)
+    page = page_of(client.get(reverse("analysis:results", args=[study.slug]))).text_content()
+    assert page.count("8 sections were assigned as a whole") == 1 + len(asked.yes_no_questions)
+    assert page.count("When the arms of the sections are drawn again") == 1 + len(asked.yes_no_questions)
+    api = client.get(reverse("analysis:api_results", args=[study.slug])).json()
+    (named,) = api["categories"]
+    assert named["planned_analysis"]["assignment"]["clusters"] == 8
 
 
 def test_ordinary_intervals_would_be_too_short_here() -> None:

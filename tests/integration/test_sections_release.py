@@ -1,6 +1,7 @@
 """The data package of a study whose sections were assigned as a whole: with random numbers of sections, or without any."""
 
 import json
+import runpy
 from collections import Counter
 from dataclasses import replace
 
@@ -17,8 +18,9 @@ from candor.pooling.studies import studies_of
 from surveys.journey import services as participation
 from surveys.models import Participant, Study
 from surveys.tokens import hash_of_withdrawal_code
-from tests.factories import logged_in
-from tests.releases import built_release, closed_study, package_of, rows_in
+from tests.categories import with_frequency
+from tests.factories import document, logged_in
+from tests.releases import built_release, closed_study, package_of, published_release, rows_in
 
 pytestmark = pytest.mark.django_db
 CODE = "0123-4567-89AB-CDEF"
@@ -52,6 +54,33 @@ def test_large_sections_have_random_numbers_and_every_published_number_follows(t
         (tmp_path / name).write_bytes(content)
     assert replicate.main(tmp_path) == 0
     assert "Every number is the same." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("people", [400, 128], ids=["large sections", "small sections"])
+def test_named_answers_of_sections_follow_from_the_package_or_say_why_not(people: int, tmp_path, capsys, client) -> None:
+    study = closed_study(people=people, allocation=IN_EIGHT, questions=with_frequency(), die=document()["die"])
+    release = published_release(study, questions=("copying",))
+    files = files_in(package_of(release))
+    found = json.loads(files["results.json"])["categories"]["copying"]
+    assert release.summary["without_estimates"] == (people == 128)
+    if people == 400:
+        assert found["assignment"]["clusters"] == 8
+        assert (found["model_test"], found["prevalence"]) == (None, [])
+    else:
+        assert "the data do not tell who was in which" in found["not_estimated"]
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+    assert replicate.main(tmp_path) == 0
+    assert "Every number is the same." in capsys.readouterr().out
+    without = runpy.run_path(str(tmp_path / "replicate_numpy.py"))
+    protocol, results = (json.loads(files[name]) for name in ("protocol.json", "results.json"))
+    computed = without["recomputed"](rows_in(release), protocol, results)
+    assert computed["categories"] == {"copying": {"n": found["n"]}}
+    page = client.get(reverse("analysis:public_release", args=[study.slug, release.version]))
+    assert page.status_code == 200
+    results["categories"]["copying"]["n"] += 1
+    (tmp_path / "results.json").write_text(json.dumps(results))
+    assert replicate.main(tmp_path) == 1
 
 
 def test_the_numbers_are_drawn_anew_for_every_package() -> None:

@@ -310,7 +310,10 @@ def recomputed(rows: list[dict[str, str]], protocol: Found, results: Found) -> F
     found: Found = {"n": len(rows), "outcomes": outcomes}
     if named := protocol.get("category_questions"):
         estimate = runpy.run_path(str(Path(__file__).resolve().with_name("named_answers.py")))["recomputed"]
-        found["categories"] = {question["name"]: estimate(rows, question, level) for question in named}
+        found["categories"] = {
+            question["name"]: {"n": sum(row[question["column"]] != "" for row in rows)} if whole else estimate(rows, question, level)
+            for question in named
+        }
     return found
 
 

@@ -225,12 +225,12 @@ globalThis.candorEstimates = (() => {
     const [rows, design, named] = [rowsOf(csv), designOf(protocol.design), protocol.category_questions ?? []];
     const { n, tables } = countsOf(rows, protocol, design);
     const level = results.level ?? 0.95;
+    const whole = protocol.allocation?.unit === "cluster";
     const outcomes = Object.entries(tables).map(([name, counts]) => {
       const test = results.outcomes[name]?.model_test;
-      const whole = protocol.allocation?.unit === "cluster";
       return [name, whole ? { n: sum(counts.flat(2)) } : outcomeOf(counts, design, { level, contradicted: Boolean(test && test.p_value < 1 - level) })];
     });
-    const categories = named.map((one) => [one.name, globalThis.candorNamedAnswers.recomputed(rows, one, level)]);
+    const categories = named.map((one) => [one.name, whole ? { n: rows.filter((row) => row[one.column]).length } : globalThis.candorNamedAnswers.recomputed(rows, one, level)]);
     return { n, outcomes: Object.fromEntries(outcomes), ...(named.length ? { categories: Object.fromEntries(categories) } : {}) };
   }
 

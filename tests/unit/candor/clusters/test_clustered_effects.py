@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from candor.clusters.clustered_effects import CLUSTERED, STRATIFIED, estimate_assigned_together, intraclass_correlation
+from candor.clusters.clustered_effects import estimate_assigned_together, intraclass_correlation
 from candor.clusters.people import AssignedTogether, assigned_together
 from candor.errors import DataError
 from candor.estimators.effects import estimate_outcome
-from candor.results import to_json
+from candor.results import CLUSTERED, STRATIFIED, to_json
 from tests.clustered_people import DESIGN, clustered_people, together
 
 

@@ -13,6 +13,8 @@ from click.testing import CliRunner
 import candor
 from candor.categories.estimates import estimate_categories
 from candor.cli import main
+from candor.clusters.clustered_categories import estimate_categories_assigned_together
+from tests.clustered_people import clustered_category_people
 
 NAMES = ["never", "once", "often"]
 DESIGN = {
@@ -132,15 +134,54 @@ def test_covariates_add_the_same_effects_adjusted(columns):
     ("options", "words"),
     [
         ({"kappa": 0.0}, "kappa: computed for yes/no questions only; the design has the categories never, once, often"),
-        ({"cluster": "section"}, "cluster: computed"),
-        ({"strata": "section"}, "strata: computed"),
+        ({"kappa": 0.1, "cluster": "section"}, "kappa: computed"),
+        ({"cluster": "section", "covariates": "age"}, "covariates cannot be used together with clusters or strata"),
+        ({"strata": "section", "subgroups": "age"}, "subgroups cannot be used together with clusters or strata"),
         ({"equivalence_margin": 0.1}, "equivalence margin: computed"),
         ({"non_inferiority": 0.1, "worse": "more_yes"}, "non inferiority: computed"),
     ],
 )
 def test_what_is_not_computed_is_refused(columns, options, words):
+    columns |= {name: [str(row % 2) for row in range(len(columns["arm"]))] for name in ("section", "age")}
     with pytest.raises(candor.MethodError, match=words):
         candor.estimate(columns, DESIGN, outcomes="cheating", **options)
+
+
+def test_sections_are_estimated_as_sections(columns, tmp_path):
+    people = clustered_category_people(1, effect=0.2)
+    of = people.design
+    frame = {
+        "arm": [of.arms[one] for one in people.arm],
+        "subsample": [of.subsample_names[one] for one in people.subsample],
+        "section": [people.clusters[one] for one in people.cluster],
+        "cheating": [of.categories[one] for one in people.reported],
+    }
+    found = candor.estimate(frame, of, outcomes="cheating", cluster="section", seed=1, families={"main": ["cheating"]})
+    assert found["cheating"] == estimate_categories_assigned_together(people, rng=np.random.default_rng(1))
+    assert found.families[0].p_value == found["cheating"].no_effect[0].p_value
+    assert {row["method"] for row in found.rows()} == {"efficient_clustered"}
+    assert "T² =" in str(found)
+    assert "How people were assigned" in str(found)
+    alone = candor.estimate(frame, of, outcomes="cheating", strata="section")
+    assert {row["method"] for row in alone.rows()} == {"efficient_stratified"}
+    data, design = tmp_path / "answers.csv", tmp_path / "design.json"
+    with data.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(frame)
+        writer.writerows(zip(*frame.values(), strict=True))
+    design.write_text(json.dumps(of.to_document()))
+    command = ["estimate", str(data), "--design", str(design), "--outcome", "cheating", "--cluster", "section", "--seed", "1"]
+    run = CliRunner().invoke(main, [*command, "--family", "main=cheating", "--format", "json"])
+    assert run.exit_code == 0, run.output
+    assert json.loads(run.output) == found.to_dict()
+    refused = CliRunner().invoke(main, [*command, "--subgroup", "section"])
+    assert refused.exit_code == 2
+    assert "subgroups cannot be used together with clusters" in refused.output
+    shuffled = frame | {"section": [str(row % 2) for row in range(len(people.arm))]}
+    with pytest.raises(candor.DataError, match="a cluster is assigned as a whole"):
+        candor.estimate(shuffled, of, outcomes="cheating", cluster="section")
+    with pytest.raises(candor.DataError, match="have no cluster"):
+        candor.estimate({**frame, "section": ["", *frame["section"][1:]]}, of, outcomes="cheating", cluster="section")
 
 
 def test_answers_that_are_no_category_are_refused(columns):

@@ -131,10 +131,6 @@ def test_a_mistake_is_named_with_its_place(changes: dict[str, Any], sentence: st
 
 
 COLLIDING: dict[str, tuple[dict[str, Any], str]] = {
-    "whole sections": (
-        {"allocation": {"planned_participants": 400, "unit": "cluster", "sections": [f"Section {n}" for n in range(20)]}},
-        "allocation.unit: cluster: their estimates take people for independent",
-    ),
     "a family": (
         {"analysis": {"families": {"main": ["copying"]}}},
         "margins and families are of yes/no questions; remove copying",
