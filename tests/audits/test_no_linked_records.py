@@ -57,7 +57,9 @@ TOLD, QUIZ, PANEL = "told-by-one-person-alone", "answered-by-one-person-alone", 
 OWN_PAGES = {"surveys:resume"}  # the way back for the holder of the token
 IN_EVERY_STATE = ("nobody", "administrator")
 WORDS, THEIR_READERS = ("surveys:words", "surveys:api_words"), {"owner", "editor", "administrator"}
-"""The one page, with its twin for programs, that shows words that people wrote, apart from everything else, and who may read it once the study has ended."""
+"""The one page, with its twin for programs, that shows words that people wrote, apart from everything else, and who may read it once the
+study has ended.
+"""
 
 
 def content_of(response: Any) -> str:
