@@ -15,11 +15,10 @@ from lti.services import let_credit_go, make_batch, send_again
 from surveys.credit.selectors import Place, fingerprint
 from surveys.credit.services import change_credit
 from surveys.models import CourseCredit, CreditBook, Participant, Study
-from surveys.recruitment.services import check_completion_codes
 from surveys.retention.services import forget_operational_data
 from tests.course_students import finish, hand_in, launch, signed_token, study_with_credit, words
 from tests.course_students import platform as platform
-from tests.factories import address_of, code_on, everything_stored, logged_in, page_of, person, recruiting_study, walk
+from tests.factories import address_of, everything_stored, logged_in, page_of, person, recruiting_study, walk
 from tests.jobs import attempt, claimed
 from tests.lti_platform import INSTRUCTOR, CoursePlatform
 
@@ -130,45 +129,6 @@ def test_credit_is_not_shown_beside_a_completion_code(study: Study) -> None:
     assert last.xpath("//*[@id='withdrawal-code']")
     other = page_of(walk(Client(), recruiting_study(slug="another")))
     assert other.xpath("//*[@id='completion-code']")
-
-
-PANELS = {
-    "prolific": ({"PROLIFIC_PID": "5f1c0000000000000000000a"}, None),
-    "sona": ({"survey_code": "17"}, "https://psy.example.org/?survey_code={identifier}"),
-    "mturk": ({"workerId": "A2EXAMPLE12345", "assignmentId": "3ASSIGNMENT000000000000000001"}, None),
-    "qualtrics": ({"ResponseID": "R_2aBcDeFgH"}, "https://uni.example.org/?id={identifier}&proof={completion_code}"),
-}
-
-
-@pytest.mark.parametrize("kind", PANELS)
-def test_people_whom_a_panel_credits_have_no_second_credit_in_a_course(platform: CoursePlatform, kind: str) -> None:
-    """Attack: one participation, and two students, one with the panel's code, one with the blinded number."""
-    (query, back), bob = PANELS[kind], Client()
-    study = study_with_credit(entry={"kind": kind} | ({"completion_url": back} if back else {}))
-    last = walk(Client(), study, answers={"welcome": query})
-    assert page_of(last).xpath("//input[@name='ticket']") == []
-    code = code_on(last, "completion")
-    assert check_completion_codes(study, codes=[code], actor=study.owner)[0].genuine
-    launch(bob, platform, study, sub="bob")
-    refused = hand_in(bob, study, credit=code)
-    assert (refused.status_code, "for the site that sent you" in words(refused)) == (409, True)
-    assert not CreditBook.objects.filter(study=study).exclude(people=[]).exists()
-
-
-def test_people_whom_another_site_sends_without_crediting_them_have_the_credit_of_the_course(platform: CoursePlatform) -> None:
-    study, client = study_with_credit(entry={"kind": "qualtrics", "completion_url": "https://uni.example.org/?id={identifier}"}), Client()
-    launch(client, platform, study, sub="ada")
-    last = page_of(walk(client, study, answers={"welcome": {"ResponseID": "R_2aBcDeFgH"}}))
-    assert last.xpath("//input[@name='ticket']")
-    assert last.xpath("//*[@id='completion-code']") == []
-
-
-def test_codes_of_before_credit_was_turned_on_stay_good(platform: CoursePlatform) -> None:
-    study, client = recruiting_study(), Client()
-    code = code_on(walk(Client(), study), "completion")
-    change_credit(study, is_on=True, for_everybody=False, actor=study.owner)
-    launch(client, platform, study, sub="ada")
-    assert hand_in(client, study, credit=code).status_code == 303
 
 
 def test_credit_of_another_study_is_refused(platform: CoursePlatform, study: Study) -> None:

@@ -5,6 +5,7 @@ import threading
 from typing import Any
 
 import pytest
+from allauth.account.models import EmailAddress
 from django.core import mail
 from django.test import Client
 from django.utils.http import int_to_base36
@@ -73,6 +74,21 @@ def test_a_forgotten_password_is_set_anew_by_the_link_in_an_email(ada: User) -> 
     assert recorded(actions.PASSWORD_ASKED) == [("", key, {"username": "ada"})]
     assert recorded(actions.PASSWORD_CHANGED) == [("ada", key, {})]
     assert not page_of(Client().get(link, follow=True)).xpath("//input[@type='password']"), "the link works once"
+
+
+def test_no_link_goes_around_the_institution_of_an_account_without_a_password(ada: User) -> None:
+    """Attack: somebody whom single sign-on refuses by now, and who still reads the mailbox, has a password made."""
+    theirs = person(Role.IRB_OFFICER, username="ada.lovelace")
+    theirs.email = ada.email
+    theirs.set_unusable_password()
+    theirs.save()
+    EmailAddress.objects.create(user=theirs, email=ada.email, verified=True, primary=True)
+    assert ask(ada.email)["Location"] == SENT
+    (message,) = sent()
+    assert int_to_base36(ada.pk) in link_in(message).rstrip("/").rpartition("/")[2].partition("-")[0], "the local account alone"
+    ada.delete()
+    assert ask(theirs.email)["Location"] == SENT
+    assert len(sent()) == 1
 
 
 def test_a_new_password_must_be_a_good_one(ada: User) -> None:

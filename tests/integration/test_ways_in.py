@@ -1,19 +1,13 @@
 """Several ways into one study at once: who may come which way, where they go back to, and what nobody learns about it."""
 
 import json
-import re
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from audit.models import Entry
-from surveys.actions import FORGETTING_BEGUN
-from surveys.batches.order_of_arrival import CLEANED
 from surveys.batches.selectors import ways_shown
 from surveys.batches.services import keep_shown_numbers
 from surveys.definition import StudyDefinition
@@ -21,8 +15,6 @@ from surveys.errors import EntryRefusedError
 from surveys.models import ClassRoom, EntryBook, JoinCode, Participant, Study, WayNumbers
 from surveys.recruitment.services import add_entry_codes, renew_join_code, require_entry
 from surveys.recruitment.slowing import refused_codes
-from surveys.retention.services import forget_operational_data
-from surveys.studies.services import close
 from surveys.tokens import hash_of_panel_identifier
 from tests.factories import (
     address_of,
@@ -306,32 +298,6 @@ def test_numbers_of_ways_move_only_when_all_numbers_of_the_study_do(study: Study
     assert "500" not in page
     keep_shown_numbers(study)
     assert "490 agreed, 0 finished" in logged_in(study.owner).get(reverse("surveys:ways_in", args=[study.slug])).content.decode()
-
-
-HARMLESS = {"surveys_participant", "surveys_shardedcounter", "surveys_allocationslot", "surveys_study"}
-"""Tables that hold nothing beside a row of answers that this row does not hold itself."""
-
-
-def test_old_versions_of_every_row_that_a_journey_rewrites_are_overwritten(study: Study) -> None:
-    """Attack: an old version of the numbers of ways, written by the same transaction as a person, names the way by which they came."""
-    with CaptureQueriesContext(connection) as sent:
-        finish(study, PROLIFIC)
-        finish(study, {"way": "letters"}, code="ABCD-1234")
-    changed = {found[1] for query in sent.captured_queries if (found := re.match(r'UPDATE "(\w+)"', query["sql"]))}
-    assert changed >= {"surveys_waynumbers", "surveys_entrybook"}
-    assert changed - HARMLESS <= {model._meta.db_table for model in CLEANED}
-
-
-def test_exact_numbers_of_ways_go_with_the_operational_data(study: Study) -> None:
-    """Attack: a way by which one person came stands exactly in the table, or in the log, after people could withdraw last."""
-    finish(study, PROLIFIC)
-    closed = close(study, actor=study.owner)
-    forget_operational_data(closed)
-    assert not WayNumbers.objects.exists()
-    [begun] = Entry.objects.filter(action=FORGETTING_BEGUN).values_list("details", flat=True)
-    assert begun["panel_members"] == 0
-    keep_shown_numbers(closed, shown_as=int)
-    assert all(not people for ends in ways_shown(closed).values() for people in ends.values())
 
 
 def test_a_study_with_one_way_counts_no_ways() -> None:

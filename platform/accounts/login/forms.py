@@ -1,6 +1,7 @@
 """allauth's login forms, which also write to the audit log."""
 
 from allauth.account.forms import ResetPasswordForm
+from allauth.account.internal.userkit import filter_users_by_email
 from allauth.mfa.base.forms import AuthenticateForm, ReauthenticateForm
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
@@ -31,6 +32,13 @@ class CodeAgainForm(_Counted, ReauthenticateForm):  # type: ignore[misc]
 
 class ForgottenPasswordForm(ResetPasswordForm):  # type: ignore[misc]
     """Recorded for every address alike, whether or not it has an account."""
+
+    def clean_email(self) -> str:
+        """An account without a password is the institution's: no link by e-mail goes around it, or hides another account there."""
+        address: str = super().clean_email()
+        alike = filter_users_by_email(address.lower(), is_active=True, for_login=True)
+        self.users = [user for user in alike if user.has_usable_password()]
+        return address
 
     def save(self, request: HttpRequest, **kwargs: object) -> str:
         record_password_asked(self.users)
