@@ -4,7 +4,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any
+from typing import cast
 
 from lxml import etree
 
@@ -16,7 +16,7 @@ from analysis.packages.privacy_statement import privacy_statement
 NAMESPACE = "ddi:codebook:2_5"
 SCHEMA = "http://www.ddialliance.org/Specification/DDI-Codebook/2.5/XMLSchema/codebook.xsd"
 XSI = "http://www.w3.org/2001/XMLSchema-instance"
-NAMESPACES: Any = {None: NAMESPACE, "xsi": XSI}  # the stubs do not know the nameless one
+NAMESPACES = cast("dict[str, str]", {None: NAMESPACE, "xsi": XSI})  # the stubs do not know the nameless one
 DATA_FILE = "F1"
 DATA_KIND = {
     False: "Experimental data: answers under randomised response",

