@@ -52,9 +52,13 @@ def test_its_cells_run_a_whole_study(
         "look": lambda: embedded_site.manage("send_bots", SLUG, *BOTS, "--url", embedded_site.url),
     }
     notebook: dict[str, Any] = {}
-    for name, code in cells().items():
-        before.get(name, str)()
-        exec(compile(code, f"{NOTEBOOK.name}: {name}", "exec"), notebook)
+    try:
+        for name, code in cells().items():
+            before.get(name, str)()
+            exec(compile(code, f"{NOTEBOOK.name}: {name}", "exec"), notebook)
+    finally:
+        for person in filter(None, map(notebook.get, ("investigator", "officer"))):
+            person.http.close()
     printed = capsys.readouterr().out
     assert "'role': 'irb_officer'" in printed
     assert "lecture-videos is a draft with nothing missing" in printed
