@@ -49,7 +49,8 @@ def test_named_answers_have_every_number_of_the_library(blank: Page) -> None:
         assert found["different"] == [], case["protocol"]["category_questions"][0]["design"]
         values += found["values"]
         for name, library in case["results"]["categories"].items():
-            words = {"assumption", "notes", "with_covariates", "categories", "scores", "not_estimated", "missing_answers"}
+            words = {"assumption", "notes", "with_covariates", "categories", "scores", "not_estimated", "missing_answers", "assignment"}
+            assert library.get("assignment") is None, "sections are left to replicate.py"
             missing = {place.split(".0")[0] for place in places(library) - places(found["again"]["categories"][name])}
             assert missing - words <= {"model_test.p_value"}, name
     assert values > 20000
