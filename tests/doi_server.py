@@ -269,7 +269,7 @@ def doi_server(kind: str) -> Iterator[DoiServer]:
     server = SERVERS[kind]()
 
     class Handler(BaseHTTPRequestHandler):
-        def _any(self) -> None:
+        def take(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
             status, document = server.answer(self.command, self.path, self.headers, body)
             content = b"" if document is None else json.dumps(document).encode()
@@ -278,11 +278,11 @@ def doi_server(kind: str) -> Iterator[DoiServer]:
             self.end_headers()
             self.wfile.write(content)
 
-        do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _any  # noqa: N815
-
         def log_message(self, format: str, *args: object) -> None:
             """Say nothing."""
 
+    for method in ("GET", "POST", "PUT", "PATCH", "DELETE"):
+        setattr(Handler, f"do_{method}", Handler.take)
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as http:
         server.address = f"http://127.0.0.1:{http.server_address[1]}"
         thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.02})

@@ -4,6 +4,7 @@ import ast
 from collections.abc import Iterator
 from inspect import unwrap
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.urls import URLPattern, URLResolver, get_resolver
@@ -19,7 +20,7 @@ SECRETS = "accounts.services."
 """Passwords, sessions, tokens and second factors, of which `OF_BROWSERS` says why."""
 
 
-def views(patterns: list[URLPattern | URLResolver] | None = None, namespace: str = "") -> Iterator[tuple[str, object]]:
+def views(patterns: list[URLPattern | URLResolver] | None = None, namespace: str = "") -> Iterator[tuple[str, Any]]:
     for pattern in get_resolver().url_patterns if patterns is None else patterns:
         if isinstance(pattern, URLResolver):
             yield from views(pattern.url_patterns, f"{namespace}{pattern.namespace}:" if pattern.namespace else namespace)
@@ -92,7 +93,7 @@ def test_methods_of_views_are_read_right() -> None:
     taken = {name: takes_more_than_get(view) for name, view in views()}
     assert [name for name in ("surveys:studies", "analysis:results", "surveys:build_archive") if taken[name]] == []
     assert all(taken[name] for name in ("surveys:people", "analysis:releases_one", "surveys:build_about", "analysis:plan"))
-    assert unwrap(dict(views())["surveys:people"]).__name__ == "people"  # type: ignore[arg-type]
+    assert unwrap(dict(views())["surveys:people"]).__name__ == "people"
 
 
 def test_every_service_that_pages_call_is_called_by_the_api() -> None:

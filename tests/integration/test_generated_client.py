@@ -56,8 +56,8 @@ def test_it_runs_a_study_from_a_draft_to_data_that_verify(client: ModuleType) ->
     assert {question.name for question in defined.questions} >= {"attention", "comprehension"}
 
     # Its plan, and a change by somebody who has seen the newest version.
-    design = {"arms": ["slides", "instructor"], "control": "slides", "subsamples": {"1": {"forced_no": "2/6", "forced_yes": "1/6"}}}
-    design["subsamples"] |= {"2": {"forced_no": "1/6", "forced_yes": "2/6"}}  # type: ignore[operator]
+    subsamples = {"1": {"forced_no": "2/6", "forced_yes": "1/6"}, "2": {"forced_no": "1/6", "forced_yes": "2/6"}}
+    design = {"arms": ["slides", "instructor"], "control": "slides", "subsamples": subsamples}
     plan = ask("power.power", body=model("PlanRequest", design=design, effect=0.3, power=0.8))
     assert plan.n > 100
     changed = {"allocation": {"planned_participants": 96}, "minimum_seconds": 0}
