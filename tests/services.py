@@ -17,11 +17,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import FrameType
+from types import FrameType, MappingProxyType
 
 import psycopg
 import redis
@@ -34,6 +34,8 @@ POSTGRESQL_SETTINGS = (
     *("fsync=off", "synchronous_commit=off", "full_page_writes=off", "autovacuum=off", "jit=off"),
     *("max_connections=300", "shared_buffers=128MB"),
 )
+
+NOTHING: Mapping[str, object] = MappingProxyType({})
 
 
 class ServiceError(RuntimeError):
@@ -162,7 +164,7 @@ def postgresql(folder: Path, *, settings: Sequence[str] = POSTGRESQL_SETTINGS) -
             if connection.execute("SELECT 1 FROM pg_database WHERE datname = 'candor'").fetchone() is None:
                 connection.execute("CREATE DATABASE candor")
 
-    with _running(
+    with running(
         Server(
             address=f"{address}/candor",
             command=command,
@@ -186,21 +188,35 @@ def _copy_of_wheel(programs: Path, folder: Path) -> Path:
 
 
 @contextmanager
-def redis_server(folder: Path) -> Iterator[Server]:
-    """A fresh Redis that stores nothing on disk."""
+def redis_server(
+    folder: Path, *, program: str | None = None, options: Sequence[str | Path] = (), access: Mapping[str, object] = NOTHING
+) -> Iterator[Server]:
+    """A fresh Redis that stores nothing on disk, with further options, and what a client needs because of them."""
     folder.mkdir()
     port = free_port()
-    command = [redis_program(), "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--databases", "64"]
+    command = [
+        program or redis_program(),
+        "--port",
+        str(port),
+        "--bind",
+        "127.0.0.1",
+        "--save",
+        "",
+        "--appendonly",
+        "no",
+        "--databases",
+        "64",
+    ]
     address = f"redis://127.0.0.1:{port}"
 
     def ping() -> None:
-        with redis.Redis.from_url(address) as client:
+        with redis.Redis(host="127.0.0.1", port=port, **access) as client:
             client.ping()
 
-    with _running(
+    with running(
         Server(
             address=f"{address}/0",
-            command=[*command, "--dir", folder],
+            command=[*command, "--dir", folder, *(str(one).replace("{port}", str(port)) for one in options)],
             folder=folder,
             owner=None,
             ready=ping,
@@ -212,7 +228,8 @@ def redis_server(folder: Path) -> Iterator[Server]:
 
 
 @contextmanager
-def _running(server: Server) -> Iterator[Server]:
+def running(server: Server) -> Iterator[Server]:
+    """Start a server, and end it after the block."""
     try:
         server.start()
         yield server

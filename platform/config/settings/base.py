@@ -6,8 +6,10 @@ from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import gettext_lazy as _
+from kombu import Queue as TaskQueue
 
 from config.log_privacy import HOUR_FORMAT
+from jobs.queues import Queue, queues_in
 
 from . import single_sign_on
 
@@ -236,11 +238,15 @@ FILE_UPLOAD_HANDLERS = [
     "django.core.files.uploadhandler.TemporaryFileUploadHandler",
 ]
 
+# The queues that a worker of this environment takes; the others are for other workers.
+WORKER_QUEUES = queues_in(os.environ.get("CANDOR_QUEUES", ""))
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_SERIALIZER = "json"
+CELERY_TASK_QUEUES = [TaskQueue(name, routing_key=name) for name in Queue]
+CELERY_TASK_DEFAULT_QUEUE = Queue.FIRST
 CELERY_TIMEZONE = "UTC"
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BEAT_SCHEDULER = "config.heartbeat.Scheduler"
