@@ -141,7 +141,7 @@ def services(*, settings: Sequence[str] = POSTGRESQL_SETTINGS) -> Iterator[tuple
 @contextmanager
 def postgresql(folder: Path, *, settings: Sequence[str] = POSTGRESQL_SETTINGS) -> Iterator[Server]:
     """A fresh PostgreSQL whose files are in `folder`; its address is that of its database `candor`."""
-    owner = _unprivileged_user()
+    owner = unprivileged_user()
     programs = postgresql_programs()
     folder.mkdir()
     if owner:  # PostgreSQL refuses to run as root, and its new owner may not be allowed to look into root's folders
@@ -243,7 +243,7 @@ def _run(command: list[str | Path], *, owner: pwd.struct_passwd | None, folder: 
         raise ServiceError(f"{command[0]} failed:\n{done.stdout}{done.stderr}")
 
 
-def _unprivileged_user() -> pwd.struct_passwd | None:
+def unprivileged_user() -> pwd.struct_passwd | None:
     """The user as whom root runs PostgreSQL; None for everybody else, who run it as themselves."""
     if os.geteuid() != 0:
         return None

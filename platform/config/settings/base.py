@@ -177,6 +177,8 @@ X_FRAME_OPTIONS = "DENY"
 BACKUP_DAYS = int(os.environ.get("BACKUP_DAYS", "30"))
 # PostgreSQL plans a statement once for each connection and not for each request: a quarter less of its processor time in a journey.
 PREPARED_STATEMENTS = {"server_side_binding": True, "prepare_threshold": 1} if os.environ.get("PREPARED_STATEMENTS", "1") == "1" else {}
+# Whether a pool (PgBouncer) gives each transaction another connection: then nothing may be set for longer than a transaction.
+DATABASE_POOLED = os.environ.get("DATABASE_POOLED", "0") == "1"
 SECOND_READER = os.environ.get("SECOND_READER", "0") == "1"
 LARGEST_EPSILON = float(os.environ.get("LARGEST_EPSILON", "12"))
 """No study is launched whose answers lose more privacy than this, all questions together."""

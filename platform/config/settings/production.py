@@ -6,7 +6,7 @@ import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 
 from .base import *  # noqa: F403
-from .base import PREPARED_STATEMENTS, SITE_URL, VAR_DIR
+from .base import DATABASE_POOLED, PREPARED_STATEMENTS, SITE_URL, VAR_DIR
 from .redis_address import redis_address
 
 REQUIRED = ("SECRET_KEY", "DATABASE_URL", "REDIS_URL", "ALLOWED_HOSTS", "MEDIA_ROOT")
@@ -37,6 +37,7 @@ if DATABASES["default"]["ENGINE"].endswith("postgresql"):
         **PREPARED_STATEMENTS,
         **DATABASES["default"].get("OPTIONS", {}),
     }
+    DATABASES["default"]["DISABLE_SERVER_SIDE_CURSORS"] = DATABASE_POOLED
 REDIS = redis_address(
     os.environ["REDIS_URL"],
     ca_file=os.environ.get("REDIS_CA_FILE", ""),
