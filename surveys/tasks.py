@@ -6,6 +6,7 @@ from datetime import timedelta
 from django.db import DatabaseError
 
 from audit.services import publish_head
+from jobs.queues import Queue
 from jobs.registry import job, routine
 from surveys.allocation.services import draw_lists_ahead
 from surveys.batches.order_of_arrival import forget_order_of_days, forget_recent_order
@@ -22,7 +23,7 @@ HOURLY, DAILY = timedelta(hours=1), timedelta(days=1)
 logger = logging.getLogger(__name__)
 
 
-@job(kind="rehearsal", model=BotRun)
+@job(kind="rehearsal", model=BotRun, queue=Queue.BOOTSTRAP)
 def send_bots(bot_run: BotRun) -> None:
     """Send the next few bots of a rehearsal."""
     from surveys.bots import rehearsal  # bots need modules that web processes can do without
@@ -58,14 +59,14 @@ def _say(busy: list[str]) -> None:
         logger.warning("Too busy to be laid anew, will be tried again: %s", ", ".join(busy))
 
 
-@routine(kind="shown_numbers", every=timedelta(minutes=1))
+@routine(kind="shown_numbers", every=timedelta(minutes=1), queue=Queue.FIRST)
 def renew_shown_numbers() -> None:
     """Renew the numbers of people on their way, of studies to which enough people have come."""
     for study in Study.objects.filter(status__in=RUNNING):
         show_who_is_on_the_way(study)
 
 
-@routine(kind="lists_ahead", every=timedelta(minutes=1))
+@routine(kind="lists_ahead", every=timedelta(minutes=1), queue=Queue.FIRST)
 def draw_ahead() -> None:
     """Draw the next allocation lists of studies whose lines run out."""
     for study in Study.objects.filter(status=StudyStatus.RECRUITING):
@@ -86,7 +87,7 @@ def publish_log_head() -> None:
     publish_head()
 
 
-@routine(kind="ends_of_approvals", every=HOURLY)
+@routine(kind="ends_of_approvals", every=HOURLY, queue=Queue.MAIL)
 def expire_approvals() -> None:
     """Announce approvals that end soon; pause studies whose approval has ended, and close those that nobody renewed.
 

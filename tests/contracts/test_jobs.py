@@ -358,7 +358,7 @@ def test_a_message_goes_out_with_its_priority_and_never_waits_for_the_broker(kin
     tasks.send(work)
     [message] = sent
     assert message["kind"] == kind
-    assert (message["priority"], message["retry"]) == (JOBS[kind].priority, False)
+    assert (message["queue"], message["priority"], message["retry"]) == (JOBS[kind].queue, JOBS[kind].priority, False)
 
 
 def assert_ended(work: Lease) -> None:
