@@ -162,7 +162,7 @@ def postgresql(folder: Path, *, settings: Sequence[str] = POSTGRESQL_SETTINGS) -
             if connection.execute("SELECT 1 FROM pg_database WHERE datname = 'candor'").fetchone() is None:
                 connection.execute("CREATE DATABASE candor")
 
-    with _running(
+    with running(
         Server(
             address=f"{address}/candor",
             command=command,
@@ -197,7 +197,7 @@ def redis_server(folder: Path) -> Iterator[Server]:
         with redis.Redis.from_url(address) as client:
             client.ping()
 
-    with _running(
+    with running(
         Server(
             address=f"{address}/0",
             command=[*command, "--dir", folder],
@@ -212,7 +212,7 @@ def redis_server(folder: Path) -> Iterator[Server]:
 
 
 @contextmanager
-def _running(server: Server) -> Iterator[Server]:
+def running(server: Server) -> Iterator[Server]:
     try:
         server.start()
         yield server
