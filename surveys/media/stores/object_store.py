@@ -129,7 +129,7 @@ class ObjectStore(S3Storage):  # type: ignore[misc]  # it has no types
 
 
 class StoredPart:
-    """The bytes of a file as they come; the server closes it, also when the browser hangs up. Fewer bytes than promised are an error, never an end."""
+    """The bytes of a file as they come; the server closes it, also when the browser hangs up. Fewer than promised are an error, no end."""
 
     def __init__(self, body: IO[bytes], length: int) -> None:
         self._body, self._left = body, length

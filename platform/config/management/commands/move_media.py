@@ -54,6 +54,9 @@ class Command(BaseCommand):
             self._move(source, target, check=check, delete_source=delete_source)
         except StoreAwayError as error:
             raise CommandError(f"{error.strerror}. Run this again: it goes on where it was.") from error
+        finally:
+            for storage in (source, target):
+                getattr(storage, "close", int)()  # the connections of an object store
 
     def _move(self, source: Storage, target: Storage, *, check: bool, delete_source: bool) -> None:
         files = _known(source)
