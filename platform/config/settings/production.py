@@ -43,6 +43,7 @@ CACHES = {
         "OPTIONS": {"socket_connect_timeout": 0.5, "socket_timeout": 1},
     }
 }
+PUSH = os.environ["REDIS_URL"] if os.environ.get("PUSH", "0") == "1" else ""
 METRICS_PROCESSES = True
 STATIC_ROOT = VAR_DIR / "static"
 STORAGES = {
