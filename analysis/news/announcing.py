@@ -12,10 +12,10 @@ from django.db import transaction
 from redis import Redis
 from redis.exceptions import RedisError
 
+from analysis.news.channel import CHANNEL
 from analysis.news.versions import version_of_results
 from surveys.models import Study
 
-CHANNEL = "candor.news."
 KEPT_SECONDS = 24 * 60 * 60
 PATIENCE = 0.5
 

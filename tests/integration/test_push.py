@@ -13,7 +13,8 @@ from django.urls import reverse
 from accounts.models import Role
 from analysis.models import RunKind
 from analysis.news import announcing, tokens
-from analysis.news.announcing import CHANNEL, announce
+from analysis.news.announcing import announce
+from analysis.news.channel import CHANNEL
 from analysis.news.tokens import SECONDS, study_and_end, token_for_results
 from analysis.news.versions import version_of_results
 from config.push import listeners as listeners_module

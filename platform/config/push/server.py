@@ -19,7 +19,7 @@ from config.push.listeners import Listener, Listeners
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.production")
 
-from analysis.news.announcing import CHANNEL  # settings come first
+from analysis.news.channel import CHANNEL  # settings come first
 from analysis.news.tokens import study_and_end
 
 ADDRESS = "/events/"
