@@ -31,6 +31,7 @@ class AnalysisConfig(AppConfig):
             refresh_when_everyone_is_counted,
             refresh_when_somebody_finished,
             stop_when_data_are_forgotten,
+            tell_open_pages,
         )
         from analysis.sources import freezing as freezing  # registers what workers do
         from analysis.sources.seats import data_sets_as_analyst
@@ -39,6 +40,7 @@ class AnalysisConfig(AppConfig):
             answers_changed,
             counted_people_changed,
             everyone_counted,
+            numbers_renewed,
             operational_data_forgotten,
             somebody_finished,
             study_closed,
@@ -55,6 +57,7 @@ class AnalysisConfig(AppConfig):
         HIDING.append(data_sets_as_analyst)
         somebody_finished.connect(refresh_when_somebody_finished, dispatch_uid="analysis.finished")
         answers_changed.connect(refresh_when_answers_change, dispatch_uid="analysis.refresh")
+        numbers_renewed.connect(tell_open_pages, dispatch_uid="analysis.renewed")
         everyone_counted.connect(refresh_when_everyone_is_counted, dispatch_uid="analysis.everyone")
         counted_people_changed.connect(delete_results_that_saw_the_person, dispatch_uid="analysis.withdrawal")
         operational_data_forgotten.connect(stop_when_data_are_forgotten, dispatch_uid="analysis.forget")

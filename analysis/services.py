@@ -9,6 +9,7 @@ from django.utils.translation import gettext
 from accounts.models import User
 from analysis import actions
 from analysis.models import Blinding, Run, RunKind, RunStatus
+from analysis.news.announcing import announce
 from analysis.runs import runner
 from audit.services import record
 from jobs.tasks import send
@@ -67,6 +68,11 @@ def refresh_when_somebody_finished(sender: object, *, study: Study, **kwargs: ob
 
 def refresh_when_answers_change(sender: object, *, study_id: int, **kwargs: object) -> None:
     refresh_when_somebody_finished(sender, study=Study.objects.only("status", "protocol_id", "rehearsal_of_id").get(pk=study_id))
+
+
+def tell_open_pages(sender: object, *, study_id: int, **kwargs: object) -> None:
+    """Announce renewed numbers of people."""
+    announce(study_id)
 
 
 def refresh_when_everyone_is_counted(sender: object, *, study_id: int, **kwargs: object) -> None:

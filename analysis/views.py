@@ -2,6 +2,7 @@
 
 import hashlib
 
+from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -12,11 +13,14 @@ from accounts.access import in_own_language, require_role, user_of
 from accounts.models import Role
 from analysis import services
 from analysis.figures.shown import shown_figure
+from analysis.live.blinding import is_blinded
 from analysis.live.downloads import Download, figure_file, table_file
 from analysis.live.drawings import figures_of
 from analysis.live.matrix import matrix_of
 from analysis.live.page import LiveView, live_view
 from analysis.models import Blinding, RunKind
+from analysis.news.tokens import token_for_results
+from analysis.news.versions import version_of_results
 from analysis.selectors import finished_runs, state_of_work
 from surveys.access import access_own_study, access_results
 from surveys.batches.selectors import batch_progress, version_of_shown_numbers
@@ -33,12 +37,14 @@ def results(request: HttpRequest, slug: str) -> HttpResponse:
     seat = access_results(user, slug)
     study = seat.study
     work = {kind.value: state_of_work(study, kind) for kind in RunKind}
-    live = _live(request, study)
-    batch = live.batch if live else batch_progress(study)
-    numbers = version_of_shown_numbers(study), finished_runs(study), live and live.names.blinded
+    batch = batch_progress(study)
+    blinded = is_blinded(study, reader=user, asked=_asks_blinded(request))
+    numbers = version_of_shown_numbers(study), finished_runs(study), blinded
     state = hashlib.sha256(repr((numbers, work, batch)).encode()).hexdigest()[:16]
+    news = {"token": token_for_results(study.pk), "version": version_of_results(study)} if settings.PUSH else {}
     if request.GET.get("state") == state:
-        return HttpResponse(status=204)
+        return HttpResponse(status=204, headers={f"News-{name}": value for name, value in news.items()})
+    live = _live(request, study)
     progress = live.progress if live else None
     blinded_for_all = Blinding.objects.filter(study=study, is_active=True).exists()
     context = {
@@ -52,6 +58,7 @@ def results(request: HttpRequest, slug: str) -> HttpResponse:
         "matrix": matrix_of(live) if live else None,
         "figures": {name: shown_figure(draw) for name, draw in figures_of(live).items()} if live else {},
         "state": state,
+        "news": news,
         "blinded_for_all": blinded_for_all,
         "may_change": seat.may_change,
         "always_blinded": blinded_for_all or seat.is_blinded,

@@ -28,7 +28,7 @@ from tests.processes import Site
 AIM_SECONDS = 3.0
 COUNTED = re.compile(r"([\d,]+) people answered")
 STATE = re.compile(r"\?state=(\w+)")
-ASK_EVERY = re.compile(r'hx-trigger="every (\d+)s"')
+ASK_EVERY = re.compile(r'hx-trigger="every (\d+)s')
 SESSION = """
 from django.conf import settings
 from django.test import Client

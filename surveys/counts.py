@@ -5,11 +5,11 @@ machine alone: bots, retention, the numbers that the next batch will show. `test
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date
+from typing import NamedTuple
 
-from django.db.models import Count, Sum
+from django.db.models import Count, QuerySet, Sum
 
 from surveys.definition import DIRECT
 from surveys.models import AttritionCount, CounterKind, Participant, ShardedCounter, SlotStatus, Step, Study
@@ -17,18 +17,15 @@ from surveys.models import AttritionCount, CounterKind, Participant, ShardedCoun
 PAST_THE_LECTURE = frozenset((Step.QUIZ, Step.DIE, Step.QUESTIONS, Step.DIRECT_QUESTIONS, Step.FINISHED))
 
 
-@dataclass(frozen=True, slots=True)
-class Alike:
-    """The number of present people who share step, group, and days of arrival and finish."""
+class Alike(NamedTuple):
+    """The things that people share who are counted together. `version` is that of the protocol to which they agreed."""
 
+    version: int
     step: str
     subsample: str
     arm: str
     agrees_to_direct: bool | None
-    consented_on: date | None
-    finished_on: date | None
-    counted: bool
-    people: int
+    is_bot: bool
 
     @property
     def answered(self) -> bool:
@@ -36,10 +33,15 @@ class Alike:
         return self.step == Step.FINISHED and not (self.subsample == DIRECT and self.agrees_to_direct is False)
 
 
-def present_people(study: Study) -> list[Alike]:
-    """Everybody who has not withdrawn, in one pass over the table: all counts come from these few rows."""
-    alike = ("step", "subsample", "arm", "agrees_to_direct", "consented_on", "finished_on", "counted")
-    return [Alike(*row) for row in Participant.objects.filter(study=study).values_list(*alike).annotate(Count("pk"))]
+def alike_among(people: QuerySet[Participant]) -> Counter[Alike]:
+    """How many of these people are alike, in one pass over them."""
+    columns = ("protocol__version", "step", "subsample", "arm", "agrees_to_direct", "is_bot")
+    return Counter({Alike(*row): number for *row, number in people.values_list(*columns).annotate(Count("pk")).order_by()})
+
+
+def present_people(study: Study) -> Counter[Alike]:
+    """Everybody who has not withdrawn, one by one."""
+    return alike_among(Participant.objects.filter(study=study))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,16 +69,19 @@ class Counts:
 
 
 def exact_counts(study: Study) -> Counts:
-    """The counts as of this moment, which nobody is shown while the study runs."""
-    return counts_of(study, present_people(study))
+    """The counts as of this moment, which nobody is shown while the study runs; of every single person, so it takes its time."""
+    present = present_people(study)
+    return counts_of(study, present, present=present.total(), assigned=taken_lines(study))
 
 
-def comers(study: Study) -> int:
-    """Everybody who was asked for their consent and decided: `Counts.comers`, for less work."""
+def comers(study: Study, *, present: int | None = None) -> int:
+    """Everybody who was asked for their consent and decided: `Counts.comers`, for less work; for still less where somebody has counted who
+    is `present`.
+    """
     decided = (CounterKind.DECLINED, CounterKind.WITHDREW, CounterKind.EXCLUDED)
     gone = ShardedCounter.objects.filter(study=study, kind__in=decided).aggregate(Sum("count", default=0))["count__sum"]
     departed = AttritionCount.objects.filter(study=study).aggregate(Sum("count", default=0))["count__sum"]
-    return int(Participant.objects.filter(study=study).count() + gone + departed)
+    return int((Participant.objects.filter(study=study).count() if present is None else present) + gone + departed)
 
 
 def withdrawals(study: Study) -> int:
@@ -85,29 +90,27 @@ def withdrawals(study: Study) -> int:
     return int(counted.aggregate(Sum("count", default=0))["count__sum"])
 
 
-def counts_of(study: Study, present: Iterable[Alike]) -> Counts:
-    """The counts in which these people have watched and answered; all who are stored have consented."""
+def taken_lines(study: Study) -> Counter[tuple[str, str]]:
+    """How many lines of the lists are taken, by subsample and arm."""
+    taken = study.allocation_slots.filter(status=SlotStatus.TAKEN).values_list("subsample", "arm")
+    return Counter({(subsample, arm): lines for subsample, arm, lines in taken.annotate(Count("pk")).order_by()})
+
+
+def counts_of(study: Study, alike: Mapping[Alike, int], *, present: int, assigned: Counter[tuple[str, str]]) -> Counts:
+    """The counts in which these people have watched and answered. `present` are all who are stored; they have consented."""
     counted = dict(ShardedCounter.objects.filter(study=study).values_list("kind").annotate(Sum("count")))
-    assigned = Counter(
-        {
-            (subsample, arm): count
-            for subsample, arm, count in study.allocation_slots.filter(status=SlotStatus.TAKEN)
-            .values_list("subsample", "arm")
-            .annotate(Count("pk"))
-        }
-    )
     departed = AttritionCount.objects.filter(study=study).values_list("step", "subsample", "arm", "count")
     finished, watched, gone = Counter[tuple[str, str]](), Counter[tuple[str, str]](), 0
     for step, subsample, arm, people in departed:
         gone += people
         watched[subsample, arm] += people if step in PAST_THE_LECTURE else 0
-    for alike in present:
-        watched[alike.subsample, alike.arm] += alike.people if alike.step in PAST_THE_LECTURE else 0
-        finished[alike.subsample, alike.arm] += alike.people if alike.answered else 0
+    for one, people in alike.items():
+        watched[one.subsample, one.arm] += people if one.step in PAST_THE_LECTURE else 0
+        finished[one.subsample, one.arm] += people if one.answered else 0
     withdrew, excluded = counted.get(CounterKind.WITHDREW, 0), counted.get(CounterKind.EXCLUDED, 0)
     return Counts(
         declined=counted.get(CounterKind.DECLINED, 0),
-        consented=Participant.objects.filter(study=study).count() + withdrew + gone + excluded,
+        consented=present + withdrew + gone + excluded,
         assigned=assigned.total(),
         finished=finished.total(),
         withdrew=withdrew,
@@ -131,11 +134,11 @@ class ConsentCount:
     withdrew: int
 
 
-def exact_consent_counts(study: Study) -> list[ConsentCount]:
-    """Counts per version about which anybody decided; such a version can never be changed."""
-    present = dict(
-        Participant.objects.filter(study=study).values_list("protocol__version").annotate(Count("pk")).order_by("protocol__version")
-    )
+def exact_consent_counts(study: Study, alike: Mapping[Alike, int] | None = None) -> list[ConsentCount]:
+    """Counts per version about which anybody decided; such a version can never be changed. `alike` saves the count of everybody present."""
+    present = Counter[int]()
+    for one, people in (present_people(study) if alike is None else alike).items():
+        present[one.version] += people
     counted = {
         (version, kind): count
         for version, kind, count in ShardedCounter.objects.filter(study=study).values_list("version", "kind").annotate(Sum("count"))

@@ -11,6 +11,8 @@ answers_changed = Signal()
 counted_people_changed = Signal()
 # Sent inside the transaction that counts everybody, because nobody comes any more, with `study_id`.
 everyone_counted = Signal()
+# Sent after the numbers of people on their way were renewed, with `study_id`.
+numbers_renewed = Signal()
 # Sent when a study is closed, inside the transaction that closes it, with `study_id`.
 study_closed = Signal()
 # Sent in the transaction that begins to delete a study's operational data, with `study_id`: stop work that uses them, keep no copy.

@@ -11,7 +11,7 @@ from jobs.registry import job, routine
 from surveys.allocation.drawing import draw_lines, use_lists
 from surveys.allocation.services import draw_lists_ahead
 from surveys.batches.order_of_arrival import forget_order_of_days, forget_recent_order
-from surveys.batches.services import ORDER_OF_DAYS, show_who_is_on_the_way
+from surveys.batches.services import ORDER_OF_DAYS, check_counts, show_who_is_on_the_way
 from surveys.classroom.services import delete_rooms_of_earlier_days
 from surveys.errors import SurveyError
 from surveys.models import RUNNING, BotRun, ListDrawing, Study, StudyStatus
@@ -73,6 +73,12 @@ def renew_shown_numbers() -> None:
     """Renew the numbers of people on their way, of studies to which enough people have come."""
     for study in Study.objects.filter(status__in=RUNNING):
         show_who_is_on_the_way(study)
+
+
+@routine(kind="kept_counts", every=DAILY)
+def compare_counts() -> None:
+    """Count everybody again and compare, which no page does; after an upgrade, count those for the first time who came before."""
+    check_counts()
 
 
 @routine(kind="lists_ahead", every=timedelta(minutes=1), queue=Queue.FIRST)

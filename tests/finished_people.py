@@ -10,7 +10,7 @@ from typing import Any
 from analysis.models import Run, RunKind, RunStatus
 from analysis.runs import runner
 from candor.designs.categories import TRUTH
-from surveys.batches.services import keep_shown_numbers
+from surveys.batches.services import count_again, keep_shown_numbers
 from surveys.models import AllocationSlot, CategoryResponse, Participant, Response, SlotStatus, Step, Study
 from surveys.protocols import protocol_in_force
 from surveys.questions.sections import SECTION
@@ -29,11 +29,13 @@ DAYS = 10
 def count_everybody(study: Study) -> None:
     """As if whole batches had let everybody into the shown numbers, exactly: for tests of what is shown, not of when."""
     Participant.objects.filter(study=study).update(counted=True)
+    count_again(study)
     keep_shown_numbers(study, shown_as=int)
 
 
 def compute(study: Study, *kinds: RunKind) -> dict[str, Any]:
-    """Compute results of these kinds, or of all, from the stored answers; return those of the last kind."""
+    """Compute results of these kinds, or of all, from the answers that a test has stored or changed; return those of the last kind."""
+    count_again(study)
     for kind in kinds or RunKind:
         runner.queue_run(study.pk, kind=kind)
         queued = Run.objects.get(study=study, kind=kind, status=RunStatus.QUEUED)

@@ -1,4 +1,4 @@
-"""A study's answers as the methods take them: counts from the database, and rows only where background answers are needed."""
+"""A study's answers as the methods take them: counts as they are kept, and rows only where background answers are needed."""
 
 import io
 import json
@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 import numpy as np
-from django.db.models import Case, Count, Max, Value, When
+from django.db.models import Case, Max, Value, When
 from numpy.typing import NDArray
 
 from analysis.answers.background import Covariates, covariates_of
+from surveys.batches.tally import tally_of
 from surveys.definition import DIRECT, StudyDefinition
-from surveys.models import AttritionCount, CategoryResponse, Participant, Response, Step, Study
+from surveys.models import AttritionCount, CategoryResponse, Participant, Step, Study
 from surveys.questions.sections import SECTION
 
 NOT_REPORTED = -1
@@ -23,33 +24,26 @@ def cell_counts(study: Study, definition: StudyDefinition, *, only_who_agreed_to
 
     Counts people of whole batches who answered with the die; on request only those who had agreed to be asked directly.
     """
-    arms = {arm.name: index for index, arm in enumerate(definition.arms)}
-    subsamples = {name: index for index, name in enumerate(definition.die.subsamples)}
-    counts = {question.name: np.zeros((len(arms), len(subsamples), 2), dtype=np.int64) for question in definition.yes_no_questions}
-    responses = Response.objects.filter(participant__study=study, participant__step=Step.FINISHED, participant__counted=True)
-    rows = (
-        (responses.filter(participant__agrees_to_direct=True) if only_who_agreed_to_direct else responses)
-        .values_list("question", "participant__arm", "participant__subsample", "reported_yes")
-        .annotate(Count("pk"))
-    )
-    for question, arm, subsample, yes, count in rows:
-        counts[question][arms[arm], subsamples[subsample], int(yes)] = count
-    return counts
+    questions = {question.name: 2 for question in definition.yes_no_questions}
+    return _reported(study, definition, questions, only_who_agreed_to_direct=only_who_agreed_to_direct)
 
 
 def category_counts(study: Study, definition: StudyDefinition, *, only_who_agreed_to_direct: bool = False) -> dict[str, NDArray[np.int64]]:
     """Per question with categories the same, shape (arms, subsamples, categories), in the order of the definition."""
+    questions = {question.name: len(question.categories) for question in definition.category_questions}
+    return _reported(study, definition, questions, only_who_agreed_to_direct=only_who_agreed_to_direct)
+
+
+def _reported(
+    study: Study, definition: StudyDefinition, questions: dict[str, int], *, only_who_agreed_to_direct: bool
+) -> dict[str, NDArray[np.int64]]:
+    """The kept counts of these questions, which have so many answers."""
     arms = {arm.name: index for index, arm in enumerate(definition.arms)}
     subsamples = {name: index for index, name in enumerate(definition.die.subsamples)}
-    shape = (len(arms), len(subsamples))
-    counts = {one.name: np.zeros((*shape, len(one.categories)), dtype=np.int64) for one in definition.category_questions}
-    if not counts:
-        return counts
-    responses = CategoryResponse.objects.filter(participant__study=study, participant__step=Step.FINISHED, participant__counted=True)
-    responses = responses.filter(participant__agrees_to_direct=True) if only_who_agreed_to_direct else responses
-    rows = responses.values_list("question", "participant__arm", "participant__subsample", "category").annotate(Count("pk"))
-    for question, arm, subsample, category, count in rows:
-        counts[question][arms[arm], subsamples[subsample], category] = count
+    counts = {name: np.zeros((len(arms), len(subsamples), answers), dtype=np.int64) for name, answers in questions.items()}
+    for one, people in tally_of(study.pk).answers.items() if counts else ():
+        if one.question in counts and (one.agreed or not only_who_agreed_to_direct):
+            counts[one.question][arms[one.arm], subsamples[one.subsample], one.answer] += people
     return counts
 
 
@@ -60,7 +54,7 @@ def assigned_counts(study: Study, definition: StudyDefinition) -> NDArray[np.int
     arms = {arm.name: index for index, arm in enumerate(definition.arms)}
     subsamples = {name: index for index, name in enumerate(definition.die.subsamples)}
     counts = np.zeros((len(arms), len(subsamples)), dtype=np.int64)
-    present = Participant.objects.filter(study=study, counted=True).values_list("arm", "subsample").annotate(Count("pk"))
+    present = ((one.arm, one.subsample, people) for one, people in tally_of(study.pk).people.items())
     departed = AttritionCount.objects.filter(study=study).values_list("arm", "subsample", "count")
     for arm, subsample, count in (*present, *departed):
         if arm and subsample != DIRECT:

@@ -5,6 +5,8 @@ those few said. With the die that is harmless; without it, only how many people 
 in a rehearsal, which only bots answer.
 """
 
+from collections import Counter
+
 import numpy as np
 from django.db.models import Count
 from numpy.typing import NDArray
@@ -12,8 +14,9 @@ from numpy.typing import NDArray
 from analysis.answers.datasets import category_counts, cell_counts
 from analysis.selectors import latest_results
 from analysis.stored_results import DirectGroup, DirectOutcome, read_results
+from surveys.batches.tally import tally_of
 from surveys.definition import DIRECT, StudyDefinition
-from surveys.models import ENDED, DirectAnswer, Participant, Step, Study
+from surveys.models import ENDED, DirectAnswer, Step, Study
 
 Counts = dict[str, NDArray[np.int64]]
 
@@ -26,8 +29,9 @@ def direct_results(study: Study, definition: StudyDefinition) -> DirectGroup:
     from candor.categories.direct import direct_comparisons  # SciPy, which web processes can do without
     from candor.estimators.direct_comparison import SMALLEST_CELL, direct_comparison
 
-    drawn = Participant.objects.filter(study=study, subsample=DIRECT, step=Step.FINISHED, counted=True)
-    agreed = dict(drawn.values_list("agrees_to_direct").annotate(Count("pk")))
+    agreed = Counter[bool | None]()
+    for one, people in tally_of(study.pk).people.items():
+        agreed[one.agrees_to_direct] += people if one.subsample == DIRECT and one.step == Step.FINISHED else 0
     outcomes = []
     ended = study.status in ENDED
     if (ended or study.rehearsal_of_id is not None) and study.forgotten_on is None:  # bots have nothing to hide
@@ -42,8 +46,8 @@ def direct_results(study: Study, definition: StudyDefinition) -> DirectGroup:
             else:
                 outcomes.append(DirectOutcome.of(direct_comparison(*both, design=design), question=question.name))
     return DirectGroup(
-        asked=agreed.get(True, 0),
-        drawn_but_refused=agreed.get(False, 0),
+        asked=agreed[True],
+        drawn_but_refused=agreed[False],
         ended=ended,
         smallest_cell=SMALLEST_CELL,
         outcomes=tuple(outcomes),

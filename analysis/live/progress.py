@@ -1,8 +1,7 @@
-"""The progress of a study: participants by stage and by day, and the time left. SQL aggregates, never rows."""
+"""The progress of a study: participants by stage and by day, and the time left. Kept counts, never rows."""
 
 import math
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 
@@ -11,7 +10,8 @@ from django.utils import timezone
 from candor.estimators.sample_ratio import SampleRatio, sample_ratio
 from surveys.batches.rules import LEAST
 from surveys.batches.selectors import counted_people, shown_counts
-from surveys.counts import Alike, Counts
+from surveys.batches.tally import Tally
+from surveys.counts import Counts
 from surveys.definition import StudyDefinition
 from surveys.models import ENDED, ArmState, Study, StudyStatus
 
@@ -117,18 +117,12 @@ def days_left(days: tuple[DayCount, ...], *, planned: int, today: date) -> int |
     return math.ceil((planned - days[-1].finished_so_far) * length / recent) if recent else None
 
 
-def days_of(counted: Iterable[Alike]) -> tuple[DayCount, ...]:
+def days_of(counted: Tally) -> tuple[DayCount, ...]:
     """The days on which the sums of people who agreed or answered have grown by another step of `LEAST`.
 
     Otherwise the day whose number moves with a batch, or at the end, would tell when single people came.
     """
-    consented: Counter[date] = Counter()
-    finished: Counter[date] = Counter()
-    for alike in counted:
-        if alike.consented_on is not None:
-            consented[alike.consented_on] += alike.people
-            if alike.finished_on is not None and alike.answered:
-                finished[alike.finished_on] += alike.people
+    consented, finished = counted.agreed_on, counted.answered_on
     days: list[DayCount] = []
     agreed, answered, last = 0, 0, (0, 0)
     for day in sorted(consented | finished):

@@ -16,6 +16,7 @@ from analysis.answers.datasets import People, assigned_counts, cell_counts, peop
 from analysis.answers.direct_results import direct_results
 from analysis.answers.subgroups import subgroups_of
 from analysis.models import Chunk, Run, RunKind, RunStatus
+from analysis.news.announcing import announce
 from analysis.runs.low_priority import at_low_priority
 from analysis.runs.planned_tests import families_found, margins_found
 from analysis.stored_results import Balance, NotYet, QuestionEstimate, Results, document_of, read_results
@@ -242,6 +243,7 @@ def end_unfinished(study_id: int, *, kind: RunKind, status: RunStatus) -> bool:
 def tell(run: Run) -> None:
     """Tell the outbox that there are new results and, for quick ones, whether the planned number is reached."""
     emit(run.study_id, Event.RESULTS_UPDATED)
+    announce(run.study_id)
     if run.kind != RunKind.FIRST_RESULTS or run.study.protocol_id is None:
         return
     if (run.n or 0) >= protocol_at_launch(run.study).definition.planned_with_die:

@@ -16,7 +16,18 @@ from django.db import OperationalError, connection, models, transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from surveys.models import CategoryResponse, CreditBook, DirectAnswer, EntryBook, EntryCode, PanelMember, Participant, Response, WayNumbers
+from surveys.models import (
+    CategoryResponse,
+    CreditBook,
+    DirectAnswer,
+    EntryBook,
+    EntryCode,
+    KeptCounts,
+    PanelMember,
+    Participant,
+    Response,
+    WayNumbers,
+)
 
 PATIENCE = "2s"
 """How long a rewrite waits for a lock at most."""
@@ -27,13 +38,13 @@ ANSWERS: tuple[type[models.Model], ...] = (Response, CategoryResponse, DirectAns
 WITH_PEOPLE: Mapping[type[models.Model], str] = {Participant: "id"} | dict.fromkeys(ANSWERS, "participant_id")
 TABLES: tuple[type[models.Model], ...] = (Participant, *ANSWERS, EntryCode, PanelMember)
 Kept = TypeVar("Kept", bound=models.Model)
-CLEANED: tuple[type[models.Model], ...] = (*TABLES, EntryBook, CreditBook, WayNumbers)
+CLEANED: tuple[type[models.Model], ...] = (*TABLES, EntryBook, CreditBook, WayNumbers, KeptCounts)
 """Tables whose old versions of rows are overwritten, which PostgreSQL lets their owner do."""
 
 
 def lay_anew(people: Sequence[UUID]) -> None:
     """Write the rows of these people and of their answers again, in the order of random keys. Call it with their rows locked."""
-    for keys in _parts(people):
+    for keys in parts(people):
         for model, column in WITH_PEOPLE.items():
             _write_again(model, column, keys)
 
@@ -86,11 +97,12 @@ def _held(rows: "QuerySet[Kept]") -> list[UUID]:
 
 
 def _lay_all_anew(model: type[models.Model], study: int) -> None:
-    for keys in _parts(_held(model._default_manager.filter(study=study))):
+    for keys in parts(_held(model._default_manager.filter(study=study))):
         _write_again(model, "id", keys)
 
 
-def _parts(keys: Sequence[UUID]) -> Iterator[Sequence[UUID]]:
+def parts(keys: Sequence[UUID]) -> Iterator[Sequence[UUID]]:
+    """These keys, so many at a time as one statement takes."""
     return (keys[start : start + AT_ONCE] for start in range(0, len(keys), AT_ONCE))
 
 

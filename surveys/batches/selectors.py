@@ -1,7 +1,7 @@
 """The people who wait for the next batch, and the numbers that everybody is shown meanwhile."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,12 +9,15 @@ from django.db import connection
 from django.db.models import Count, Q, QuerySet
 
 from surveys.batches import rules
-from surveys.counts import Alike, ConsentCount, Counts, counts_of, exact_consent_counts, present_people, withdrawals
+from surveys.batches.tally import Tally, not_counted, read, tally_of, waiting_or_on_their_way
+from surveys.counts import Alike, ConsentCount, Counts, counts_of, exact_consent_counts, taken_lines, withdrawals
 from surveys.definition import DIRECT
-from surveys.models import ENDED, RUNNING, BotRun, BotRunStatus, Participant, ShownNumbers, Step, Study
+from surveys.models import ENDED, RUNNING, BotRun, BotRunStatus, KeptCounts, Participant, ShownNumbers, Step, Study
 from surveys.protocols import frozen_protocol, protocol_in_force
 from surveys.questions.sections import SECTION
 
+AT_THE_END = "at_the_end"
+"""The mark of shown numbers that were kept when nobody came any more: they are exact."""
 GROUP = ("subsample", "arm", "answered", "is_bot")
 """The columns that tell one group of a batch from another. Bots and people never fill up each other's groups."""
 REFUSED = Q(subsample=DIRECT, agrees_to_direct=False)
@@ -54,39 +57,48 @@ class BatchProgress:
         return min(max(self.people - (self.until_next or 0), 0), self.people)
 
 
-def counted_people(study: Study) -> list[Alike]:
+def counted_people(study: Study) -> Tally:
     """The people of whole batches, from whom everything is computed that depends on participants."""
-    return [alike for alike in present_people(study) if alike.counted]
+    return tally_of(study.pk)
 
 
-def shown_counts(study: Study, counted: Iterable[Alike] | None = None) -> Counts | None:
+def shown_counts(study: Study, counted: Tally | None = None) -> Counts | None:
     """The counts as everybody sees them; None between the withdrawal of a counted person and the next batch.
 
-    While the study runs, finished people are those of whole batches; all others are as `show_who_is_on_the_way` last left them. `counted`
-    saves the query of `counted_people` for callers that already made it.
+    While the study runs, finished people are those of whole batches; all others are as `show_who_is_on_the_way` last left them, or as many
+    as have finished where that was long ago. `counted` saves the query of `counted_people` for callers that already made it.
     """
     if study.status in RUNNING and study.numbers_withheld:
         return None
     counted = counted_people(study) if counted is None else counted
     numbers = _numbers(study)
     if study.status in ENDED:
-        exact = counts_of(study, counted)
-        # As at the end: a withdrawal on the way would move single groups by a few people.
-        watched = _by_group(numbers.get("watched_by_group", ())) or exact.watched_by_group
-        withdrew = _withdrew(exact.withdrew, at_the_end=numbers.get("withdrew", 0))
-        failed = rules.in_steps(exact.attention_failed)  # a count of background answers, which no release need have
-        return replace(exact, withdrew=withdrew, attention_failed=failed, watched_by_group=watched)
+        return _counts_at_the_end(study, counted, numbers)
     finished: Counter[tuple[str, str]] = Counter()
-    for alike in counted:
-        finished[alike.subsample, alike.arm] += alike.people if alike.answered else 0
+    for alike, people in counted.people.items():
+        finished[alike.subsample, alike.arm] += people if alike.answered else 0
     watched, assigned = (_by_group(numbers.get(name, ())) for name in ("watched_by_group", "assigned_by_group"))
+    totals = {name: numbers.get(name, 0) for name in TOTALS}
+    totals |= {name: max(totals[name], finished.total()) for name in ("consented", "assigned")}
     return Counts(
-        **{name: numbers.get(name, 0) for name in TOTALS},
+        **totals,
         finished=finished.total(),
         assigned_by_group=assigned | finished,  # somebody who withdrew unseen has watched no more, which may lower the step
         watched_by_group=watched | finished,
         finished_by_group=finished,
     )
+
+
+def _counts_at_the_end(study: Study, counted: Tally, numbers: dict[str, Any]) -> Counts:
+    """The counts after the end. Nobody takes a line any more, so that lines stay as they were counted then."""
+    present = counted.people.total() + sum(people.count() for people in not_counted(study.pk))
+    assigned = _by_group(numbers["assigned_by_group"]) if numbers.get(AT_THE_END) else taken_lines(study)
+    exact = counts_of(study, counted.people, present=present, assigned=assigned)
+    # As at the end: a withdrawal on the way would move single groups by a few people.
+    watched = _by_group(numbers.get("watched_by_group", ())) or exact.watched_by_group
+    withdrew = _withdrew(exact.withdrew, at_the_end=numbers.get("withdrew", 0))
+    failed = rules.in_steps(exact.attention_failed)  # a count of background answers, which no release need have
+    return replace(exact, withdrew=withdrew, attention_failed=failed, watched_by_group=watched)
 
 
 def people_in_tens() -> dict[str, dict[str, int]]:
@@ -98,11 +110,18 @@ def people_in_tens() -> dict[str, dict[str, int]]:
     running = Study.objects.filter(status__in=RUNNING, rehearsal_of=None)
     kept = running.values_list("slug", "shown_numbers__numbers")
     found = {slug: {step: int((numbers or {}).get(step, 0)) for step in TOTALS} | {"finished": 0} for slug, numbers in kept}
-    counted = Participant.objects.filter(study__in=running, step=Step.FINISHED, counted=True).annotate(answered=~REFUSED)
-    for group in counted.values("study__slug", *GROUP).annotate(people=Count("pk")).order_by():
-        if group["answered"]:
-            found[group["study__slug"]]["finished"] += -(-group["people"] // rules.LEAST) * rules.LEAST
+    for slug, tally in _tallies(running):
+        for (_subsample, _arm, answered, _is_bot), people in tally.groups().items():
+            if answered:
+                found[slug]["finished"] += -(-people // rules.LEAST) * rules.LEAST
     return found
+
+
+def _tallies(studies: QuerySet[Study]) -> Iterator[tuple[str, Tally]]:
+    """The counted people of each study, in one query for all whose counts are kept."""
+    kept = {row.study_id: read(row) for row in KeptCounts.objects.filter(study__in=studies, changes__gt=0)}
+    for key, slug in studies.values_list("pk", "slug"):
+        yield slug, kept.get(key) or tally_of(key)
 
 
 def version_of_shown_numbers(study: Study) -> tuple[object, ...]:
@@ -110,7 +129,7 @@ def version_of_shown_numbers(study: Study) -> tuple[object, ...]:
     shown = ShownNumbers.objects.filter(study=study).values_list("version", "numbers").first()
     version, numbers = shown or (0, {})
     withdrew = _withdrew(withdrawals(study), at_the_end=numbers.get("withdrew", 0)) if study.status in ENDED else 0
-    return study.status, study.numbers_withheld, study.forgotten_on, version, withdrew
+    return str(study.status), study.numbers_withheld, study.forgotten_on, version, withdrew
 
 
 def consent_counts(study: Study) -> list[ConsentCount]:
@@ -121,8 +140,13 @@ def consent_counts(study: Study) -> list[ConsentCount]:
     nobody = ConsentCount(version=0, agreed=0, declined=0, withdrew=0)
     return [
         replace(one, withdrew=_withdrew(one.withdrew, at_the_end=before.get(one.version, nobody).withdrew))
-        for one in exact_consent_counts(study)
+        for one in exact_consent_counts(study, everybody(study))
     ]
+
+
+def everybody(study: Study) -> Counter[Alike]:
+    """All who are present: those in the shown numbers, as they are kept, and all others one by one."""
+    return counted_people(study).people + waiting_or_on_their_way(study.pk)
 
 
 def ways_shown(study: Study) -> dict[str, dict[str, int]]:
@@ -199,13 +223,12 @@ def batch_progress(study: Study) -> BatchProgress:
     runs = study.status in RUNNING and not nobody_comes_any_more(study)
     waiting, left_over = _waiting(study.pk)
     needed = _completes(study, left_over=left_over) if runs else left_over
-    answered = finished_people(study.pk, counted=True).exclude(REFUSED)
     return BatchProgress(
         until_next=max(needed - waiting, 0) if runs else None,
         people=needed - left_over,
         withheld=study.status in RUNNING and study.numbers_withheld,
-        held_back=ended and Participant.objects.filter(study=study, counted=False).exists(),
-        too_few=ended and answered.values("pk")[: rules.LEAST].count() < rules.LEAST,
+        held_back=ended and any(people.exists() for people in not_counted(study.pk)),
+        too_few=ended and counted_people(study).answered < rules.LEAST,
     )
 
 

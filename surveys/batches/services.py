@@ -1,8 +1,10 @@
 """Moving people into the numbers that are shown, and out of them again."""
 
+import logging
 import secrets
-from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
 from uuid import UUID
 
 from django.db import transaction
@@ -10,25 +12,46 @@ from django.db.models import F, QuerySet
 
 from jobs.tasks import send_now
 from surveys.batches import rules
-from surveys.batches.order_of_arrival import forget_what_was_overwritten, lay_anew
+from surveys.batches.order_of_arrival import forget_what_was_overwritten, lay_anew, parts
 from surveys.batches.selectors import (
+    AT_THE_END,
     GROUP,
     TOTALS,
     batch_is_complete,
     by_group,
+    everybody,
     finished_people,
     group_of,
     nobody_comes_any_more,
     waiting_people,
 )
-from surveys.counts import comers, exact_consent_counts, exact_counts
-from surveys.events import everyone_counted
+from surveys.batches.tally import (
+    Tally,
+    counted,
+    counted_lines,
+    differences,
+    kept_lines,
+    kept_tally,
+    lines_by_group,
+    not_counted,
+    read,
+    taken_until,
+    tally_of,
+    written_lines,
+)
+from surveys.counts import comers, counts_of, exact_consent_counts, taken_lines
+from surveys.events import everyone_counted, numbers_renewed
 from surveys.lifecycle.steps import locked
-from surveys.models import RUNNING, Participant, ShownNumbers, Study, WayNumbers
+from surveys.models import RUNNING, KeptCounts, Participant, ShownNumbers, Study, WayNumbers
 
 ORDER_OF_DAYS = "order_of_days"
 """The kind of work that gives all rows of a study one age."""
+ATTEMPTS = 3
+"""How often the counts of a study are compared before its batches are found to come too fast."""
+MANY_ON_THEIR_WAY = 5000
+"""With more people who have not finished, a batch leaves it to the next minute to count them: people wait for its numbers."""
 entropy = secrets.SystemRandom()
+logger = logging.getLogger(__name__)
 
 
 @transaction.atomic
@@ -49,16 +72,21 @@ def count_next_batch(study: Study) -> bool:
     # So many wait again that whole tens stay, which hides who withdrew since the last batch. They are no part of this one, so that they
     # cannot make up for each other.
     again = []
-    for group, people in by_group(finished_people(study.pk, counted=True)).items():
+    for group, people in tally_of(study.pk).groups().items():
         if too_many := people % rules.LEAST:
-            counted = finished_people(study.pk, counted=True).filter(**_of(group))
-            free = counted.select_for_update(skip_locked=True, of=("self",))
+            alike = finished_people(study.pk, counted=True).filter(**_of(group))
+            free = alike.select_for_update(skip_locked=True, of=("self",))
             again += list(free.order_by("?").values_list("pk", flat=True)[:too_many])
-    _count(batch)
-    _count(again, counted=False)
+    _count(study.pk, batch)
+    _count(study.pk, again, shown=False)
     lay_anew(batch + again)
     Study.objects.filter(pk=study.pk).update(numbers_withheld=False)
-    keep_shown_numbers(study, left_over=waiting_people(study.pk).count())
+    left_over = waiting_people(study.pk).count()
+    if _many_are_on_their_way(study):
+        ShownNumbers.objects.update_or_create(study=study, defaults={"left_over": left_over})
+        _show_others(study)
+    else:
+        keep_shown_numbers(study, left_over=left_over)
     transaction.on_commit(forget_what_was_overwritten)
     return True
 
@@ -76,11 +104,11 @@ def count_everyone(study: Study) -> None:
     """
     study = locked(study)
     if nobody_comes_any_more(study):
-        shown = by_group(finished_people(study.pk, counted=True))
+        shown = tally_of(study.pk).groups()
         few = [group for group, people in by_group(waiting_people(study.pk)).items() if people < rules.LEAST and shown.get(group)]
         held_back = [key for group in few for key in waiting_people(study.pk).filter(**_of(group)).values_list("pk", flat=True)]
-        everybody = Participant.objects.filter(study=study, counted=False)
-        _count(list(everybody.exclude(pk__in=held_back).values_list("pk", flat=True)))
+        others = Participant.objects.filter(study=study, counted=False)
+        _count(study.pk, list(others.exclude(pk__in=held_back).values_list("pk", flat=True)))
         Study.objects.filter(pk=study.pk).update(numbers_withheld=False)
         keep_shown_numbers(study, left_over=0, shown_as=int)
         everyone_counted.send(sender=Study, study_id=study.pk)
@@ -95,15 +123,15 @@ def hide_withdrawal(study: Study, *, withdrawn: Participant) -> None:
     """
     rows = group_of(withdrawn).select_for_update(skip_locked=True, of=("self",))
     alike = list(rows.values_list("pk", "counted"))
-    counted, held = [key for key, is_counted in alike if is_counted], [key for key, is_counted in alike if not is_counted]
+    shown, held = [key for key, is_counted in alike if is_counted], [key for key, is_counted in alike if not is_counted]
     wanted = rules.held_back_after(len(held))
-    if len(counted) + len(held) < wanted + rules.LEAST:
-        _count(counted, counted=False)
+    if len(shown) + len(held) < wanted + rules.LEAST:
+        _count(study.pk, shown, shown=False)
         _show_others(study)
         return
-    drawn = entropy.sample(counted, min(wanted, len(counted)))
-    _count(held)
-    _count(drawn, counted=False)
+    drawn = entropy.sample(shown, min(wanted, len(shown)))
+    _count(study.pk, held)
+    _count(study.pk, drawn, shown=False)
     _show_others(study)
 
 
@@ -113,23 +141,28 @@ def show_who_is_on_the_way(study: Study) -> bool:
     The moment depends on the number of comers alone: otherwise a number that moves would name the person who moved it.
     """
     shown = ShownNumbers.objects.filter(study=study).values_list("comers", flat=True).first() or 0
-    if study.status not in RUNNING or comers(study) < shown + rules.LEAST:
+    if study.status not in RUNNING or comers(study, present=_present(study)) < shown + rules.LEAST:
         return False
     keep_shown_numbers(study)
+    numbers_renewed.send(sender=Study, study_id=study.pk)
     return True
 
 
 def keep_shown_numbers(study: Study, *, shown_as: Callable[[int], int] = rules.in_steps, **values: int) -> None:
     """Keep the numbers to be shown from now on."""
-    exact = exact_counts(study)
+    present, at_the_end = everybody(study), shown_as is int
+    exact = counts_of(study, present, present=present.total(), assigned=taken_lines(study) if at_the_end else _taken_so_far(study))
     numbers: dict[str, object] = {name: shown_as(getattr(exact, name)) for name in TOTALS}
+    if at_the_end:
+        numbers[AT_THE_END] = True
     for name in ("assigned_by_group", "watched_by_group"):
         numbers[name] = [[*group, shown_as(people)] for group, people in getattr(exact, name).items()]
     numbers["versions"] = [
-        [one.version, *(shown_as(people) for people in (one.agreed, one.declined, one.withdrew))] for one in exact_consent_counts(study)
+        [one.version, *(shown_as(people) for people in (one.agreed, one.declined, one.withdrew))]
+        for one in exact_consent_counts(study, present)
     ]
     ways = WayNumbers.objects.filter(study=study).values_list("counts", flat=True).first() or {}
-    in_tens = rules.in_tens if shown_as is int else rules.in_steps  # exact numbers of a small way would be about persons
+    in_tens = rules.in_tens if at_the_end else rules.in_steps  # exact numbers of a small way would be about persons
     numbers["ways"] = {way: {end: in_tens(people) for end, people in ends.items()} for way, ends in ways.items()}
     ShownNumbers.objects.update_or_create(study=study, defaults={"comers": exact.comers, "numbers": numbers, **values})
     _show_others(study)
@@ -153,5 +186,79 @@ def _of(group: Iterable[object]) -> dict[str, object]:
     return dict(zip(GROUP, group, strict=True))
 
 
-def _count(keys: Iterable[UUID], *, counted: bool = True) -> None:
-    Participant.objects.filter(pk__in=list(keys)).update(counted=counted)
+def _count(study_id: int, keys: Collection[UUID], *, shown: bool = True) -> None:
+    for part in parts(list(keys)):
+        with people_change(study_id, part):
+            Participant.objects.filter(pk__in=part).update(counted=shown)
+
+
+@contextmanager
+def people_change(study_id: int, keys: Collection[UUID]) -> Iterator[None]:
+    """Keep the counts in step while the block lets these people into the shown numbers or out of them, changes or deletes them.
+
+    Call it in a transaction that holds the people and the study. Only what it changes is counted, however many others there are.
+    """
+    before = counted(pk__in=list(keys))
+    yield
+    after = counted(pk__in=list(keys))
+    if before != after:
+        kept = kept_tally(study_id)
+        _keep(study_id, (kept and kept.changed(before=before, after=after)) or counted(study=study_id))
+
+
+def _keep(study_id: int, tally: Tally) -> None:
+    written = tally.written() | {"changes": F("changes") + 1}
+    if not KeptCounts.objects.filter(study=study_id).update(**written):
+        KeptCounts.objects.create(study_id=study_id, **tally.written(), changes=1)
+
+
+@transaction.atomic
+def count_again(study: Study) -> None:
+    """Keep counts made anew from the rows of people."""
+    study = locked(study)
+    _keep(study.pk, counted(study=study.pk))
+    KeptCounts.objects.filter(study=study.pk).update(lines=written_lines(counted_lines(study.pk, {})))
+
+
+def wrong_counts(study: Study) -> dict[str, int] | None:
+    """How many kept counts of each kind differ from what the rows of people tell. None: nothing is kept yet, or batches came all the time.
+
+    It holds no row, so that nobody waits: counts that were written meanwhile are compared again.
+    """
+    for _attempt in range(ATTEMPTS):
+        before = KeptCounts.objects.filter(study=study.pk, changes__gt=0).first()
+        if before is None:
+            return None
+        found = counted(study=study.pk)
+        if KeptCounts.objects.filter(study=study.pk, changes=before.changes).exists():
+            lines = kept_lines(study.pk)
+            return differences(read(before), found) | ({} if lines == taken_until(study.pk, lines) else {"lines": 1})
+    return None
+
+
+def check_counts() -> None:
+    """Compare the kept counts of all studies with the rows of people, and count again where they differ or where there are none."""
+    for study in Study.objects.filter(protocol__isnull=False).defer("definition"):
+        wrong = wrong_counts(study)
+        if wrong:
+            logger.error("The kept counts of %s were wrong and are counted again; please report this: %s", study.slug, ", ".join(wrong))
+        if wrong or not KeptCounts.objects.filter(study=study, changes__gt=0).exists():
+            count_again(study)
+
+
+def _many_are_on_their_way(study: Study) -> bool:
+    _waiting, unfinished = not_counted(study.pk)
+    return unfinished.values("pk")[: MANY_ON_THEIR_WAY + 1].count() > MANY_ON_THEIR_WAY
+
+
+def _present(study: Study) -> int:
+    return tally_of(study.pk).people.total() + sum(people.count() for people in not_counted(study.pk))
+
+
+def _taken_so_far(study: Study) -> Counter[tuple[str, str]]:
+    """The taken lines, of which only those are counted that are new."""
+    before = kept_lines(study.pk)
+    lines = counted_lines(study.pk, before)
+    if lines != before:
+        KeptCounts.objects.update_or_create(study=study, defaults={"lines": written_lines(lines)})
+    return lines_by_group(lines)

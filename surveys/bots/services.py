@@ -9,6 +9,8 @@ from datetime import date, timedelta
 from django.db import transaction
 
 from surveys.batches.order_of_arrival import lay_anew
+from surveys.batches.services import people_change
+from surveys.lifecycle.steps import locked
 from surveys.models import Participant, Study
 
 
@@ -28,6 +30,7 @@ def give_batch_a_day(study: Study, day: date, *, today: date) -> int:
     """Give `day` to the bots that were counted with the newest batch, who still have the day on which they walked; return how many."""
     bots = Participant.objects.select_for_update().filter(study=study, is_bot=True, counted=True, consented_on=today, finished_on=today)
     keys = list(bots.values_list("pk", flat=True))
-    Participant.objects.filter(pk__in=keys).update(consented_on=day, finished_on=day)
+    with people_change(locked(study).pk, keys):
+        Participant.objects.filter(pk__in=keys).update(consented_on=day, finished_on=day)
     lay_anew(keys)
     return len(keys)

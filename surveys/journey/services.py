@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 
 from surveys.allocation.services import has_room, take_slot
 from surveys.batches.order_of_arrival import forget_what_was_overwritten
-from surveys.batches.services import hide_withdrawal
+from surveys.batches.services import hide_withdrawal, people_change
 from surveys.definition import DIRECT
 from surveys.errors import (
     EntryRefusedError,
@@ -382,7 +382,8 @@ def _withdraw(study: Study, *, withdrawal_hash: str, panel_number: str) -> Recei
         results=participant.counted,
         backups_until=today + timedelta(days=settings.BACKUP_DAYS),
     )
-    participant.delete()
+    with people_change(study.pk, [participant.pk]):
+        participant.delete()
     count(study, CounterKind.WITHDREW, version=frozen_protocol(participant.protocol_id).version)
     if participant.counted:
         _forget_numbers_of(study, participant)

@@ -22,6 +22,7 @@ from surveys.models.participants import AttritionCount as AttritionCount
 from surveys.models.participants import CategoryResponse as CategoryResponse
 from surveys.models.participants import CounterKind as CounterKind
 from surveys.models.participants import DirectAnswer as DirectAnswer
+from surveys.models.participants import KeptCounts as KeptCounts
 from surveys.models.participants import Participant as Participant
 from surveys.models.participants import Response as Response
 from surveys.models.participants import ShardedCounter as ShardedCounter

@@ -56,6 +56,7 @@ class Participant(models.Model):
         indexes = (
             models.Index(fields=("study",), condition=models.Q(counted=False, finished_on__isnull=False), name="finished_and_not_counted"),
             models.Index(fields=("consented_on",), condition=models.Q(counted=False, finished_on=None), name="unfinished_by_day"),
+            models.Index(fields=("study",), condition=models.Q(counted=False, finished_on=None), name="unfinished_of_study"),
         )
         # Named, because `unique=True` makes a second index of the same column, for patterns, which nobody asks for.
         constraints = (
@@ -172,6 +173,26 @@ class ShownNumbers(models.Model):
 
     def __str__(self) -> str:
         return f"after {self.comers} people"
+
+
+class KeptCounts(models.Model):
+    """The counts of the people in the shown numbers, so that nothing counts them one by one.
+
+    They follow from the rows of these people, and are written with them: when a batch lets people in, and when one of them is deleted.
+    Nobody who comes writes here.
+    """
+
+    study = models.OneToOneField(Study, primary_key=True, on_delete=models.CASCADE, related_name="kept_counts")
+    people = models.JSONField(default=list, help_text="Version, step, subsample, arm, consent to be asked directly, bot, people; sorted.")
+    days = models.JSONField(default=dict, help_text="Day → how many agreed and answered on it, sorted.")
+    answers = models.JSONField(
+        default=list, help_text="Question, subsample, arm, consent to be asked directly, reported answer, people; sorted."
+    )
+    changes = models.PositiveIntegerField(default=0, help_text="How often they were written.")
+    lines = models.JSONField(default=dict, help_text="Stratum → the last line that is counted, and the lines taken until there.")
+
+    def __str__(self) -> str:
+        return f"written {self.changes} times"
 
 
 class AttritionCount(models.Model):

@@ -8,6 +8,7 @@ those who finished, which the die protects; and counts.
 from collections import Counter
 from collections.abc import Iterator
 from datetime import date
+from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Case, CharField, F, Q, When
@@ -20,6 +21,7 @@ from audit.selectors import entries_about
 from audit.services import record
 from surveys import actions
 from surveys.batches import rules
+from surveys.batches.services import people_change
 from surveys.definition import DIRECT
 from surveys.errors import TransitionError
 from surveys.events import operational_data_forgotten
@@ -140,6 +142,11 @@ def _forget_some_finished(study: Study) -> int:
     """
     finished = Participant.objects.filter(_identifiable(study), step=Step.FINISHED)
     keys = list(finished.select_for_update().values_list("pk", flat=True)[:CHUNK])
+    with people_change(locked(study).pk, keys):
+        return _strip(keys)
+
+
+def _strip(keys: list[UUID]) -> int:
     return Participant.objects.filter(pk__in=keys).update(
         background={},
         quiz={},
@@ -168,7 +175,9 @@ def _forget_some_unfinished(study: Study) -> int:
     for version, count in Counter(version for _key, version, *_rest in rows).items():
         counter, _created = ShardedCounter.objects.get_or_create(study=study, kind=CounterKind.UNFINISHED, version=version, shard=0)
         ShardedCounter.objects.filter(pk=counter.pk).update(count=F("count") + count)
-    Participant.objects.filter(pk__in=[key for key, *_rest in rows]).delete()
+    keys = [key for key, *_rest in rows]
+    with people_change(locked(study).pk, keys):
+        Participant.objects.filter(pk__in=keys).delete()
     return len(rows)
 
 

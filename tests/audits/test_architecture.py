@@ -22,7 +22,7 @@ from tests.releases import closed_study, started_release
 
 PRODUCTION = tuple(str(ROOT / folder) + "/" for folder in (LIBRARY, *APPLICATIONS))
 VIEW = "surveys/journey/views.py"
-ROOMS_OF_AN_ANSWER = 8
+ROOMS_OF_AN_ANSWER = 9
 ROOMS_OF_A_RELEASE = {"applications": 11, LIBRARY: 10}
 
 
@@ -51,7 +51,7 @@ def who_touches(table: str) -> Iterator[list[list[str]]]:
 
 
 @pytest.mark.django_db
-def test_an_answer_enters_at_most_eight_rooms_from_view_to_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_answer_enters_at_most_nine_rooms_from_view_to_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
     study, client = recruiting_study(), Client()
     walk(client, study, until="questions")
     estimated: list[list[str]] = []

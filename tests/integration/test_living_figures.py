@@ -9,6 +9,7 @@ from django.urls import reverse
 from lxml import etree
 
 from analysis.models import RunKind
+from surveys.batches.services import count_again, wrong_counts
 from surveys.bots.services import give_batch_a_day
 from surveys.models import Participant, Step, Study
 from tests.factories import logged_in, page_of, recruiting_study
@@ -126,7 +127,9 @@ def test_only_the_bots_of_a_counted_batch_get_its_simulated_day() -> None:
     Participant.objects.filter(pk__in=earlier).update(is_bot=True, consented_on=day, finished_on=day)
     Participant.objects.filter(pk__in=[*batch, *waiting]).update(is_bot=True)
     Participant.objects.filter(pk__in=waiting).update(counted=False)
+    count_again(study)
     others = set(Participant.objects.exclude(pk__in=batch).values_list("pk", "consented_on", "finished_on"))
     assert give_batch_a_day(study, day, today=today) == 10
+    assert wrong_counts(study) == {}
     assert set(Participant.objects.filter(pk__in=batch).values_list("consented_on", "finished_on")) == {(day, day)}
     assert set(Participant.objects.exclude(pk__in=batch).values_list("pk", "consented_on", "finished_on")) == others

@@ -133,6 +133,7 @@ def proxy(nginx_program: str, application: Web, tmp_path: Path) -> Iterator[Prox
         "listen 80;": f"listen 127.0.0.1:{plain_port};",
         "listen 443 ssl": f"listen 127.0.0.1:{port} ssl",
         "web:8000": f"127.0.0.1:{application.server_port}",
+        "push:8001": f"127.0.0.1:{application.server_port}",
         "/etc/nginx/certificates": str(certificates),
         "/srv/media": str(media),
         "/var/log/candor/access.log": str(log),

@@ -190,6 +190,8 @@ LARGEST_EPSILON = float(os.environ.get("LARGEST_EPSILON", "12"))
 """No study is launched whose answers lose more privacy than this, all questions together."""
 # Secret for the release signing key; defaults to SECRET_KEY. Before rotating SECRET_KEY, set this to its old value.
 RELEASE_SIGNING_SECRET = os.environ.get("RELEASE_SIGNING_SECRET", "")
+# Redis, where `manage.py push` hears of new results. None: open pages ask for themselves every few seconds.
+PUSH = None
 # The secret with which a monitoring program reads /metrics. Empty: there is no such page, and nothing is counted for it.
 METRICS_TOKEN = os.environ.get("METRICS_TOKEN", "")
 if METRICS_TOKEN and len(METRICS_TOKEN) < SHORTEST_TOKEN:

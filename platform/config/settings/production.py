@@ -45,6 +45,7 @@ REDIS = redis_address(
     sentinel_password=os.environ.get("REDIS_SENTINEL_PASSWORD", ""),
 )
 CACHES = {"default": {"BACKEND": "config.outages.cache.CacheThatFallsBack", **REDIS.cache(socket_connect_timeout=0.5, socket_timeout=1)}}
+PUSH = REDIS if os.environ.get("PUSH", "0") == "1" else None
 METRICS_PROCESSES = True
 STATIC_ROOT = VAR_DIR / "static"
 STORAGES = {

@@ -3,9 +3,14 @@
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, quote, unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
+
+if TYPE_CHECKING:
+    from redis import Redis
+    from redis.asyncio import Redis as AsynchronousRedis
 
 SCHEMES = {"redis": False, "rediss": True, "redis+sentinel": False, "rediss+sentinel": True}
 """Whether the connection is encrypted."""
@@ -52,6 +57,28 @@ class RedisAddress:
         if not self.service:
             return urls[0], {**timeouts}
         return ";".join(urls), {**timeouts, "master_name": self.service, "sentinel_kwargs": self._of_sentinels(**timeouts)}
+
+    def client(self, **timeouts: float) -> "Redis":
+        """For messages that neither the cache nor the queue carries."""
+        from redis import Redis, Sentinel
+
+        if not self.service:
+            return Redis.from_url(self.url, **self._of_server(**timeouts))
+        sentinels = Sentinel(self.hosts, sentinel_kwargs=self._of_sentinels(**timeouts))
+        return sentinels.master_for(self.service, **self._of_server(**timeouts))
+
+    def asynchronous_client(self, **timeouts: float) -> "AsynchronousRedis":
+        """The same, for a process that waits for many at once."""
+        from redis.asyncio import Redis, Sentinel
+
+        if not self.service:
+            return Redis.from_url(self.url, **self._of_server(**timeouts))
+        sentinels = Sentinel(self.hosts, sentinel_kwargs=self._of_sentinels(**timeouts))
+        return sentinels.master_for(self.service, **self._of_server(**timeouts))
+
+    def _of_server(self, **timeouts: float) -> dict[str, object]:
+        chosen = {"db": self.database, **({"ssl": True} if self.tls else {})} if self.service else {}
+        return {"username": self.username, "password": self.password, **self.tls, **chosen, **timeouts}
 
     def _of_sentinels(self, **timeouts: float) -> dict[str, object]:
         password = {"password": self.sentinel_password} if self.sentinel_password else {}

@@ -5,13 +5,14 @@
 
 import "./figures.js"; // first, so that the points of a new figure can have the focus again
 import { need } from "./need.js";
+import { hearsOfNews } from "./news.js";
 
 let open = [];
 let scrolled = [];
 let focused = "";
 
 document.addEventListener("htmx:beforeRequest", (event) => {
-  if (document.hidden) event.preventDefault();
+  if (document.hidden || (event.detail.elt.id === "results" && hearsOfNews())) event.preventDefault();
 });
 
 document.addEventListener("htmx:beforeSwap", (event) => {
