@@ -18,6 +18,7 @@ from candor.rasch.feedback import ability, at_least, chances_right
 from surveys.models import Participant, Study
 from tests.browser.secret_pages import HARMLESS, LEAKS, SecretPage, assert_nothing_is_noticed, leaking_traces
 from tests.browser.traces import STEP_MILLISECONDS, differences, scripts_of, unnoticed
+from tests.browser.written_once import written_once
 from tests.jobs import catch, work_on
 from tests.ledgers import make_snapshot, study_with_budget
 
@@ -42,6 +43,11 @@ RESULT = "[data-result]"
 @pytest.fixture
 def study(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> Study:
     catch(monkeypatch)
+    return with_difficulties()
+
+
+@written_once
+def with_difficulties() -> Study:
     study = study_with_budget(epsilon=10, delta=1e-4, quiz=QUIZ)
     drawn = random.Random(7)
     for one in Participant.objects.filter(study=study):

@@ -17,6 +17,7 @@ from candor.queries.naive_bayes.release import log_probabilities
 from surveys.models import Study
 from tests.browser.secret_pages import HARMLESS, LEAKS, SecretPage, assert_nothing_is_noticed, leaking_traces
 from tests.browser.traces import STEP_MILLISECONDS, differences, scripts_of, unnoticed
+from tests.browser.written_once import written_once
 from tests.integration.test_question_desk import documents
 from tests.jobs import catch, work_on
 from tests.ledgers import make_snapshot, study_with_budget
@@ -30,6 +31,11 @@ STUDENTS = (["0", "0", "0"], ["1", "1", "1"], ["1", "", "0"])
 @pytest.fixture
 def study(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> Study:
     catch(monkeypatch)
+    return with_answers()
+
+
+@written_once
+def with_answers() -> Study:
     study = study_with_budget(epsilon=10, delta=1e-4)
     source = Source.objects.get(study=study)
     make_snapshot(source)
