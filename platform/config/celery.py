@@ -10,6 +10,7 @@ from django.conf import settings
 from config.heartbeat import SweepAtStart, WorkerHeartbeat
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.production")
+os.environ.update(CELERY_SKIP_CHECKS="1")  # a worker's start would check, and so load, every page; `migrate` and the tests check
 
 app = Celery("candor")
 app.config_from_object("django.conf:settings", namespace="CELERY")

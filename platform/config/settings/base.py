@@ -11,9 +11,11 @@ from kombu import Queue as TaskQueue
 from config.log_privacy import HOUR_FORMAT
 from jobs.queues import Queue, queues_in
 
-from . import single_sign_on
+from . import media, single_sign_on
 
-# Python looks for garbage after every 700 new objects; at the start, when all of them stay, that takes a tenth of the time.
+# Python looks for garbage after every 700 new objects; at the start, when all of them stay, that takes a tenth of the time. The last
+# application, `config.starting`, lets it look again.
+gc.disable()
 gc.set_threshold(20_000, 10, 10)
 
 BASE_DIR = Path(__file__).resolve().parents[3]
@@ -42,6 +44,7 @@ INSTALLED_APPS = [
     "accounts.login.app.LoginConfig",
     "allauth.mfa",
     *single_sign_on.INSTALLED,
+    "config.starting.apps.StartingConfig",  # the last one
 ]
 
 MIDDLEWARE = [
@@ -126,6 +129,9 @@ DEMONSTRATIONS = False
 WEBHOOKS_MAY_STAY_PRIVATE = False
 # Where the web server in front (nginx) finds MEDIA_ROOT; empty: the application sends the bytes itself.
 MEDIA_ACCEL_PREFIX = ""
+# The object store that has uploaded files, or none: then they lie in MEDIA_ROOT, as withdrawals and copies always do.
+MEDIA_BUCKET, MEDIA_KEYS = media.BUCKET, media.KEYS
+STORAGES = {"default": media.STORAGE, "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
 
 PASSWORD_HASHERS = [
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
@@ -268,5 +274,7 @@ LOGGING = {
         # "Task … received" follows each finished participant within a second, and whatever collects these lines stamps them.
         "celery": {"level": "WARNING"},
         "httpx": {"level": "WARNING"},
+        # Below this level they name keys, addresses and signatures.
+        **{name: {"level": "WARNING"} for name in ("boto3", "botocore", "s3transfer", "urllib3")},
     },
 }

@@ -5,6 +5,7 @@ import os
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 
+from . import media
 from .base import *  # noqa: F403
 from .base import DATABASE_POOLED, MIDDLEWARE, PREPARED_STATEMENTS, SITE_URL, VAR_DIR
 from .redis_address import redis_address
@@ -57,7 +58,7 @@ CACHES = {"default": {"BACKEND": "config.outages.cache.CacheThatFallsBack", **RE
 METRICS_PROCESSES = True
 STATIC_ROOT = VAR_DIR / "static"
 STORAGES = {
-    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "default": media.STORAGE,
     "staticfiles": {"BACKEND": "config.static_files.HashedStaticFiles"},
 }
 
