@@ -178,6 +178,39 @@ def postgresql(folder: Path, *, settings: Sequence[str] = POSTGRESQL_SETTINGS) -
         yield server
 
 
+@contextmanager
+def replica_of(primary: Server, folder: Path) -> Iterator[Server]:
+    """A copy of a PostgreSQL that follows it by streaming replication."""
+    programs, port = postgresql_programs(), free_port()
+    folder.mkdir()
+    if primary.owner:
+        os.chown(folder, primary.owner.pw_uid, primary.owner.pw_gid)
+    address = primary.address.rsplit("/", 1)[0]
+    copying = [programs / "pg_basebackup", f"--dbname={address}/", "--pgdata", folder / "data", "--write-recovery-conf"]
+    _run([*copying, "--wal-method=stream", "--checkpoint=fast", "--no-sync"], owner=primary.owner, folder=folder)
+    own = f"postgresql://candor@127.0.0.1:{port}/candor"
+    command = [programs / "postgres", "-D", folder / "data", "-p", str(port), "-k", folder, "-h", "127.0.0.1"]
+    for setting in POSTGRESQL_SETTINGS:
+        command += ["-c", setting]
+
+    def answers() -> None:
+        with psycopg.connect(own, connect_timeout=5):
+            pass
+
+    with running(
+        Server(
+            address=own,
+            command=command,
+            folder=folder,
+            owner=primary.owner,
+            ready=answers,
+            not_ready=psycopg.OperationalError,
+            stop_signal=signal.SIGINT,
+        )
+    ) as server:
+        yield server
+
+
 def _copy_of_wheel(programs: Path, folder: Path) -> Path:
     """Copy the wheel's PostgreSQL to where everybody may read it; its programs find their libraries relative to themselves."""
     install, package = programs.parent, programs.parents[1]

@@ -7,7 +7,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from . import media
 from .base import *  # noqa: F403
-from .base import DATABASE_POOLED, PREPARED_STATEMENTS, SITE_URL, VAR_DIR
+from .base import DATABASE_POOLED, MIDDLEWARE, PREPARED_STATEMENTS, SITE_URL, VAR_DIR
 from .redis_address import redis_address
 
 REQUIRED = ("SECRET_KEY", "DATABASE_URL", "REDIS_URL", "ALLOWED_HOSTS", "MEDIA_ROOT")
@@ -44,6 +44,16 @@ REDIS = redis_address(
     ca_file=os.environ.get("REDIS_CA_FILE", ""),
     sentinel_password=os.environ.get("REDIS_SENTINEL_PASSWORD", ""),
 )
+REPLICA = os.environ.get("CANDOR_REPLICA_URL", "")
+if REPLICA:
+    if not REPLICA.startswith(("postgresql://", "postgres://")) or os.environ["DATABASE_URL"] == REPLICA:
+        raise ImproperlyConfigured(
+            "CANDOR_REPLICA_URL: expected postgresql:// and the address of a server that copies that of DATABASE_URL."
+        )
+    DATABASES["replica"] = {**DATABASES["default"], **dj_database_url.parse(REPLICA, conn_max_age=None)}
+    DATABASES["replica"]["OPTIONS"] = DATABASES["default"]["OPTIONS"]
+    DATABASE_ROUTERS = ["config.replica.router.ReplicaRouter"]
+    MIDDLEWARE = [*MIDDLEWARE, "config.replica.middleware.ReplicaMiddleware"]
 CACHES = {"default": {"BACKEND": "config.outages.cache.CacheThatFallsBack", **REDIS.cache(socket_connect_timeout=0.5, socket_timeout=1)}}
 PUSH = REDIS if os.environ.get("PUSH", "0") == "1" else None
 METRICS_PROCESSES = True
