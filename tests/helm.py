@@ -76,6 +76,6 @@ def _definitions(folder: Path) -> Registry[Any]:
 
 
 def faults(one: Object) -> list[str] | None:
-    """What Kubernetes would not take about an object; None where it is of a kind that others bring."""
+    """The faults for which Kubernetes would refuse an object; None where it is of a kind that others bring."""
     schema = _schema(one["kind"], one["apiVersion"])
     return None if schema is None else [f"{error.json_path}: {error.message}" for error in schema.iter_errors(one)]

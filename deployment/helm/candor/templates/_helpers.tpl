@@ -67,6 +67,9 @@ optional:
   - DOI_TOKEN
   - OIDC_CLIENT_SECRET
   - SAML_KEY
+  - REDIS_SENTINEL_PASSWORD
+  - CANDOR_MEDIA_KEY
+  - CANDOR_MEDIA_SECRET
 {{- end }}
 
 {{/* The environment of web, workers, beat and the migrations. (list $ "secret with DATABASE_URL") */}}
@@ -84,23 +87,18 @@ optional:
 {{- range $name, $value := $top.Values.settings }}
 - {name: {{ $name }}, value: {{ $value | toString | quote }}}
 {{- end }}
-{{- if $top.Values.storage.media }}
 - {name: MEDIA_ACCEL_PREFIX, value: /protected-media/}
-{{- end }}
 {{- end }}
 
 {{/* What the application writes to. Lectures arrive where they will stay. */}}
 {{- define "candor.mounts" -}}
 - {name: tmp, mountPath: /tmp}
-- {name: {{ .Values.storage.media | ternary "storage" "incoming" }}, mountPath: /var/lib/candor/media, subPath: media}
+- {name: storage, mountPath: /var/lib/candor/media, subPath: media}
 - {name: storage, mountPath: /var/lib/candor/languages, subPath: languages}
 {{- end }}
 {{- define "candor.volumes" -}}
 - {name: tmp, emptyDir: {medium: Memory, sizeLimit: 256Mi}}
 - {name: storage, persistentVolumeClaim: {claimName: {{ .Values.storage.existingClaim | default (include "candor.name" .) }}}}
-{{- if not .Values.storage.media }}
-- {name: incoming, emptyDir: {sizeLimit: 5Gi}}
-{{- end }}
 {{- end }}
 
 {{/* The image makes this folder, and a volume hides it. */}}
