@@ -38,7 +38,7 @@ def asked(path: str) -> tuple[int, dict[str, str]]:
 
 
 def test_a_process_with_database_and_tables_is_ready_without_worker_beat_and_cache(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("config.health.can_be_heard", lambda: False)
+    monkeypatch.setattr("config.health.reason_for_silence", lambda: "the cache does not answer")
     assert asked("/healthz")[0] == 503
     assert asked("/healthz/ready") == (200, {"status": "ok", "database": "ok", "migrations": "ok"})
 
