@@ -41,7 +41,7 @@ def results(request: HttpRequest, slug: str) -> HttpResponse:
     blinded = is_blinded(study, reader=user, asked=_asks_blinded(request))
     numbers = version_of_shown_numbers(study), finished_runs(study), blinded
     state = hashlib.sha256(repr((numbers, work, batch)).encode()).hexdigest()[:16]
-    news = {"token": token_for_results(study.pk), "version": version_of_results(study)} if settings.PUSH else {}
+    news: dict[str, str] = {"token": token_for_results(study.pk), "version": version_of_results(study)} if settings.PUSH else {}
     if request.GET.get("state") == state:
         return HttpResponse(status=204, headers={f"News-{name}": value for name, value in news.items()})
     live = _live(request, study)

@@ -42,6 +42,7 @@ class Site:
     port: int = field(default_factory=free_port)
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
     start_seconds: float = START_SECONDS
+    code: Path = ROOT
     supervisor: threading.Thread | None = None
     alone: dict[str, dict[str, str]] = field(default_factory=dict)
 
@@ -53,7 +54,7 @@ class Site:
         """The output of a `manage.py` command, run in this site's environment."""
         done = subprocess.run(
             [sys.executable, "manage.py", *arguments],
-            cwd=ROOT,
+            cwd=self.code,
             env=self.environment,
             capture_output=True,
             text=True,
@@ -75,7 +76,7 @@ class Site:
         with (self.folder / f"{name}.log").open("ab") as log:
             self.processes[name] = subprocess.Popen(
                 [sys.executable, *command],
-                cwd=ROOT,
+                cwd=self.code,
                 env=self.environment | self.alone.get(name, {}),
                 stdout=log,
                 stderr=log,
@@ -175,9 +176,14 @@ class Site:
                 self.kill(name)
 
 
+def path_of(code: Path) -> str:
+    """The PYTHONPATH of processes that run this checkout."""
+    return os.pathsep.join([str(code), str(code / "platform")])
+
+
 def _environment(**changes: str) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "DJANGO_", "OPENBLAS_"))}
-    return {**kept, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "platform")]), **changes}
+    return {**kept, "PYTHONPATH": path_of(ROOT), **changes}
 
 
 @contextmanager
@@ -228,10 +234,12 @@ def production(folder: Path, *, like: Site | None = None) -> Iterator[Site]:
 
 
 @contextmanager
-def built(folder: Path, *, like: Site | None = None) -> Iterator[Site]:
-    """A production site that does not run yet: migrated, with its static files; or a copy of another one that does not run."""
+def built(folder: Path, *, like: Site | None = None, code: Path = ROOT) -> Iterator[Site]:
+    """A production site that does not run yet: migrated, with its static files; or a copy of another one that does not run; or a site of
+    other `code`.
+    """
     with fresh_database(like=like.environment["DATABASE_URL"] if like else None) as database:
-        site = _build(folder, database, like=like)
+        site = _build(folder, database, like=like, code=code)
         try:
             yield site
         finally:
@@ -262,8 +270,9 @@ def to_copy(folder: Path, *, like: Site | None = None, then: Callable[[Site], No
     return Site(folder=folder, environment=once(folder, make), commands={})
 
 
-def _build(folder: Path, database: str, *, like: Site | None) -> Site:
+def _build(folder: Path, database: str, *, like: Site | None, code: Path = ROOT) -> Site:
     environment = _environment(
+        PYTHONPATH=path_of(code),
         DJANGO_SETTINGS_MODULE="config.settings.production",
         SECRET_KEY=like.environment["SECRET_KEY"] if like else uuid.uuid4().hex * 2,
         DATABASE_URL=database,
@@ -278,7 +287,7 @@ def _build(folder: Path, database: str, *, like: Site | None) -> Site:
         "worker": ["-m", "celery", "-A", "config", "worker", "--concurrency", "2", "--loglevel", "warning"],
         "beat": ["-m", "celery", "-A", "config", "beat", "--schedule", str(folder / "beat"), "--loglevel", "warning"],
     }
-    site = Site(folder=folder, environment=environment, commands=commands)
+    site = Site(folder=folder, environment=environment, commands=commands, code=code)
     if like:
         shutil.copytree(like.folder, folder, dirs_exist_ok=True)
     else:

@@ -1,14 +1,21 @@
-"""GET /healthz reports whether the database answers and the worker and beat are alive."""
+"""GET /healthz reports whether the database answers and the worker and beat are alive; for what starts and stops web processes there are
+two narrower questions: /healthz/live, whether this process answers at all, and /healthz/ready, whether it can serve people.
+"""
 
 from collections.abc import Callable
+from pathlib import Path
+from pkgutil import iter_modules
 
+from django.apps import apps
 from django.db import DatabaseError, connection
+from django.db.migrations.recorder import MigrationRecorder
 from django.http import HttpRequest, HttpResponseBase, JsonResponse
 
 from config.heartbeat import is_alive, queues_without_worker, reason_for_silence
 from jobs.queues import Queue
 
 PATH = "/healthz"
+LIVE, READY = f"{PATH}/live", f"{PATH}/ready"
 
 
 class HealthMiddleware:
@@ -18,12 +25,12 @@ class HealthMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        return healthz() if request.path_info == PATH else self.get_response(request)
+        state = STATES.get(request.path_info)
+        return answer(state()) if state else self.get_response(request)
 
 
-def healthz() -> JsonResponse:
+def answer(parts: dict[str, str]) -> JsonResponse:
     """200 when all is well, 503 otherwise, with the state of every part."""
-    parts = states_of_parts()
     well = all(state == "ok" for state in parts.values())
     response = JsonResponse({"status": "ok" if well else "failing", **parts}, status=200 if well else 503)
     response["Cache-Control"] = "no-store"
@@ -47,6 +54,41 @@ def _state_of_workers() -> str:
     return "ok" if not silent else "silent" if len(silent) == len(Queue) else f"silent: {', '.join(silent)}"
 
 
+def nothing_but_this_process() -> dict[str, str]:
+    """No part: whoever answers, lives. To start it again would not bring the database back, so it is not asked."""
+    return {}
+
+
+def what_pages_need() -> dict[str, str]:
+    """The database, with every table that this code knows. Newer tables do no harm: an older process goes on beside an upgrade.
+
+    Pages need neither worker nor beat, nor Redis: without them results come later.
+    """
+    if not _database_answers():
+        return {"database": "silent"}
+    return {"database": "ok", "migrations": _state_of_migrations()}
+
+
+def missing_migrations() -> set[tuple[str, str]]:
+    """Application and name of the migrations that this code brings and that the database has not had."""
+    ours = {(app.label, module.name) for app in apps.get_app_configs() for module in iter_modules([str(Path(app.path) / "migrations")])}
+    return ours - set(MigrationRecorder(connection).applied_migrations())
+
+
+_found: dict[str, bool] = {}
+
+
+def _state_of_migrations() -> str:
+    """They are looked for until none is missing, and then no more: a probe costs one statement."""
+    try:
+        missing = set() if _found.get("all") else missing_migrations()
+    except DatabaseError:
+        connection.close()
+        return "unknown: the database does not answer"
+    _found["all"] = not missing
+    return f"missing: {len(missing)}" if missing else "ok"
+
+
 def _database_answers() -> bool:
     try:
         with connection.cursor() as cursor:
@@ -55,3 +97,10 @@ def _database_answers() -> bool:
         connection.close()
         return False
     return True
+
+
+STATES: dict[str, Callable[[], dict[str, str]]] = {
+    PATH: states_of_parts,
+    LIVE: nothing_but_this_process,
+    READY: what_pages_need,
+}

@@ -87,7 +87,9 @@ def participant_with(token: str, slug: str) -> Participant | None:
 def visit_of(request: HttpRequest, study: Study) -> Visit | None:
     """A visitor's choices on the welcome page of this study."""
     try:
-        return Visit(**signing.loads(request.COOKIES.get(COOKIE, ""), salt=f"{_VISIT_SALT}.{study.pk}", max_age=COOKIE_SECONDS))
+        kept = signing.loads(request.COOKIES.get(COOKIE, ""), salt=f"{_VISIT_SALT}.{study.pk}", max_age=COOKIE_SECONDS)
+        # A newer version beside this one may keep more.
+        return Visit(**{name: kept[name] for name in kept.keys() & Visit.__dataclass_fields__.keys()})
     except signing.BadSignature:
         return None
 

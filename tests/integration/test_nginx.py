@@ -1,12 +1,9 @@
 """The committed nginx configuration, in a real nginx, in front of an application that hands files over as ours does."""
 
 import http.client
-import os
 import re
-import shutil
 import socket
 import ssl
-import subprocess
 import threading
 import time
 from collections.abc import Iterator
@@ -17,10 +14,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.installing import apt_install
-from tests.services import free_port
+from tests.nginx import CONFIGURATION, running_nginx
 
-ROOT = Path(__file__).resolve().parents[2]
 LECTURE = bytes(range(256)) * 64
 PERSONAL_LINK = "/s/lecture-videos/r/a-personal-token"
 
@@ -35,7 +30,7 @@ class Application(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self.server.seen.append({name.lower(): value for name, value in self.headers.items()})
-        self.send_response(200)
+        self.send_response(404 if self.path.endswith(self.server.lacks) else 200)
         if self.path.startswith("/v/"):
             self.send_header("X-Accel-Redirect", "/protected-media/videos/lecture.webm")
             self.send_header("Content-Type", "video/webm")
@@ -68,7 +63,9 @@ class Application(BaseHTTPRequestHandler):
 
 
 class Web(ThreadingHTTPServer):
-    """The web server behind nginx, with the headers of all requests that it has seen."""
+    """The web server behind nginx, with the headers of all requests that it has seen. It lacks pages that end in one of `lacks`."""
+
+    lacks: tuple[str, ...] = ()
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Application)
@@ -94,15 +91,6 @@ class Proxy:
         return []
 
 
-@pytest.fixture(scope="module")
-def nginx_program() -> str:
-    # Debian keeps it where only root's PATH looks.
-    path = f"{os.environ['PATH']}:/usr/sbin:/usr/local/sbin:/opt/homebrew/bin"
-    found = shutil.which("nginx", path=path) or (apt_install("nginx-light") and shutil.which("nginx", path=path))
-    assert found, "no nginx: install it (Debian: apt-get install nginx-light; macOS: brew install nginx)"
-    return str(found)
-
-
 @pytest.fixture
 def application() -> Iterator[Web]:
     server = Web()
@@ -113,64 +101,20 @@ def application() -> Iterator[Web]:
 
 
 @pytest.fixture
-def proxy(nginx_program: str, application: Web, tmp_path: Path) -> Iterator[Proxy]:
-    tmp_path.chmod(0o755)
-    certificates, media, log = tmp_path / "certificates", tmp_path / "media", tmp_path / "access.log"
-    certificates.mkdir()
-    (media / "videos").mkdir(parents=True)
-    (media / "videos" / "lecture.webm").write_bytes(LECTURE)
-    subprocess.run(
-        [
-            *("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "1"),
-            *("-subj", "/CN=localhost", "-keyout", certificates / "privkey.pem", "-out", certificates / "fullchain.pem"),
-        ],
-        check=True,
-        capture_output=True,
-    )
-    plain_port, port = free_port(), free_port()
-    configuration = (ROOT / "deployment" / "nginx.conf").read_text()
-    for committed, here in {
-        "listen 80;": f"listen 127.0.0.1:{plain_port};",
-        "listen 443 ssl": f"listen 127.0.0.1:{port} ssl",
-        "web:8000": f"127.0.0.1:{application.server_port}",
-        "push:8001": f"127.0.0.1:{application.server_port}",
-        "/etc/nginx/certificates": str(certificates),
-        "/srv/media": str(media),
-        "/var/log/candor/access.log": str(log),
-        "/dev/stderr": str(tmp_path / "error.log"),
-        "/tmp/nginx.pid": str(tmp_path / "nginx.pid"),
-    }.items():
-        assert committed in configuration
-        configuration = configuration.replace(committed, here)
-    if not Path("/etc/nginx/mime.types").exists():
-        configuration = configuration.replace("include /etc/nginx/mime.types;", "")
-    (tmp_path / "nginx.conf").write_text(f"{'user root;' if os.geteuid() == 0 else ''}\n{configuration}")
-    process = subprocess.Popen(
-        [nginx_program, "-p", tmp_path, "-c", tmp_path / "nginx.conf", "-g", "daemon off;"], stderr=subprocess.PIPE, text=True
-    )
-    trusting = ssl.create_default_context(cafile=certificates / "fullchain.pem")
-    trusting.check_hostname = False
-    client = httpx.Client(base_url=f"https://127.0.0.1:{port}", verify=trusting)
-    try:
-        _wait_for(process, port=port)
-        yield Proxy(client, ("127.0.0.1", port), trusting, f"http://127.0.0.1:{plain_port}", log, application.seen)
-    finally:
-        client.close()
-        process.terminate()
-        process.communicate()
-
-
-def _wait_for(process: subprocess.Popen[str], *, port: int) -> None:
-    deadline = time.monotonic() + 60
-    while process.poll() is None and time.monotonic() < deadline:
-        try:
-            httpx.get(
-                f"http://127.0.0.1:{port}/"
-            )  # plain HTTP on the TLS port: answered by nginx itself, and not logged as a request to us
-            return
-        except httpx.TransportError:
-            time.sleep(0.05)
-    raise AssertionError(f"nginx did not start: {process.communicate()[1]}")
+def proxy(application: Web, tmp_path: Path) -> Iterator[Proxy]:
+    (tmp_path / "media" / "videos").mkdir(parents=True)
+    (tmp_path / "media" / "videos" / "lecture.webm").write_bytes(LECTURE)
+    with running_nginx(tmp_path, web_ports=[application.server_port]) as nginx:
+        trusting = nginx.trusting()
+        with httpx.Client(base_url=nginx.url, verify=trusting) as client:
+            yield Proxy(
+                client,
+                ("127.0.0.1", nginx.port),
+                trusting,
+                f"http://127.0.0.1:{nginx.plain_port}",
+                tmp_path / "access.log",
+                application.seen,
+            )
 
 
 def test_a_lecture_is_sent_from_disk_in_the_ranges_that_a_browser_asks_for(proxy: Proxy) -> None:
@@ -211,6 +155,21 @@ def test_files_are_compressed_and_pages_are_not(proxy: Proxy) -> None:
         assert answer.content == PAGE
         encoding[address] = answer.headers.get("content-encoding")
     assert encoding == {"/static/base.css": "gzip", "/s/study/words/": None, "/studies/words/": None, "/accounts/words/": None}
+
+
+def test_a_file_that_one_version_lacks_is_asked_of_the_other(application: Web, tmp_path: Path) -> None:
+    """During an upgrade the pages of each version find their own files, whichever process is asked first. Pages are asked for once."""
+    other = Web()
+    other.lacks = (".css", "/gone/")
+    threading.Thread(target=other.serve_forever, daemon=True).start()
+    with (
+        running_nginx(tmp_path, web_ports=[application.server_port, other.server_port]) as nginx,
+        httpx.Client(base_url=nginx.url, verify=nginx.trusting()) as client,
+    ):
+        assert [client.get("/static/base.0123.css").status_code for _each in range(6)] == [200] * 6
+        assert sorted(client.get("/gone/").status_code for _each in range(6)) == [200] * 3 + [404] * 3
+    other.shutdown()
+    other.server_close()
 
 
 UPLOAD = "/studies/lecture-videos/build/arms/slides/"
@@ -277,7 +236,7 @@ def test_limits_tell_visitors_apart_by_a_class_of_the_hour_and_no_log_names_it(p
     time.sleep(0.2)
     assert (proxy.log.parent / "error.log").read_text() == ""
     assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d GET /\w* \d+", line) for line in proxy.log.read_text().splitlines())
-    configuration = re.sub(r"#.*", "", (ROOT / "deployment" / "nginx.conf").read_text())
+    configuration = re.sub(r"#.*", "", CONFIGURATION.read_text())
     keys = set(re.findall(r"limit_(?:conn|req)_zone (\S+) ", configuration))
     assert keys == {"$visitors_first$visitors_second$visitors_third", "$typing"}
     assert re.search(r'\$typing \{\s+"" "";\s+default \$visitors_first\$visitors_second\$visitors_third;\s+\}', configuration)

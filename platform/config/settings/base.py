@@ -12,6 +12,7 @@ from config.log_privacy import HOUR_FORMAT
 from jobs.queues import Queue, queues_in
 
 from . import media, single_sign_on
+from .redis_address import RedisAddress
 
 # Python looks for garbage after every 700 new objects; at the start, when all of them stay, that takes a tenth of the time. The last
 # application, `config.starting`, lets it look again.
@@ -191,7 +192,7 @@ LARGEST_EPSILON = float(os.environ.get("LARGEST_EPSILON", "12"))
 # Secret for the release signing key; defaults to SECRET_KEY. Before rotating SECRET_KEY, set this to its old value.
 RELEASE_SIGNING_SECRET = os.environ.get("RELEASE_SIGNING_SECRET", "")
 # Redis, where `manage.py push` hears of new results. None: open pages ask for themselves every few seconds.
-PUSH = None
+PUSH: RedisAddress | None = None
 # The secret with which a monitoring program reads /metrics. Empty: there is no such page, and nothing is counted for it.
 METRICS_TOKEN = os.environ.get("METRICS_TOKEN", "")
 if METRICS_TOKEN and len(METRICS_TOKEN) < SHORTEST_TOKEN:

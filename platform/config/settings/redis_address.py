@@ -1,9 +1,10 @@
 """Where Redis is: one server, with TLS or without, or the one that Sentinels name. Read from the environment, or refused in words."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeVar
 from urllib.parse import SplitResult, quote, unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
@@ -11,6 +12,8 @@ from django.core.exceptions import ImproperlyConfigured
 if TYPE_CHECKING:
     from redis import Redis
     from redis.asyncio import Redis as AsynchronousRedis
+
+Client = TypeVar("Client", covariant=True)
 
 SCHEMES = {"redis": False, "rediss": True, "redis+sentinel": False, "rediss+sentinel": True}
 """Whether the connection is encrypted."""
@@ -20,6 +23,12 @@ EXPECTED = (
     "REDIS_URL: expected redis://host:6379/0, rediss:// for TLS, or redis+sentinel://host:26379,host:26379/name/0, "
     "each with user:password@ before the host if need be"
 )
+
+
+class Watching(Protocol[Client]):
+    """Sentinels, as a library has them."""
+
+    def master_for(self, service_name: str, /, **options: object) -> Client: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,23 +71,20 @@ class RedisAddress:
         """For messages that neither the cache nor the queue carries."""
         from redis import Redis, Sentinel
 
-        if not self.service:
-            return Redis.from_url(self.url, **self._of_server(**timeouts))
-        sentinels = Sentinel(self.hosts, sentinel_kwargs=self._of_sentinels(**timeouts))
-        return sentinels.master_for(self.service, **self._of_server(**timeouts))
+        return self._client(Redis.from_url, Sentinel, timeouts)
 
     def asynchronous_client(self, **timeouts: float) -> "AsynchronousRedis":
         """The same, for a process that waits for many at once."""
         from redis.asyncio import Redis, Sentinel
 
-        if not self.service:
-            return Redis.from_url(self.url, **self._of_server(**timeouts))
-        sentinels = Sentinel(self.hosts, sentinel_kwargs=self._of_sentinels(**timeouts))
-        return sentinels.master_for(self.service, **self._of_server(**timeouts))
+        return self._client(Redis.from_url, Sentinel, timeouts)
 
-    def _of_server(self, **timeouts: float) -> dict[str, object]:
-        chosen = {"db": self.database, **({"ssl": True} if self.tls else {})} if self.service else {}
-        return {"username": self.username, "password": self.password, **self.tls, **chosen, **timeouts}
+    def _client(self, from_url: Callable[..., Client], sentinels: Callable[..., "Watching[Client]"], timeouts: dict[str, float]) -> Client:
+        options = {"username": self.username, "password": self.password, **self.tls, **timeouts}
+        if not self.service:
+            return from_url(self.url, **options)
+        options |= {"db": self.database} | ({"ssl": True} if self.tls else {})
+        return sentinels(self.hosts, sentinel_kwargs=self._of_sentinels(**timeouts)).master_for(self.service, **options)
 
     def _of_sentinels(self, **timeouts: float) -> dict[str, object]:
         password = {"password": self.sentinel_password} if self.sentinel_password else {}
