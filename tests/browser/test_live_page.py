@@ -1,6 +1,7 @@
 """The live page in a real browser: wide and narrow, light and dark, by keyboard, alive and blinded."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -54,6 +55,30 @@ def test_a_number_leads_to_its_formula_by_keyboard(page: Page, study: Study) -> 
     page.locator("#numbers-1").get_by_role("link", name="efficient, with background answers").press("Enter")
     expect(page.locator("#how-efficient_with_covariates .formula")).to_be_visible()
     expect(page.locator("#how-efficient_with_covariates > summary")).to_be_focused()
+
+
+def test_a_page_that_hears_of_news_asks_at_once_and_once(page: Page, study: Study, settings: Any) -> None:
+    settings.PUSH = "redis://127.0.0.1:1/0"  # nobody announces anything here: the page is told by the test
+    log_in(page)
+    told = "event: pace\ndata: 200\n\nevent: news\ndata: other\n\n"
+    page.route("**/events/**", lambda route: route.fulfill(content_type="text/event-stream", body=told))
+    with page.expect_request(f"**{RESULTS}?state=*"), page.expect_request("**/events/?token=*since=*"):
+        page.goto(RESULTS)
+    page.wait_for_timeout(1500)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.wait_for_timeout(1000)
+    assert len([url for url in asked if "/events/" in url]) <= 1, "it does not listen again and again to what it knows"
+
+
+def test_a_page_that_cannot_listen_asks_for_itself(page: Page, study: Study, settings: Any) -> None:
+    settings.PUSH = "redis://127.0.0.1:1/0"
+    page.route("**/events/**", lambda route: route.fulfill(content_type="text/event-stream", body=""))  # and ends
+    log_in(page)
+    page.goto(RESULTS)
+    with page.expect_response(f"**{RESULTS}?state=*") as answer:
+        pass
+    assert answer.value.status == 204
 
 
 def test_new_answers_appear_and_the_reader_keeps_their_place(page: Page, study: Study) -> None:
