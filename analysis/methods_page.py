@@ -4,14 +4,16 @@ import re
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.safestring import mark_safe
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_safe
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
 
 DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "methods.md"
 
@@ -24,6 +26,8 @@ def anchor(heading: str) -> str:
 @cache
 def rendered() -> tuple[str, list[tuple[str, str]]]:
     """The document as HTML below the page's own heading, and its chapters as (anchor, heading)."""
+    from markdown_it import MarkdownIt  # only this page, and texts of studies, need it
+
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
     tokens = parser.parse(DOCUMENT.read_text(encoding="utf-8"))
     title_ends = next(index for index, token in enumerate(tokens) if token.type == "heading_close") + 1
@@ -37,8 +41,10 @@ def rendered() -> tuple[str, list[tuple[str, str]]]:
     return html, chapters
 
 
-def _scrolling(tokens: list[Token]) -> list[Token]:
+def _scrolling(tokens: "list[Token]") -> "list[Token]":
     """Tables and examples that are wider than the screen scroll, also by keyboard."""
+    from markdown_it.token import Token
+
     found = []
     for token in tokens:
         if token.type == "table_open":

@@ -21,6 +21,7 @@ CSRF_TOKEN = re.compile(rb'name="csrfmiddlewaretoken" value="(\w+)"')
 STEP = re.compile(rb'name="step" value="(\w+)"')
 COOKIE = re.compile(rb"^set-cookie: ([^=]+)=([^;]*)", re.IGNORECASE | re.MULTILINE)
 LENGTH = re.compile(rb"^content-length: (\d+)", re.IGNORECASE | re.MULTILINE)
+CHUNKED = re.compile(rb"^transfer-encoding: chunked", re.IGNORECASE | re.MULTILINE)
 PACKED = re.compile(rb"^content-encoding: deflate", re.IGNORECASE | re.MULTILINE)
 LAST_PAGE = b'id="completion-code"'
 CLIENT_PROCESSES = 2
@@ -84,8 +85,8 @@ class Connection:
         self.socket = socket.create_connection((site.host, site.port))
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
-    def __call__(self, method: str, cookies: str, body: bytes) -> Answer:
-        head = f"{method} {self.site.path} HTTP/1.1\r\nHost: {self.site.host}\r\nCookie: {cookies}\r\n"
+    def __call__(self, method: str, cookies: str, body: bytes, *, path: str = "") -> Answer:
+        head = f"{method} {path or self.site.path} HTTP/1.1\r\nHost: {self.site.host}\r\nCookie: {cookies}\r\n"
         head += "Accept: text/html\r\nAccept-Language: en\r\nAccept-Encoding: deflate\r\n"
         if method == "POST":
             head += f"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {len(body)}\r\n"
@@ -94,12 +95,26 @@ class Connection:
         while (end := received.find(b"\r\n\r\n")) < 0:
             received += self._receive()
         headers, parts = received[:end], [received[end + 4 :]]
+        if CHUNKED.search(headers):
+            return int(headers[9:12]), headers, self._chunks(parts[0])
         missing = (int(found[1]) if (found := LENGTH.search(headers)) else 0) - len(parts[0])
         while missing > 0:
             parts.append(self._receive())
             missing -= len(parts[-1])
         content = b"".join(parts)
         return int(headers[9:12]), headers, zlib.decompress(content) if PACKED.search(headers) else content
+
+    def _chunks(self, received: bytes) -> bytes:
+        """The content of an answer without a length, which oTree sends."""
+        content = b""
+        while True:
+            while (end := received.find(b"\r\n")) < 0 or len(received) < end + 4 + int(received[:end], 16):
+                received += self._receive()
+            length = int(received[:end], 16)
+            content += received[end + 2 : end + 2 + length]
+            received = received[end + 4 + length :]
+            if length == 0:
+                return content
 
     def _receive(self) -> bytes:
         if not (received := self.socket.recv(65536)):

@@ -2,13 +2,17 @@
 
 from collections.abc import Iterator
 from functools import cache
+from typing import TYPE_CHECKING
 
-from markdown_it import MarkdownIt
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
 
 
 @cache
-def markdown_parser() -> MarkdownIt:
-    """The one parser of investigators' Markdown, which takes no HTML."""
+def markdown_parser() -> "MarkdownIt":
+    """The one parser of investigators' Markdown, which takes no HTML. It is loaded with the first text that is read."""
+    from markdown_it import MarkdownIt
+
     return MarkdownIt("commonmark", {"html": False}).enable("table")
 
 

@@ -11,7 +11,6 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import segno
 from django.utils.crypto import salted_hmac
 from django.utils.safestring import SafeString, mark_safe
 
@@ -70,6 +69,8 @@ def table_for_letters(slips: Sequence[Slip]) -> str:
 
 def qr_svg(content: str) -> SafeString:
     """A drawing that a telephone reads as `content`: black on white on every page, in any colour scheme."""
+    import segno  # few processes ever draw a code
+
     drawing = io.BytesIO()
     segno.make_qr(content, error="m").save(
         drawing, kind="svg", xmldecl=False, omitsize=True, border=4, svgclass="qr", lineclass=None, light="white"

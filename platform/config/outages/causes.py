@@ -2,12 +2,12 @@
 
 import errno
 import sqlite3
+import sys
 from collections.abc import Iterator
 from enum import StrEnum
 
 from django.db import DatabaseError, InterfaceError, OperationalError
 from kombu.exceptions import OperationalError as QueueError
-from redis.exceptions import RedisError
 
 from surveys.media.stores.errors import StoreAwayError
 
@@ -62,11 +62,17 @@ def _outage(error: BaseException) -> Outage | None:
         return Outage.NO_ROOM_FOR_FILES
     if isinstance(error, StoreAwayError):
         return Outage.FILES_AWAY
-    if isinstance(error, RedisError | QueueError):
+    if isinstance(error, QueueError) or _is_redis_error(error):
         return Outage.AWAY
     if isinstance(error, DatabaseError | InterfaceError) and _lost_connection(error):
         return Outage.AWAY
     return None
+
+
+def _is_redis_error(error: BaseException) -> bool:
+    """Where nothing has loaded Redis's client yet, no error is one of its own; an installation without Redis never loads it."""
+    client = sys.modules.get("redis.exceptions")
+    return client is not None and isinstance(error, client.RedisError)
 
 
 def _lost_connection(error: BaseException) -> bool:

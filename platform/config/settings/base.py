@@ -6,12 +6,16 @@ from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import gettext_lazy as _
+from kombu import Queue as TaskQueue
 
 from config.log_privacy import HOUR_FORMAT
+from jobs.queues import Queue, queues_in
 
 from . import media, single_sign_on
 
-# Python looks for garbage after every 700 new objects; at the start, when all of them stay, that takes a tenth of the time.
+# Python looks for garbage after every 700 new objects; at the start, when all of them stay, that takes a tenth of the time. The last
+# application, `config.starting`, lets it look again.
+gc.disable()
 gc.set_threshold(20_000, 10, 10)
 
 BASE_DIR = Path(__file__).resolve().parents[3]
@@ -40,6 +44,7 @@ INSTALLED_APPS = [
     "accounts.login.app.LoginConfig",
     "allauth.mfa",
     *single_sign_on.INSTALLED,
+    "config.starting.apps.StartingConfig",  # the last one
 ]
 
 MIDDLEWARE = [
@@ -178,6 +183,8 @@ X_FRAME_OPTIONS = "DENY"
 BACKUP_DAYS = int(os.environ.get("BACKUP_DAYS", "30"))
 # PostgreSQL plans a statement once for each connection and not for each request: a quarter less of its processor time in a journey.
 PREPARED_STATEMENTS = {"server_side_binding": True, "prepare_threshold": 1} if os.environ.get("PREPARED_STATEMENTS", "1") == "1" else {}
+# Whether a pool (PgBouncer) gives each transaction another connection: then nothing may be set for longer than a transaction.
+DATABASE_POOLED = os.environ.get("DATABASE_POOLED", "0") == "1"
 SECOND_READER = os.environ.get("SECOND_READER", "0") == "1"
 LARGEST_EPSILON = float(os.environ.get("LARGEST_EPSILON", "12"))
 """No study is launched whose answers lose more privacy than this, all questions together."""
@@ -239,11 +246,15 @@ FILE_UPLOAD_HANDLERS = [
     "django.core.files.uploadhandler.TemporaryFileUploadHandler",
 ]
 
+# The queues that a worker of this environment takes; the others are for other workers.
+WORKER_QUEUES = queues_in(os.environ.get("CANDOR_QUEUES", ""))
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_SERIALIZER = "json"
+CELERY_TASK_QUEUES = [TaskQueue(name, routing_key=name) for name in Queue]
+CELERY_TASK_DEFAULT_QUEUE = Queue.FIRST
 CELERY_TIMEZONE = "UTC"
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BEAT_SCHEDULER = "config.heartbeat.Scheduler"

@@ -1,0 +1,1 @@
+"""The start of every process: short, and with nothing loaded that is not used."""
