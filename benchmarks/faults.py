@@ -3,8 +3,8 @@
     python -m benchmarks.faults                    10,000 answers, about ten minutes
     python -m benchmarks.faults --quick            1,200 answers and shorter outages, about three minutes
 
-Starts a PostgreSQL that really writes to disk, Redis, granian as in the Dockerfile, a worker and beat. While 2,500 bots walk, each of
-the faults below happens once. Then every answer that was acknowledged is looked for in the database. Prints the table of
+Starts a PostgreSQL that really writes to disk, Redis, granian as in the Dockerfile, a worker and beat. Each of the faults below happens
+once, while 250 bots walk. Then every answer that was acknowledged is looked for in the database. Prints the table of
 docs/operations.md, and ends with 1 if anything was lost, doubled, changed or answered with status 500.
 """
 
@@ -200,18 +200,24 @@ class Visitor(Thread):
                 self.statuses[self._client.get(page).status_code] += 1
 
 
-def break_in_turn(drill: Drill, crowd: Crowd, *, people: int) -> tuple[list[Moment], list[float]]:
-    """Let each fault happen once, evenly spread over the bots' way; how things stood at each, and how long each lasted."""
-    moments, seconds = [], []
-    for number, fault in enumerate(FAULTS, start=1):
-        crowd.wait_for_acknowledged(people * number // (len(FAULTS) + 2), seconds=1800)
-        moments.append(moment(str(fault.__doc__), crowd))
-        start = time.monotonic()
-        fault(drill)
-        drill.site.wait_until_ready()
-        seconds.append(time.monotonic() - start)
+def break_in_turn(drill: Drill, *, people: int, workers: int) -> tuple[Crowd, list[Moment], list[float]]:
+    """Let each fault happen once, in the middle of a crowd of its own: all bots with one diary, how things stood at each fault and at the
+    end, and how long each lasted.
+    """
+    moments, seconds, before = [], [], 0
+    for number, fault in enumerate(FAULTS):
+        share = len(range(number, people, len(FAULTS)))
+        with bots_on_their_way(drill.site, share, workers=workers, patience_seconds=180) as crowd:
+            crowd.wait_for_acknowledged(before + share // 4, seconds=600)
+            moments.append(moment(str(fault.__doc__), crowd))
+            start = time.monotonic()
+            fault(drill)
+            drill.site.wait_until_ready()
+            seconds.append(time.monotonic() - start)
+            crowd.wait_for_end(seconds=1800)
+        before += share
         click.echo(f"{seconds[-1]:6.1f} s  {fault.__doc__}", err=True)
-    return moments, seconds
+    return crowd, [*moments, moment("", crowd)], seconds
 
 
 def moment(fault: str, crowd: Crowd) -> Moment:
@@ -244,10 +250,8 @@ def main(answers: int, quick: bool, workers: int) -> None:
         drill.site.start_seconds = 180
         visitor = Visitor(drill.site)
         visitor.start()
-        with drill.site.supervised() as restarted, bots_on_their_way(drill.site, people, workers=workers, patience_seconds=180) as crowd:
-            moments, seconds = break_in_turn(drill, crowd, people=people)
-            crowd.wait_for_end(seconds=1800)
-        moments.append(moment("", crowd))
+        with drill.site.supervised() as restarted:
+            crowd, moments, seconds = break_in_turn(drill, people=people, workers=workers)
         visitor.ended.set()
         visitor.join()
         kept = kept_answers(crowd)

@@ -5,6 +5,7 @@ import logging
 from celery.exceptions import SoftTimeLimitExceeded
 from django.utils.translation import gettext as _
 
+from jobs.queues import Queue
 from jobs.registry import job
 from lti import services as services  # registers its routine
 from lti.errors import PlatformError
@@ -21,7 +22,7 @@ MOST_FAILURES = 10
 logger = logging.getLogger(__name__)
 
 
-@job(kind="credit_batch", model=CreditBatch, expects=(PlatformError,), most_seconds=MOST_SECONDS)
+@job(kind="credit_batch", model=CreditBatch, expects=(PlatformError,), queue=Queue.MAIL, most_seconds=MOST_SECONDS)
 def send_batch(batch: CreditBatch) -> None:
     """Send each student's credit; what a platform does not take is tried again later, after the others."""
     waiting, refused, error = list(batch.places), list[dict[str, object]](), ""

@@ -6,28 +6,38 @@ from datetime import timedelta
 from django.db import DatabaseError
 
 from audit.services import publish_head
+from jobs.queues import Queue
 from jobs.registry import job, routine
+from surveys.allocation.drawing import draw_lines, use_lists
 from surveys.allocation.services import draw_lists_ahead
 from surveys.batches.order_of_arrival import forget_order_of_days, forget_recent_order
 from surveys.batches.services import ORDER_OF_DAYS, show_who_is_on_the_way
 from surveys.classroom.services import delete_rooms_of_earlier_days
-from surveys.models import RUNNING, BotRun, Study, StudyStatus
+from surveys.errors import SurveyError
+from surveys.models import RUNNING, BotRun, ListDrawing, Study, StudyStatus
 from surveys.recruitment.services import MANY_IN_BOOK, hash_clear_numbers, write_down_entries
 from surveys.retention.services import ROUTINE, forget_what_is_due
 from surveys.review.services import pause_expired_studies, remind_of_ends
-from surveys.studies.services import close_lapsed_studies
+from surveys.studies.services import close_lapsed_studies, open_drawn
 
 HOURLY, DAILY = timedelta(hours=1), timedelta(days=1)
 
 logger = logging.getLogger(__name__)
 
 
-@job(kind="rehearsal", model=BotRun)
+@job(kind="rehearsal", model=BotRun, queue=Queue.BOOTSTRAP)
 def send_bots(bot_run: BotRun) -> None:
     """Send the next few bots of a rehearsal."""
     from surveys.bots import rehearsal  # bots need modules that web processes can do without
 
     rehearsal.send_few(bot_run)
+
+
+@job(kind="allocation_lists", model=ListDrawing, expects=(SurveyError,))
+def draw_lists(drawing: ListDrawing) -> None:
+    """Store the lines of long lists; then open the study that waits for them, or let people take them."""
+    if draw_lines(drawing):
+        (use_lists if drawing.launched_by is None else open_drawn)(drawing)
 
 
 @routine(kind="order_of_arrival", every=HOURLY, at_start=True)
@@ -58,16 +68,16 @@ def _say(busy: list[str]) -> None:
         logger.warning("Too busy to be laid anew, will be tried again: %s", ", ".join(busy))
 
 
-@routine(kind="shown_numbers", every=timedelta(minutes=1))
+@routine(kind="shown_numbers", every=timedelta(minutes=1), queue=Queue.FIRST)
 def renew_shown_numbers() -> None:
     """Renew the numbers of people on their way, of studies to which enough people have come."""
     for study in Study.objects.filter(status__in=RUNNING):
         show_who_is_on_the_way(study)
 
 
-@routine(kind="lists_ahead", every=timedelta(minutes=1))
+@routine(kind="lists_ahead", every=timedelta(minutes=1), queue=Queue.FIRST)
 def draw_ahead() -> None:
-    """Draw the next allocation lists of studies whose lines run out."""
+    """See to the next allocation lists of studies of whose newest one half is used."""
     for study in Study.objects.filter(status=StudyStatus.RECRUITING):
         draw_lists_ahead(study)
 
@@ -86,7 +96,7 @@ def publish_log_head() -> None:
     publish_head()
 
 
-@routine(kind="ends_of_approvals", every=HOURLY)
+@routine(kind="ends_of_approvals", every=HOURLY, queue=Queue.MAIL)
 def expire_approvals() -> None:
     """Announce approvals that end soon; pause studies whose approval has ended, and close those that nobody renewed.
 

@@ -63,6 +63,20 @@ def install_r() -> None:
         print("tests: no R: install it (Debian: apt-get install r-base-core)", flush=True)
 
 
+def install_servers() -> None:
+    """PgBouncer, and a Redis that knows TLS, which the wheel does not. The tests of many hosts fail where there is none."""
+    for program, package in (("pgbouncer", "pgbouncer"), ("redis-server", "redis-server")):
+        if not find_server(program) and not apt_install(package):
+            print(f"tests: no {program}: install it (Debian: apt-get install {package})", flush=True)
+
+
+def find_server(program: str) -> str | None:
+    """Where the machine's own server is. Debian keeps some where only administrators look, and a wheel's Redis knows no TLS."""
+    folders = [*os.environ.get("PATH", "").split(os.pathsep), "/usr/sbin", "/usr/local/sbin"]
+    return shutil.which(program, path=os.pathsep.join(one for one in folders if not Path(one).is_relative_to(sys.prefix)))
+
+
 if __name__ == "__main__":
     install_chromium()
     install_r()
+    install_servers()

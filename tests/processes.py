@@ -31,7 +31,10 @@ GRANIAN = ["-m", "granian", "--interface", "wsgi", "--workers", "2", "--blocking
 
 @dataclass
 class Site:
-    """A running Candor: its address, its processes by name (`web`, and in production `worker` and `beat`), their logs."""
+    """A running Candor: its address, its processes by name (`web`, and in production `worker` and `beat`), their logs.
+
+    `alone` are variables of single processes, by their names.
+    """
 
     folder: Path
     environment: dict[str, str]
@@ -40,6 +43,7 @@ class Site:
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
     start_seconds: float = START_SECONDS
     supervisor: threading.Thread | None = None
+    alone: dict[str, dict[str, str]] = field(default_factory=dict)
 
     @property
     def url(self) -> str:
@@ -62,14 +66,20 @@ class Site:
     def start(self, *names: str) -> None:
         """Start the named processes (all, when none is named) and wait until the site says that it is ready."""
         for name in names or self.commands:
-            self._launch(name)
+            self.launch(name)
         self.wait_until_ready()
 
-    def _launch(self, name: str) -> None:
+    def launch(self, name: str) -> None:
+        """Start a process, and wait for nothing."""
         command = [word.replace("{port}", str(self.port)) for word in self.commands[name]]
         with (self.folder / f"{name}.log").open("ab") as log:
             self.processes[name] = subprocess.Popen(
-                [sys.executable, *command], cwd=ROOT, env=self.environment, stdout=log, stderr=log, start_new_session=True
+                [sys.executable, *command],
+                cwd=ROOT,
+                env=self.environment | self.alone.get(name, {}),
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
             )
 
     @contextmanager
@@ -80,7 +90,7 @@ class Site:
         def look_after() -> None:
             while not over.wait(0.5):
                 for name in [name for name, process in list(self.processes.items()) if process.poll() is not None]:
-                    self._launch(name)
+                    self.launch(name)
                     restarted.append(name)
 
         thread = threading.Thread(target=look_after, daemon=True)

@@ -17,11 +17,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import FrameType
+from types import FrameType, MappingProxyType
 
 import psycopg
 import redis
@@ -34,6 +34,8 @@ POSTGRESQL_SETTINGS = (
     *("fsync=off", "synchronous_commit=off", "full_page_writes=off", "autovacuum=off", "jit=off"),
     *("max_connections=300", "shared_buffers=128MB"),
 )
+
+NOTHING: Mapping[str, object] = MappingProxyType({})
 
 
 class ServiceError(RuntimeError):
@@ -139,7 +141,7 @@ def services(*, settings: Sequence[str] = POSTGRESQL_SETTINGS) -> Iterator[tuple
 @contextmanager
 def postgresql(folder: Path, *, settings: Sequence[str] = POSTGRESQL_SETTINGS) -> Iterator[Server]:
     """A fresh PostgreSQL whose files are in `folder`; its address is that of its database `candor`."""
-    owner = _unprivileged_user()
+    owner = unprivileged_user()
     programs = postgresql_programs()
     folder.mkdir()
     if owner:  # PostgreSQL refuses to run as root, and its new owner may not be allowed to look into root's folders
@@ -162,7 +164,7 @@ def postgresql(folder: Path, *, settings: Sequence[str] = POSTGRESQL_SETTINGS) -
             if connection.execute("SELECT 1 FROM pg_database WHERE datname = 'candor'").fetchone() is None:
                 connection.execute("CREATE DATABASE candor")
 
-    with _running(
+    with running(
         Server(
             address=f"{address}/candor",
             command=command,
@@ -186,21 +188,35 @@ def _copy_of_wheel(programs: Path, folder: Path) -> Path:
 
 
 @contextmanager
-def redis_server(folder: Path) -> Iterator[Server]:
-    """A fresh Redis that stores nothing on disk."""
+def redis_server(
+    folder: Path, *, program: str | None = None, options: Sequence[str | Path] = (), access: Mapping[str, object] = NOTHING
+) -> Iterator[Server]:
+    """A fresh Redis that stores nothing on disk, with further options, and what a client needs because of them."""
     folder.mkdir()
     port = free_port()
-    command = [redis_program(), "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--databases", "64"]
+    command = [
+        program or redis_program(),
+        "--port",
+        str(port),
+        "--bind",
+        "127.0.0.1",
+        "--save",
+        "",
+        "--appendonly",
+        "no",
+        "--databases",
+        "64",
+    ]
     address = f"redis://127.0.0.1:{port}"
 
     def ping() -> None:
-        with redis.Redis.from_url(address) as client:
+        with redis.Redis(host="127.0.0.1", port=port, **access) as client:
             client.ping()
 
-    with _running(
+    with running(
         Server(
             address=f"{address}/0",
-            command=[*command, "--dir", folder],
+            command=[*command, "--dir", folder, *(str(one).replace("{port}", str(port)) for one in options)],
             folder=folder,
             owner=None,
             ready=ping,
@@ -212,7 +228,8 @@ def redis_server(folder: Path) -> Iterator[Server]:
 
 
 @contextmanager
-def _running(server: Server) -> Iterator[Server]:
+def running(server: Server) -> Iterator[Server]:
+    """Start a server, and end it after the block."""
     try:
         server.start()
         yield server
@@ -226,7 +243,7 @@ def _run(command: list[str | Path], *, owner: pwd.struct_passwd | None, folder: 
         raise ServiceError(f"{command[0]} failed:\n{done.stdout}{done.stderr}")
 
 
-def _unprivileged_user() -> pwd.struct_passwd | None:
+def unprivileged_user() -> pwd.struct_passwd | None:
     """The user as whom root runs PostgreSQL; None for everybody else, who run it as themselves."""
     if os.geteuid() != 0:
         return None

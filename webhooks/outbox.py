@@ -10,6 +10,7 @@ from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
 
+from jobs.queues import Queue
 from jobs.registry import job, routine
 from webhooks.errors import RefusedAddressError
 from webhooks.models import WAITS, Delivery, DeliveryStatus, due_at
@@ -22,7 +23,7 @@ KEPT = timedelta(days=90)
 logger = logging.getLogger(__name__)
 
 
-@job(kind="delivery", model=Delivery, expects=(RefusedAddressError,), most_seconds=MOST_SECONDS)
+@job(kind="delivery", model=Delivery, expects=(RefusedAddressError,), queue=Queue.MAIL, most_seconds=MOST_SECONDS)
 def attempt(delivery: Delivery) -> None:
     """Send a claimed message, and record the outcome."""
     import httpcore  # only workers send

@@ -16,6 +16,7 @@ from analysis.deposits.offered import DoiService, configured, service_of
 from analysis.models import OPEN_RELEASES, Deposit, DepositStatus, DepositTask, Release, ReleaseStatus
 from audit.services import record
 from candor.packages.archive import files_in
+from jobs.queues import Queue
 from jobs.registry import HEAVY, job
 from jobs.tasks import send
 from surveys.models import Study
@@ -29,7 +30,7 @@ PAUSES = {
 """Before each further try while the service is away. A release waits for the first task, so it is soon given up."""
 
 
-@job(kind="deposit", model=Deposit, expects=(DepositError,), priority=HEAVY)
+@job(kind="deposit", model=Deposit, expects=(DepositError,), queue=Queue.MAIL, priority=HEAVY)
 def deposit(held: Deposit) -> None:
     """Do the step that waits. A service that is away is tried again, later and later; then people decide."""
     task = DepositTask(held.task)

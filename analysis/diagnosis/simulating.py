@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from analysis.models import Diagnosis
 from candor.errors import MethodError
+from jobs.queues import Queue
 from jobs.registry import HEAVY, job
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ FEW = 4
 """Parts between two looks at the row: about a quarter of a second."""
 
 
-@job(kind="diagnosis", model=Diagnosis, expects=(MethodError,), priority=HEAVY)
+@job(kind="diagnosis", model=Diagnosis, expects=(MethodError,), queue=Queue.BOOTSTRAP, priority=HEAVY)
 def simulate_few(diagnosis: Diagnosis) -> None:
     """Simulate the next few parts. The diagnosis then waits for its next few, so that other work comes in between."""
     plan = plan_of(diagnosis)

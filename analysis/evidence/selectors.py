@@ -1,9 +1,8 @@
 """The latest report of evidence, if there is one and if it is as this installation signed it."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
-from django.conf import settings
+from django.core.files.storage import default_storage
 
 from analysis.evidence.report import EvidenceError, Report, read_report
 from analysis.releases.keys import signing_key
@@ -13,6 +12,8 @@ from candor.packages.verification import faults_of
 from candor.software import library_sha256
 
 JSON, DOCUMENT, PACKAGE = "evidence.json", "index.html", "evidence.zip"
+PLACE = f"evidence/{PACKAGE}"
+"""Beside the lectures, with all else that an installation keeps in files: back-ups hold it, and no address leads to it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,14 +29,10 @@ class Evidence:
         return self.report is not None and self.report.software.get("library_sha256") == library_sha256()
 
 
-def place() -> Path:
-    """Below MEDIA_ROOT, with all else that an installation keeps in files: back-ups hold it, and no address leads to it."""
-    return Path(settings.MEDIA_ROOT) / "evidence" / PACKAGE
-
-
 def latest() -> Evidence | None:
     try:
-        package = place().read_bytes()
+        with default_storage.open(PLACE) as file:
+            package = bytes(file.read())
     except FileNotFoundError:
         return None
     if faults_of(package, key=public_pem(signing_key()).encode()):

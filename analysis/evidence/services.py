@@ -1,28 +1,27 @@
 """Signing a report with the key of this installation, and putting it where the public page finds it."""
 
-import os
 from pathlib import Path
 
 from django.conf import settings
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
 from django.template.loader import render_to_string
 from django.utils import translation
 
 from analysis.evidence.report import Report, written
-from analysis.evidence.selectors import DOCUMENT, JSON, place
+from analysis.evidence.selectors import DOCUMENT, JSON, PLACE
 from analysis.releases.keys import signing_key
 from candor.packages.archive import signed, zip_of
+from surveys.media.stores.moving import write_whole
 
 STYLES = ("css/package_page.css", "css/evidence.css")
 
 
-def install(report: Report) -> Path:
-    """The ZIP file in which it lies, signed as data packages are: `candor verify` checks every byte of it."""
-    path = place()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_suffix(".new")
-    draft.write_bytes(zip_of(signed({JSON: written(report), DOCUMENT: document(report)}, signing_key())))
-    os.replace(draft, path)
-    return path
+def install(report: Report) -> str:
+    """The name under which its ZIP file is stored, signed as data packages are: `candor verify` checks every byte of it."""
+    package = zip_of(signed({JSON: written(report), DOCUMENT: document(report)}, signing_key()))
+    write_whole(default_storage, PLACE, ContentFile(package))
+    return PLACE
 
 
 def document(report: Report) -> bytes:

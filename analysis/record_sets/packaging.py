@@ -18,6 +18,7 @@ from candor.packages.record_promises import faults_in
 from candor.packages.signing import public_pem
 from candor.records.schema import Record
 from candor.software import software
+from jobs.queues import Queue
 from jobs.registry import HEAVY, job
 from surveys.questions.publication import Publication
 
@@ -26,7 +27,7 @@ SHARE_OF_CLASSES = 90
 SHOWN = 20
 
 
-@job(kind="record_package", model=RecordPackage, expects=(ReleaseError, MethodError), priority=HEAVY)
+@job(kind="record_package", model=RecordPackage, expects=(ReleaseError, MethodError), queue=Queue.FILES, priority=HEAVY)
 def build(package: RecordPackage) -> None:
     """Protect the records as they stand, and sign the files. Every report of progress ends the work if nobody wants it any more."""
     content = _content(package)

@@ -16,6 +16,7 @@ from analysis.sources.records.rows import schema_in
 from analysis.sources.selectors import rows_of_records
 from candor.errors import MethodError
 from candor.records.schema import Record
+from jobs.queues import Queue
 from jobs.registry import HEAVY, job
 from surveys.protocols import protocol_in_force
 
@@ -39,7 +40,7 @@ def plan_of(schema: RecordSchema) -> list[dict[str, float]]:
     return [*sizes, *({"epsilon": epsilon} for epsilon in EPSILONS)]
 
 
-@job(kind="record_sweep", model=RecordSweep, expects=(MethodError,), priority=HEAVY)
+@job(kind="record_sweep", model=RecordSweep, expects=(MethodError,), queue=Queue.BOOTSTRAP, priority=HEAVY)
 def sweep_one(sweep: RecordSweep) -> None:
     """Try the next class size. The sweep then waits for its next one, so that other work comes in between."""
     records, schema = _to_try(sweep)

@@ -43,6 +43,7 @@ from candor.packages.archive import files_in
 from candor.packages.documents import ProtocolFile
 from candor.packages.signing import public_pem
 from candor.software import software
+from jobs.queues import Queue
 from jobs.registry import HEAVY, job, routine
 from surveys.allocation.selectors import allocation_document
 from surveys.definition import StudyDefinition
@@ -60,7 +61,7 @@ BUILT = (ReleaseStatus.BUILT, ReleaseStatus.REQUESTED)
 FORGOTTEN = gettext_lazy("Background answers are deleted, so they cannot be counted any more. Choose to leave them out.")
 
 
-@job(kind="release", model=Release, expects=(ReleaseError, MethodError), priority=HEAVY)
+@job(kind="release", model=Release, expects=(ReleaseError, MethodError), queue=Queue.FILES, priority=HEAVY)
 def build(release: Release) -> None:
     """Build a claimed release; if somebody withdrew meanwhile, it waits to be built again."""
     from analysis.packages.package import package_of  # lxml, which web processes can do without

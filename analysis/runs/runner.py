@@ -21,6 +21,7 @@ from analysis.runs.planned_tests import families_found, margins_found
 from analysis.stored_results import Balance, NotYet, QuestionEstimate, Results, document_of, read_results
 from candor.errors import MethodError
 from candor.software import METHOD_VERSION
+from jobs.queues import Queue
 from jobs.registry import FIRST, HEAVY, LAST, job, routine
 from jobs.tasks import send
 from surveys.batches.selectors import batch_is_complete, nobody_comes_any_more
@@ -33,7 +34,7 @@ from webhooks.services import emit
 
 DEBOUNCE = {RunKind.FIRST_RESULTS: timedelta(seconds=0.1), RunKind.FULL_RESULTS: timedelta(seconds=0.5)}
 LANES = max(1, min(4, (os.cpu_count() or 1) - 1))
-"""How many workers may compute one study's bootstrap at once: all but one, which stays free for first results."""
+"""How many workers that take first results, too, may compute one study's bootstrap at once: all but one, which stays free."""
 
 
 def queue_run(study_id: int, *, kind: RunKind = RunKind.FIRST_RESULTS, after: timedelta | None = None) -> Run | None:
@@ -61,7 +62,7 @@ def compute_first_results(run: Run) -> None:
     store(run, first_results(run.study, protocol_in_force(run.study).definition))
 
 
-@job(kind=RunKind.FULL_RESULTS, model=Run, where={"kind": RunKind.FULL_RESULTS}, priority=HEAVY)
+@job(kind=RunKind.FULL_RESULTS, model=Run, where={"kind": RunKind.FULL_RESULTS}, queue=Queue.BOOTSTRAP, priority=HEAVY)
 def compute_full_results(run: Run) -> None:
     """Begin, and leave the bootstrap in chunks to all workers; once they are done, combine them."""
     from analysis.runs import resampling  # SciPy, which web processes can do without
@@ -76,7 +77,7 @@ def compute_full_results(run: Run) -> None:
         store(run, resampling.merged(run))
 
 
-@job(kind="bootstrap_chunk", model=Chunk, priority=LAST, part_of="run", lanes=LANES)
+@job(kind="bootstrap_chunk", model=Chunk, queue=Queue.BOOTSTRAP, priority=LAST, part_of="run", lanes=LANES)
 def compute_chunk(chunk: Chunk) -> None:
     from analysis.runs import resampling  # SciPy, which web processes can do without
 
@@ -99,7 +100,7 @@ def begin_again(run: Run) -> None:
         transaction.on_commit(partial(send, new))
 
 
-@routine(kind="outdated_results", every=timedelta(minutes=1))
+@routine(kind="outdated_results", every=timedelta(minutes=1), queue=Queue.FIRST)
 def recompute_outdated() -> None:
     """Queue a run for each study and kind whose newest run was done by an older version; not again for one that failed or was stopped.
 
@@ -112,7 +113,7 @@ def recompute_outdated() -> None:
             send(run)
 
 
-@routine(kind="complete_batches", every=timedelta(minutes=1))
+@routine(kind="complete_batches", every=timedelta(minutes=1), queue=Queue.FIRST)
 def count_complete_batches() -> None:
     """Have batches counted of which nobody took notice, because a message was lost."""
     for study in Study.objects.filter(status__in=RUNNING):

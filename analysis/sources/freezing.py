@@ -5,10 +5,11 @@ from django.utils.translation import gettext as _
 from analysis.models import Snapshot
 from analysis.sources.services import keep_table
 from jobs.errors import ExpectedError
+from jobs.queues import Queue
 from jobs.registry import HEAVY, job
 
 
-@job(kind="snapshot", model=Snapshot, priority=HEAVY)
+@job(kind="snapshot", model=Snapshot, queue=Queue.FILES, priority=HEAVY)
 def make_snapshot(snapshot: Snapshot) -> None:
     """Read the rows and store them as columns."""
     from analysis.sources.study_tables import table_of_study

@@ -3,7 +3,9 @@
 import os
 
 from celery import Celery
-from celery.signals import setup_logging, worker_shutdown
+from celery.apps.worker import Worker
+from celery.signals import celeryd_after_setup, setup_logging, worker_shutdown
+from django.conf import settings
 
 from config.heartbeat import SweepAtStart, WorkerHeartbeat
 
@@ -14,6 +16,12 @@ app = Celery("candor")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 app.steps["consumer"].update({WorkerHeartbeat, SweepAtStart})
+
+
+@celeryd_after_setup.connect
+def take_named_queues(instance: Worker, **kwargs: object) -> None:
+    """A worker takes the queues that CANDOR_QUEUES names, or all."""
+    instance.app.amqp.queues.select([str(queue) for queue in settings.WORKER_QUEUES])
 
 
 @setup_logging.connect

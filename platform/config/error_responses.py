@@ -121,6 +121,7 @@ OUTAGES = {
         code="no-room-for-files",
     ),
 }
+OUTAGES[Outage.FILES_AWAY] = replace(OUTAGES[Outage.AWAY], code="files-away")
 METHOD_ERROR = Problem(
     status=HTTPStatus.UNPROCESSABLE_ENTITY,
     title=_("This cannot be computed"),

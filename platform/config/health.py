@@ -5,7 +5,8 @@ from collections.abc import Callable
 from django.db import DatabaseError, connection
 from django.http import HttpRequest, HttpResponseBase, JsonResponse
 
-from config.heartbeat import can_be_heard, is_alive
+from config.heartbeat import is_alive, queues_without_worker, reason_for_silence
+from jobs.queues import Queue
 
 PATH = "/healthz"
 
@@ -34,9 +35,16 @@ def healthz() -> JsonResponse:
 def states_of_parts() -> dict[str, str]:
     """The state of every part; "ok" where it answers."""
     parts = {"database": "ok" if _database_answers() else "silent"}
-    for part in ("worker", "beat"):
-        parts[part] = "ok" if is_alive(part) else "silent" if can_be_heard() else "unknown: the cache does not answer"
+    for part, state in (("worker", _state_of_workers()), ("beat", "ok" if is_alive("beat") else "silent")):
+        unknown = reason_for_silence() if state != "ok" else ""
+        parts[part] = f"unknown: {unknown}" if unknown else state
     return parts
+
+
+def _state_of_workers() -> str:
+    """Names the queues that have no worker, unless it is all of them."""
+    silent = queues_without_worker()
+    return "ok" if not silent else "silent" if len(silent) == len(Queue) else f"silent: {', '.join(silent)}"
 
 
 def _database_answers() -> bool:

@@ -4,7 +4,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from celery import beat, bootsteps
+from celery.schedules import schedstate
+from django.conf import settings
 from django.core.cache import cache
+
+from jobs.queues import Queue
 
 if TYPE_CHECKING:
     from celery.worker.consumer import Consumer
@@ -12,11 +16,23 @@ if TYPE_CHECKING:
 
 EVERY_SECONDS = 5
 SILENT_AFTER_SECONDS = 30
+ASK_AGAIN_SECONDS = 2.0
 
 
 def leave_sign(part: str) -> None:
-    """Record that `part` ("worker", "beat") is alive."""
+    """Record that `part` ("worker:first", "beat") is alive."""
     cache.set(f"heartbeat:{part}", 1, SILENT_AFTER_SECONDS)
+
+
+def leave_signs_of_worker() -> None:
+    """Record that somebody takes the queues that this process takes."""
+    for queue in settings.WORKER_QUEUES:
+        leave_sign(f"worker:{queue}")
+
+
+def queues_without_worker() -> list[Queue]:
+    """The queues of which no worker was heard for half a minute."""
+    return [queue for queue in Queue if not is_alive(f"worker:{queue}")]
 
 
 def is_alive(part: str) -> bool:
@@ -24,10 +40,10 @@ def is_alive(part: str) -> bool:
     return cache.get(f"heartbeat:{part}") is not None
 
 
-def can_be_heard() -> bool:
-    """Whether the cache answers that carries the heartbeats from one process to another."""
-    answers: Callable[[], bool] = getattr(cache, "answers", lambda: True)
-    return answers()
+def reason_for_silence() -> str:
+    """The complaint about the cache that carries the heartbeats from one process to another; empty if it answers."""
+    complaint: Callable[[], str] = getattr(cache, "complaint", str)
+    return complaint()
 
 
 class WorkerHeartbeat(bootsteps.StartStopStep):
@@ -37,8 +53,8 @@ class WorkerHeartbeat(bootsteps.StartStopStep):
     timer: "Entry | None" = None
 
     def start(self, parent: "Consumer") -> None:
-        leave_sign("worker")
-        self.timer = parent.timer.call_repeatedly(EVERY_SECONDS, leave_sign, ("worker",))
+        leave_signs_of_worker()
+        self.timer = parent.timer.call_repeatedly(EVERY_SECONDS, leave_signs_of_worker)
 
     def stop(self, parent: "Consumer") -> None:
         if self.timer is not None:
@@ -55,7 +71,19 @@ class SweepAtStart(bootsteps.StartStopStep):
 
 
 class Scheduler(beat.Scheduler):
-    """Celery's plain scheduler with a heartbeat. It keeps nothing on disk: beat starts only a sweep, which may run at any time."""
+    """Celery's plain scheduler with a heartbeat, for one beat or several. It keeps nothing on disk: beat starts only a sweep, which may run
+    at any time.
+
+    Each message has a lease in the cache, as long as its period: the beat that comes first takes it and sends. The others ask again every
+    few seconds, so that the next period has its message whichever beat is gone. Where nobody can say who came first, all send: two sweeps
+    are harmless.
+    """
+
+    def is_due(self, entry: beat.ScheduleEntry) -> schedstate:
+        due, after = super().is_due(entry)
+        if due and not cache.add(f"beat:{entry.name}", 1, max(1, int(after) - 1)):
+            return schedstate(is_due=False, next=ASK_AGAIN_SECONDS)
+        return schedstate(is_due=due, next=after)
 
     def tick(self, *args: Any, **kwargs: Any) -> float:
         leave_sign("beat")

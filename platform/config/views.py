@@ -11,7 +11,8 @@ from django.views.generic import RedirectView
 
 from accounts.access import require_role, user_of
 from accounts.models import Role
-from config.heartbeat import is_alive
+from config.heartbeat import is_alive, queues_without_worker
+from jobs.queues import Queue
 from jobs.selectors import all_work
 from surveys.classroom.dice import FACES, die_of
 from surveys.journey.language import of_stranger
@@ -56,7 +57,9 @@ def work(request: HttpRequest) -> HttpResponse:
     kinds = all_work()
     context = {
         "kinds": kinds,
-        "silent": [part for part in ("worker", "beat") if not is_alive(part)],
+        "without_worker": ", ".join(queues := queues_without_worker()),
+        "has_no_worker": len(queues) == len(Queue),
+        "beat_is_silent": not is_alive("beat"),
         "is_idle": not any(one.waiting or one.running for one in kinds),
         "failed": [one for one in kinds if one.failed],
     }

@@ -8,6 +8,7 @@ from typing import Generic, TypeVar, cast
 from django.db.models import QuerySet
 
 from jobs.models import Lease, Routine
+from jobs.queues import Queue
 
 T = TypeVar("T", bound=Lease)
 
@@ -20,13 +21,15 @@ class Job(Generic[T]):
     """A kind of work, and the decorator of its function, which gets a row that its worker holds and writes the outcome.
 
     It applies to rows that match `where`. `expects` are the errors that are no bugs. `part_of` names the foreign key to the work that was
-    split into such rows; `lanes` is how many workers may be at the parts of one piece at once.
+    split into such rows; `lanes` is how many workers that have other work, too, may be at the parts of one piece at once. `queue` is where
+    its messages wait, `priority` its place among those of a worker that takes several queues.
     """
 
     kind: str
     model: type[T]
     where: Mapping[str, object] = field(default_factory=dict)
     expects: tuple[type[Exception], ...] = ()
+    queue: Queue = Queue.FIRST
     priority: int = QUICK
     most_seconds: int | None = None
     part_of: str = ""
@@ -56,14 +59,16 @@ JOBS: dict[str, Job[Lease]] = {}
 job = Job
 
 
-def routine(*, kind: str, every: timedelta, at_start: bool = False) -> Callable[[Callable[[], None]], Callable[[], None]]:
+def routine(
+    *, kind: str, every: timedelta, at_start: bool = False, queue: Queue = Queue.FILES
+) -> Callable[[Callable[[], None]], Callable[[], None]]:
     """Register a function that workers call at intervals, and some `at_start`, whatever the time since the last one."""
 
     def register(do: Callable[[], None]) -> Callable[[], None]:
         Routine.EVERY[kind] = every
         if at_start:
             Routine.AT_START.add(kind)
-        job(kind=kind, model=Routine, where={"pk": kind}, priority=HEAVY)(lambda _row: do())
+        job(kind=kind, model=Routine, where={"pk": kind}, queue=queue, priority=HEAVY)(lambda _row: do())
         return do
 
     return register

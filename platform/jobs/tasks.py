@@ -5,11 +5,13 @@ from datetime import datetime, timedelta
 from typing import TypedDict
 
 from celery import shared_task
+from django.conf import settings
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
 from jobs.errors import ExpectedError, TakenError
 from jobs.models import Lease, Routine
+from jobs.queues import Queue
 from jobs.registry import JOBS, Job, job_of
 
 AGAIN = timedelta(seconds=1)
@@ -105,12 +107,18 @@ def attempt(job: Job[Lease], lease: Lease) -> None:
 
 
 def _work_on_a_part(job: Job[Lease], key: object) -> None:
-    """Do the first waiting part, and queue up for the next, so that other work comes in between; after the last, end the whole."""
+    """Do the first waiting part, and queue up for the next, so that other work comes in between; after the last, end the whole.
+
+    A worker that takes no first results keeps no place free for them: as many such workers as there are come to the parts.
+    """
     parts = job.parts_of(key)
     waiting = parts.filter(holder=None).order_by("pk").values_list("pk", flat=True)
-    if parts.filter(holder__isnull=False, due_at__gt=timezone.now()).count() < job.lanes:
+    is_free = Queue.FIRST not in settings.WORKER_QUEUES
+    if is_free or parts.filter(holder__isnull=False, due_at__gt=timezone.now()).count() < job.lanes:
         while (first := waiting.first()) is not None:
             if (part := job.model.claim(first)) is not None:
+                if is_free and waiting.exists():
+                    _send(job, key)  # whichever other worker is free joins in
                 attempt(job, part)
                 break
     elif waiting.exists():
@@ -149,7 +157,12 @@ def _send(job: Job[Lease], key: object, *, after: timedelta = timedelta(0), time
     try:
         for _one in range(times):
             work.apply_async(
-                args=(job.kind, str(key)), countdown=max(after.total_seconds(), 0.0), priority=job.priority, retry=False, **limit
+                args=(job.kind, str(key)),
+                countdown=max(after.total_seconds(), 0.0),
+                queue=job.queue,
+                priority=job.priority,
+                retry=False,
+                **limit,
             )
     except OperationalError:
         # The database holds the row; the sweep will find it when the broker is back. A participant may have caused this, so that only

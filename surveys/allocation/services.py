@@ -1,94 +1,187 @@
 """Drawing the concealed lists, and giving each participant the next free line."""
 
+import random
 import secrets
 from collections import Counter, deque
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import TypedDict
 
 from django.db import connection, transaction
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Q, QuerySet, Sum
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts.models import User
 from audit.services import record
+from jobs.tasks import send
 from surveys import actions
-from surveys.allocation.assignment import Assignment, commitment, draw_list, draw_sequence
+from surveys.allocation.assignment import OF_THE_SYSTEM, Assignment, commitment, draw_list, draw_sequence
 from surveys.allocation.lines import store_lines
 from surveys.allocation.selectors import document_of_list
 from surveys.definition import StudyDefinition
 from surveys.errors import StudyFullError, TransitionError
-from surveys.models import RUNNING, AllocationList, AllocationSlot, ArmState, SlotStatus, Study
+from surveys.models import RUNNING, AllocationList, AllocationSlot, ArmState, DrawingStatus, ListDrawing, SlotStatus, Study
 from surveys.protocols import protocol_in_force
 
 SMALLEST_LIST = 64
+"""The length of a list that is drawn in somebody's request, should no worker have drawn the next one in time."""
+AT_ONCE = 5000
+"""The most lines that are drawn together, in one transaction. More of them are a worker's job, which stores them part by part."""
 
 
-def draw_first_lists(study: Study, definition: StudyDefinition) -> list[AllocationList]:
-    """Give a study that opens the state of its arms and its first list, one for each stratum. The lists of a section have one arm."""
-    ArmState.objects.bulk_create(ArmState(study=study, arm=arm.name, quota=arm.quota) for arm in definition.arms)
+class Planned(TypedDict, total=False):
+    """A list to be drawn. `arm` is that of everybody on it, where a section is assigned as a whole; `number` once it is begun."""
+
+    stratum: str
+    arm: str | None
+    length: int
+    number: int
+
+
+def first_lists(definition: StudyDefinition) -> list[Planned]:
+    """The lists with which a study opens, one for each stratum. The lists of a section have one arm."""
     arms = dict(zip(definition.sections, draw_sequence(definition.arm_weights, len(definition.sections), scheme="complete"), strict=True))
-    drawn = [_draw_list(study, definition, stratum=stratum, arm=arms.get(stratum)) for stratum in definition.strata]
-    _close_and_open_lines(study)
+    planned, strata = definition.allocation.planned_participants, definition.strata
+    length = planned if len(strata) == 1 else max(-(-planned // len(strata)), SMALLEST_LIST)
+    return [Planned(stratum=stratum, arm=arms.get(stratum), length=length) for stratum in strata]
+
+
+def are_few(lists: Iterable[Planned]) -> bool:
+    """Whether these lists are so short that they are drawn together at once."""
+    return sum(one["length"] for one in lists) <= AT_ONCE
+
+
+def draw_first_lists(study: Study, definition: StudyDefinition, lists: Sequence[Planned] | None = None) -> list[AllocationList]:
+    """Give a study that opens its first lists, and let its arms take people."""
+    drawn = [_draw_list(study, definition, one) for one in lists or first_lists(definition)]
+    open_arms(study, definition)
     return drawn
 
 
-def draw_allocation_list(study: Study, definition: StudyDefinition, *, stratum: str = "") -> AllocationList:
+def open_arms(study: Study, definition: StudyDefinition) -> None:
+    """Give a study that opens the state of its arms."""
+    ArmState.objects.bulk_create(ArmState(study=study, arm=arm.name, quota=arm.quota) for arm in definition.arms)
+    _close_and_open_lines(study)
+
+
+def ask_for_lists(study: Study, lists: Sequence[Planned], *, launched_by: User | None = None) -> ListDrawing:
+    """Have a worker draw these lists; for the first ones, whoever launches the study is named. Call it under a lock on the study.
+
+    A drawing of first lists that was stopped goes on where it was, with the same list.
+    """
+    queued = {
+        "status": DrawingStatus.DRAWING,
+        "due_at": timezone.now(),
+        "holder": None,
+        "attempts": 0,
+        "error": "",
+        "launched_by": launched_by,
+    }
+    before = ListDrawing.objects.filter(study=study).first()
+    if before is None or launched_by is None or not before.seed or before.protocol_id != study.protocol_id:
+        lines = sum(one["length"] for one in lists)
+        queued |= {"protocol": study.protocol, "seed": secrets.token_hex(32), "lists": list(lists), "lines": lines, "stored": 0}
+    drawing, _created = ListDrawing.objects.update_or_create(study=study, defaults=queued)
+    transaction.on_commit(partial(send, drawing))
+    return drawing
+
+
+def stop_drawing(study: Study) -> bool:
+    """Draw no further lines. Stored lines and the seed stay: nobody can choose among lists. False: nothing is being drawn."""
+    under_way = ListDrawing.objects.filter(study=study, status=DrawingStatus.DRAWING)
+    return ListDrawing.end(under_way, status=DrawingStatus.STOPPED) > 0
+
+
+def draw_allocation_list(study: Study, definition: StudyDefinition, *, stratum: str = "", length: int = SMALLEST_LIST) -> AllocationList:
     """Draw the next list of a stratum and store it; a section keeps its arm. Call it under a lock on the study."""
-    arm = study.allocation_slots.filter(stratum=stratum).values_list("arm", flat=True).first() if definition.in_sections else None
-    drawn = _draw_list(study, definition, stratum=stratum, arm=arm)
-    _wait_for_takers(study)
-    _close_and_open_lines(study)
+    drawn = _draw_list(study, definition, Planned(stratum=stratum, arm=_arm_of(study, definition, stratum), length=length))
+    use_new_lines(study)
     return drawn
 
 
-def _draw_list(study: Study, definition: StudyDefinition, *, stratum: str, arm: str | None) -> AllocationList:
-    """`arm` is that of everybody on the list, where a section is assigned as a whole."""
-    number = study.allocation_lists.count() + 1
-    planned = definition.allocation.planned_participants
-    if study.allocation_lists.filter(stratum=stratum).exists():
-        length = _next_length(definition)
-    else:
-        length = planned if len(definition.strata) == 1 else max(-(-planned // len(definition.strata)), SMALLEST_LIST)
-    assignments = draw_list(
-        length=length,
+def use_new_lines(study: Study) -> None:
+    """Bring new lines in step with quotas and closed arms. Call it under a lock on the study."""
+    if limited_arms(study).exists():
+        _wait_for_takers(study)
+        _close_and_open_lines(study)
+
+
+def draw_assignments(definition: StudyDefinition, planned: Planned, *, entropy: random.Random = OF_THE_SYSTEM) -> list[Assignment]:
+    """The lines of one list."""
+    arm = planned["arm"]
+    return draw_list(
+        length=planned["length"],
         subsamples=definition.subsample_weights,
         arms=definition.arm_weights if arm is None else {arm: 1},
         scheme=definition.allocation.scheme,
         block_multiples=definition.allocation.block_multiples,
         direct_share=definition.direct_share,
+        entropy=entropy,
     )
-    nonce = secrets.token_hex(32)
+
+
+def begin_list(study: Study, definition: StudyDefinition, *, stratum: str, assignments: Sequence[Assignment]) -> AllocationList:
+    """Store a list with the hash of its lines, before any of these. Call it under a lock on the study."""
     allocation_list = AllocationList(
         study=study,
-        number=number,
+        number=study.allocation_lists.count() + 1,
         stratum=stratum,
         scheme=definition.allocation.scheme,
         length=len(assignments),
-        nonce=nonce,
+        nonce=secrets.token_hex(32),
         drawn_on=timezone.localdate(),
     )
     allocation_list.sha256 = commitment(document_of_list(allocation_list, assignments))
     allocation_list.save(force_insert=True)
-    start = study.allocation_slots.count() + 1
-    store_lines(
-        AllocationSlot(study=study, list=allocation_list, stratum=stratum, position=position, subsample=one.subsample, arm=one.arm)
-        for position, one in enumerate(assignments, start)
-    )
     return allocation_list
 
 
-def _next_length(definition: StudyDefinition) -> int:
-    """How many lines a list has that continues the first one of its stratum."""
-    return max(definition.allocation.planned_participants // 4 // len(definition.strata), SMALLEST_LIST)
+def lines_of(found: AllocationList, assignments: Sequence[Assignment], *, start: int = 0, closed: bool = False) -> Iterable[AllocationSlot]:
+    """Lines of a list, from its line `start` on, to be stored."""
+    status = SlotStatus.CLOSED if closed else SlotStatus.FREE
+    first = lines_before(found) + 1 + start  # now: while lines are being copied, the connection answers nothing
+    return (
+        AllocationSlot(
+            study_id=found.study_id,
+            list=found,
+            stratum=found.stratum,
+            position=position,
+            subsample=one.subsample,
+            arm=one.arm,
+            status=status,
+        )
+        for position, one in enumerate(assignments, first)
+    )
+
+
+def lines_before(found: AllocationList) -> int:
+    """How many lines the study's earlier lists have. A line is never deleted."""
+    earlier = AllocationList.objects.filter(study=found.study_id, number__lt=found.number)
+    return int(earlier.aggregate(Sum("length", default=0))["length__sum"])
+
+
+def _draw_list(study: Study, definition: StudyDefinition, planned: Planned) -> AllocationList:
+    assignments = draw_assignments(definition, planned)
+    drawn = begin_list(study, definition, stratum=planned["stratum"], assignments=assignments)
+    store_lines(lines_of(drawn, assignments))
+    return drawn
+
+
+def _arm_of(study: Study, definition: StudyDefinition, stratum: str) -> str | None:
+    """The arm of a section; None where arms are drawn."""
+    return study.allocation_slots.filter(stratum=stratum).values_list("arm", flat=True).first() if definition.in_sections else None
 
 
 def _wait_for_takers(study: Study) -> None:
     """Wait for people who are just taking a line, so that their lines count, and keep others from taking one until the transaction ends."""
-    if _limited_arms(study).exists():
+    if limited_arms(study).exists():
         free = study.allocation_slots.select_for_update(no_key=True).filter(status=SlotStatus.FREE).values_list("pk")
         deque(free.iterator(chunk_size=10_000), maxlen=0)
 
 
-def _limited_arms(study: Study) -> QuerySet[ArmState]:
+def limited_arms(study: Study) -> QuerySet[ArmState]:
+    """The arms that do not take everybody."""
     return study.arm_states.filter(Q(closed=True) | Q(quota__isnull=False))
 
 
@@ -97,7 +190,7 @@ def _close_and_open_lines(study: Study) -> None:
 
     It writes only lines that change. Without a quota or a closed arm there are none, and new lines are free.
     """
-    if not _limited_arms(study).exists() and not study.allocation_slots.filter(status=SlotStatus.CLOSED).exists():
+    if not limited_arms(study).exists() and not study.allocation_slots.filter(status=SlotStatus.CLOSED).exists():
         return
     taken = _taken_by_arm(study)
     states = list(study.arm_states.all())
@@ -133,28 +226,47 @@ def take_slot(study: Study, definition: StudyDefinition, *, stratum: str = "") -
     return assignment
 
 
-def _extend(study: Study, definition: StudyDefinition, *, stratum: str) -> None:
-    drawn = draw_allocation_list(study, definition, stratum=stratum)
-    record(actor=None, action=actions.ALLOCATION_EXTENDED, subject=study, details={"list": drawn.number, "sha256": drawn.sha256})
+def _extend(study: Study, definition: StudyDefinition, *, stratum: str, length: int = SMALLEST_LIST) -> None:
+    record_further_list(draw_allocation_list(study, definition, stratum=stratum, length=length))
+
+
+def record_further_list(drawn: AllocationList) -> None:
+    """Publish the hash of a further list, before anybody has a line of it."""
+    record(actor=None, action=actions.ALLOCATION_EXTENDED, subject=drawn.study, details={"list": drawn.number, "sha256": drawn.sha256})
 
 
 @transaction.atomic
 def draw_lists_ahead(study: Study) -> None:
     """Draw the next lists while lines are left, so that no participant waits for them and no list tells when somebody came."""
     definition = protocol_in_force(study).definition
-    short = [one for one in definition.strata if _is_short_of_lines(study, definition, stratum=one)]
-    if not short:
+    if not any(_is_short_of_lines(study, definition, stratum=one) for one in definition.strata):
         return
     locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
-    for stratum in short:
-        if locked.status in RUNNING and _is_short_of_lines(locked, definition, stratum=stratum):
-            _extend(locked, definition, stratum=stratum)
+    if locked.status not in RUNNING or ListDrawing.objects.filter(study=locked, status=DrawingStatus.DRAWING).exists():
+        return
+    short = [one for one in definition.strata if _is_short_of_lines(locked, definition, stratum=one)]
+    lists = [Planned(stratum=one, arm=_arm_of(locked, definition, one), length=_next_length(locked, definition, one)) for one in short]
+    if not are_few(lists):
+        ask_for_lists(locked, lists)
+        return
+    for one in lists:
+        _extend(locked, definition, stratum=one["stratum"], length=one["length"])
+
+
+def _next_length(study: Study, definition: StudyDefinition, stratum: str) -> int:
+    """A quarter of the lines planned or drawn before: however many people come, the number of lists stays small."""
+    drawn = int(study.allocation_lists.filter(stratum=stratum).aggregate(Sum("length", default=0))["length__sum"])
+    return max(definition.allocation.planned_participants // 4 // len(definition.strata), drawn // 4, SMALLEST_LIST)
 
 
 def _is_short_of_lines(study: Study, definition: StudyDefinition, *, stratum: str) -> bool:
-    enough = max(definition.allocation.planned_participants // 8 // len(definition.strata), 2)
-    free = study.allocation_slots.filter(stratum=stratum, status=SlotStatus.FREE)
-    return free[:enough].count() < enough and _takes_more(study, stratum=stratum if definition.in_sections else None)
+    """Whether the next free line lies in the second half of the newest list, and the study takes more people than it has lines for."""
+    newest = study.allocation_lists.filter(stratum=stratum).order_by("-number").first()
+    free = study.allocation_slots.filter(stratum=stratum, status=SlotStatus.FREE).order_by("position")
+    position = free.values_list("position", flat=True).first()
+    if newest is None or (position is not None and position <= lines_before(newest) + (newest.length + 1) // 2):
+        return False
+    return _takes_more(study, stratum=stratum if definition.in_sections else None)
 
 
 def _take_next_free(study: Study, stratum: str) -> Assignment | None:

@@ -15,7 +15,7 @@ from surveys.drafting.edits import Document, Edit, Keys, Whole, WithLanguages, f
 from surveys.errors import ConcurrentEditError, ConflictingEditError, TransitionError
 from surveys.imports.choosing import Chosen
 from surveys.lifecycle.steps import locked
-from surveys.media.services import MediaError, examine, examine_words, store_media_file
+from surveys.media.services import MediaError, delete_stored, examine, examine_words, store_media_file
 from surveys.models import DraftRevision, MediaFile, Study, StudyStatus
 from surveys.questions.parts import LARGEST_COUNT
 from surveys.questions.stimuli import KINDS
@@ -262,9 +262,9 @@ def _retire(study: Study, names: set[str], *, actor: User) -> None:
             media.current = False
             media.save(update_fields=["current"])
         else:
-            storage, path = media.file.storage, media.file.name
+            place = str(media.file.name)
             media.delete()
-            transaction.on_commit(lambda storage=storage, path=path: storage.delete(path))  # type: ignore[misc]
+            transaction.on_commit(lambda media=media, place=place: delete_stored(media, place))  # type: ignore[misc]
 
 
 def _locked_draft(study: Study) -> Study:

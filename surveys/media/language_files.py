@@ -3,7 +3,6 @@
 import hashlib
 import logging
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -15,6 +14,7 @@ from surveys.languages.names import language_name
 from surveys.languages.offered import FROM_FILES, participants_words
 from surveys.languages.promises import privacy_sentences
 from surveys.languages.spoken import code_of_words
+from surveys.media.stores.errors import StoreAwayError
 from surveys.models import Media, MediaFile
 from surveys.protocols import file_of_server
 
@@ -119,8 +119,13 @@ def _stored(media_id: str, sha256: str) -> Catalogue:
     file = MediaFile.objects.filter(pk=media_id).first()
     content = b""
     if file:
-        with suppress(OSError), file.file.open("rb") as opened:
-            content = opened.read()
+        try:
+            with file.file.open("rb") as opened:
+                content = opened.read()
+        except StoreAwayError:  # for a while only: better no page than one in another language
+            raise
+        except OSError:
+            content = b""
     if hashlib.sha256(content).hexdigest() != sha256:
         raise LostError(_("Expected the words of a language with the SHA-256 %(sha256)s, found others or none.") % {"sha256": sha256})
     try:

@@ -1,14 +1,15 @@
 """Send a stored file so that a browser can seek in it: RFC 9110 byte ranges, which Django's FileResponse ignores.
 
 Behind nginx (settings.MEDIA_ACCEL_PREFIX) the response is empty and names the file to nginx, which then does all of this itself.
+A file that lies elsewhere comes in parts that somebody else opens.
 """
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http import HTTPStatus
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Protocol
 from urllib.parse import quote
 
 from django.conf import settings
@@ -27,14 +28,31 @@ class UnsatisfiableRangeError(ValueError):
     """The range is well formed, and no byte of the file lies in it."""
 
 
+class Part(Protocol):
+    """The bytes between two positions, in chunks; the server closes it."""
+
+    def __iter__(self) -> Iterator[bytes]: ...
+
+    def close(self) -> None: ...
+
+
 def ranged_file_response(request: HttpRequest, path: Path | str, *, content_type: str, etag: str) -> HttpResponseBase:
     """The file at `path` below MEDIA_ROOT, or the requested part; `etag` without quotes changes with every byte (its SHA-256)."""
+    path = Path(path)
+    if settings.MEDIA_ACCEL_PREFIX and request.method in {"GET", "HEAD"}:
+        return _handed_to_nginx(path, content_type=content_type)
+    return ranged_parts_response(
+        request, size=path.stat().st_size, part_of=lambda part: FilePart(path, part), content_type=content_type, etag=etag
+    )
+
+
+def ranged_parts_response(
+    request: HttpRequest, *, size: int, part_of: Callable[[range], Part], content_type: str, etag: str
+) -> HttpResponseBase:
+    """The same for a file of so many bytes, whose parts `part_of` opens."""
     if request.method not in {"GET", "HEAD"}:
         return HttpResponseNotAllowed(["GET", "HEAD"])
-    path = Path(path)
-    if settings.MEDIA_ACCEL_PREFIX:
-        return _handed_to_nginx(path, content_type=content_type)
-    size, tag = path.stat().st_size, f'"{etag}"'
+    tag = f'"{etag}"'
     headers = {"Accept-Ranges": "bytes", "Cache-Control": CACHE_CONTROL, "ETag": tag}
     if not _still_matches(request, tag):
         return HttpResponse(status=HTTPStatus.PRECONDITION_FAILED)
@@ -53,7 +71,7 @@ def ranged_file_response(request: HttpRequest, path: Path | str, *, content_type
         status = HTTPStatus.PARTIAL_CONTENT
         headers["Content-Range"] = f"bytes {part.start}-{part.stop - 1}/{size}"
     return StreamingHttpResponse(
-        FilePart(path, part), status=status, content_type=content_type, headers={**headers, "Content-Length": str(len(part))}
+        part_of(part), status=status, content_type=content_type, headers={**headers, "Content-Length": str(len(part))}
     )
 
 

@@ -1,8 +1,11 @@
 """Videos, recordings, captions and pictures come in here, after a check of their real content."""
 
 import hashlib
+from contextlib import suppress
 from pathlib import PurePath
+from typing import TYPE_CHECKING, cast
 
+from django.conf import settings
 from django.core.files import File
 from django.core.files.base import ContentFile
 from django.db import transaction
@@ -18,11 +21,16 @@ from surveys.languages.offered import FROM_FILES
 from surveys.lifecycle.steps import locked
 from surveys.media.audio_files import AudioFacts
 from surveys.media.language_files import MEDIA_TYPE
+from surveys.media.stores.copies import confirm, forget
+from surveys.media.stores.errors import StoreAwayError
 from surveys.media.video_files import CaptionFacts, VideoFacts
 from surveys.models import RUNNING, MediaFile, Study, StudyStatus
 from surveys.protocols import file_of_server
 from surveys.reading.apart import NotReadError, read_apart
 from surveys.reading.readers import AUDIO, CAPTIONS, VIDEO, WORDS
+
+if TYPE_CHECKING:
+    from surveys.media.stores.object_store import ObjectStore
 
 MAXIMUM_VIDEO_BYTES = 500 * 1024 * 1024
 MAXIMUM_AUDIO_BYTES = 100 * 1024 * 1024
@@ -47,23 +55,33 @@ def add_media_file(study: Study, *, name: str, content: File, actor: User) -> Me
 
 
 def store_media_file(study: Study, media: MediaFile, *, content: File, actor: User) -> MediaFile:  # type: ignore[type-arg]
-    """Store a file that was examined before, so that nothing waits for the examination."""
+    """Store a file that was examined before, so that nothing waits for the examination, nor for a store that is far away."""
     media.study = study
     content.seek(0)
     place = media.file.field.generate_filename(media, media.id.hex)
     try:
+        media.file.save(media.id.hex, ContentFile(content.read()) if content.size < MAXIMUM_PICTURE_BYTES else content, save=False)
+        if settings.MEDIA_BUCKET:  # read back, which also gives this computer its copy
+            confirm(cast("ObjectStore", media.file.storage), place, sha256=media.sha256)
         with transaction.atomic():
             locked(study)
             MediaFile.objects.filter(study=study, name=media.name, current=True).update(current=False)
-            media.file.save(media.id.hex, ContentFile(content.read()) if content.size < MAXIMUM_PICTURE_BYTES else content, save=False)
             media.full_clean()
             media.save(force_insert=True)
             details = {"name": media.name, "sha256": media.sha256, "size": media.size}
             record(actor=actor, action=actions.MEDIA_ADDED, subject=study, details=details)
     except BaseException:
-        media.file.storage.delete(place)  # a full disk leaves half a file; a refusal, a whole one that nobody knows
+        delete_stored(media, place)  # a full disk leaves half a file; a refusal, a whole one that nobody knows
         raise
     return media
+
+
+def delete_stored(media: MediaFile, place: str) -> None:
+    """Delete the file, and this computer's copy. A store that is away keeps it: nobody gets at it, and `manage.py check_media` names it."""
+    with suppress(StoreAwayError):
+        media.file.storage.delete(place)
+    if settings.MEDIA_BUCKET:
+        forget(media.sha256)  # another study that has the same file gets its copy again
 
 
 def keep_words_of_server(study: Study, definition: StudyDefinition, *, actor: User) -> bool:

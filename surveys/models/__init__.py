@@ -3,6 +3,8 @@
 from surveys.models.allocation import AllocationList as AllocationList
 from surveys.models.allocation import AllocationSlot as AllocationSlot
 from surveys.models.allocation import ArmState as ArmState
+from surveys.models.allocation import DrawingStatus as DrawingStatus
+from surveys.models.allocation import ListDrawing as ListDrawing
 from surveys.models.allocation import SlotStatus as SlotStatus
 from surveys.models.classrooms import ClassRoom as ClassRoom
 from surveys.models.credit import CourseCredit as CourseCredit

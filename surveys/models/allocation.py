@@ -1,7 +1,12 @@
 """The tables of allocation: concealed lists, their lines, and the settings of arms that may change while the study runs."""
 
+from typing import ClassVar
+
+from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
+
+from jobs.models import Lease
 
 
 class AllocationList(models.Model):
@@ -66,3 +71,53 @@ class ArmState(models.Model):
 
     def __str__(self) -> str:
         return self.arm
+
+
+class DrawingStatus(models.TextChoices):
+    DRAWING = "drawing", _("being drawn")
+    DONE = "done", _("drawn")
+    STOPPED = "stopped", _("stopped")
+    FAILED = "failed", _("failed")
+
+
+class ListDrawing(Lease):
+    """The drawing of a study's long lists, part by part: its first ones, before it opens, or the next ones while lines are left.
+
+    All lines follow from the seed, so a worker that takes over goes on with the same list. The seed goes with the last line.
+    """
+
+    study = models.OneToOneField("surveys.Study", on_delete=models.CASCADE, related_name="list_drawing")
+    protocol = models.ForeignKey("surveys.Protocol", on_delete=models.CASCADE, related_name="+", help_text="The version that it follows.")
+    launched_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        help_text="The person for whom the study opens with the last line; empty: it has opened, and these are further lists.",
+    )
+    status = models.CharField(max_length=10, choices=DrawingStatus, default=DrawingStatus.DRAWING)
+    seed = models.CharField(max_length=64, blank=True)
+    lists = models.JSONField(default=list, help_text="Stratum, arm (null where it is drawn), length and, once begun, number of each list.")
+    lines = models.PositiveIntegerField(help_text="How many lines all of these lists have.")
+    stored = models.PositiveIntegerField(default=0, help_text="How many of them are stored.")
+
+    RELATED = ("study", "protocol", "launched_by")
+    DONE: ClassVar = {"status": DrawingStatus.DONE, "seed": ""}
+    FAILED: ClassVar = {"status": DrawingStatus.FAILED}
+
+    class Meta(Lease.Meta):
+        constraints = (
+            *Lease.Meta.constraints,
+            models.CheckConstraint(
+                condition=models.Q(due_at__isnull=True) | models.Q(status="drawing"), name="ended_drawing_keeps_no_time"
+            ),
+            models.CheckConstraint(condition=~models.Q(status="done") | models.Q(seed=""), name="drawn_list_keeps_no_seed"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.lines} lines for {self.study.slug}: {self.status}"
+
+    @property
+    def progress(self) -> str:
+        return f"{self.stored} of {self.lines} lines"

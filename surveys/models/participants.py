@@ -30,8 +30,8 @@ class Participant(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="participants")
     protocol = models.ForeignKey(Protocol, on_delete=models.PROTECT, related_name="+")
-    token_hash = models.CharField(max_length=64, unique=True)
-    withdrawal_hash = models.CharField(max_length=64, unique=True)
+    token_hash = models.CharField(max_length=64)
+    withdrawal_hash = models.CharField(max_length=64)
     language = models.CharField(max_length=12)
     is_bot = models.BooleanField(default=False)
     step = models.CharField(max_length=20, choices=Step)
@@ -57,7 +57,10 @@ class Participant(models.Model):
             models.Index(fields=("study",), condition=models.Q(counted=False, finished_on__isnull=False), name="finished_and_not_counted"),
             models.Index(fields=("consented_on",), condition=models.Q(counted=False, finished_on=None), name="unfinished_by_day"),
         )
+        # Named, because `unique=True` makes a second index of the same column, for patterns, which nobody asks for.
         constraints = (
+            models.UniqueConstraint(fields=("token_hash",), name="token_hash_is_unique"),
+            models.UniqueConstraint(fields=("withdrawal_hash",), name="withdrawal_hash_is_unique"),
             models.CheckConstraint(
                 condition=models.Q(subsample="", arm="", step__in=(Step.BACKGROUND, Step.DIRECT_CONSENT))
                 | (~models.Q(subsample="") & ~models.Q(arm="")),

@@ -126,7 +126,7 @@ def allocation(request: HttpRequest, slug: str) -> HttpResponse:
             "drawn_on": one.drawn_on,
             "url": reverse("surveys:allocation_list", args=[slug, one.number]),
         }
-        for one in study.allocation_lists.order_by("number")
+        for one in study.allocation_lists.filter(study__launched_on__isnull=False).order_by("number")
     ]
     context = {
         "is_survey": protocol_in_force(study).definition.is_survey,

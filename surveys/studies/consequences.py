@@ -6,6 +6,7 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
+from surveys.allocation.services import are_few, first_lists
 from surveys.counts import Counts
 from surveys.definition import StudyDefinition
 from surveys.lifecycle.steps import was_submitted
@@ -23,6 +24,8 @@ def consequences_of(study: Study, action: str, *, counts: Counts | None) -> list
 def _of_launch(study: Study, definition: StudyDefinition, counts: Counts | None) -> Iterator[str]:
     planned = definition.allocation.planned_participants
     yield _("A concealed list with the groups of %(planned)s people is drawn, and its fingerprint is published.") % {"planned": planned}
+    if not are_few(first_lists(definition)):
+        yield _("A list this long takes a worker some minutes. Its progress is shown, and the study opens by itself with the last line.")
     yield _("From then on these people are taken in: %(people)s") % {
         "people": " ".join(str(way.way.admits) for way in definition.entry.every_way)
     }

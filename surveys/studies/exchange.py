@@ -13,7 +13,7 @@ from django.db import transaction
 from accounts.models import User
 from surveys.definition import StudyDefinition
 from surveys.errors import DefinitionError, SurveyError
-from surveys.media.services import MediaError, add_media_file, examine
+from surveys.media.services import MediaError, add_media_file, delete_stored, examine
 from surveys.models import MediaFile, Study
 from surveys.reading.apart import NotReadError, read_apart
 from surveys.reading.readers import ARCHIVE, ARCHIVED_FILES
@@ -44,7 +44,7 @@ def import_study(definition: StudyDefinition, *, media: Mapping[str, AnyFile], o
                 stored.append(add_media_file(study, name=name, content=content, actor=owner))
     except (OSError, SurveyError):
         for one in stored:  # their rows are gone with the transaction
-            one.file.delete(save=False)
+            delete_stored(one, str(one.file.name))
         raise
     return study
 

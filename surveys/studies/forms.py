@@ -21,6 +21,7 @@ WORDS: Mapping[str, Words] = {
         effect=gettext_lazy("Groups are drawn and people are taken in. The study can be paused later, but never be a draft again."),
         irreversible=True,
     ),
+    "stop-launch": Words(label=gettext_lazy("Stop the launch")),
     "pause": Words(label=gettext_lazy("Pause recruiting")),
     "resume": Words(label=gettext_lazy("Resume recruiting")),
     "close": Words(

@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from surveys.access import Seat
+from surveys.allocation.selectors import is_being_launched
 from surveys.lifecycle.steps import conditions_wait, obstacles_to_recruiting
 from surveys.models import ENDED, StudyStatus
 from surveys.studies.forms import WORDS
@@ -55,6 +56,9 @@ def _own_step(seat: Seat, missing: list[ToDo]) -> NextStep:
         return _page(seat, "surveys:review", _("See the review"), _("The next step is the officers’."))
     if obstacles := obstacles_to_recruiting(study):
         return _past(seat, obstacles[0])
+    if is_being_launched(study):
+        said = _("The list of groups is being drawn. The study opens by itself with its last line.")
+        return _page(seat, "surveys:study", _("Look again"), said)
     if study.status == StudyStatus.APPROVED:
         return _action(seat, "launch", _("The study is approved."))
     if study.status == StudyStatus.PAUSED:

@@ -6,9 +6,10 @@ from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from surveys.allocation.selectors import drawing_of
 from surveys.languages.offered import LANGUAGE_NAMES
 from surveys.lifecycle.steps import obstacles_to_recruiting
-from surveys.models import RUNNING, Study, StudyStatus
+from surveys.models import RUNNING, ListDrawing, Study, StudyStatus
 from surveys.request_bodies import DEFINITION_SCHEMA
 from surveys.studies.examples import EXAMPLES
 from surveys.studies.gallery import NAMES as TEMPLATES
@@ -89,6 +90,18 @@ class ActionDataSerializer(serializers.Serializer[object]):
     version = serializers.IntegerField(required=False, help_text="The version of the protocol that the officer has read.")
 
 
+class DrawingSerializer(serializers.ModelSerializer[ListDrawing]):
+    class Meta:
+        model = ListDrawing
+        fields = ("status", "stored", "lines", "error")
+        read_only_fields = fields
+        extra_kwargs = {  # noqa: RUF012  (as REST framework declares it)
+            "stored": {"help_text": "How many lines of the list are stored."},
+            "lines": {"help_text": "How many lines it will have. With the last one the study opens by itself."},
+            "error": {"help_text": "Why it failed; empty otherwise."},
+        }
+
+
 class StudyDetailSerializer(StudySerializer):
     """The context holds the `seat` of the person who asks and the `definition` that they may see."""
 
@@ -98,8 +111,10 @@ class StudyDetailSerializer(StudySerializer):
     obstacles = serializers.SerializerMethodField(help_text="Why an approved study must not take in participants now, one sentence each.")
     warnings = serializers.SerializerMethodField(help_text="Warnings about permitted settings, to be read before anybody is recruited.")
 
+    drawing = serializers.SerializerMethodField(help_text="The drawing of a long list for which a launch waits; else null.")
+
     class Meta(StudySerializer.Meta):
-        fields = (*StudySerializer.Meta.fields, "definition", "actions", "missing", "obstacles", "warnings")
+        fields = (*StudySerializer.Meta.fields, "definition", "actions", "missing", "obstacles", "warnings", "drawing")
         read_only_fields = fields
 
     @extend_schema_field(DEFINITION_SCHEMA)
@@ -117,3 +132,8 @@ class StudyDetailSerializer(StudySerializer):
 
     def get_warnings(self, study: Study) -> list[str]:
         return list(self.context["definition"].warnings())
+
+    @extend_schema_field(DrawingSerializer(allow_null=True))
+    def get_drawing(self, study: Study) -> dict[str, Any] | None:
+        found = drawing_of(study)
+        return None if found is None else dict(DrawingSerializer(found).data)

@@ -10,7 +10,8 @@ from django.utils.translation import gettext as _
 from accounts.models import User
 from audit.services import record
 from surveys import actions
-from surveys.allocation.services import draw_first_lists
+from surveys.allocation.selectors import is_being_launched
+from surveys.allocation.services import are_few, ask_for_lists, draw_first_lists, first_lists, open_arms, stop_drawing
 from surveys.batches.services import count_everyone, let_steps_end
 from surveys.definition import StudyDefinition
 from surveys.drafting.edits import fingerprint_of
@@ -20,7 +21,7 @@ from surveys.events import study_closed
 from surveys.lifecycle.notices import Audience, record_and_tell
 from surveys.lifecycle.steps import DAYS_TO_RENEW, amendment_waits, each_held, locked, require_no_obstacle, take_step
 from surveys.media.services import keep_words_of_server
-from surveys.models import RUNNING, Protocol, Study, StudyStatus, Verdict
+from surveys.models import RUNNING, ListDrawing, Protocol, Study, StudyStatus, Verdict
 from surveys.protocols import media_of, next_protocol, protocol_in_force, with_known_originals
 from surveys.revisions.services import keep_revision
 from surveys.studies.readiness import to_do
@@ -183,18 +184,55 @@ def take_back(study: Study, *, actor: User, reason: str = "") -> Study:
 
 @transaction.atomic
 def launch(study: Study, *, actor: User) -> Study:
-    """Draw the concealed allocation list, publish its hash, open the study."""
+    """Draw the concealed allocation list, publish its hash, open the study.
+
+    A long list is drawn by a worker, and the study opens with its last line. A launch that was stopped, or failed, goes on where it was.
+    """
     study = locked(study)
     if study.status != StudyStatus.APPROVED:
         raise TransitionError(
             _("Only an approved study can be launched; this one is %(status)s.") % {"status": study.get_status_display().lower()}
         )
     require_no_obstacle(study)
-    take_step(study, StudyStatus.RECRUITING)
+    if is_being_launched(study):
+        raise TransitionError(_("The list of this study is being drawn already."))
     definition = protocol_in_force(study).definition
+    lists = first_lists(definition)
+    if are_few(lists) and not study.allocation_lists.exists():  # those of another version are deleted by a worker first
+        draw_first_lists(study, definition, lists)
+        return _open(study, actor=actor)
+    ask_for_lists(study, lists, launched_by=actor)
+    record(actor=actor, action=actions.LAUNCH_BEGUN, subject=study, details={"lines": sum(one["length"] for one in lists)})
+    return study
+
+
+@transaction.atomic
+def stop_launch(study: Study, *, actor: User) -> Study:
+    """Open the study later, or with another version; nobody was taken in."""
+    study = locked(study)
+    if not stop_drawing(study):
+        raise TransitionError(_("No list of this study is being drawn."))
+    record(actor=actor, action=actions.LAUNCH_STOPPED, subject=study)
+    return study
+
+
+@transaction.atomic
+def open_drawn(drawing: ListDrawing) -> None:
+    """Open the study whose first lists are stored, for the person who launched it."""
+    study, actor = locked(drawing.study), drawing.launched_by
+    if actor is None or study.status != StudyStatus.APPROVED:
+        raise TransitionError(_("Nobody launches this study any more."))
+    require_no_obstacle(study)
+    open_arms(study, protocol_in_force(study).definition)
+    _open(study, actor=actor)
+    drawing.finish()
+
+
+def _open(study: Study, *, actor: User) -> Study:
+    take_step(study, StudyStatus.RECRUITING)
     study.launched_on, study.launched_protocol = timezone.localdate(), study.protocol
     study.save()
-    first, *others = draw_first_lists(study, definition)
+    first, *others = study.allocation_lists.order_by("number")
     details: dict[str, object] = {"sha256": first.sha256, "length": first.length}
     if others:
         details |= {"other_lists": {str(one.number): one.sha256 for one in others}}

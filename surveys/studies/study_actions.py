@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from django.utils.translation import gettext
 
 from surveys.access import Seat
+from surveys.allocation.selectors import is_being_launched
 from surveys.errors import TransitionError
 from surveys.lifecycle.steps import Action, conditions_wait, open_now, was_submitted
 from surveys.models import RUNNING, StudyStatus
@@ -23,7 +24,8 @@ OWNER_ACTIONS: Mapping[str, Action] = {
     ),
     "take-back": Action(statuses=(S.IN_REVIEW, *RUNNING), take=studies.take_back, when=was_submitted),
     "acknowledge": Action(statuses=(S.APPROVED, *RUNNING), take=reviews.acknowledge_conditions, when=conditions_wait),
-    "launch": Action(statuses=(S.APPROVED,), take=studies.launch),
+    "launch": Action(statuses=(S.APPROVED,), take=studies.launch, when=lambda study: not is_being_launched(study)),
+    "stop-launch": Action(statuses=(S.APPROVED,), take=studies.stop_launch, when=is_being_launched),
     "pause": Action(statuses=(S.RECRUITING,), take=studies.pause),
     "resume": Action(statuses=(S.PAUSED,), take=studies.resume, when=lambda study: not study.suspended),
     "close": Action(statuses=RUNNING, take=studies.close),

@@ -12,6 +12,7 @@ from accounts.access import require_role, user_of
 from accounts.models import Role
 from surveys.access import OWNER_ROLES, access_study, studies_as_analyst, studies_of, studies_with_results_of
 from surveys.allocation.findable import too_few
+from surveys.allocation.selectors import drawing_of
 from surveys.batches.selectors import batch_progress, shown_counts
 from surveys.errors import SurveyError
 from surveys.lifecycle.selectors import approval_of, stopped_by
@@ -63,6 +64,7 @@ def study(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "study": found,
         "next": following,
+        "drawing": drawing_of(found),
         "counts": shown_counts(found),
         "batch": batch_progress(found),
         "actions": {name: words for name, words in others.items() if not words.irreversible},

@@ -34,6 +34,7 @@ NAMED_OTHERWISE = {
     "platform/accounts/login/single_sign_on.py": "called by allauth",
     "platform/config/error_responses.py": "errors as pages",
     "platform/jobs/models.py": "to be claimed and given back is what a lease is",
+    "surveys/allocation/drawing.py": "the work of a worker, a part of a list at a time",
     "surveys/batches/order_of_arrival.py": "the work of a worker, a table at a time",
     "surveys/bots/rehearsal.py": "the work of a worker, a step at a time",
     "surveys/journey/pages.py": "renders what all participants share",

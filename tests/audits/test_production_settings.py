@@ -57,3 +57,44 @@ def test_debugging_is_off_in_every_situation() -> None:
             **{**COMPLETE, "DJANGO_SETTINGS_MODULE": f"config.settings.{situation}"},
         )
         assert done.stdout.strip() == "False", done.stderr
+
+
+@pytest.mark.parametrize("settings", ["development", "production"])
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("s3//lectures", "CANDOR_MEDIA_URL: expected an address that begins with file:/// or s3://"),
+        ("s3://lectures", "CANDOR_MEDIA_URL: expected ?endpoint="),
+        ("s3://key:THE-SECRET@lectures?region=eu-west-1", "expected no user name and no key in the address"),
+        ("s3://lectures:THE-SECRET?region=eu-west-1", "this one cannot be read"),
+        ("file:///srv/another", "CANDOR_MEDIA_URL and MEDIA_ROOT name two folders"),
+    ],
+)
+def test_an_address_of_files_that_cannot_be_right_stops_the_start(settings: str, address: str, said: str) -> None:
+    done = python("-c", f"import config.settings.{settings}", **COMPLETE, CANDOR_MEDIA_URL=address)
+    assert done.returncode != 0
+    assert said in done.stderr.strip().splitlines()[-1]
+    assert "THE-SECRET" not in done.stderr
+
+
+def test_half_of_a_key_stops_the_start_and_is_not_shown() -> None:
+    address = "s3://lectures?region=eu-west-1"
+    done = python("-c", "import config.settings.production", **COMPLETE, CANDOR_MEDIA_URL=address, CANDOR_MEDIA_SECRET="THE-SECRET")
+    assert "expected both CANDOR_MEDIA_KEY and CANDOR_MEDIA_SECRET" in done.stderr
+    assert "THE-SECRET" not in done.stderr
+
+
+def test_a_folder_by_its_address_is_the_folder() -> None:
+    complete = {name: value for name, value in COMPLETE.items() if name != "MEDIA_ROOT"}
+    program = "from config.settings import production as p; print(p.MEDIA_ROOT, p.MEDIA_BUCKET)"
+    done = python("-c", program, **complete, CANDOR_MEDIA_URL="file:///srv/lectures")
+    assert done.stdout.strip() == "/srv/lectures None", done.stderr
+
+
+@pytest.mark.parametrize(("links", "sources"), [("own", "'self'"), ("direct", "'self' https://s3.example.org")])
+def test_only_direct_links_let_pages_load_from_the_store(links: str, sources: str) -> None:
+    address = f"s3://lectures?endpoint=https://s3.example.org&links={links}"
+    done = python("-c", "from config.content_security import POLICY; print(POLICY)", **COMPLETE, CANDOR_MEDIA_URL=address)
+    policy = dict(directive.split(" ", 1) for directive in done.stdout.strip().split("; "))
+    assert policy["media-src"] == sources, done.stderr
+    assert "s3.example.org" not in str({name: value for name, value in policy.items() if name != "media-src"})

@@ -11,8 +11,8 @@ from packaging.utils import canonicalize_name
 
 from tests.audits.tree import ROOT
 
-NAMES = ("production", "development", "sources", "schemas")
-PRODUCTION, DEVELOPMENT, SOURCES, SCHEMAS = (ROOT / f"requirements/{name}.txt" for name in NAMES)
+NAMES = ("production", "object-store", "development", "sources", "schemas")
+PRODUCTION, OBJECT_STORE, DEVELOPMENT, SOURCES, SCHEMAS = (ROOT / f"requirements/{name}.txt" for name in NAMES)
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 GROUPS = PROJECT["dependency-groups"]
 # A server needs the library, the packages of the platform, and those that build the package.
@@ -39,9 +39,10 @@ def version(requirement: Requirement) -> str:
     ("lock", "wanted"),
     [
         (PRODUCTION, SERVER),
-        (DEVELOPMENT, SERVER + GROUPS["development"]),
+        (OBJECT_STORE, SERVER + GROUPS["object-store"]),
+        (DEVELOPMENT, SERVER + GROUPS["object-store"] + GROUPS["development"]),
     ],
-    ids=["production", "development"],
+    ids=["production", "object-store", "development"],
 )
 def test_every_dependency_is_locked_at_a_version_it_allows(lock: Path, wanted: list[str]) -> None:
     locked = pins(lock)
@@ -67,6 +68,14 @@ def test_the_library_wants_little_and_nothing_of_the_web() -> None:
     assert library == {"numpy", "scipy", "click", "cryptography", "pyyaml"}
 
 
+def test_a_folder_needs_no_client_of_a_store_and_a_store_needs_nothing_else() -> None:
+    """The image installs `object-store.txt` alone; `make demo` installs the shorter one."""
+    assert not {"boto3", "django-storages"} & set(pins(PRODUCTION))
+    with_store = {name: found for name, found in pins(OBJECT_STORE).items() if name in pins(PRODUCTION)}
+    assert with_store == pins(PRODUCTION)
+    assert "requirements/object-store.txt" in (ROOT / "Dockerfile").read_text()
+
+
 def test_production_is_a_part_of_development() -> None:
     assert {name: {version(pin) for pin in found} for name, found in pins(PRODUCTION).items()} == {
         name: {version(pin) for pin in found} for name, found in pins(DEVELOPMENT).items() if name in pins(PRODUCTION)
@@ -86,7 +95,7 @@ def test_what_is_there_for_its_files_is_locked_apart_and_never_on_the_path() -> 
     assert [name for name in pins(SCHEMAS) if find_spec(name) is not None] == []
 
 
-@pytest.mark.parametrize("lock", [PRODUCTION, DEVELOPMENT, SOURCES, SCHEMAS], ids=NAMES)
+@pytest.mark.parametrize("lock", [PRODUCTION, OBJECT_STORE, DEVELOPMENT, SOURCES, SCHEMAS], ids=NAMES)
 def test_every_pin_has_a_hash_and_no_line_has_an_address(lock: Path) -> None:
     for entry in re.split(r"\n(?=[a-z0-9])", lock.read_text()):
         assert "--hash=sha256:" in entry, entry.splitlines()[0]

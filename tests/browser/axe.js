@@ -81,7 +81,7 @@ async ({ options, seen }) => {
 
   const { violations } = await axe.run({ ...options, rules: { "color-contrast": { enabled: false } } });
   if (!fresh.length) return { violations, passed: [] };
-  const contrast = { runOnly: ["color-contrast"], resultTypes: ["violations", "passes"], elementRef: true };
+  const contrast = { runOnly: ["color-contrast"], resultTypes: ["violations", "passes"], elementRef: true, iframes: false };
   const judged = await axe.run({ include: fresh }, contrast);
   const passed = judged.passes.flatMap(({ nodes }) => nodes.map(({ element }) => looks.get(element))).filter(Boolean);
   const found = judged.violations.map((one) => ({ ...one, nodes: one.nodes.map((node) => ({ ...node, element: undefined })) }));

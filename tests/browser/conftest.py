@@ -22,6 +22,7 @@ FOUND_BY_AXE = Path(__file__).with_name("axe.js")
 WCAG_AND_BEST_PRACTICE = {
     "runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]},
     "resultTypes": ["violations"],  # of what is well, one example: to describe each of its elements takes longer than to look at it
+    "iframes": False,  # axe is in no frame: it would ask each one and wait half a second for an answer, twice on every look
 }
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from django.core.files.storage import default_storage
 from playwright.sync_api import Page, expect
 
 from analysis.evidence import selectors, services
@@ -30,4 +31,4 @@ def test_failures_fit_and_print_on_the_site_and_from_a_disk(
             page.get_by_role("row", name="A stolen database names nobody").get_by_role("link").click()
             assert page.url.endswith("#linkage")
     finally:
-        selectors.place().unlink()
+        default_storage.delete(selectors.PLACE)

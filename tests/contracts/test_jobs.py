@@ -24,13 +24,15 @@ from jobs.registry import JOBS, job, job_of
 from lti.models import Platform
 from lti.services import make_batch
 from surveys.access import Seat
+from surveys.allocation.services import AT_ONCE
 from surveys.bots import rehearsal
 from surveys.credit.selectors import Place
-from surveys.models import CreditBook
+from surveys.models import CreditBook, ListDrawing, StudyStatus
 from surveys.protocols import protocol_view_for
 from surveys.rehearsal.services import Planted, rehearse
+from surveys.studies.services import launch
 from tests.deposits import shelf_in_use
-from tests.factories import draft_study, everything_stored, recruiting_study
+from tests.factories import draft_study, everything_stored, recruiting_study, study_in
 from tests.finished_people import TELLING_DIE, add_finished_people
 from tests.heartbeats import wait_for_a_beat
 from tests.jobs import Sent, attempt, catch, claimed, fall_silent, swept
@@ -117,6 +119,13 @@ def question() -> Lease:
     return ask(source, solved(rho=0.001), actor=source.whole.owner).charge.asking
 
 
+def long_list() -> Lease:
+    """The list of a study that opens with its last line."""
+    study = study_in(StudyStatus.APPROVED, allocation={"planned_participants": AT_ONCE + 1})
+    launch(study, actor=study.owner)
+    return ListDrawing.objects.get()
+
+
 # For each kind, an object that waits for a worker.
 EXAMPLES: dict[str, Callable[[], Lease]] = {
     RunKind.FIRST_RESULTS: partial(run_of, RunKind.FIRST_RESULTS),
@@ -131,6 +140,7 @@ EXAMPLES: dict[str, Callable[[], Lease]] = {
     "delivery": delivery,
     "credit_batch": credit_batch,
     "snapshot": snapshot,
+    "allocation_lists": long_list,
     "question": question,
 } | {kind: partial(Routine.objects.create, name=kind, due_at=timezone.now()) for kind in Routine.EVERY}
 
@@ -358,7 +368,7 @@ def test_a_message_goes_out_with_its_priority_and_never_waits_for_the_broker(kin
     tasks.send(work)
     [message] = sent
     assert message["kind"] == kind
-    assert (message["priority"], message["retry"]) == (JOBS[kind].priority, False)
+    assert (message["queue"], message["priority"], message["retry"]) == (JOBS[kind].queue, JOBS[kind].priority, False)
 
 
 def assert_ended(work: Lease) -> None:

@@ -101,16 +101,18 @@ def test_a_used_up_list_is_followed_by_another_with_a_hash_of_its_own(client: Cl
     assert hashlib.sha256(content).hexdigest() == second.sha256
 
 
-def test_the_next_list_is_drawn_before_anybody_needs_it(study: Study) -> None:
-    take(study, 42)
+def test_the_next_list_is_drawn_once_half_of_the_newest_is_used(study: Study) -> None:
+    take(study, 23)
     draw_ahead()
-    assert AllocationList.objects.count() == 1  # six lines are an eighth of the plan
+    assert AllocationList.objects.count() == 1
     take(study, 1)
     draw_ahead()
     draw_ahead()
     assert AllocationList.objects.count() == 2
     assert Entry.objects.get(action="study.allocation_extended").details["list"] == 2
-    take(study, 48)
+    take(study, 24 + SMALLEST_LIST // 2)
+    draw_ahead()
+    assert AllocationList.objects.count() == 3
 
 
 def test_no_list_is_drawn_ahead_for_arms_that_take_nobody(study: Study) -> None:

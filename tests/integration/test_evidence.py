@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
+from django.core.files.storage import default_storage
 from django.core.management import CommandError, call_command
 from django.test import Client
 
@@ -26,9 +27,9 @@ PAGE, FILE = "/evidence/", "/evidence/evidence.zip"
 
 @pytest.fixture(autouse=True)
 def nothing_installed() -> Iterator[None]:
-    selectors.place().unlink(missing_ok=True)
+    default_storage.delete(selectors.PLACE)
     yield
-    selectors.place().unlink(missing_ok=True)
+    default_storage.delete(selectors.PLACE)
 
 
 def words(client: Client) -> str:
@@ -84,7 +85,7 @@ def test_failures_stand_in_it_in_red(client: Client) -> None:
 
 
 def test_not_one_changed_byte_is_shown(client: Client) -> None:
-    path = services.install(failing_report())
+    path = Path(default_storage.path(services.install(failing_report())))
     genuine = path.read_bytes()
     files = files_in(genuine)
     forged = files["evidence.json"].replace(b"names nobody", b"names anybod")
@@ -104,7 +105,7 @@ def test_not_one_changed_byte_is_shown(client: Client) -> None:
 
 
 def test_a_signed_file_that_is_no_report_is_not_shown(client: Client) -> None:
-    path = services.install(report())
+    path = Path(default_storage.path(services.install(report())))
     path.write_bytes(zip_of(signed({"data.csv": b""}, selectors.signing_key())))
     assert "is not as this installation signed it" in words(client)
 

@@ -7,12 +7,13 @@ from django.db import DatabaseError, connection
 from django.test import Client, override_settings
 
 from config import heartbeat
+from jobs.queues import Queue
 
 pytestmark = pytest.mark.django_db
 
 
 def test_all_is_well_when_worker_and_beat_gave_a_sign(client: Client) -> None:
-    heartbeat.leave_sign("worker")
+    heartbeat.leave_signs_of_worker()
     heartbeat.leave_sign("beat")
     response = client.get("/healthz")
     assert response.status_code == 200
@@ -21,10 +22,20 @@ def test_all_is_well_when_worker_and_beat_gave_a_sign(client: Client) -> None:
 
 @pytest.mark.parametrize(("alive", "silent"), [("worker", "beat"), ("beat", "worker")])
 def test_silent_parts_are_named(client: Client, alive: str, silent: str) -> None:
-    heartbeat.leave_sign(alive)
+    {"worker": heartbeat.leave_signs_of_worker, "beat": lambda: heartbeat.leave_sign("beat")}[alive]()
     response = client.get("/healthz")
     assert response.status_code == 503
     assert response.json() == {"status": "failing", "database": "ok", alive: "ok", silent: "silent"}
+
+
+def test_queues_without_a_worker_are_named(client: Client, settings: Any) -> None:
+    heartbeat.leave_sign("beat")
+    settings.WORKER_QUEUES = (Queue.FIRST, Queue.FILES)
+    heartbeat.leave_signs_of_worker()
+    assert client.get("/healthz").json()["worker"] == "silent: bootstrap, mail"
+    settings.WORKER_QUEUES = (Queue.BOOTSTRAP, Queue.MAIL)
+    heartbeat.leave_signs_of_worker()
+    assert client.get("/healthz").status_code == 200
 
 
 def test_a_sign_does_not_last_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -45,14 +56,14 @@ def test_a_database_that_does_not_answer_is_named(client: Client, monkeypatch: p
 
 
 def test_a_cache_that_does_not_answer_is_no_crash(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("config.health.can_be_heard", lambda: False)
+    monkeypatch.setattr("config.health.reason_for_silence", lambda: "the cache does not answer")
     response = client.get("/healthz")
     assert response.status_code == 503
     assert response.json()["worker"] == response.json()["beat"] == "unknown: the cache does not answer"
 
 
 def test_a_probe_needs_no_right_host_name_and_no_tls() -> None:
-    heartbeat.leave_sign("worker")
+    heartbeat.leave_signs_of_worker()
     heartbeat.leave_sign("beat")
     with override_settings(SECURE_SSL_REDIRECT=True, ALLOWED_HOSTS=["candor.example"]):
         client = Client()

@@ -207,7 +207,7 @@ def test_labels_name_public_studies_and_nothing_else(study: Study) -> None:
     logged_in(study.owner).get("/studies/")
     found = numbers()
     names = {name for _metric, labels in found for name, _value in labels}
-    assert names == {"study", "step", "kind", "status", "part", "version", "le"}
+    assert names == {"study", "step", "queue", "kind", "status", "part", "version", "le"}
     assert {value for _metric, labels in found for name, value in labels if name == "study"} == {study.slug}
     written = metrics()
     person = Participant.objects.get(study=study)

@@ -278,10 +278,20 @@ def test_limits_tell_visitors_apart_by_a_class_of_the_hour_and_no_log_names_it(p
     assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d GET /\w* \d+", line) for line in proxy.log.read_text().splitlines())
     configuration = re.sub(r"#.*", "", (ROOT / "deployment" / "nginx.conf").read_text())
     keys = set(re.findall(r"limit_(?:conn|req)_zone (\S+) ", configuration))
-    assert keys == {"$visitors_first$visitors_second$visitors_third"}
+    assert keys == {"$visitors_first$visitors_second$visitors_third", "$typing"}
+    assert re.search(r'\$typing \{\s+"" "";\s+default \$visitors_first\$visitors_second\$visitors_third;\s+\}', configuration)
     hashed = re.findall(r'split_clients "(\w+) \$hour \$binary_remote_addr" \$visitors_(\w+)', configuration)
     assert [one for one, _ in hashed] == [name for _, name in hashed] == ["first", "second", "third"]
     assert configuration.count("remote_addr") == 3, "the address is hashed with the hour, and used for nothing else"
+
+
+@pytest.mark.parametrize("address", ["/join/?code={}", "/s/lecture-videos/?join={}"])
+def test_a_hall_types_its_code_and_somebody_who_tries_all_codes_is_slowed_down(proxy: Proxy, address: str) -> None:
+    guesses = [proxy.client.get(address.format(guess)).status_code for guess in range(1100)]
+
+    assert set(guesses[:1000]) == {200}
+    assert guesses[1000:].count(429) > 50
+    assert proxy.client.get("/s/lecture-videos/").status_code == 200, "a page without a code is not slowed down"
 
 
 def test_while_the_application_is_away_people_are_told_so(proxy: Proxy, application: Web) -> None:

@@ -18,6 +18,7 @@ from surveys.models import (
     DraftRevision,
     EntryBook,
     EntryCode,
+    ListDrawing,
     PanelMember,
     Participant,
     Response,
@@ -31,8 +32,8 @@ from tests.factories import STEPS, address_of, answer, document, everything_stor
 
 pytestmark = pytest.mark.django_db
 
-CLOCK_TIMES = {(BotRun, "due_at"), (DraftRevision, "at")}
-"""When a worker that sends bots was last heard of, and when staff changed a draft. No other field of no other model may tell a time."""
+CLOCK_TIMES = {(BotRun, "due_at"), (ListDrawing, "due_at"), (DraftRevision, "at")}
+"""When a worker was last heard of that sends bots or draws a list, and when staff changed a draft. No other field may tell a time."""
 SURVEY_MODELS = list(apps.get_app_config("surveys").get_models(include_auto_created=True))
 # Names of an arm or its files; "instructor" and "slides" alone also occur in the texts that everybody reads.
 SECRETS = ("slides-only", "with-instructor", "captions-en", "Slides only", "Slides with the", "Nur Folien", "Folien mit Lehrperson")

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def _alive() -> None:
-    heartbeat.leave_sign("worker")
+    heartbeat.leave_signs_of_worker()
     heartbeat.leave_sign("beat")
 
 
@@ -59,7 +59,17 @@ def test_how_far_a_computation_is_stands_beside_it() -> None:
     assert "1 of 2 chunks" in page_text()
 
 
-@pytest.mark.parametrize(("silent", "words"), [("worker", "No worker was heard of"), ("beat", "The scheduler (beat) was not heard of")])
+@pytest.mark.parametrize(
+    ("silent", "words"),
+    [
+        ("worker", "No worker was heard of"),
+        ("worker:bootstrap", "No worker takes these queues: bootstrap. Their work waits"),
+        ("beat", "The scheduler (beat) was not heard of"),
+    ],
+)
 def test_a_silent_part_is_named(silent: str, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("config.views.is_alive", lambda part: part != silent)
-    assert words in page_text()
+    for module in ("config.views", "config.heartbeat"):
+        monkeypatch.setattr(f"{module}.is_alive", lambda part: not part.startswith(silent))
+    text = page_text()
+    assert words in text
+    assert text.count("was heard of") + text.count("was not heard of") + text.count("No worker takes") == 1

@@ -16,6 +16,7 @@ from analysis.models import Run, RunKind, RunStatus
 from candor.software import __version__
 from config.health import states_of_parts
 from config.metrics.requests import VISITORS, collected
+from jobs.registry import JOBS
 from jobs.selectors import load_by_kind
 from surveys.batches.selectors import people_in_tens
 from surveys.models import Study
@@ -61,11 +62,11 @@ def of_participants() -> Iterator[Metric]:
     yield gauge("candor_batch_waiting", "Whether a complete batch waits to be computed", ["study"], batches)
     studies = Study.objects.filter(rehearsal_of=None).values_list("status").annotate(Count("pk")).order_by()
     yield gauge("candor_studies", "Studies", ["status"], [((status,), number) for status, number in studies])
-    loads = load_by_kind().items()
+    loads = [((JOBS[kind].queue, kind), load) for kind, load in load_by_kind().items()]
     for state in ("waiting", "running", "failed"):
-        yield gauge(f"candor_jobs_{state}", f"Work that is {state}", ["kind"], [((kind,), getattr(load, state)) for kind, load in loads])
-    oldest = [((kind,), load.oldest // timedelta(minutes=1) * 60) for kind, load in loads]
-    yield gauge("candor_jobs_oldest_seconds", "How long the oldest waiting work has been due, in whole minutes", ["kind"], oldest)
+        yield gauge(f"candor_jobs_{state}", f"Work that is {state}", ["queue", "kind"], [(of, getattr(load, state)) for of, load in loads])
+    oldest = [(of, load.oldest // timedelta(minutes=1) * 60) for of, load in loads]
+    yield gauge("candor_jobs_oldest_seconds", "How long the oldest waiting work has been due, in whole minutes", ["queue", "kind"], oldest)
     yield from (one for one in collected() if one.name.startswith(VISITORS))
 
 

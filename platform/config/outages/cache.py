@@ -1,18 +1,31 @@
 """A cache in Redis that can do without Redis: while it is away, each process remembers by itself."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import ClassVar, TypeVar
 
 from django.core.cache.backends.base import DEFAULT_TIMEOUT, BaseCache
 from django.core.cache.backends.locmem import LocMemCache
 from django.core.cache.backends.redis import RedisCache
-from redis.exceptions import RedisError
+from redis import Sentinel
+from redis.exceptions import AuthenticationError, NoPermissionError, RedisError
+from redis.sentinel import SentinelConnectionPool
 
 REST_SECONDS = 5.0
 """After a failure Redis is left alone for so long: pages must not wait for it one after the other."""
 MOST_REMEMBERED = 100_000
 Found = TypeVar("Found")
+
+
+class PoolOfSentinels:
+    """Django's way to connections with the server that Sentinels name; they are asked again for each new connection."""
+
+    @staticmethod
+    def from_url(
+        _name: str, *, hosts: Sequence[tuple[str, int]], service: str, sentinel_kwargs: dict[str, object], **options: object
+    ) -> SentinelConnectionPool:
+        asked = Sentinel(hosts, sentinel_kwargs=sentinel_kwargs)  # type: ignore[no-untyped-call]
+        return SentinelConnectionPool(service, asked, **options)  # type: ignore[no-untyped-call]
 
 
 class CacheThatFallsBack(BaseCache):
@@ -30,13 +43,16 @@ class CacheThatFallsBack(BaseCache):
         # Each thread has a cache of its own; those of one name share what they hold.
         self._own = LocMemCache(f"instead of {server}", {"OPTIONS": {"MAX_ENTRIES": MOST_REMEMBERED}})
 
-    def answers(self) -> bool:
-        """Whether Redis answers."""
+    def complaint(self) -> str:
+        """The reason for which Redis is of no use now, without a password; empty if it answers."""
         try:
             self._redis.get("any")
-        except RedisError:
-            return False
-        return True
+        except (AuthenticationError, NoPermissionError):
+            return "Redis refuses the name or password of REDIS_URL"
+        except RedisError as error:
+            untrusted = "CERTIFICATE_VERIFY_FAILED" in str(error)
+            return "the certificate of Redis is not trusted, see REDIS_CA_FILE" if untrusted else "the cache does not answer"
+        return ""
 
     def add(self, key: str, value: object, timeout: float | None = DEFAULT_TIMEOUT, version: int | None = None) -> bool:
         return self._ask(lambda cache: cache.add(key, value, timeout, version))

@@ -9,6 +9,8 @@ from enum import StrEnum
 from django.db import DatabaseError, InterfaceError, OperationalError
 from kombu.exceptions import OperationalError as QueueError
 
+from surveys.media.stores.errors import StoreAwayError
+
 
 class Outage(StrEnum):
     """The part that fails, as the page and the log name it."""
@@ -17,6 +19,7 @@ class Outage(StrEnum):
     BUSY = "busy"
     FULL = "full"
     NO_ROOM_FOR_FILES = "no-room-for-files"
+    FILES_AWAY = "files-away"
 
 
 # PostgreSQL's classes of errors: lost connections, too few resources, an operator's shutdown; then single conditions.
@@ -57,6 +60,8 @@ def _outage(error: BaseException) -> Outage | None:
         return _BY_STATE.get(state) or (Outage.AWAY if state.startswith(_AWAY_CLASSES) else None)
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
         return Outage.NO_ROOM_FOR_FILES
+    if isinstance(error, StoreAwayError):
+        return Outage.FILES_AWAY
     if isinstance(error, QueueError) or _is_redis_error(error):
         return Outage.AWAY
     if isinstance(error, DatabaseError | InterfaceError) and _lost_connection(error):

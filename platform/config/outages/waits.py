@@ -2,6 +2,7 @@
 
 import time
 
+from django.conf import settings
 from django.core.signals import request_started
 from django.db import connection
 from django.db.backends.base.base import BaseDatabaseWrapper
@@ -37,7 +38,7 @@ def _begin_anew(**_arguments: object) -> None:
 
 def _set_bounds(connection: BaseDatabaseWrapper, **_arguments: object) -> None:
     connection.made_at = time.monotonic()  # type: ignore[attr-defined]
-    if connection.vendor == "postgresql":
+    if connection.vendor == "postgresql" and not settings.DATABASE_POOLED:  # a pool would give what is set here to others
         with connection.cursor() as cursor:
             cursor.execute(
                 f"SET lock_timeout = '{LOCK_SECONDS}s'; SET statement_timeout = '{STATEMENT_SECONDS}s'; "

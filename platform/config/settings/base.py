@@ -6,10 +6,12 @@ from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import gettext_lazy as _
+from kombu import Queue as TaskQueue
 
 from config.log_privacy import HOUR_FORMAT
+from jobs.queues import Queue, queues_in
 
-from . import single_sign_on
+from . import media, single_sign_on
 
 # Python looks for garbage after every 700 new objects; at the start, when all of them stay, that takes a tenth of the time. The last
 # application, `config.starting`, lets it look again.
@@ -127,6 +129,9 @@ DEMONSTRATIONS = False
 WEBHOOKS_MAY_STAY_PRIVATE = False
 # Where the web server in front (nginx) finds MEDIA_ROOT; empty: the application sends the bytes itself.
 MEDIA_ACCEL_PREFIX = ""
+# The object store that has uploaded files, or none: then they lie in MEDIA_ROOT, as withdrawals and copies always do.
+MEDIA_BUCKET, MEDIA_KEYS = media.BUCKET, media.KEYS
+STORAGES = {"default": media.STORAGE, "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
 
 PASSWORD_HASHERS = [
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
@@ -178,6 +183,8 @@ X_FRAME_OPTIONS = "DENY"
 BACKUP_DAYS = int(os.environ.get("BACKUP_DAYS", "30"))
 # PostgreSQL plans a statement once for each connection and not for each request: a quarter less of its processor time in a journey.
 PREPARED_STATEMENTS = {"server_side_binding": True, "prepare_threshold": 1} if os.environ.get("PREPARED_STATEMENTS", "1") == "1" else {}
+# Whether a pool (PgBouncer) gives each transaction another connection: then nothing may be set for longer than a transaction.
+DATABASE_POOLED = os.environ.get("DATABASE_POOLED", "0") == "1"
 SECOND_READER = os.environ.get("SECOND_READER", "0") == "1"
 LARGEST_EPSILON = float(os.environ.get("LARGEST_EPSILON", "12"))
 """No study is launched whose answers lose more privacy than this, all questions together."""
@@ -239,11 +246,15 @@ FILE_UPLOAD_HANDLERS = [
     "django.core.files.uploadhandler.TemporaryFileUploadHandler",
 ]
 
+# The queues that a worker of this environment takes; the others are for other workers.
+WORKER_QUEUES = queues_in(os.environ.get("CANDOR_QUEUES", ""))
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_SERIALIZER = "json"
+CELERY_TASK_QUEUES = [TaskQueue(name, routing_key=name) for name in Queue]
+CELERY_TASK_DEFAULT_QUEUE = Queue.FIRST
 CELERY_TIMEZONE = "UTC"
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BEAT_SCHEDULER = "config.heartbeat.Scheduler"
@@ -263,5 +274,7 @@ LOGGING = {
         # "Task … received" follows each finished participant within a second, and whatever collects these lines stamps them.
         "celery": {"level": "WARNING"},
         "httpx": {"level": "WARNING"},
+        # Below this level they name keys, addresses and signatures.
+        **{name: {"level": "WARNING"} for name in ("boto3", "botocore", "s3transfer", "urllib3")},
     },
 }

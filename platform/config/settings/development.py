@@ -5,7 +5,7 @@ import os
 import dj_database_url
 
 from .base import *  # noqa: F403
-from .base import PREPARED_STATEMENTS, VAR_DIR
+from .base import DATABASE_POOLED, PREPARED_STATEMENTS, VAR_DIR
 from .secrets import installation_secret
 
 SECRET_KEY = os.environ.get("SECRET_KEY") or installation_secret(VAR_DIR / "secret_key")
@@ -21,7 +21,7 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA secure_delete=ON;",
     }
 else:
-    DATABASES["default"]["OPTIONS"] = {**PREPARED_STATEMENTS}
+    DATABASES["default"] |= {"OPTIONS": {**PREPARED_STATEMENTS}, "DISABLE_SERVER_SIDE_CURSORS": DATABASE_POOLED}
 
 DEMONSTRATIONS = True
 WEBHOOKS_MAY_STAY_PRIVATE = True

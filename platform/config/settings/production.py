@@ -5,8 +5,10 @@ import os
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 
+from . import media
 from .base import *  # noqa: F403
-from .base import PREPARED_STATEMENTS, SITE_URL, VAR_DIR
+from .base import DATABASE_POOLED, PREPARED_STATEMENTS, SITE_URL, VAR_DIR
+from .redis_address import redis_address
 
 REQUIRED = ("SECRET_KEY", "DATABASE_URL", "REDIS_URL", "ALLOWED_HOSTS", "MEDIA_ROOT")
 if missing := [name for name in REQUIRED if not os.environ.get(name)]:
@@ -36,17 +38,17 @@ if DATABASES["default"]["ENGINE"].endswith("postgresql"):
         **PREPARED_STATEMENTS,
         **DATABASES["default"].get("OPTIONS", {}),
     }
-CACHES = {
-    "default": {
-        "BACKEND": "config.outages.cache.CacheThatFallsBack",
-        "LOCATION": os.environ["REDIS_URL"],
-        "OPTIONS": {"socket_connect_timeout": 0.5, "socket_timeout": 1},
-    }
-}
+    DATABASES["default"]["DISABLE_SERVER_SIDE_CURSORS"] = DATABASE_POOLED
+REDIS = redis_address(
+    os.environ["REDIS_URL"],
+    ca_file=os.environ.get("REDIS_CA_FILE", ""),
+    sentinel_password=os.environ.get("REDIS_SENTINEL_PASSWORD", ""),
+)
+CACHES = {"default": {"BACKEND": "config.outages.cache.CacheThatFallsBack", **REDIS.cache(socket_connect_timeout=0.5, socket_timeout=1)}}
 METRICS_PROCESSES = True
 STATIC_ROOT = VAR_DIR / "static"
 STORAGES = {
-    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "default": media.STORAGE,
     "staticfiles": {"BACKEND": "config.static_files.HashedStaticFiles"},
 }
 
@@ -59,11 +61,12 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True
 # Browsers take cookies of these names from an encrypted page of this very host only, so that no neighbouring host plants one.
 SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = "__Host-sessionid", "__Host-csrftoken"
 
-CELERY_BROKER_URL = os.environ["REDIS_URL"]
+CELERY_BROKER_URL, BROKER_OPTIONS = REDIS.broker(socket_connect_timeout=1)
+CELERY_BROKER_USE_SSL = REDIS.tls or False
 # A participant's submit must not wait for an absent broker: the database holds the work to do, and the sweep will find it.
 CELERY_BROKER_TRANSPORT_OPTIONS = {
+    **BROKER_OPTIONS,
     "queue_order_strategy": "priority",
-    "socket_connect_timeout": 1,
     "max_retries": 1,
     "interval_start": 0.1,
     "interval_step": 0,

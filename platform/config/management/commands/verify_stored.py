@@ -9,6 +9,8 @@ from analysis.models import Release
 from analysis.releases.keys import signing_key
 from candor.packages.signing import public_pem
 from candor.packages.verification import faults_of
+from surveys.media.stores.errors import StoreAwayError
+from surveys.media.stores.moving import hash_of
 from surveys.models import MediaFile
 
 
@@ -17,20 +19,21 @@ class Command(BaseCommand):
 
     def handle(self, *args: object, **options: object) -> None:
         media, releases = MediaFile.objects.order_by("pk"), Release.objects.filter(package__isnull=False).order_by("pk")
-        if wrong := [*_faulty_media(), *_faulty_releases()]:
+        try:
+            wrong = [*_faulty_media(), *_faulty_releases()]
+        except StoreAwayError as error:
+            raise CommandError(str(error.strerror)) from error
+        if wrong:
             raise CommandError(f"{len(wrong)} differ: {'; '.join(wrong[:20])}.")
         self.stdout.write(f"{media.count()} media files and {releases.count()} data packages are as they were stored.")
 
 
 def _faulty_media() -> Iterator[str]:
     for media in MediaFile.objects.order_by("pk").iterator():
-        try:
-            with media.file.open("rb") as content:
-                found = hashlib.file_digest(content, "sha256").hexdigest()
-        except FileNotFoundError:
+        found = hash_of(media.file.storage, str(media.file.name))
+        if not found:
             yield f"{media.file.name} is missing"
-            continue
-        if found != media.sha256:
+        elif found != media.sha256:
             yield f"{media.file.name} is not what was uploaded"
 
 

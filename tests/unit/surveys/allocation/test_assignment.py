@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import random
 from collections import Counter
 from fractions import Fraction
 from itertools import pairwise
@@ -12,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 from scipy import stats
 
-from surveys.allocation.assignment import Assignment, commitment, draw_list, draw_sequence, list_document
+from surveys.allocation.assignment import Assignment, Expanded, commitment, draw_list, draw_sequence, list_document
 from surveys.definition import DIRECT
 
 weights = some.dictionaries(some.sampled_from("abcde"), some.integers(1, 6), min_size=1, max_size=5)
@@ -174,3 +175,50 @@ def test_the_published_hash_covers_who_is_asked_directly() -> None:
     assert any(asked_directly)
     other = [Assignment(subsample="1", arm=line.arm) if line.subsample == DIRECT else line for line in lines]
     assert commitment(list_document(other, study="s", number=1, nonce="n")) != commitment(text)
+
+
+DRAWN_BEFORE = {
+    ("simple", 50, "0"): "3f15ab17fd47139c746eef46e422f3a9828db31a27ea7dce8e2f8d8077c9242e",
+    ("complete", 50, "0"): "e8b1ac9692ecee2450d2e96dc845275840e30ee2b043e6dabab67e59f22e4cea",
+    ("permuted_block", 50, "0"): "efdf75e7c3437b8656d6dbd160385d4b76e8fb4816f9b150041c740be4f04683",
+    ("permuted_block", 50, "1/5"): "c2073d438510e2ce1c22295f3b9e3fb28d36241e80e7a5ba09d90fa9a32f5db4",
+    ("complete", 1001, "1/3"): "42da158d5752b65ce11f15b2a59636aa53d950b9e6a9bbba90e08eb9f24c1171",
+    ("simple", 999, "1/7"): "505880d1f6ae55febe56007ed925e90e768f4dc49f3205f2c6f88389f4a59c7e",
+}
+"""Hashes of lists that the version before long lists drew from generators of these names."""
+
+
+@pytest.mark.parametrize(("scheme", "length", "share"), DRAWN_BEFORE)
+def test_the_same_seed_gives_the_same_list_and_document_as_ever(scheme: Any, length: int, share: str) -> None:
+    lines = draw_list(
+        length=length,
+        subsamples={"1": 1, "2": 2},
+        arms={"x": 1, "y": 2},
+        scheme=scheme,
+        block_multiples=(1, 2, 3),
+        direct_share=Fraction(share),
+        entropy=random.Random(f"{scheme} {length} {share}"),
+    )
+    document = list_document(lines, study="a-study", number=1, nonce="ab" * 32, stratum=None if length == 50 else "woäman")
+    assert commitment(document) == DRAWN_BEFORE[scheme, length, share]
+    again = json.dumps(json.loads(document), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    assert document == again
+
+
+@pytest.mark.parametrize("scheme", ["simple", "complete", "permuted_block"])
+def test_an_expanded_seed_draws_one_list_and_fairly(scheme: Any) -> None:
+    def drawn(seed: bytes) -> list[str]:
+        return draw_sequence({"a": 1, "b": 2, "c": 3}, 12_000, scheme=scheme, block_multiples=(1, 2), entropy=Expanded(seed))
+
+    assert drawn(b"a seed") == drawn(b"a seed") != drawn(b"another")
+    counts = Counter(drawn(b"a seed"))
+    assert stats.chisquare([counts[label] for label in "abc"], [2000, 4000, 6000]).pvalue > UNLIKELY
+
+
+def test_bits_of_an_expanded_seed_are_its_hash_read_in_order_even_across_blocks() -> None:
+    expanded, expected = Expanded(b"s"), hashlib.shake_256(b"s" + bytes(8)).digest(Expanded.AT_ONCE)
+    assert [expanded.getrandbits(8) for _ in range(100)] == list(expected[:100])
+    assert expanded.getrandbits(12) == int.from_bytes(expected[100:102], "big") >> 4
+    values = [Expanded(b"t").getrandbits(16), *[expanded.getrandbits(24) for _ in range(30_000)]]
+    assert len(set(values)) > 29_900
+    assert 0 <= Expanded(b"u").random() < 1
