@@ -80,7 +80,7 @@ def count_everyone(study: Study) -> None:
         few = [group for group, people in by_group(waiting_people(study.pk)).items() if people < rules.LEAST and shown.get(group)]
         held_back = [key for group in few for key in waiting_people(study.pk).filter(**_of(group)).values_list("pk", flat=True)]
         everybody = Participant.objects.filter(study=study, counted=False)
-        _count(list(everybody.exclude(pk__in=held_back).values_list("pk", flat=True)))
+        everybody.exclude(pk__in=held_back).update(counted=True)
         Study.objects.filter(pk=study.pk).update(numbers_withheld=False)
         keep_shown_numbers(study, left_over=0, shown_as=int)
         everyone_counted.send(sender=Study, study_id=study.pk)

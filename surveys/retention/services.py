@@ -8,9 +8,10 @@ those who finished, which the die protects; and counts.
 from collections import Counter
 from collections.abc import Iterator
 from datetime import date
+from typing import TypeVar
 
 from django.db import transaction
-from django.db.models import Case, CharField, F, Q, When
+from django.db.models import Case, CharField, F, Model, Q, QuerySet, When
 from django.db.models.functions import Cast
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -46,6 +47,7 @@ from surveys.recruitment.selectors import panel_members
 from surveys.retention.selectors import day_of_forgetting
 
 CHUNK = 1000
+Row = TypeVar("Row", bound=Model)
 ROUTINE = "retention"
 """The kind of work that deletes due data."""
 
@@ -80,12 +82,20 @@ def forget_operational_data(study: Study, *, actor: User | None = None) -> None:
     CreditBook.objects.filter(study=study).delete()
     CourseCredit.objects.filter(study=study).update(is_on=False, private_key="")
     for model in (PanelMember, EntryCode, JoinCode):
-        while keys := list(model.objects.filter(study=study).values_list("pk", flat=True)[:CHUNK]):
-            model.objects.filter(pk__in=keys).delete()
+        for keys in _in_chunks(model._default_manager.filter(study=study)):
+            model._default_manager.filter(pk__in=keys).delete()
     forget_direct_answers(study)
-    while _forget_some_finished(study) or _forget_some_unfinished(study):
-        pass
+    for keys in _in_chunks(Participant.objects.filter(_identifiable(study), step=Step.FINISHED)):
+        _forget_some_finished(keys)
+    for keys in _in_chunks(Participant.objects.filter(study=study).exclude(step=Step.FINISHED)):
+        _forget_some_unfinished(study, keys)
     _finish(study)
+
+
+def _in_chunks(rows: QuerySet[Row]) -> Iterator[list[object]]:
+    """The keys of these rows, read once: to look anew for the next ones would pass by all that were done before."""
+    keys = list(rows.values_list("pk", flat=True))
+    return (keys[start : start + CHUNK] for start in range(0, len(keys), CHUNK))
 
 
 @transaction.atomic
@@ -124,7 +134,7 @@ def _panel_members_told(study: Study) -> int:
 
 def forget_direct_answers(study: Study) -> None:
     """Delete the direct answers; the counts made of them after closing stay."""
-    while keys := list(DirectAnswer.objects.filter(participant__study=study).values_list("pk", flat=True)[:CHUNK]):
+    for keys in _in_chunks(DirectAnswer.objects.filter(participant__study=study)):
         DirectAnswer.objects.filter(pk__in=keys).delete()
 
 
@@ -134,13 +144,11 @@ def _identifiable(study: Study) -> Q:
 
 
 @transaction.atomic
-def _forget_some_finished(study: Study) -> int:
+def _forget_some_finished(keys: list[object]) -> None:
     """Strip these rows to the data that the die protects. Hashes must be unique, so each becomes the row's own random key, which no code
     has.
     """
-    finished = Participant.objects.filter(_identifiable(study), step=Step.FINISHED)
-    keys = list(finished.select_for_update().values_list("pk", flat=True)[:CHUNK])
-    return Participant.objects.filter(pk__in=keys).update(
+    Participant.objects.filter(pk__in=keys).update(
         background={},
         quiz={},
         watched_tenths=0,
@@ -156,11 +164,11 @@ def _forget_some_finished(study: Study) -> int:
 
 
 @transaction.atomic
-def _forget_some_unfinished(study: Study) -> int:
+def _forget_some_unfinished(study: Study, keys: list[object]) -> None:
     """People who did not finish are deleted, and counted where they stopped, so that the flow of participants stays right."""
-    unfinished = Participant.objects.filter(study=study).exclude(step=Step.FINISHED)
+    unfinished = Participant.objects.filter(pk__in=keys).exclude(step=Step.FINISHED)
     columns = ("pk", "protocol__version", "step", "subsample", "arm")
-    rows = list(unfinished.select_for_update(of=("self",)).values_list(*columns)[:CHUNK])
+    rows = list(unfinished.select_for_update(of=("self",)).values_list(*columns))
     stopped = Counter((step, subsample, arm) for _key, _version, step, subsample, arm in rows)
     for (step, subsample, arm), count in stopped.items():
         attrition, _created = AttritionCount.objects.get_or_create(study=study, step=step, subsample=subsample, arm=arm)
@@ -169,7 +177,6 @@ def _forget_some_unfinished(study: Study) -> int:
         counter, _created = ShardedCounter.objects.get_or_create(study=study, kind=CounterKind.UNFINISHED, version=version, shard=0)
         ShardedCounter.objects.filter(pk=counter.pk).update(count=F("count") + count)
     Participant.objects.filter(pk__in=[key for key, *_rest in rows]).delete()
-    return len(rows)
 
 
 @transaction.atomic
