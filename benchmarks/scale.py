@@ -1,4 +1,4 @@
-"""What grows with a study, from 1,000 lines and people to a million: its processor time, the longest lock, and the memory of the process.
+"""The work that grows with a study, from 1,000 lines and people to a million: time, longest transaction, memory of the process.
 
     python -m tests.services python -m benchmarks.scale [largest] [folder]
 
@@ -117,7 +117,7 @@ def measure(size: int) -> dict[str, float]:
 
 
 def drawn(rows: list[dict[str, float]]) -> str:
-    """The processor time of what grows, against the size, both as powers of ten."""
+    """The seconds of work that grows, against the size, both as powers of ten."""
     from candor.figures.charts import Axis, Chart
     from candor.figures.scales import Logarithmic
 
