@@ -242,6 +242,13 @@ class Release(Lease):
     people_sha256 = models.CharField(
         max_length=64, blank=True, help_text="SHA-256 of the included participants' random keys; changes when one withdraws."
     )
+    people_as_of = models.CharField(
+        max_length=50,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="The state of the counted people for which that hash was compared last.",
+    )
     data = models.BinaryField(null=True, blank=True, help_text="The rows in their final order, while the rest is being built.")
     package = models.BinaryField(null=True, blank=True)
     package_sha256 = models.CharField(max_length=64, blank=True)

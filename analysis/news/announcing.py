@@ -42,5 +42,6 @@ def _announce(study_id: int) -> None:
 
 
 @cache
-def _redis() -> Redis:
+def _redis() -> "Redis":
+    assert settings.PUSH
     return settings.PUSH.client(socket_connect_timeout=PATIENCE, socket_timeout=PATIENCE)

@@ -31,7 +31,7 @@ from analysis.packages.protocol_document import protocol_document
 from analysis.packages.risk import risk_summary, summary_of_records
 from analysis.packages.rows import groups_of, require_large_groups, rows_of, shuffled_csv, with_random_clusters
 from analysis.releases.keys import signing_key
-from analysis.releases.people import people_sha256, selection_of
+from analysis.releases.people import people_sha256, selection_of, state_of_people
 from analysis.releases.protecting import Person, Protected, Protection, alone_if_confirmed, protect, protect_again, sealed
 from analysis.releases.selectors import manifest_of, published_records, reasons_for_exact_counts
 from analysis.seeds import SEED_KEY
@@ -320,14 +320,22 @@ def discard_all_outdated() -> None:
 
 
 def discard_outdated(study_id: int) -> None:
-    """Delete a built release that is not public as soon as somebody in it has withdrawn. A release being built checks this itself."""
-    if not Release.objects.filter(study_id=study_id, status__in=BUILT).exists():
+    """Delete a built release that is not public as soon as somebody in it has withdrawn. A release being built checks this itself.
+
+    Keys are read again only if the state of the people is not the one in which they were compared last.
+    """
+    as_of = Release.objects.filter(study_id=study_id, status__in=BUILT).values_list("people_as_of", flat=True).first()
+    if as_of is None or as_of == state_of_people(Study.objects.get(pk=study_id)):
         return
     with transaction.atomic():
         study = Study.objects.select_for_update(no_key=True).get(pk=study_id)
         release = Release.objects.select_for_update().defer("package").filter(study=study, status__in=BUILT).first()
-        if release is not None and release.people_sha256 != people_sha256(study, simulated=release.simulated):
+        if release is None:
+            return
+        if release.people_sha256 != people_sha256(study, simulated=release.simulated):
             outdate(release)
+        else:
+            Release.objects.filter(pk=release.pk).update(people_as_of=state_of_people(study))
 
 
 def outdate(release: Release) -> None:

@@ -11,8 +11,9 @@ from django.db.models.fields.json import KT
 
 from analysis.packages.rows import Row
 from analysis.releases.protecting import Person
+from surveys.counts import withdrawals
 from surveys.definition import DIRECT
-from surveys.models import CategoryResponse, Participant, Response, Step, Study
+from surveys.models import CategoryResponse, Participant, Response, ShownNumbers, Step, Study
 from surveys.questions.sections import SECTION
 
 
@@ -34,6 +35,12 @@ def released_people(study: Study, *, simulated: bool) -> QuerySet[Participant]:
     finished = Participant.objects.filter(study=study, step=Step.FINISHED, counted=True, is_bot=simulated).exclude(subsample=DIRECT)
     answered = (Exists(kind.objects.filter(participant=OuterRef("pk"))) for kind in (Response, CategoryResponse))
     return finished.filter(reduce(or_, map(Q, answered)))
+
+
+def state_of_people(study: Study) -> str:
+    """Another value whenever somebody who was counted withdraws, or others are counted. It asks for a few rows, however many people."""
+    version = ShownNumbers.objects.filter(study=study).values_list("version", flat=True).first() or 0
+    return f"{version}:{withdrawals(study)}:{study.forgotten_on or ''}"
 
 
 def people_sha256(study: Study, *, simulated: bool) -> str:

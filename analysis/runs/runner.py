@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 from django.db import IntegrityError, transaction
-from django.db.models import OuterRef, Subquery
+from django.db.models import Max, OuterRef, Subquery
 from django.utils import timezone
 from numpy.typing import NDArray
 
@@ -34,6 +34,8 @@ from webhooks.models import Event
 from webhooks.services import emit
 
 DEBOUNCE = {RunKind.FIRST_RESULTS: timedelta(seconds=0.1), RunKind.FULL_RESULTS: timedelta(seconds=0.5)}
+PEOPLE_A_SECOND = 5000
+"""Full results wait a second for each so many people, so that those of a large study do not begin again without end."""
 LANES = max(1, min(4, (os.cpu_count() or 1) - 1))
 """How many workers that take first results, too, may compute one study's bootstrap at once: all but one, which stays free."""
 
@@ -44,12 +46,20 @@ def queue_run(study_id: int, *, kind: RunKind = RunKind.FIRST_RESULTS, after: ti
         return None
     if kind == RunKind.FULL_RESULTS and Study.objects.filter(pk=study_id, forgotten_on__isnull=False).exists():
         return None  # the background answers are deleted; results computed from them stay as they are
-    due_at = timezone.now() + (DEBOUNCE[kind] if after is None else after)
+    due_at = timezone.now() + (_gathering(study_id, kind) if after is None else after)
     try:
         with transaction.atomic():
             return Run.objects.create(study_id=study_id, kind=kind, due_at=due_at)
     except IntegrityError:
         return None
+
+
+def _gathering(study_id: int, kind: RunKind) -> timedelta:
+    """How long requests are gathered into one."""
+    if kind == RunKind.FIRST_RESULTS:
+        return DEBOUNCE[kind]
+    people = Run.objects.filter(study=study_id, kind=kind).aggregate(Max("n"))["n__max"] or 0
+    return max(DEBOUNCE[kind], timedelta(seconds=people / PEOPLE_A_SECOND))
 
 
 @job(kind=RunKind.FIRST_RESULTS, model=Run, where={"kind": RunKind.FIRST_RESULTS}, priority=FIRST)

@@ -34,6 +34,8 @@ PATIENCE = "2s"
 ON_THEIR_WAY = timedelta(days=1)
 """How many days ago people consented at most who may still be on their way."""
 AT_ONCE = 5000
+HELD_AT_ONCE = 250
+"""How many people each hour's rewrite holds at once: so few that nobody's page waits for it longer than a blink."""
 ANSWERS: tuple[type[models.Model], ...] = (Response, CategoryResponse, DirectAnswer)
 WITH_PEOPLE: Mapping[type[models.Model], str] = {Participant: "id"} | dict.fromkeys(ANSWERS, "participant_id")
 TABLES: tuple[type[models.Model], ...] = (Participant, *ANSWERS, EntryCode, PanelMember)
@@ -50,11 +52,16 @@ def lay_anew(people: Sequence[UUID]) -> None:
 
 
 def forget_recent_order() -> list[str]:
-    """Hide the order among the people who wait or are on their way. Its cost does not grow with the studies."""
+    """Hide the order among the people who wait or are on their way, a few of them at once. Its cost does not grow with the studies."""
     # Two queries, for each of which there is an index.
-    waiting = Participant.objects.filter(counted=False, finished_on__isnull=False)
-    on_their_way = Participant.objects.filter(counted=False, finished_on=None, consented_on__gte=timezone.localdate() - ON_THEIR_WAY)
-    busy = _unless_busy("people who wait", lambda: lay_anew(_held(waiting) + _held(on_their_way)))
+    waiting = Q(counted=False, finished_on__isnull=False)
+    on_their_way = Q(counted=False, finished_on=None, consented_on__gte=timezone.localdate() - ON_THEIR_WAY)
+    found = sorted(key for some in (waiting, on_their_way) for key in Participant.objects.filter(some).values_list("pk", flat=True))
+    busy: list[str] = []
+    # By random keys, so that neither a part nor its place among the others tells when somebody came.
+    for keys in parts(found, HELD_AT_ONCE):
+        still_there = Participant.objects.filter(waiting | on_their_way, pk__in=keys)
+        busy = busy or _unless_busy("people who wait", lambda: lay_anew(_held(still_there)))  # noqa: B023
     forget_what_was_overwritten()
     return busy
 
@@ -101,9 +108,9 @@ def _lay_all_anew(model: type[models.Model], study: int) -> None:
         _write_again(model, "id", keys)
 
 
-def parts(keys: Sequence[UUID]) -> Iterator[Sequence[UUID]]:
+def parts(keys: Sequence[UUID], at_once: int = AT_ONCE) -> Iterator[Sequence[UUID]]:
     """These keys, so many at a time as one statement takes."""
-    return (keys[start : start + AT_ONCE] for start in range(0, len(keys), AT_ONCE))
+    return (keys[start : start + at_once] for start in range(0, len(keys), at_once))
 
 
 def _of_several_ages(rows: "QuerySet[Kept]") -> list[int]:

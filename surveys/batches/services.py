@@ -193,7 +193,7 @@ def _count(study_id: int, keys: Collection[UUID], *, shown: bool = True) -> None
 
 
 @contextmanager
-def people_change(study_id: int, keys: Collection[UUID]) -> Iterator[None]:
+def people_change(study_id: int, keys: Collection[object]) -> Iterator[None]:
     """Keep the counts in step while the block lets these people into the shown numbers or out of them, changes or deletes them.
 
     Call it in a transaction that holds the people and the study. Only what it changes is counted, however many others there are.

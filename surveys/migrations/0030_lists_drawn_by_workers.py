@@ -36,7 +36,7 @@ def with_patterns(apps: StateApps, schema_editor: BaseDatabaseSchemaEditor) -> N
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("surveys", "0023_ways_in_at_once"),
+        ("surveys", "0029_kept_counts"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -12,7 +12,7 @@ from accounts.tokens.api_access import person_of
 from jobs.tasks import send_now
 from surveys.access import access_owned_study
 from surveys.models import Study
-from surveys.retention.selectors import day_of_forgetting
+from surveys.retention.selectors import day_of_forgetting, people_left_to_forget
 from surveys.retention.serializers import ForgetSerializer, RetentionSerializer
 from surveys.retention.services import ROUTINE, begin_forgetting
 
@@ -41,5 +41,6 @@ class Retention(APIView):
 
 
 def _state(study: Study, *, status: int = 200) -> Response:
-    found = {"study": study.slug, "due_on": day_of_forgetting(study), "forgotten_on": study.forgotten_on}
+    found: dict[str, object] = {"study": study.slug, "due_on": day_of_forgetting(study), "forgotten_on": study.forgotten_on}
+    found |= {"people_left": people_left_to_forget(study)}
     return Response(RetentionSerializer(found).data, status=status)

@@ -3,9 +3,10 @@
 from calendar import monthrange
 from datetime import date, timedelta
 
+from django.db.models import Q
 from django.utils import timezone
 
-from surveys.models import Participant, Study
+from surveys.models import Participant, Step, Study
 from surveys.protocols import frozen_protocol, protocol_in_force
 
 REMINDER_DAYS = timedelta(days=30)
@@ -34,3 +35,10 @@ def forgets_soon(study: Study) -> bool:
     """Whether operational data are still there and will be deleted within `REMINDER_DAYS`."""
     day = day_of_forgetting(study)
     return study.forgotten_on is None and day is not None and day <= timezone.localdate() + REMINDER_DAYS
+
+
+def people_left_to_forget(study: Study) -> int:
+    """How many people's rows the deletion has still to reach; 0 before it begins and after its end."""
+    if study.forgotten_on is None:
+        return 0
+    return Participant.objects.filter(Q(consented_on__isnull=False) | ~Q(step=Step.FINISHED), study=study).count()

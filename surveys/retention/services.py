@@ -8,10 +8,10 @@ those who finished, which the die protects; and counts.
 from collections import Counter
 from collections.abc import Iterator
 from datetime import date
-from uuid import UUID
+from typing import TypeVar
 
 from django.db import transaction
-from django.db.models import Case, CharField, F, Q, When
+from django.db.models import Case, CharField, F, Model, Q, QuerySet, When
 from django.db.models.functions import Cast
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -48,6 +48,7 @@ from surveys.recruitment.selectors import panel_members
 from surveys.retention.selectors import day_of_forgetting
 
 CHUNK = 1000
+Row = TypeVar("Row", bound=Model)
 ROUTINE = "retention"
 """The kind of work that deletes due data."""
 
@@ -82,12 +83,20 @@ def forget_operational_data(study: Study, *, actor: User | None = None) -> None:
     CreditBook.objects.filter(study=study).delete()
     CourseCredit.objects.filter(study=study).update(is_on=False, private_key="")
     for model in (PanelMember, EntryCode, JoinCode):
-        while keys := list(model.objects.filter(study=study).values_list("pk", flat=True)[:CHUNK]):
-            model.objects.filter(pk__in=keys).delete()
+        for keys in _in_chunks(model._default_manager.filter(study=study)):
+            model._default_manager.filter(pk__in=keys).delete()
     forget_direct_answers(study)
-    while _forget_some_finished(study) or _forget_some_unfinished(study):
-        pass
+    for keys in _in_chunks(Participant.objects.filter(_identifiable(study), step=Step.FINISHED)):
+        _forget_some_finished(study, keys)
+    for keys in _in_chunks(Participant.objects.filter(study=study).exclude(step=Step.FINISHED)):
+        _forget_some_unfinished(study, keys)
     _finish(study)
+
+
+def _in_chunks(rows: QuerySet[Row]) -> Iterator[list[object]]:
+    """The keys of these rows, read once: to look anew for the next ones would pass by all that were done before."""
+    keys = list(rows.values_list("pk", flat=True))
+    return (keys[start : start + CHUNK] for start in range(0, len(keys), CHUNK))
 
 
 @transaction.atomic
@@ -126,7 +135,7 @@ def _panel_members_told(study: Study) -> int:
 
 def forget_direct_answers(study: Study) -> None:
     """Delete the direct answers; the counts made of them after closing stay."""
-    while keys := list(DirectAnswer.objects.filter(participant__study=study).values_list("pk", flat=True)[:CHUNK]):
+    for keys in _in_chunks(DirectAnswer.objects.filter(participant__study=study)):
         DirectAnswer.objects.filter(pk__in=keys).delete()
 
 
@@ -136,18 +145,18 @@ def _identifiable(study: Study) -> Q:
 
 
 @transaction.atomic
-def _forget_some_finished(study: Study) -> int:
+def _forget_some_finished(study: Study, keys: list[object]) -> None:
     """Strip these rows to the data that the die protects. Hashes must be unique, so each becomes the row's own random key, which no code
     has.
     """
-    finished = Participant.objects.filter(_identifiable(study), step=Step.FINISHED)
-    keys = list(finished.select_for_update().values_list("pk", flat=True)[:CHUNK])
+    people = Participant.objects.filter(pk__in=keys)
+    list(people.select_for_update().values_list("pk", flat=True))
     with people_change(locked(study).pk, keys):
-        return _strip(keys)
+        _strip(people)
 
 
-def _strip(keys: list[UUID]) -> int:
-    return Participant.objects.filter(pk__in=keys).update(
+def _strip(people: QuerySet[Participant]) -> None:
+    people.update(
         background={},
         quiz={},
         watched_tenths=0,
@@ -163,11 +172,11 @@ def _strip(keys: list[UUID]) -> int:
 
 
 @transaction.atomic
-def _forget_some_unfinished(study: Study) -> int:
+def _forget_some_unfinished(study: Study, keys: list[object]) -> None:
     """People who did not finish are deleted, and counted where they stopped, so that the flow of participants stays right."""
-    unfinished = Participant.objects.filter(study=study).exclude(step=Step.FINISHED)
+    unfinished = Participant.objects.filter(pk__in=keys).exclude(step=Step.FINISHED)
     columns = ("pk", "protocol__version", "step", "subsample", "arm")
-    rows = list(unfinished.select_for_update(of=("self",)).values_list(*columns)[:CHUNK])
+    rows = list(unfinished.select_for_update(of=("self",)).values_list(*columns))
     stopped = Counter((step, subsample, arm) for _key, _version, step, subsample, arm in rows)
     for (step, subsample, arm), count in stopped.items():
         attrition, _created = AttritionCount.objects.get_or_create(study=study, step=step, subsample=subsample, arm=arm)
@@ -175,10 +184,9 @@ def _forget_some_unfinished(study: Study) -> int:
     for version, count in Counter(version for _key, version, *_rest in rows).items():
         counter, _created = ShardedCounter.objects.get_or_create(study=study, kind=CounterKind.UNFINISHED, version=version, shard=0)
         ShardedCounter.objects.filter(pk=counter.pk).update(count=F("count") + count)
-    keys = [key for key, *_rest in rows]
-    with people_change(locked(study).pk, keys):
-        Participant.objects.filter(pk__in=keys).delete()
-    return len(rows)
+    found = [key for key, *_rest in rows]
+    with people_change(locked(study).pk, found):
+        Participant.objects.filter(pk__in=found).delete()
 
 
 @transaction.atomic

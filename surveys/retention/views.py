@@ -10,7 +10,7 @@ from accounts.models import Role
 from jobs.tasks import send_now
 from surveys.access import access_owned_study
 from surveys.batches.selectors import shown_counts
-from surveys.retention.selectors import day_of_forgetting
+from surveys.retention.selectors import day_of_forgetting, people_left_to_forget
 from surveys.retention.services import ROUTINE, begin_forgetting
 
 
@@ -27,5 +27,6 @@ def forget(request: HttpRequest, slug: str) -> HttpResponse:
             send_now(ROUTINE)
             return redirect("surveys:forget", slug)
         errors = [{"field": "confirmation", "message": gettext("Nothing was deleted. Type %(slug)s to go on.") % {"slug": study.slug}}]
-    context = {"study": study, "day": day_of_forgetting(study), "counts": shown_counts(study), "errors": errors}
+    left = people_left_to_forget(study)
+    context = {"study": study, "left": left, "day": day_of_forgetting(study), "counts": shown_counts(study), "errors": errors}
     return render(request, "surveys/investigator/forget.html", context, status=422 if errors else 200)

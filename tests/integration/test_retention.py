@@ -178,13 +178,12 @@ def test_a_study_that_is_not_closed_keeps_everything(status: StudyStatus) -> Non
     assert Study.objects.get(pk=study.pk).forgotten_on is None
 
 
-def killed_after(step: Callable[[Study], int]) -> Callable[[Study], int]:
+def killed_after(step: Callable[..., object]) -> Callable[..., object]:
     """The same, but each worker that does a chunk dies before the next."""
 
-    def deadly(study: Study) -> int:
-        if done := step(study):
-            raise KeyboardInterrupt
-        return done
+    def deadly(*arguments: object) -> None:
+        step(*arguments)
+        raise KeyboardInterrupt
 
     return deadly
 

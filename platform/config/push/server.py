@@ -12,7 +12,6 @@ from contextlib import suppress
 from urllib.parse import parse_qs
 
 from django.conf import settings
-from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from config.push.listeners import Listener, Listeners
@@ -124,6 +123,7 @@ class Push:
 
     async def _subscribe(self) -> None:
         """Hear of everything. Without Redis no connection stays, so that pages ask for themselves."""
+        assert settings.PUSH
         self._redis = settings.PUSH.asynchronous_client(socket_connect_timeout=AGAIN_SECONDS)
         while True:
             with suppress(RedisError, OSError):

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import SplitResult, quote, unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from redis import Redis
     from redis.asyncio import Redis as AsynchronousRedis
 
-Client = TypeVar("Client", covariant=True)
+Client = TypeVar("Client")
 
 SCHEMES = {"redis": False, "rediss": True, "redis+sentinel": False, "rediss+sentinel": True}
 """Whether the connection is encrypted."""
@@ -23,12 +23,6 @@ EXPECTED = (
     "REDIS_URL: expected redis://host:6379/0, rediss:// for TLS, or redis+sentinel://host:26379,host:26379/name/0, "
     "each with user:password@ before the host if need be"
 )
-
-
-class Watching(Protocol[Client]):
-    """Sentinels, as a library has them."""
-
-    def master_for(self, service_name: str, /, **options: object) -> Client: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,20 +65,20 @@ class RedisAddress:
         """For messages that neither the cache nor the queue carries."""
         from redis import Redis, Sentinel
 
-        return self._client(Redis.from_url, Sentinel, timeouts)
+        return self._client(Redis.from_url, lambda hosts, own: Sentinel(hosts, sentinel_kwargs=own).master_for, timeouts)  # type: ignore[no-untyped-call, no-any-return]
 
     def asynchronous_client(self, **timeouts: float) -> "AsynchronousRedis":
         """The same, for a process that waits for many at once."""
         from redis.asyncio import Redis, Sentinel
 
-        return self._client(Redis.from_url, Sentinel, timeouts)
+        return self._client(Redis.from_url, lambda hosts, own: Sentinel(hosts, sentinel_kwargs=own).master_for, timeouts)  # type: ignore[no-untyped-call, no-any-return]
 
-    def _client(self, from_url: Callable[..., Client], sentinels: Callable[..., "Watching[Client]"], timeouts: dict[str, float]) -> Client:
+    def _client(self, from_url: Callable[..., Client], watched: Callable[..., Callable[..., Client]], timeouts: dict[str, float]) -> Client:
         options = {"username": self.username, "password": self.password, **self.tls, **timeouts}
         if not self.service:
             return from_url(self.url, **options)
         options |= {"db": self.database} | ({"ssl": True} if self.tls else {})
-        return sentinels(self.hosts, sentinel_kwargs=self._of_sentinels(**timeouts)).master_for(self.service, **options)
+        return watched(self.hosts, self._of_sentinels(**timeouts))(self.service, **options)
 
     def _of_sentinels(self, **timeouts: float) -> dict[str, object]:
         password = {"password": self.sentinel_password} if self.sentinel_password else {}
