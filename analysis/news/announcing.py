@@ -6,15 +6,17 @@ person's.
 
 import logging
 from functools import cache, partial
+from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.db import transaction
-from redis import Redis
-from redis.exceptions import RedisError
 
 from analysis.news.channel import CHANNEL
 from analysis.news.versions import version_of_results
 from surveys.models import Study
+
+if TYPE_CHECKING:
+    from redis import Redis
 
 KEPT_SECONDS = 24 * 60 * 60
 PATIENCE = 0.5
@@ -32,6 +34,8 @@ def _announce(study_id: int) -> None:
     study = Study.objects.defer("definition").filter(pk=study_id).first()
     if study is None:
         return
+    from redis.exceptions import RedisError
+
     version, name = version_of_results(study), f"{CHANNEL}{study_id}"
     try:
         redis = _redis()

@@ -130,6 +130,7 @@ def test_only_migrations_connect_as_the_owner_and_nothing_of_the_application_as_
         "web": ["candor_application"],
         "worker": ["candor_application"],
         "beat": ["candor_application"],
+        "push": ["candor_application"],
     }
     for name in ("web", "worker", "beat"):
         given = str(SERVICES[name]["environment"])

@@ -58,7 +58,7 @@ def test_workers_who_load_no_page_know_every_kind_of_question() -> None:
 
 def printed(code: str) -> str:
     """The output of a process that only sets the applications up."""
-    environment = os.environ | {
+    environment = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "REDIS_URL")} | {
         "DJANGO_SETTINGS_MODULE": "config.settings.development",
         "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'platform'}",
     }

@@ -26,6 +26,10 @@ NOT_FOR_PEOPLE = {
     "UnexpectedPageError",
     "UnsatisfiableRangeError",
     "RefusedAddressError",
+    "AddressError",
+    "StoreAwayError",
+    "DamagedError",
+    "FileNotFoundError",
     "CatalogueError",
     "EvidenceError",
 }

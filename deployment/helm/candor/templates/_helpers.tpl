@@ -61,6 +61,7 @@ topologySpreadConstraints:
 {{- define "candor.secretVariables" -}}
 needed: [SECRET_KEY, DATABASE_URL, REDIS_URL]
 optional:
+  - CANDOR_REPLICA_URL
   - RELEASE_SIGNING_SECRET
   - METRICS_TOKEN
   - EMAIL_PASSWORD
