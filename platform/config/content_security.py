@@ -15,8 +15,8 @@ _DIRECTIVES = {
     "frame-ancestors": "'none'",
 }
 # An object store whose operator chose signed links plays lectures to browsers itself.
-if settings.MEDIA_BUCKET and settings.MEDIA_BUCKET.direct:
-    _DIRECTIVES["media-src"] = f"'self' {settings.MEDIA_BUCKET.origin}"
+if settings.MEDIA_BUCKET and settings.MEDIA_BUCKET.seen_by:
+    _DIRECTIVES["media-src"] = f"'self' {settings.MEDIA_BUCKET.seen_by}"
 
 
 def _policy(**others: str) -> str:

@@ -6,10 +6,13 @@ A worker that takes over draws the same lists again, which takes seconds, and go
 from typing import cast
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
-from surveys.allocation.assignment import Assignment, Expanded
+from surveys.allocation.assignment import Assignment, Expanded, commitment
 from surveys.allocation.lines import store_lines
+from surveys.allocation.selectors import document_of_list
 from surveys.allocation.services import Planned, begin_list, draw_assignments, limited_arms, lines_of, record_further_list, use_new_lines
+from surveys.errors import SurveyError
 from surveys.models import RUNNING, AllocationList, AllocationSlot, DrawingStatus, ListDrawing, Study, StudyStatus
 from surveys.protocols import frozen_protocol
 
@@ -45,7 +48,10 @@ def _begun(drawing: ListDrawing, place: int, assignments: list[Assignment]) -> A
     """The row of this list, which is stored with its hash before its lines; None: nobody wants it any more."""
     planned = drawing.lists[place]
     if "number" in planned:
-        return AllocationList.objects.get(study=drawing.study_id, number=planned["number"])
+        found = AllocationList.objects.get(study=drawing.study_id, number=planned["number"])
+        if commitment(document_of_list(found, assignments)) != found.sha256:
+            raise SurveyError(_("This version draws another list than the one whose hash is stored. Start a worker of the version before."))
+        return found
     with transaction.atomic():
         study = _held(drawing)
         if not _is_wanted(drawing, study):
@@ -62,8 +68,8 @@ def _begun(drawing: ListDrawing, place: int, assignments: list[Assignment]) -> A
 @transaction.atomic
 def _store_part(drawing: ListDrawing, found: AllocationList, assignments: list[Assignment], *, start: int, before: int) -> bool:
     study, part = _held(drawing), assignments[start : start + PART]
-    if not _is_wanted(drawing, study):
-        return False
+    if drawing.launched_by_id is not None and not _is_wanted(drawing, study):
+        return False  # a further list, whose hash is public, gets all of its lines
     # Lines of arms that do not take everybody wait for the last part, and are then counted.
     store_lines(lines_of(found, part, start=start, closed=limited_arms(study).exists()))
     drawing.write(stored=before + start + len(part), attempts=0)

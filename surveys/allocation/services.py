@@ -68,7 +68,8 @@ def open_arms(study: Study, definition: StudyDefinition) -> None:
 def ask_for_lists(study: Study, lists: Sequence[Planned], *, launched_by: User | None = None) -> ListDrawing:
     """Have a worker draw these lists; for the first ones, whoever launches the study is named. Call it under a lock on the study.
 
-    A drawing of first lists that was stopped goes on where it was, with the same list.
+    A drawing that was stopped goes on where it was, with the same lists: of first lists with this protocol, and of further lists whose hash
+    is public.
     """
     queued = {
         "status": DrawingStatus.DRAWING,
@@ -79,12 +80,23 @@ def ask_for_lists(study: Study, lists: Sequence[Planned], *, launched_by: User |
         "launched_by": launched_by,
     }
     before = ListDrawing.objects.filter(study=study).first()
-    if before is None or launched_by is None or not before.seed or before.protocol_id != study.protocol_id:
+    if before is None or not _goes_on(before, study, first=launched_by is not None):
         lines = sum(one["length"] for one in lists)
         queued |= {"protocol": study.protocol, "seed": secrets.token_hex(32), "lists": list(lists), "lines": lines, "stored": 0}
     drawing, _created = ListDrawing.objects.update_or_create(study=study, defaults=queued)
     transaction.on_commit(partial(send, drawing))
     return drawing
+
+
+def _goes_on(before: ListDrawing, study: Study, *, first: bool) -> bool:
+    if not before.seed or first != (before.launched_by_id is not None):
+        return False
+    return before.protocol_id == study.protocol_id if first else _has_begun(before)
+
+
+def _has_begun(drawing: ListDrawing) -> bool:
+    """Whether a list of it is stored with its hash."""
+    return any("number" in one for one in drawing.lists)
 
 
 def stop_drawing(study: Study) -> bool:
@@ -239,14 +251,15 @@ def record_further_list(drawn: AllocationList) -> None:
 def draw_lists_ahead(study: Study) -> None:
     """Draw the next lists while lines are left, so that no participant waits for them and no list tells when somebody came."""
     definition = protocol_in_force(study).definition
-    if not any(_is_short_of_lines(study, definition, stratum=one) for one in definition.strata):
+    halves = [one for one in ListDrawing.objects.filter(study=study, launched_by=None, status=DrawingStatus.FAILED) if _has_begun(one)]
+    if not halves and not any(_is_short_of_lines(study, definition, stratum=one) for one in definition.strata):
         return
     locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     if locked.status not in RUNNING or ListDrawing.objects.filter(study=locked, status=DrawingStatus.DRAWING).exists():
         return
     short = [one for one in definition.strata if _is_short_of_lines(locked, definition, stratum=one)]
     lists = [Planned(stratum=one, arm=_arm_of(locked, definition, one), length=_next_length(locked, definition, one)) for one in short]
-    if not are_few(lists):
+    if halves or not are_few(lists):
         ask_for_lists(locked, lists)
         return
     for one in lists:

@@ -71,6 +71,9 @@ def shown_counts(study: Study, counted: Tally | None = None) -> Counts | None:
     if study.status in RUNNING and study.numbers_withheld:
         return None
     counted = counted_people(study) if counted is None else counted
+    # Looked at again: a withdrawal that was committed meanwhile is in the counts, and set this mark with them.
+    if study.status in RUNNING and Study.objects.filter(pk=study.pk, numbers_withheld=True).exists():
+        return None
     numbers = _numbers(study)
     if study.status in ENDED:
         return _counts_at_the_end(study, counted, numbers)
@@ -98,7 +101,8 @@ def _counts_at_the_end(study: Study, counted: Tally, numbers: dict[str, Any]) ->
     watched = _by_group(numbers.get("watched_by_group", ())) or exact.watched_by_group
     withdrew = _withdrew(exact.withdrew, at_the_end=numbers.get("withdrew", 0))
     failed = rules.in_steps(exact.attention_failed)  # a count of background answers, which no release need have
-    return replace(exact, withdrew=withdrew, attention_failed=failed, watched_by_group=watched)
+    consented = numbers["consented"] if numbers.get(AT_THE_END) else exact.consented
+    return replace(exact, consented=consented, withdrew=withdrew, attention_failed=failed, watched_by_group=watched)
 
 
 def people_in_tens() -> dict[str, dict[str, int]]:

@@ -143,7 +143,11 @@ def show_who_is_on_the_way(study: Study) -> bool:
     shown = ShownNumbers.objects.filter(study=study).values_list("comers", flat=True).first() or 0
     if study.status not in RUNNING or comers(study, present=_present(study)) < shown + rules.LEAST:
         return False
-    keep_shown_numbers(study)
+    with transaction.atomic():
+        study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)  # people may come meanwhile; batches and the end wait
+        if study.status not in RUNNING:
+            return False
+        keep_shown_numbers(study)
     numbers_renewed.send(sender=Study, study_id=study.pk)
     return True
 
@@ -207,17 +211,17 @@ def people_change(study_id: int, keys: Collection[object]) -> Iterator[None]:
 
 
 def _keep(study_id: int, tally: Tally) -> None:
-    written = tally.written() | {"changes": F("changes") + 1}
-    if not KeptCounts.objects.filter(study=study_id).update(**written):
-        KeptCounts.objects.create(study_id=study_id, **tally.written(), changes=1)
+    KeptCounts.objects.get_or_create(study_id=study_id)
+    KeptCounts.objects.filter(study=study_id).update(**tally.written(), changes=F("changes") + 1)
 
 
 @transaction.atomic
 def count_again(study: Study) -> None:
     """Keep counts made anew from the rows of people."""
-    study = locked(study)
+    study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)  # people may come meanwhile; batches and withdrawals wait
     _keep(study.pk, counted(study=study.pk))
     KeptCounts.objects.filter(study=study.pk).update(lines=written_lines(counted_lines(study.pk, {})))
+    _show_others(study)
 
 
 def wrong_counts(study: Study) -> dict[str, int] | None:
@@ -260,5 +264,5 @@ def _taken_so_far(study: Study) -> Counter[tuple[str, str]]:
     before = kept_lines(study.pk)
     lines = counted_lines(study.pk, before)
     if lines != before:
-        KeptCounts.objects.update_or_create(study=study, defaults={"lines": written_lines(lines)})
+        KeptCounts.objects.filter(study=study).update(lines=written_lines(lines))  # no row before the first batch: few lines to count
     return lines_by_group(lines)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from math import exp
 from uuid import UUID
 
+from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
@@ -145,8 +146,8 @@ def allocation_list(request: HttpRequest, slug: str, number: int) -> HttpRespons
     """The very text whose SHA-256 was published at launch."""
     study = study_in_public(slug)
     found = AllocationList.objects.filter(study=study, number=number).first()
-    if found is None or study.status not in ENDED:
-        raise Http404
+    if found is None or study.status not in ENDED or found.slots.count() < found.length:
+        raise Http404  # a worker is still storing the rest
     if request.user.is_authenticated:
         record(actor=request.user, action=actions.ALLOCATION_FETCHED, subject=study, details={"list": number})
     response = HttpResponse(allocation_document(found), content_type="application/json")
@@ -208,6 +209,7 @@ def about_study(request: HttpRequest, slug: str) -> HttpResponse:
         "has_lecture": "video" in definition.stimuli,
         "plays": definition.plays,
         "outside": definition.outside,
+        "lectures_from": settings.MEDIA_BUCKET.seen_by if settings.MEDIA_BUCKET and definition.plays else "",
         "shows_lectures": definition.shows_lectures,
         "is_survey": definition.is_survey,
         "asks_for_words": definition.asks_for_words,

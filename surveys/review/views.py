@@ -84,6 +84,7 @@ def protocol(request: HttpRequest, slug: str, version: int | None = None) -> Htt
         "may_sign": seat.may_review and found.pk is not None and found.pk == study.submitted_id,
         "minutes": reading_minutes(packet.definition, packet.shown.language),
         "minutes_of_lectures": ceil(sum(page.shown.duration_seconds for arm in packet.arms for page in arm.pages) / 60),
+        "lectures_from": settings.MEDIA_BUCKET.seen_by if settings.MEDIA_BUCKET else "",
         "second_reader": settings.SECOND_READER,
         "versions": study.protocols.values_list("version", flat=True),
         "reviewed": reviewed,

@@ -13,13 +13,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from analysis.answers.datasets import category_counts, cell_counts
+from surveys.batches import selectors
 from surveys.batches import services as batches
 from surveys.batches.selectors import counted_people, everybody, shown_counts
-from surveys.batches.services import count_again, count_next_batch, keep_shown_numbers, show_who_is_on_the_way, wrong_counts
+from surveys.batches.services import count_again, count_next_batch, show_who_is_on_the_way, wrong_counts
 from surveys.batches.tally import counted, counted_lines, kept_lines, lines_by_group, tally_of
 from surveys.counts import exact_counts, present_people, taken_lines
 from surveys.journey import services as participation
-from surveys.models import KeptCounts, Participant, Response, Step, Study
+from surveys.models import KeptCounts, Participant, Response, ShownNumbers, Step, Study
 from surveys.protocols import protocol_in_force
 from surveys.retention.services import forget_operational_data
 from surveys.studies.services import close
@@ -186,6 +187,41 @@ def test_counts_that_could_not_be_right_are_made_anew_and_stop_no_withdrawal() -
 
 
 @pytest.mark.django_db
+def test_a_withdrawal_in_the_middle_of_a_request_shows_nobody_a_group_without_one_person(monkeypatch: pytest.MonkeyPatch) -> None:
+    study = a_study()
+    come(study, 160, seed=1)
+    assert count_next_batch(study)
+    study.refresh_from_db()
+    before = shown_counts(study)
+    assert before is not None
+    code = "0123-4567-89AB-CDEF"
+    gone = Participant.objects.filter(counted=True).first()
+    assert gone is not None
+    Participant.objects.filter(pk=gone.pk).update(withdrawal_hash=hash_of_withdrawal_code(code))
+
+    def read_late(one: Study) -> Any:
+        """The study was read before the withdrawal, and the counts after it."""
+        assert participation.withdraw(study, code=code)
+        return tally_of(one.pk)
+
+    monkeypatch.setattr(selectors, "counted_people", read_late)
+    assert not study.numbers_withheld
+    assert shown_counts(study) is None
+
+
+@pytest.mark.django_db
+def test_numbers_that_are_renewed_too_late_leave_those_of_the_end() -> None:
+    study = a_study()
+    come(study, 160, seed=1)
+    stale = Study.objects.get(pk=study.pk)
+    close(study, actor=study.owner)
+    at_the_end = ShownNumbers.objects.get(study=study).numbers
+    ShownNumbers.objects.filter(study=study).update(comers=0)
+    assert not show_who_is_on_the_way(stale)
+    assert ShownNumbers.objects.get(study=study).numbers == at_the_end
+
+
+@pytest.mark.django_db
 def test_a_killed_worker_leaves_counts_as_they_were(monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything is one transaction: people and counts change together or not at all."""
     study = a_study()
@@ -228,7 +264,7 @@ def test_two_workers_and_people_who_leave_at_once_keep_the_counts_right() -> Non
 
         return threading.Thread(target=run)
 
-    acts = [at_once(count_next_batch, study), at_once(count_next_batch, study), at_once(keep_shown_numbers, study)]
+    acts = [at_once(count_next_batch, study), at_once(count_next_batch, study), at_once(show_who_is_on_the_way, study)]
     acts += [at_once(participation.withdraw, study, code=code) for code in codes] + [at_once(count_again, study)]
     for one in acts:
         one.start()

@@ -1,7 +1,7 @@
 """Long allocation lists: drawn by a worker, part by part, shown on the page of the launch, and the same after a kill."""
 
 from collections import Counter
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from django.db import connection
@@ -11,10 +11,11 @@ from django.urls import reverse
 from audit.models import Entry
 from surveys.allocation import drawing as parts
 from surveys.allocation import services as allocation
-from surveys.allocation.assignment import commitment
+from surveys.allocation.assignment import Expanded, commitment
+from surveys.allocation.drawing import draw_lines
 from surveys.allocation.selectors import allocation_document
-from surveys.allocation.services import SMALLEST_LIST, change_arm, take_slot
-from surveys.errors import TransitionError
+from surveys.allocation.services import SMALLEST_LIST, Planned, change_arm, take_slot
+from surveys.errors import SurveyError, TransitionError
 from surveys.models import AllocationList, AllocationSlot, DrawingStatus, ListDrawing, Study, StudyStatus
 from surveys.review import services as reviews
 from surveys.studies import services as studies
@@ -226,6 +227,56 @@ def test_people_take_lines_drawn_ahead_while_the_next_list_is_being_drawn() -> N
     assert commitment(allocation_document(second)) == second.sha256
     expected = list(second.slots.order_by("position").values_list("subsample", "arm"))
     assert take(study, 5) == expected[:5]
+
+
+def begun(study: Study) -> ListDrawing:
+    """A further list, whose hash is public, with the first of its lines."""
+    take(study, PLANNED // 2)
+    draw_ahead()
+    drawing = ListDrawing.objects.get()
+    attempt = claimed(drawing)
+    lists = cast("list[Planned]", attempt.lists)
+    entropy = Expanded(bytes.fromhex(attempt.seed) + bytes(4))
+    assignments = allocation.draw_assignments(definition(allocation={"planned_participants": PLANNED}), lists[0], entropy=entropy)
+    found = parts._begun(attempt, 0, assignments)
+    assert found is not None
+    assert parts._store_part(attempt, found, assignments, start=0, before=0)
+    return attempt
+
+
+def test_a_further_list_with_a_public_hash_gets_all_of_its_lines_when_the_study_closes_meanwhile(client: Any) -> None:
+    study = opened()
+    drawing = begun(study)
+    studies.close(study, actor=study.owner)
+    second = AllocationList.objects.get(number=2)
+    assert second.slots.count() < second.length
+    address = reverse("surveys:allocation_list", args=[study.slug, 2])
+    assert client.get(address).status_code == 404, "a part of the list would look like a forged one"
+    draw_lines(drawing)
+    assert second.slots.count() == second.length
+    assert commitment(client.get(address).content.decode()) == second.sha256
+
+
+def test_a_further_list_that_failed_half_way_goes_on_and_is_not_replaced() -> None:
+    study = opened()
+    drawing = begun(study)
+    ListDrawing.end(ListDrawing.objects.filter(pk=drawing.pk), status=DrawingStatus.FAILED)
+    draw_ahead()
+    again = ListDrawing.objects.get()
+    assert (again.status, again.seed) == (DrawingStatus.DRAWING, drawing.seed)
+    work_on(again)
+    second = AllocationList.objects.get(number=2)
+    assert commitment(allocation_document(second)) == second.sha256
+
+
+def test_a_worker_that_draws_other_lines_from_the_seed_stores_none_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    study = opened()
+    drawing = begun(study)
+    stored = AllocationSlot.objects.count()
+    monkeypatch.setattr(parts, "draw_assignments", lambda *args, **others: allocation.draw_assignments(*args, **others)[::-1])
+    with pytest.raises(SurveyError, match="another list"):
+        draw_lines(drawing)
+    assert AllocationSlot.objects.count() == stored
 
 
 def test_without_a_worker_somebody_gets_a_place_for_a_fixed_price() -> None:

@@ -238,7 +238,7 @@ def test_limits_tell_visitors_apart_by_a_class_of_the_hour_and_no_log_names_it(p
     assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d GET /\w* \d+", line) for line in proxy.log.read_text().splitlines())
     configuration = re.sub(r"#.*", "", CONFIGURATION.read_text())
     keys = set(re.findall(r"limit_(?:conn|req)_zone (\S+) ", configuration))
-    assert keys == {"$visitors_first$visitors_second$visitors_third", "$typing"}
+    assert keys == {"$visitors_first$visitors_second$visitors_third", "$typing", "$server_port"}
     assert re.search(r'\$typing \{\s+"" "";\s+default \$visitors_first\$visitors_second\$visitors_third;\s+\}', configuration)
     hashed = re.findall(r'split_clients "(\w+) \$hour \$binary_remote_addr" \$visitors_(\w+)', configuration)
     assert [one for one, _ in hashed] == [name for _, name in hashed] == ["first", "second", "third"]

@@ -20,19 +20,20 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
+from accounts.models import Role
 from analysis.evidence import selectors
 from analysis.evidence import services as evidence
 from surveys.builder.services import _retire
 from surveys.media.services import add_media_file
 from surveys.media.stores import copies
-from surveys.media.stores.addresses import Keys
+from surveys.media.stores.addresses import Keys, place_at
 from surveys.media.stores.errors import StoreAwayError
 from surveys.media.stores.object_store import ObjectStore
 from surveys.models import MediaFile, Study
 from surveys.studies.exchange import archive_of, duplicate_study
 from surveys.study_file import define
 from tests.evidence import report
-from tests.factories import LECTURES, draft_study, logged_in, participant_of, recruiting_study, walk
+from tests.factories import LECTURES, draft_study, logged_in, participant_of, person, recruiting_study, walk
 from tests.object_store import BUCKET, KEYS, Store, object_store
 from tests.services import free_port
 
@@ -111,6 +112,17 @@ def test_an_upload_is_in_the_store_read_back_and_private(store: Store, tmp_path:
     assert httpx.put(link, content=b"other").status_code == 403, "and for reading it"
     time.sleep(3)
     assert httpx.get(link).status_code == 403, "and for its time"
+
+
+@pytest.mark.parametrize("links", ["own", "direct"])
+def test_officers_and_participants_read_which_other_site_sees_what_is_played(settings: Settings, links: str) -> None:
+    study, officer = recruiting_study(), person(Role.IRB_OFFICER)
+    settings.MEDIA_BUCKET = place_at(f"s3://lectures?endpoint=https://s3.example.org&links={links}")
+    packet = logged_in(officer).get(reverse("surveys:protocol", args=[study.slug])).content.decode()
+    about = Client().get(reverse("surveys:transparency", args=[study.slug])).content.decode()
+    direct = links == "direct"
+    assert ("https://s3.example.org" in packet) == ("https://s3.example.org" in about) == direct
+    assert ("Nothing is loaded from other sites." in packet) != direct
 
 
 @pytest.mark.parametrize("behind_nginx", [False, True])

@@ -25,6 +25,7 @@ from config.settings.redis_address import redis_address
 from surveys.batches.services import show_who_is_on_the_way
 from surveys.journey import services as participation
 from surveys.models import MemberRole, Participant, Study, StudyMember
+from surveys.studies.services import close
 from surveys.tokens import hash_of_withdrawal_code
 from tests.factories import logged_in, person, recruiting_study
 from tests.finished_people import TELLING_DIE, add_finished_people, compute
@@ -239,6 +240,26 @@ def test_a_batch_is_announced_as_the_page_shows_it_and_single_people_never(
         add_finished_people(study, 20, seed=3, counted=False)
         assert show_who_is_on_the_way(study)
     assert len(announced) == 2
+
+
+@pytest.mark.django_db
+def test_after_the_end_a_withdrawal_is_not_announced_either(
+    announced: list[tuple[str, str]], django_capture_on_commit_callbacks: Any
+) -> None:
+    study = running()
+    add_finished_people(study, 160)
+    close(study, actor=study.owner)
+    study.refresh_from_db()
+    with django_capture_on_commit_callbacks(execute=True):
+        compute(study, RunKind.FIRST_RESULTS)
+    assert len(announced) == 1
+    gone = Participant.objects.filter(study=study, counted=True).first()
+    assert gone is not None
+    Participant.objects.filter(pk=gone.pk).update(withdrawal_hash=hash_of_withdrawal_code("0123-4567-89AB-CDEF"))
+    with django_capture_on_commit_callbacks(execute=True):
+        assert participation.withdraw(study, code="0123-4567-89AB-CDEF")
+        compute(study, RunKind.FIRST_RESULTS)
+    assert len(announced) == 1, "results without somebody come at the moment at which they left"
 
 
 @pytest.mark.django_db

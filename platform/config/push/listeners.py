@@ -37,6 +37,10 @@ class Listeners:
         """After how many seconds each page asks for itself, beside news."""
         return max(FASTEST_POLL, self.count / POLLS_EACH_SECOND)
 
+    def of_study(self, study: int) -> int:
+        """How many pages of a study are open."""
+        return len(self._of.get(study, ()))
+
     def add(self, listener: Listener) -> None:
         """A page opens. It hears at once of what is newer than what it shows."""
         self._of[listener.study].add(listener)

@@ -5,6 +5,7 @@ for itself. The token is all that a connection needs; when it ends, so does the 
 """
 
 import asyncio
+import gc
 import os
 import time
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
@@ -23,7 +24,7 @@ from analysis.news.tokens import study_and_end
 
 ADDRESS = "/events/"
 BEAT_SECONDS = 20.0
-MOST = 10_000
+MOST, MOST_OF_A_STUDY = 10_000, 500
 AGAIN_SECONDS = 1.0
 LONGEST_VERSION = 64
 HEADERS = [
@@ -66,6 +67,7 @@ class Push:
 
     def _start(self) -> None:
         if not self._tasks:
+            gc.enable()  # the settings stopped the search for garbage, and no application starts here that lets it go on
             self._tasks = [asyncio.create_task(work()) for work in (self._subscribe, self.listeners.wake)]
 
     async def _answer(self, scope: Mapping[str, object], receive: Receive, send: Send) -> None:
@@ -83,6 +85,9 @@ class Push:
             await _say(send, 503)  # the page asks for itself
         else:
             study, end = right
+            if self.listeners.of_study(study) >= MOST_OF_A_STUDY:
+                await _say(send, 503)
+                return
             await self._hold(Listener(study, since), end=end, receive=receive, send=send)
 
     async def _hold(self, listener: Listener, *, end: float, receive: Receive, send: Send) -> None:
@@ -118,15 +123,18 @@ class Push:
     async def _ask_for(self, study: int) -> None:
         """The version of a study of which nothing was heard since somebody listens."""
         with suppress(RedisError, OSError):
-            if (found := await self._redis.get(f"{CHANNEL}{study}")) is not None:
-                self.listeners.hear(study, found.decode())
+            await asyncio.wait_for(self._hear_last(study), AGAIN_SECONDS)
+
+    async def _hear_last(self, study: int) -> None:
+        if (found := await self._redis.get(f"{CHANNEL}{study}")) is not None:
+            self.listeners.hear(study, found.decode())
 
     async def _subscribe(self) -> None:
         """Hear of everything. Without Redis no connection stays, so that pages ask for themselves."""
         assert settings.PUSH
         self._redis = settings.PUSH.asynchronous_client(socket_connect_timeout=AGAIN_SECONDS)
         while True:
-            with suppress(RedisError, OSError):
+            with suppress(RedisError, OSError, ValueError):
                 async with self._redis.pubsub() as channel:
                     await channel.psubscribe(f"{CHANNEL}*")
                     self._hears = True

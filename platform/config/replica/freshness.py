@@ -17,8 +17,10 @@ PATIENCE_SECONDS = 0.03
 ASK_AGAIN_SECONDS = 0.003
 REST_SECONDS = 5.0
 """After a failure the copy is left alone for so long."""
-END_OF_LOG = "SELECT pg_current_wal_insert_lsn()::text"
-HAS_REPLAYED = "SELECT pg_is_in_recovery() AND coalesce(pg_last_wal_replay_lsn() >= %s::pg_lsn, false)"
+CLUSTER = "(SELECT system_identifier FROM pg_control_system())::text"
+END_OF_LOG = f"SELECT pg_current_wal_insert_lsn()::text, {CLUSTER}"
+HAS_REPLAYED = f"SELECT pg_is_in_recovery() AND {CLUSTER} = %s AND coalesce(pg_last_wal_replay_lsn() >= %s::pg_lsn, false)"
+"""The log of another database, for instance of the one before a restore, compares with nothing."""
 
 reads_from_replica: ContextVar[bool] = ContextVar("reads_from_replica", default=False)
 logger = logging.getLogger(__name__)
@@ -31,9 +33,9 @@ def is_fresh() -> bool:
         return False
     with connections["default"].cursor() as cursor:
         cursor.execute(END_OF_LOG)
-        [end] = cursor.fetchone()
+        end, cluster = cursor.fetchone()
     try:
-        return _has_replayed(end)
+        return _has_replayed(end, cluster)
     except DatabaseError:
         let_rest()
         return False
@@ -50,12 +52,12 @@ def let_rest() -> None:
     connections[REPLICA].close()
 
 
-def _has_replayed(end: str) -> bool:
+def _has_replayed(end: str, cluster: str) -> bool:
     """Whether the copy gets there in time. One that has become a primary server is no copy any more."""
     until = time.monotonic() + PATIENCE_SECONDS
     with connections[REPLICA].cursor() as cursor:
         while True:
-            cursor.execute(HAS_REPLAYED, [end])
+            cursor.execute(HAS_REPLAYED, [cluster, end])
             [there] = cursor.fetchone()
             if there or time.monotonic() >= until:
                 return bool(there)

@@ -19,6 +19,7 @@ READ_FROM_REPLICA = {
     "surveys.shardedcounter",
     "surveys.attritioncount",
     "surveys.shownnumbers",
+    "surveys.keptcounts",
 }
 
 

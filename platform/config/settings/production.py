@@ -50,8 +50,9 @@ if REPLICA:
         raise ImproperlyConfigured(
             "CANDOR_REPLICA_URL: expected postgresql:// and the address of a server that copies that of DATABASE_URL."
         )
-    DATABASES["replica"] = {**DATABASES["default"], **dj_database_url.parse(REPLICA, conn_max_age=None)}
-    DATABASES["replica"]["OPTIONS"] = DATABASES["default"]["OPTIONS"]
+    copied = dj_database_url.parse(REPLICA, conn_max_age=None)
+    options = {**DATABASES["default"].get("OPTIONS", {}), **copied.get("OPTIONS", {})}
+    DATABASES["replica"] = {**DATABASES["default"], **copied, "OPTIONS": options}
     DATABASE_ROUTERS = ["config.replica.router.ReplicaRouter"]
     MIDDLEWARE = [*MIDDLEWARE, "config.replica.middleware.ReplicaMiddleware"]
 CACHES = {"default": {"BACKEND": "config.outages.cache.CacheThatFallsBack", **REDIS.cache(socket_connect_timeout=0.5, socket_timeout=1)}}

@@ -54,6 +54,11 @@ class Bucket:
     """The gigabytes that copies may take on the disk of a web server."""
 
     @property
+    def seen_by(self) -> str:
+        """The other site that sees who plays what, if there is one."""
+        return self.origin if self.direct else ""
+
+    @property
     def origin(self) -> str:
         """The scheme and host of a signed link, for the content security policy."""
         if not self.endpoint:
