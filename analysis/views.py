@@ -13,7 +13,6 @@ from accounts.access import in_own_language, require_role, user_of
 from accounts.models import Role
 from analysis import services
 from analysis.figures.shown import shown_figure
-from analysis.live.blinding import is_blinded
 from analysis.live.downloads import Download, figure_file, table_file
 from analysis.live.drawings import figures_of
 from analysis.live.matrix import matrix_of
@@ -25,7 +24,7 @@ from analysis.selectors import finished_runs, state_of_work
 from surveys.access import access_own_study, access_results
 from surveys.batches.selectors import batch_progress, version_of_shown_numbers
 from surveys.errors import TransitionError
-from surveys.models import Study
+from surveys.models import ENDED, Study
 
 
 @in_own_language
@@ -38,7 +37,8 @@ def results(request: HttpRequest, slug: str) -> HttpResponse:
     study = seat.study
     work = {kind.value: state_of_work(study, kind) for kind in RunKind}
     batch = batch_progress(study)
-    blinded = is_blinded(study, reader=user, asked=_asks_blinded(request))
+    blinded_for_all = Blinding.objects.filter(study=study, is_active=True).exists()
+    blinded = study.status not in ENDED and (_asks_blinded(request) or blinded_for_all or seat.is_blinded)
     numbers = version_of_shown_numbers(study), finished_runs(study), blinded
     state = hashlib.sha256(repr((numbers, work, batch)).encode()).hexdigest()[:16]
     news: dict[str, str] = {"token": token_for_results(study.pk), "version": version_of_results(study)} if settings.PUSH else {}
@@ -46,7 +46,6 @@ def results(request: HttpRequest, slug: str) -> HttpResponse:
         return HttpResponse(status=204, headers={f"News-{name}": value for name, value in news.items()})
     live = _live(request, study)
     progress = live.progress if live else None
-    blinded_for_all = Blinding.objects.filter(study=study, is_active=True).exists()
     context = {
         "study": study,
         "live": live,

@@ -40,7 +40,7 @@ def read_there() -> Iterator[list[str]]:
     asked: list[str] = []
 
     def note(execute: Callable[..., object], sql: str, *rest: object) -> object:
-        if " FROM " in sql:
+        if ' FROM "' in sql:
             asked.append(sql)
         return execute(sql, *rest)
 

@@ -77,7 +77,7 @@ def test_the_example_has_every_variable_that_compose_reads() -> None:
 
 
 def test_the_example_shows_the_values_that_hold_without_it() -> None:
-    defaults = dict(re.findall(r"\$\{([A-Z_]+):-([^}]*)\}", COMPOSE))
+    defaults = dict(re.findall(r"\$\{([A-Z_]+):?-([^}]*)\}", COMPOSE))
     shown = dict(re.findall(r"^# ([A-Z][A-Z_]+)=(.*)$", (ROOT / ".env.example").read_text(), re.MULTILINE))
     assert shown == defaults
 

@@ -47,8 +47,8 @@ def test_the_page_of_a_study_shows_its_counts_and_its_privacy_loss(client: Clien
     page = logged_in(study.owner).get(address("study", study))
     facts = {fact.xpath("string(dt)"): fact.xpath("string(dd)") for fact in page_of(page).xpath('//dl[@class="facts"]/div')}
     assert facts == {
-        "Agreed to take part": "30",
-        "Drawn into a group": "30",
+        "Agreed to take part": "40",
+        "Drawn into a group": "40",
         "Answered": "40",
         "Took their data out": "0",
         "Did not agree": "0",
