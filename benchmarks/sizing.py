@@ -1,6 +1,6 @@
 """How much of a machine so many students a minute need, from measured figures; the table is in docs/operations.md.
 
-    python -m benchmarks.sizing                                  the table, from benchmarks/figures/sizing.json
+    python -m benchmarks.sizing                                  the table, from benchmarks/sizing.json
     python -m tests.services python -m benchmarks.sizing --measure   measure disk for each student anew, with 300 bots
 
 Processor time and memory are those of `benchmarks.journeys` (`make bench`), whose figures are copied into that file with the machine.
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import click
 
-FIGURES = Path(__file__).parent / "figures" / "sizing.json"
+FIGURES = Path(__file__).with_name("sizing.json")
 LOADS = (60, 500, 1000, 3000, 10_000)
 BUSY = 0.6
 """The part of a core that is planned with: above it, waiting grows quickly."""

@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 import yaml
 from django.core.cache import cache
+from django.db import connection
+from django.db.backends.signals import connection_created
 from django.test import Client
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -48,6 +50,8 @@ def sent(monkeypatch: pytest.MonkeyPatch, settings: Any) -> Iterator[Sent]:
     settings.METRICS_TOKEN = TOKEN
     cache.clear()
     yield catch(monkeypatch)
+    connection_created.disconnect(dispatch_uid=requests.COUNTS_STATEMENTS)
+    connection.execute_wrappers.clear()
     cache.clear()
 
 

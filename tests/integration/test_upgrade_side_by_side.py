@@ -151,10 +151,10 @@ def log_in(nginx: Nginx) -> dict[str, str]:
 
 def test_nobody_meets_an_upgrade_and_no_number_differs(upgrade: Upgrade) -> None:
     old, new = upgrade.old, upgrade.new
-    old._launch("web")
+    old.launch("web")
     wait_until(lambda: httpx.get(f"{upgrade.nginx.url}/", verify=False).status_code == 200, seconds=60)
     with bots_on_their_way(upgrade.entrance(), BOTS, workers=WALKERS) as crowd:
-        new._launch("web")
+        new.launch("web")
         crowd.wait_for_acknowledged(BOTS // 10)
         assert not is_ready(new), "it would serve people from tables that are not there"
         migrate_meanwhile(new, crowd, but_no_more_than=BOTS // 2)

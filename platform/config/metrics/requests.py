@@ -28,6 +28,7 @@ BLOCK = 500
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 STATEMENTS = (0, 1, 2, 5, 10, 20, 50, 100)
 VISITORS = "candor_visitor"
+COUNTS_STATEMENTS = "statements are counted"
 REGISTRY = CollectorRegistry()
 
 
@@ -89,7 +90,7 @@ def collected() -> list[Metric]:
 
 def count_statements() -> None:
     """From now on, each connection of this process counts its statements."""
-    connection_created.connect(_count_from_now_on, dispatch_uid="statements are counted")
+    connection_created.connect(_count_from_now_on, dispatch_uid=COUNTS_STATEMENTS)
     if connection.connection is not None:
         _count_from_now_on(connection)
 
