@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from accounts.models import User
 from audit.services import record
 from surveys import actions
+from surveys.access import Seat
 from surveys.allocation.selectors import is_being_launched
 from surveys.allocation.services import are_few, ask_for_lists, draw_first_lists, first_lists, open_arms, stop_drawing
 from surveys.batches.services import count_everyone, let_steps_end
@@ -218,10 +219,12 @@ def stop_launch(study: Study, *, actor: User) -> Study:
 
 @transaction.atomic
 def open_drawn(drawing: ListDrawing) -> None:
-    """Open the study whose first lists are stored, for the person who launched it."""
+    """Open the study whose first lists are stored, for the person who launched it and still may."""
     study, actor = locked(drawing.study), drawing.launched_by
     if actor is None or study.status != StudyStatus.APPROVED:
         raise TransitionError(_("Nobody launches this study any more."))
+    if not (actor.is_active and Seat(actor, study).may_change):
+        raise TransitionError(_("Only somebody who runs this study can open it, and %(person)s no longer does.") % {"person": actor})
     require_no_obstacle(study)
     open_arms(study, protocol_in_force(study).definition)
     _open(study, actor=actor)

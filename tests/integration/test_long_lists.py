@@ -8,6 +8,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from accounts.models import Role, User
 from audit.models import Entry
 from surveys.allocation import drawing as parts
 from surveys.allocation import services as allocation
@@ -16,11 +17,11 @@ from surveys.allocation.drawing import draw_lines
 from surveys.allocation.selectors import allocation_document
 from surveys.allocation.services import SMALLEST_LIST, Planned, change_arm, take_slot
 from surveys.errors import SurveyError, TransitionError
-from surveys.models import AllocationList, AllocationSlot, DrawingStatus, ListDrawing, Study, StudyStatus
+from surveys.models import AllocationList, AllocationSlot, DrawingStatus, ListDrawing, MemberRole, Study, StudyMember, StudyStatus
 from surveys.review import services as reviews
 from surveys.studies import services as studies
 from surveys.tasks import draw_ahead
-from tests.factories import definition, document, logged_in, study_in
+from tests.factories import definition, document, logged_in, person, study_in
 from tests.jobs import Sent, attempt, catch, claimed, fall_silent, work_on
 
 pytestmark = pytest.mark.django_db
@@ -204,6 +205,27 @@ def test_an_obstacle_that_comes_meanwhile_is_told_and_the_launch_goes_on_later()
     page = logged_in(study.owner).get(reverse("surveys:study", args=[study.slug])).content.decode()
     assert "The study could not open: An IRB officer suspended this study." in " ".join(page.split())
     Study.objects.filter(pk=study.pk).update(suspended=False)
+    studies.launch(study, actor=study.owner)
+    work_on(drawing)
+    study.refresh_from_db()
+    assert (study.status, study.allocation_slots.count()) == (StudyStatus.RECRUITING, PLANNED)
+
+
+@pytest.mark.parametrize("lost", ["account", "place"])
+def test_a_list_opens_no_study_for_somebody_who_no_longer_runs_it(lost: str) -> None:
+    study, editor = approved(), person(Role.INVESTIGATOR)
+    StudyMember.objects.create(study=study, user=editor, role=MemberRole.EDITOR)
+    studies.launch(study, actor=editor)
+    drawing = ListDrawing.objects.get(study=study)
+    if lost == "account":
+        User.objects.filter(pk=editor.pk).update(is_active=False)
+    else:
+        StudyMember.objects.filter(user=editor).delete()
+    work_on(drawing)
+    drawing.refresh_from_db()
+    study.refresh_from_db()
+    assert (drawing.status, study.status) == (DrawingStatus.FAILED, StudyStatus.APPROVED)
+    assert "no longer" in drawing.error
     studies.launch(study, actor=study.owner)
     work_on(drawing)
     study.refresh_from_db()
