@@ -2,6 +2,7 @@
 the server, and never slow. Files from outside on the pages alike.
 """
 
+import hashlib
 import io
 import json
 import os
@@ -11,7 +12,7 @@ import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Any
+from typing import IO, Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -24,6 +25,7 @@ from rest_framework.views import APIView
 
 from accounts.models import Role, User
 from config.body_sizes import SMALL
+from surveys.reading import apart
 from surveys.studies.services import fingerprint
 from surveys.study_file import dump
 from tests.api_requests import API
@@ -92,6 +94,27 @@ def without_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(APIView, "throttle_classes", ())
 
 
+@pytest.fixture
+def each_content_read_once(monkeypatch: pytest.MonkeyPatch) -> dict[tuple[str, str], tuple[int | None, bytes]]:
+    """A process reads each content once for each reader and its options; the same bytes at the next address get its answer again."""
+    run, known = apart._run, dict[tuple[str, str], tuple[int | None, bytes]]()
+
+    def run_once(given: int, answer: IO[bytes], order: str, *, seconds: int) -> int | None:
+        size = os.fstat(given).st_size
+        key = order, hashlib.sha256(os.pread(given, size, 0)).hexdigest()
+        if key not in known:
+            status = run(given, answer, order, seconds=seconds)
+            answer.seek(0)
+            known[key] = status, answer.read()
+        status, written = known[key]
+        answer.seek(0)
+        answer.write(written)
+        return status
+
+    monkeypatch.setattr(apart, "_run", run_once)
+    return known
+
+
 def operations() -> Iterator[tuple[str, str, list[str], list[str]]]:
     """Method, path, kinds of body and names of the members of every operation that takes a body."""
     schema = SchemaGenerator().get_schema(request=None, public=True)
@@ -129,6 +152,7 @@ def hostile_members(kinds: list[str], names: list[str], values: Sequence[str]) -
                 yield kind, f'{{"{name}": {value}}}'.encode()
 
 
+@pytest.mark.usefixtures("each_content_read_once")
 @pytest.mark.parametrize("role", [None, *Role])
 def test_no_body_breaks_the_api(role: Role | None) -> None:
     """The investigator sends each value for each member to a draft, and a part of them to a study that is running: its bodies are read
@@ -193,6 +217,16 @@ def test_eight_thousand_unknown_keys_cost_seconds_at_most() -> None:
     answer = client.post(API + "studies/", data=BROKEN_YAML["8,000 unknown keys"], content_type="application/yaml")
     assert answer.json()["detail"].endswith("And 7,900 more.")
     assert processor_seconds() - before < 5  # half a second on a quiet machine
+
+
+def test_the_same_content_is_read_once_and_answered_alike(
+    each_content_read_once: dict[tuple[str, str], tuple[int | None, bytes]],
+) -> None:
+    client = logged_in(person(Role.INVESTIGATOR))
+    bodies = [BROKEN_YAML["other keys"], BROKEN_YAML["a tag"], BROKEN_YAML["other keys"]]
+    first, other, again = (client.post(API + "studies/", data=body, content_type="application/yaml").json() for body in bodies)
+    assert len(each_content_read_once) == 2
+    assert first == again != other
 
 
 def processor_seconds() -> float:
