@@ -3,8 +3,8 @@
 FROM python:3.13.7-slim AS build
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 PIP_ROOT_USER_ACTION=ignore
 RUN python -m venv /opt/candor
-# All that production.txt has, and the client of an object store.
-COPY requirements/object-store.txt /tmp/requirements.txt
+# All that production.txt has, the client of an object store, and OpenTelemetry.
+COPY requirements/complete.txt /tmp/requirements.txt
 RUN /opt/candor/bin/pip install --no-deps --only-binary :all: --require-hashes -r /tmp/requirements.txt
 WORKDIR /srv/candor
 COPY . .

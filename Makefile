@@ -55,9 +55,9 @@ bench: $(VENV)/development.installed  ## journeys per second against the product
 	$(BIN)/python -m benchmarks.journeys $(ARGS)
 
 lock: $(VENV)/development.installed  ## resolve pyproject.toml again, into hash-pinned requirements (ARGS="--upgrade")
-	$(COMPILE) --group development --group object-store --no-emit-package jsonpath-rw $(ARGS) --output-file requirements/development.txt
+	$(COMPILE) --group development --group object-store --group traces --no-emit-package jsonpath-rw $(ARGS) --output-file requirements/development.txt
 	$(COMPILE) --constraint requirements/development.txt $(ARGS) --output-file requirements/production.txt
-	$(COMPILE) --group object-store --constraint requirements/production.txt $(ARGS) --output-file requirements/object-store.txt
+	$(COMPILE) --group object-store --group traces --constraint requirements/production.txt $(ARGS) --output-file requirements/complete.txt
 	$(BIN)/uv pip compile --quiet --no-deps --generate-hashes --no-emit-index-url --no-header --group sources --output-file requirements/sources.txt
 	$(BIN)/uv pip compile --quiet --no-deps --python-version 3.13 --generate-hashes --no-emit-index-url --no-header --group schemas --output-file requirements/schemas.txt
 

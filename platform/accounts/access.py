@@ -4,6 +4,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Concatenate, ParamSpec, cast
 
+from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponseBase
@@ -14,6 +15,11 @@ from accounts.models import Role, User
 
 Arguments = ParamSpec("Arguments")
 View = Callable[Concatenate[HttpRequest, Arguments], HttpResponseBase]
+
+
+def comes_as_staff(request: HttpRequest) -> bool:
+    """Whether a request brings a session or a token, whatever it is worth. Participants have neither."""
+    return settings.SESSION_COOKIE_NAME in request.COOKIES or "HTTP_AUTHORIZATION" in request.META
 
 
 def require_role(*roles: Role) -> Callable[[View[Arguments]], View[Arguments]]:

@@ -13,6 +13,7 @@ from typing import NoReturn
 
 from celery import Celery, beat
 from celery.worker import WorkController
+from django.conf import settings
 from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
 from django.db import DatabaseError
 from waitress.adjustments import Adjustments
@@ -89,6 +90,10 @@ class EmbeddedServer:
         self.beat.stop()
         self.worker.terminate()
         leave_no_order()
+        if settings.TRACES:
+            from config.traces.work import send_the_rest
+
+            send_the_rest()
         logging.shutdown()
         os._exit(0)
 

@@ -9,7 +9,7 @@ from tests.audits.tree import project_files
 from tests.processes import ROOT
 
 HEAVY = ("scipy", "statsmodels", "pandas", "av", "httpx", "lxml", "cryptography.hazmat")
-LATE = ("requests", "pygments", "markdown_it", "segno", "redis", "psycopg", "granian", "prometheus_client")
+LATE = ("requests", "pygments", "markdown_it", "segno", "redis", "psycopg", "granian", "prometheus_client", "opentelemetry")
 """Others load these, or some commands and pages do; on SQLite, without Redis, nothing else needs them."""
 MOST_MODULES = 1_950
 """Modules of all kinds. A command's start takes half a millisecond for each."""

@@ -11,8 +11,8 @@ from packaging.utils import canonicalize_name
 
 from tests.audits.tree import ROOT
 
-NAMES = ("production", "object-store", "development", "sources", "schemas")
-PRODUCTION, OBJECT_STORE, DEVELOPMENT, SOURCES, SCHEMAS = (ROOT / f"requirements/{name}.txt" for name in NAMES)
+NAMES = ("production", "complete", "development", "sources", "schemas")
+PRODUCTION, COMPLETE, DEVELOPMENT, SOURCES, SCHEMAS = (ROOT / f"requirements/{name}.txt" for name in NAMES)
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 GROUPS = PROJECT["dependency-groups"]
 # A server needs the library, the packages of the platform, and those that build the package.
@@ -39,10 +39,10 @@ def version(requirement: Requirement) -> str:
     ("lock", "wanted"),
     [
         (PRODUCTION, SERVER),
-        (OBJECT_STORE, SERVER + GROUPS["object-store"]),
-        (DEVELOPMENT, SERVER + GROUPS["object-store"] + GROUPS["development"]),
+        (COMPLETE, SERVER + GROUPS["object-store"] + GROUPS["traces"]),
+        (DEVELOPMENT, SERVER + GROUPS["object-store"] + GROUPS["traces"] + GROUPS["development"]),
     ],
-    ids=["production", "object-store", "development"],
+    ids=["production", "complete", "development"],
 )
 def test_every_dependency_is_locked_at_a_version_it_allows(lock: Path, wanted: list[str]) -> None:
     locked = pins(lock)
@@ -68,12 +68,11 @@ def test_the_library_wants_little_and_nothing_of_the_web() -> None:
     assert library == {"numpy", "scipy", "click", "cryptography", "pyyaml"}
 
 
-def test_a_folder_needs_no_client_of_a_store_and_a_store_needs_nothing_else() -> None:
-    """The image installs `object-store.txt` alone; `make demo` installs the shorter one."""
-    assert not {"boto3", "django-storages"} & set(pins(PRODUCTION))
-    with_store = {name: found for name, found in pins(OBJECT_STORE).items() if name in pins(PRODUCTION)}
-    assert with_store == pins(PRODUCTION)
-    assert "requirements/object-store.txt" in (ROOT / "Dockerfile").read_text()
+def test_what_a_setting_asks_for_is_locked_beside_what_everybody_needs() -> None:
+    """The image installs `complete.txt` alone; `make demo` installs the shorter one."""
+    assert not {"boto3", "django-storages", "opentelemetry-api", "opentelemetry-sdk"} & set(pins(PRODUCTION))
+    assert {name: found for name, found in pins(COMPLETE).items() if name in pins(PRODUCTION)} == pins(PRODUCTION)
+    assert "requirements/complete.txt" in (ROOT / "Dockerfile").read_text()
 
 
 def test_production_is_a_part_of_development() -> None:
@@ -95,7 +94,7 @@ def test_what_is_there_for_its_files_is_locked_apart_and_never_on_the_path() -> 
     assert [name for name in pins(SCHEMAS) if find_spec(name) is not None] == []
 
 
-@pytest.mark.parametrize("lock", [PRODUCTION, OBJECT_STORE, DEVELOPMENT, SOURCES, SCHEMAS], ids=NAMES)
+@pytest.mark.parametrize("lock", [PRODUCTION, COMPLETE, DEVELOPMENT, SOURCES, SCHEMAS], ids=NAMES)
 def test_every_pin_has_a_hash_and_no_line_has_an_address(lock: Path) -> None:
     for entry in re.split(r"\n(?=[a-z0-9])", lock.read_text()):
         assert "--hash=sha256:" in entry, entry.splitlines()[0]

@@ -6,14 +6,13 @@ Each web process counts for itself, into files that `prometheus_client` adds up 
 import os
 import tempfile
 from collections import deque
-from collections.abc import Callable
 from threading import Lock, local
 
 from django.conf import settings
-from django.db import connection
-from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.backends.signals import connection_created
 from django.http import HttpRequest
+
+from accounts.access import comes_as_staff
+from config.metrics.statements import Execute, look_at_statements
 
 if settings.METRICS_PROCESSES:  # read when the package is imported; all web processes of one server have one parent
     folder = os.path.join(tempfile.gettempdir(), f"candor-metrics-{os.getuid()}-{os.getppid()}")
@@ -72,8 +71,8 @@ OF_STAFF = Requests("candor_staff", "staff and their programs", block=1)
 
 
 def add(request: HttpRequest, *, status: int, seconds: float, statements: int) -> None:
-    """Count a request that was answered. A session or a token makes it one of staff, whatever it is worth."""
-    if settings.SESSION_COOKIE_NAME in request.COOKIES or "HTTP_AUTHORIZATION" in request.META:
+    """Count a request that was answered."""
+    if comes_as_staff(request):
         OF_STAFF.add("api" if request.path_info.startswith("/api/") else "pages", status, seconds, statements)
     else:
         OF_VISITORS.add("journey" if request.path_info.startswith("/s/") else "public", status, seconds, statements)
@@ -90,16 +89,9 @@ def collected() -> list[Metric]:
 
 def count_statements() -> None:
     """From now on, each connection of this process counts its statements."""
-    connection_created.connect(_count_from_now_on, dispatch_uid=COUNTS_STATEMENTS)
-    if connection.connection is not None:
-        _count_from_now_on(connection)
+    look_at_statements(_counted, name=COUNTS_STATEMENTS)
 
 
-def _count_from_now_on(connection: BaseDatabaseWrapper, **_arguments: object) -> None:
-    if _counted not in connection.execute_wrappers:
-        connection.execute_wrappers.append(_counted)
-
-
-def _counted(execute: Callable[..., object], sql: str, params: object, many: bool, context: object) -> object:
+def _counted(execute: Execute, sql: str, params: object, many: bool, context: object) -> object:
     SENT.statements += 1
     return execute(sql, params, many, context)

@@ -2,6 +2,7 @@
 
 import gc
 import os
+from importlib.util import find_spec
 from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
@@ -51,6 +52,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "config.health.HealthMiddleware",
     "config.metrics.middleware.MetricsMiddleware",
+    "config.traces.middleware.TracesMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "config.content_security.ContentSecurityPolicyMiddleware",
@@ -199,6 +201,14 @@ if METRICS_TOKEN and len(METRICS_TOKEN) < SHORTEST_TOKEN:
     raise ImproperlyConfigured(f"Expected a METRICS_TOKEN of at least {SHORTEST_TOKEN} characters, found {len(METRICS_TOKEN)}.")
 METRICS_PROCESSES = False
 """Whether several web processes add their numbers up."""
+# Whether staff's requests and some work are traced. Nothing that follows a participant ever is (config.traces.safe).
+TRACES = os.environ.get("TRACES", "0") == "1"
+if TRACES:
+    if find_spec("opentelemetry") is None:
+        raise ImproperlyConfigured("TRACES=1 needs OpenTelemetry: expected requirements/complete.txt to be installed.")
+    if not os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT"):
+        raise ImproperlyConfigured("TRACES=1: expected an address such as http://collector:4318 in OTEL_EXPORTER_OTLP_ENDPOINT.")
+    os.environ["OTEL_SERVICE_NAME"] = os.environ.get("OTEL_SERVICE_NAME") or "candor"
 CSRF_FAILURE_VIEW = "config.error_responses.csrf_failure"
 
 REST_FRAMEWORK = {

@@ -4,6 +4,7 @@ import gc
 from importlib import import_module
 
 from django.apps import AppConfig
+from django.conf import settings
 
 from config.starting.libraries import left_out
 
@@ -16,6 +17,10 @@ class StartingConfig(AppConfig):
     label = "starting"
 
     def ready(self) -> None:
+        if settings.TRACES:
+            from config.traces.work import start_tracing
+
+            start_tracing()
         end_of_start()
 
 

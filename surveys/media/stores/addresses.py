@@ -117,7 +117,7 @@ def backend(place: Place, keys: Keys) -> dict[str, object]:
     if isinstance(place, Folder):
         return {"BACKEND": FOLDERS, "OPTIONS": {"location": str(place.path)}}
     if find_spec("storages") is None or find_spec("boto3") is None:
-        raise AddressError("an object store needs two more packages: pip install --require-hashes -r requirements/object-store.txt")
+        raise AddressError("an object store needs two more packages: pip install --require-hashes -r requirements/complete.txt")
     return {"BACKEND": OBJECTS, "OPTIONS": {"place": place, "keys": keys}}
 
 
