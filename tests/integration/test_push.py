@@ -196,6 +196,20 @@ def test_without_redis_connections_end_so_that_pages_ask_for_themselves(monkeypa
     asyncio.run(act())
 
 
+def test_where_push_is_off_the_process_is_well_and_takes_no_page(settings: Any) -> None:
+    """Compose and the chart have the process in any case: nginx must find it when it starts."""
+    settings.PUSH = None
+
+    async def act() -> None:
+        push = Push()
+        await asyncio.wait_for(push._subscribe(), 1)
+        page, health = connect(push, token=token_for_results(1)), connect(push, token="", path="/healthz")
+        await asyncio.gather(page.task, health.task)
+        assert (page.status, health.status) == (503, 200)
+
+    asyncio.run(act())
+
+
 @pytest.fixture
 def announced(monkeypatch: pytest.MonkeyPatch, settings: Any) -> list[tuple[str, str]]:
     """The names and versions that were published."""

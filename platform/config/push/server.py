@@ -72,7 +72,7 @@ class Push:
 
     async def _answer(self, scope: Mapping[str, object], receive: Receive, send: Send) -> None:
         if scope["path"] == "/healthz":
-            await _say(send, 200 if self._hears else 503)
+            await _say(send, 200 if self._hears or not settings.PUSH else 503)
             return
         given = parse_qs(bytes(scope["query_string"]).decode("ascii", "replace"))  # type: ignore[call-overload]  # bytes by the standard
         token, since = (given.get(name, [""])[0] for name in ("token", "since"))
@@ -130,8 +130,9 @@ class Push:
             self.listeners.hear(study, found.decode())
 
     async def _subscribe(self) -> None:
-        """Hear of everything. Without Redis no connection stays, so that pages ask for themselves."""
-        assert settings.PUSH
+        """Hear of everything. Without Redis no connection stays, so that pages ask for themselves; without PUSH none is taken."""
+        if not settings.PUSH:
+            return
         self._redis = settings.PUSH.asynchronous_client(socket_connect_timeout=AGAIN_SECONDS)
         while True:
             with suppress(RedisError, OSError, ValueError):
