@@ -13,6 +13,7 @@ from analysis.models.records import PackageStatus as PackageStatus
 from analysis.models.records import RecordHierarchies as RecordHierarchies
 from analysis.models.records import RecordPackage as RecordPackage
 from analysis.models.records import RecordSweep as RecordSweep
+from analysis.models.records import SweepPart as SweepPart
 from analysis.models.records import SweepStatus as SweepStatus
 from analysis.models.records import key_of as key_of
 from analysis.models.results import OPEN_RELEASES as OPEN_RELEASES

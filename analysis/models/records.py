@@ -2,12 +2,13 @@
 
 from typing import Any, ClassVar, Self
 
-from django.db import models
+from django.db import models, transaction
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from analysis.models.sources import DataSet
-from jobs.models import Lease
+from jobs.errors import TakenError
+from jobs.models import LONGEST_ERROR, Lease
 from surveys.models import Study
 
 ONE_WHOLE = models.Q(study__isnull=False, data_set=None) | models.Q(study=None, data_set__isnull=False)
@@ -48,10 +49,12 @@ class RecordSweep(Lease):
     simulated = models.BooleanField(help_text="Bots' answers instead of people's.")
     hierarchies = models.JSONField(help_text="Those of the day when it was asked for.")
     plan = models.JSONField(help_text="Class size and demanded ℓ of each part.")
-    found = models.JSONField(default=list, blank=True, help_text="Loss and risks of each part that is done.")
+    found = models.JSONField(default=list, blank=True, help_text="Loss and risks of each part, once all are done.")
     example = models.JSONField(default=list, blank=True, help_text="Records of invented people before and after.")
 
     RELATED = ("study", "data_set")
+    HAS_PARTS = True
+    HELD: ClassVar = {"status": SweepStatus.RUNNING}
     DONE: ClassVar = {"status": SweepStatus.DONE}
     FAILED: ClassVar = {"status": SweepStatus.FAILED}
 
@@ -67,9 +70,49 @@ class RecordSweep(Lease):
     def __str__(self) -> str:
         return f"sweep of records of {self.study or self.data_set}: {self.status}"
 
+    @classmethod
+    @transaction.atomic
+    def end(cls, rows: models.QuerySet[Self], **values: object) -> int:
+        """What was found so far is kept, and the parts go."""
+        ended = 0
+        for sweep in rows.select_for_update(of=("self",)):
+            ended += super().end(cls.objects.filter(pk=sweep.pk), **{"found": sweep.findings, **values})
+            sweep.parts.all().delete()
+        return ended
+
     @property
     def progress(self) -> str:
-        return f"{len(self.found)} of {len(self.plan)} parts"
+        return f"{len(self.findings)} of {len(self.plan)} parts"
+
+    @property
+    def findings(self) -> list[dict[str, Any]]:
+        """Loss and risks of each part that is done so far, in the order of the plan."""
+        return self.found or [part.found for part in self.parts.filter(found__isnull=False).order_by("index")]
+
+
+class SweepPart(Lease):
+    """A class size with a demanded ℓ, or an ε, that any worker may try. The choice of worker does not change a number."""
+
+    sweep = models.ForeignKey(RecordSweep, on_delete=models.CASCADE, related_name="parts")
+    index = models.PositiveSmallIntegerField(help_text="Its place in the plan.")
+    found = models.JSONField(null=True, blank=True, help_text="Loss and risks.")
+
+    RELATED = ("sweep__study", "sweep__data_set")
+
+    class Meta(Lease.Meta):
+        constraints = (
+            *Lease.Meta.constraints,
+            models.UniqueConstraint(fields=("sweep", "index"), name="part_of_a_sweep_is_unique"),
+        )
+
+    def __str__(self) -> str:
+        return f"part {self.index} of {self.sweep}"
+
+    def fail(self, error: str) -> None:
+        """Without this part there is no whole: the sweep fails, and keeps what was found so far."""
+        if not RecordSweep.end(RecordSweep.objects.filter(parts__in=self.mine()), **RecordSweep.FAILED, error=error[:LONGEST_ERROR]):
+            raise TakenError
+        self.holder = self.due_at = None
 
 
 class PackageStatus(models.TextChoices):

@@ -227,7 +227,7 @@ def _state(seat: DataSetSeat) -> dict[str, object]:
             {"name": name, "words": schema.words[name], "role": role, "hierarchy": hierarchies.get(name)}
             for name, role in schema.roles.items()
         ],
-        "sweep": sweep and {"status": sweep.status, "error": sweep.error, "parts": len(sweep.plan), "found": sweep.found},
+        "sweep": sweep and {"status": sweep.status, "error": sweep.error, "parts": len(sweep.plan), "found": sweep.findings},
         "verdict": package
         and {
             "status": package.status,

@@ -153,7 +153,7 @@ def _state(seat: Seat) -> dict[str, object]:
         for name, role in roles_of(definition.asked).items()
     ]
     sweep = RecordSweep.objects.filter(study=study).first()
-    tried = sweep and {"status": sweep.status, "error": sweep.error, "parts": len(sweep.plan), "found": sweep.found}
+    tried = sweep and {"status": sweep.status, "error": sweep.error, "parts": len(sweep.plan), "found": sweep.findings}
     built = releases().filter(study=study, background=BackgroundHandling.RECORDS).order_by("-pk").first()
     verdict = built and {
         "version": built.version,

@@ -58,7 +58,7 @@ class Tried(TypedDict):
 
 def comparison_of(sweep: RecordSweep | None) -> Comparison | None:
     """None before both were asked."""
-    found: Sequence[Tried] = sweep.found if sweep else []
+    found: Sequence[Tried] = sweep.findings if sweep else []
     asked = [one for one in found if one.get("desk") is not None]
     desk = [(one["epsilon"], one["desk"]) for one in asked]
     records = [

@@ -52,7 +52,7 @@ class SweepView:
 
     @property
     def done(self) -> int:
-        return len(self.sweep.found)
+        return len(self.sweep.findings)
 
     @property
     def parts(self) -> int:
@@ -81,12 +81,13 @@ def attributes_of(schema: RecordSchema, now: Mapping[str, Chains]) -> list[Attri
 
 
 def sweep_view(sweep: RecordSweep) -> SweepView:
-    found = [one for one in sweep.found if "loss" in one]
+    findings = sweep.findings
+    found = [one for one in findings if "loss" in one]
     return SweepView(
         sweep=sweep,
         figures=[figure for draw in (_loss, _error, _insider) if (figure := draw(found)) is not None],
         largest=sorted(found[0]["largest"].items()) if found else [],
-        impossible=[(one["size"], one["impossible"]) for one in sweep.found if "impossible" in one],
+        impossible=[(one["size"], one["impossible"]) for one in findings if "impossible" in one],
     )
 
 

@@ -7,17 +7,21 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from django.db import transaction
+from django.utils import timezone
+
 from analysis.answers.record_schemas import RecordSchema, schema_of_study
 from analysis.answers.study_records import Chains, Lines, as_published, records_of
-from analysis.models import RecordSweep
+from analysis.models import RecordSweep, SweepPart
 from analysis.records.invented import before_and_after, example
 from analysis.releases.people import selection_of
+from analysis.runs.runner import LANES
 from analysis.sources.records.rows import schema_in
 from analysis.sources.selectors import rows_of_records
 from candor.errors import MethodError
 from candor.records.schema import Record
 from jobs.queues import Queue
-from jobs.registry import HEAVY, job
+from jobs.registry import HEAVY, LAST, job
 from surveys.protocols import protocol_in_force
 
 if TYPE_CHECKING:
@@ -41,17 +45,32 @@ def plan_of(schema: RecordSchema) -> list[dict[str, float]]:
 
 
 @job(kind="record_sweep", model=RecordSweep, expects=(MethodError,), queue=Queue.BOOTSTRAP, priority=HEAVY)
-def sweep_one(sweep: RecordSweep) -> None:
-    """Try the next class size. The sweep then waits for its next one, so that other work comes in between."""
-    records, schema = _to_try(sweep)
-    part = sweep.plan[len(sweep.found)]
-    look = asked_at if "epsilon" in part else looked_at
-    found = [*sweep.found, {**part, **look(records, sweep.hierarchies, schema, **part)}]
-    shown = sweep.example or _example(sweep, records)
-    if len(found) < len(sweep.plan):
-        sweep.wait(attempts=0, found=found, example=shown)
+def sweep_all(sweep: RecordSweep) -> None:
+    """Leave each class size to all workers; once they are done, put their findings together."""
+    if not sweep.parts.exists():
+        shown = sweep.example or _example(sweep, _to_try(sweep)[0])
+        done, now = sweep.found, timezone.now()  # a worker of an older version tries them one after the other
+        parts = [
+            SweepPart(sweep=sweep, index=index, found=done[index]) if index < len(done) else SweepPart(sweep=sweep, index=index, due_at=now)
+            for index in range(len(sweep.plan))
+        ]
+        with transaction.atomic():
+            sweep.spread(example=shown, found=[])
+            SweepPart.objects.bulk_create(parts)
+    elif sweep.parts.filter(due_at__isnull=False).exists():
+        sweep.spread()
     else:
-        sweep.finish(found=found, example=shown)
+        sweep.finish()
+
+
+@job(kind="record_sweep_part", model=SweepPart, expects=(MethodError,), queue=Queue.BOOTSTRAP, priority=LAST, part_of="sweep", lanes=LANES)
+def sweep_one(part: SweepPart) -> None:
+    """Try one class size."""
+    sweep = part.sweep
+    records, schema = _to_try(sweep)
+    tried = sweep.plan[part.index]
+    look = asked_at if "epsilon" in tried else looked_at
+    part.finish(found={**tried, **look(records, sweep.hierarchies, schema, **tried)})
 
 
 def _to_try(sweep: RecordSweep) -> tuple[list[Record], RecordSchema]:

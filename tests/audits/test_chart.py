@@ -17,7 +17,13 @@ VALUES: dict[str, Any] = yaml.safe_load((CHART / "values.yaml").read_text())
 LEAST: Object = {"settings": {"ALLOWED_HOSTS": "trial.example.org"}}
 MOST: Object = {
     "settings": {"ALLOWED_HOSTS": "trial.example.org", "REQUIRE_MFA": 1},
-    "secrets": {"superuser": "candor-superuser"},
+    "secrets": {"superuser": "candor-superuser", "redisCa": "redis-ca"},
+    "pgbouncer": {
+        "enabled": True,
+        "image": "registry.example.org/candor-pgbouncer:1.24.1",
+        "host": "db.example.org",
+        "certificate": "pool",
+    },
     "network": {"media": {"to": [{"ipBlock": {"cidr": "192.0.2.7/32"}}]}},
     "ingress": {"enabled": True},
     "monitoring": {"enabled": True},
@@ -25,7 +31,10 @@ MOST: Object = {
 }
 OF_OPERATORS = {"ScaledObject", "ServiceMonitor", "PrometheusRule"}
 # The image sets these, or the chart does from its own values.
-SET_ELSEWHERE = {"MEDIA_ROOT", "CANDOR_VAR", "LANGUAGES_FOLDER", "PROMETHEUS_MULTIPROC_DIR", "MEDIA_ACCEL_PREFIX", "CANDOR_QUEUES"}
+SET_ELSEWHERE = {
+    *("MEDIA_ROOT", "CANDOR_VAR", "LANGUAGES_FOLDER", "PROMETHEUS_MULTIPROC_DIR"),
+    *("MEDIA_ACCEL_PREFIX", "CANDOR_QUEUES", "REDIS_CA_FILE"),
+}
 
 
 @pytest.fixture(scope="module", params=[LEAST, MOST], ids=["least", "most"])
@@ -79,8 +88,13 @@ def test_the_schemas_do_refuse() -> None:
         ({**LEAST, "web": {"replica": 3}}, "additional properties 'replica' not allowed"),
         ({**LEAST, "workers": {"mail": None}}, "found none for mail"),
         ({**LEAST, "workers": {"own": {**VALUES["workers"]["mail"], "queues": ["letters"]}}}, "own"),
+        ({**LEAST, "pgbouncer": {"enabled": True, "image": "pool:1"}}, "pgbouncer.host: expected the address of your PostgreSQL"),
+        ({**LEAST, "pgbouncer": {"enabled": True, "host": "db"}}, "pgbouncer.image: expected an image"),
     ],
-    ids=["no host", "a secret", "a misspelt value", "a queue without workers", "a queue that nobody knows"],
+    ids=[
+        *("no host", "a secret", "a misspelt value", "a queue without workers", "a queue that nobody knows"),
+        *("a pool before no database", "a pool without an image"),
+    ],
 )
 def test_values_that_cannot_be_right_are_refused_and_named(values: Object, said: str) -> None:
     done = run_helm("template candor", str(CHART), values=values)
@@ -259,6 +273,65 @@ def test_the_rules_of_nginx_are_those_of_one_machine() -> None:
     assert 'X-Forwarded-For ""' in behind, "the application is not told"
 
 
+def variables(objects: list[Object]) -> dict[str, dict[str, Any]]:
+    """The environment of each container that runs Candor's code: values, or the secret and the key."""
+    return {
+        name: {one["name"]: one.get("value") or one.get("valueFrom", {}).get("secretKeyRef") for one in container["env"]}
+        for name, container in containers(objects)
+        if any(one["name"] == "SECRET_KEY" for one in container.get("env", []))
+    }
+
+
+def test_everything_pushes_and_listens_unless_told_not_to() -> None:
+    """`push` is part of the chart, so that web and workers must know of it."""
+    for values, pushes in ((LEAST, "1"), ({"settings": {"ALLOWED_HOSTS": "a", "PUSH": 0}}, "0")):
+        found = variables(rendered(values))
+        assert {"candor-web: web", "candor-push: push", "candor-worker-first: worker"} <= set(found)
+        assert {one["PUSH"] for one in found.values()} == {pushes}
+
+
+def test_the_certificate_of_redis_is_where_its_readers_look() -> None:
+    for values, path in ((LEAST, None), (MOST, "/etc/redis/ca.crt")):
+        objects = rendered(values)
+        assert {one.get("REDIS_CA_FILE") for one in variables(objects).values()} == {path}
+        for name, pod in pods(objects):
+            runs_code = any(name == container.partition(":")[0] for container in variables(objects))
+            [volume] = [one for one in pod.get("volumes", []) if one["name"] == "redis-ca"] or [None]
+            assert (volume is not None) == (path is not None and runs_code), name
+            if volume:
+                assert volume["secret"] == {"secretName": "redis-ca", "items": [{"key": "ca.crt", "path": "ca.crt"}]}
+                [container] = pod["containers"]
+                assert {"name": "redis-ca", "mountPath": "/etc/redis", "readOnly": True} in container["volumeMounts"], name
+
+
+def test_pages_and_work_share_connections_by_names_of_their_own_and_migrations_do_not() -> None:
+    found = variables(rendered(MOST))
+    keys = {name: (one["DATABASE_URL"]["key"], one.get("DATABASE_POOLED")) for name, one in found.items()}
+    assert keys.pop("candor-migrate: migrate") == ("DATABASE_URL", None), "they connect to PostgreSQL itself"
+    assert {name: key for name, key in keys.items() if "worker" in name or "beat" in name} == {
+        **{f"candor-worker-{name}: worker": ("WORK_DATABASE_URL", "1") for name in VALUES["workers"]},
+        "candor-beat: beat": ("WORK_DATABASE_URL", "1"),
+    }
+    assert keys["candor-web: web"] == ("DATABASE_URL", "1")
+    without = variables(rendered(LEAST))
+    assert {(one["DATABASE_URL"]["key"], one.get("DATABASE_POOLED")) for one in without.values()} == {("DATABASE_URL", None)}
+
+
+def test_the_rules_of_the_pool_are_those_of_several_hosts() -> None:
+    """One file for all installations, in which only what is named here differs: no line for a participant, and prepared statements."""
+    made = named(rendered(MOST), "ConfigMap", "candor-pgbouncer")["data"]
+    rules, databases = ((ROOT / "deployment" / name).read_text() for name in ("pgbouncer.ini", "databases.ini"))
+    assert made["pgbouncer.ini"] == rules.replace("default_pool_size = 20", "default_pool_size = 20\nserver_tls_sslmode = prefer")
+    assert made["databases.ini"] == databases.replace("host=postgres dbname=candor", "host=db.example.org port=5432 dbname=candor")
+    assert databases.count("host=postgres dbname=candor") == 2
+    open_one = {**MOST, "pgbouncer": {**MOST["pgbouncer"], "certificate": ""}}
+    plain = named(rendered(open_one), "ConfigMap", "candor-pgbouncer")["data"]["pgbouncer.ini"]
+    assert "client_tls_sslmode = disable" in plain
+    assert "/certificates" not in plain
+    ingress = allowed(rendered(MOST), "pgbouncer", "ingress")
+    assert [rule["ports"] for rule in ingress] == [[{"port": "postgresql", "protocol": "TCP"}]]
+
+
 def test_a_controller_in_front_logs_nobody_and_the_cluster_hides_nobody() -> None:
     ingress = named(rendered(MOST), "Ingress", "candor")
     assert ingress["metadata"]["annotations"]["nginx.ingress.kubernetes.io/enable-access-log"] == "false"
@@ -270,7 +343,8 @@ def test_a_controller_in_front_logs_nobody_and_the_cluster_hides_nobody() -> Non
 
 
 def test_one_source_of_roles_alerts_and_versions() -> None:
-    for name, source in {"nginx.conf": "nginx.conf", "roles.sql": "roles.sql", "alerts.yml": "monitoring/alerts.yml"}.items():
+    sources = {name: name for name in ("nginx.conf", "roles.sql", "pgbouncer.ini", "databases.ini")}
+    for name, source in {**sources, "alerts.yml": "monitoring/alerts.yml"}.items():
         assert (CHART / "files" / name).resolve() == ROOT / "deployment" / source
     objects = rendered(MOST)
     assert named(objects, "ConfigMap", "candor-roles")["data"]["roles.sql"] == (ROOT / "deployment" / "roles.sql").read_text()

@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from benchmarks.sizing import stored, table
+from config.outages.waits import LOCK_SECONDS, STATEMENT_SECONDS
 from tests.audits.test_settings_are_documented import compose_variables
 from tests.audits.tree import ROOT
 
@@ -104,7 +105,7 @@ def test_only_the_edge_is_open_and_all_else_listens_on_the_private_address() -> 
 
 def test_every_role_of_one_machine_is_somewhere() -> None:
     everywhere = {name for role in ROLES for name in services(role)}
-    assert everywhere == set(read(ROOT / "docker-compose.yml")["services"])
+    assert everywhere == {*read(ROOT / "docker-compose.yml")["services"], "pgbouncer"}
 
 
 def test_web_and_workers_get_every_setting_and_connect_elsewhere() -> None:
@@ -119,6 +120,26 @@ def test_web_and_workers_get_every_setting_and_connect_elsewhere() -> None:
         if name == "postgres":
             kept = [word for word in service(ROOT / "docker-compose.yml", "postgres")["command"] if "log_" in word]
             assert set(kept) <= set(one["command"]), "no statement is logged here either"
+
+
+def lines_of(name: str) -> list[str]:
+    return (ROOT / "deployment" / name).read_text().splitlines()
+
+
+def test_the_pool_of_connections_is_in_transaction_mode_knows_prepared_statements_and_logs_nobody() -> None:
+    rules = set(lines_of("pgbouncer.ini"))
+    assert {"pool_mode = transaction", "max_prepared_statements = 200", "client_tls_sslmode = require"} <= rules
+    assert {f"log_{what} = 0" for what in ("connections", "disconnections", "pooler_errors", "stats")} <= rules
+    web = next(line for line in lines_of("databases.ini") if line.startswith("candor_web"))
+    assert f"lock_timeout = ''{LOCK_SECONDS}s''" in web
+    assert f"statement_timeout = ''{STATEMENT_SECONDS}s''" in web
+    assert "candor_work = host=postgres dbname=candor" in lines_of("databases.ini")
+    pool = services("data")["pgbouncer"]
+    assert f"{(FOLDER / pool['build']['context'] / pool['build']['dockerfile']).resolve()}" == f"{ROOT}/deployment/pgbouncer.Dockerfile"
+    assert services("data")["migrate"]["environment"]["DATABASE_URL"].endswith("@postgres:5432/candor"), "not by the pool"
+    written = (ROOT / "docs" / "operations.md").read_text()
+    for line in (*lines_of("databases.ini")[3:], "pool_mode = transaction", "max_prepared_statements = 200", "log_connections = 0"):
+        assert line in written, "the documentation shows other rules"
 
 
 def test_no_password_stands_in_a_command() -> None:

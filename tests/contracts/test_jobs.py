@@ -12,7 +12,7 @@ from kombu.exceptions import OperationalError
 
 from analysis.diagnosis.services import Asked, diagnose
 from analysis.ledger.services import ask
-from analysis.models import Chunk, RunKind, Snapshot
+from analysis.models import Chunk, RunKind, Snapshot, SweepPart
 from analysis.record_sets.services import start_package
 from analysis.records.services import start_sweep
 from analysis.releases.protecting import USUAL
@@ -98,6 +98,12 @@ def sweep_of_records() -> Lease:
     return start_sweep(study, simulated=False, actor=study.owner)
 
 
+def part_of_a_sweep() -> Lease:
+    sweep = sweep_of_records()
+    attempt(claimed(sweep))
+    return SweepPart.objects.filter(sweep=sweep.pk).order_by("pk")[0]
+
+
 def package_of_records() -> Lease:
     made = record_set()
     return start_package(
@@ -136,6 +142,7 @@ EXAMPLES: dict[str, Callable[[], Lease]] = {
     "rehearsal": crowd,
     "diagnosis": simulations,
     "record_sweep": sweep_of_records,
+    "record_sweep_part": part_of_a_sweep,
     "record_package": package_of_records,
     "delivery": delivery,
     "credit_batch": credit_batch,
@@ -328,11 +335,12 @@ def test_what_was_taken_away_is_neither_told_nor_raised(kind: str, work: Lease, 
 @pytest.mark.django_db(transaction=True)
 def test_done_it_leaves_no_clock_time_and_done_twice_it_does_no_harm(kind: str, work: Lease, sent: Sent) -> None:
     whole = whole_of(work)
+    follow = {kind, job_of(whole).kind, *(one.kind for one in JOBS.values() if one.part_of)}
     sent[:] = [{"kind": kind, "key": message_key(work)}]
     done = []
     while sent:  # with all that follows
         message = sent.pop()
-        if message.get("countdown", 0) > 1 or message["kind"] not in {kind, job_of(whole).kind, "bootstrap_chunk"}:
+        if message.get("countdown", 0) > 1 or message["kind"] not in follow:
             continue
         tasks.work(message["kind"], message["key"])
         done.append(message)

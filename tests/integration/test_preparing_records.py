@@ -25,7 +25,7 @@ from surveys.tokens import hash_of_withdrawal_code
 from tests.api_requests import get, post, problem
 from tests.factories import draft_study, logged_in, page_of, person
 from tests.finished_people import compute
-from tests.jobs import attempt, claimed, work_off, work_on
+from tests.jobs import attempt, claimed, work_off, work_on, work_on_part
 from tests.releases import CHOICES, built_release, closed_study, published_release, requested_release
 
 pytestmark = pytest.mark.django_db
@@ -100,6 +100,7 @@ def test_a_sweep_that_is_stopped_keeps_what_it_found_and_one_of_too_few_people_i
     client = logged_in(study.owner)
     sweep = start_sweep(study, simulated=False, actor=study.owner)
     work_on(sweep)
+    work_on_part(sweep)
     assert "The search was stopped." in text_of(client.post(address(study), {"action": "stop"}, follow=True))
     sweep.refresh_from_db()
     assert (sweep.status, len(sweep.found), sweep.due_at) == ("stopped", 1, None)

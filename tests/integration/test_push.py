@@ -196,6 +196,39 @@ def test_without_redis_connections_end_so_that_pages_ask_for_themselves(monkeypa
     asyncio.run(act())
 
 
+def test_a_thousand_pages_that_open_together_ask_redis_once() -> None:
+    """Each had a connection of its own to Redis, which stayed."""
+    asked: list[str] = []
+
+    class Silent:
+        async def get(self, name: str) -> None:
+            asked.append(name)
+            await asyncio.sleep(0.01)
+
+    async def act() -> None:
+        push = Push()
+        push._redis = Silent()  # type: ignore[assignment]
+        await asyncio.gather(*(push._ask_for(study) for study in (1, 2) for _page in range(500)))
+        await push._ask_for(1)
+
+    asyncio.run(act())
+    assert sorted(asked) == sorted(f"{CHANNEL}{study}" for study in (1, 1, 2))
+
+
+def test_where_push_is_off_the_process_is_well_and_takes_no_page(settings: Any) -> None:
+    """Compose and the chart have the process in any case: nginx must find it when it starts."""
+    settings.PUSH = None
+
+    async def act() -> None:
+        push = Push()
+        await asyncio.wait_for(push._subscribe(), 1)
+        page, health = connect(push, token=token_for_results(1)), connect(push, token="", path="/healthz")
+        await asyncio.gather(page.task, health.task)
+        assert (page.status, health.status) == (503, 200)
+
+    asyncio.run(act())
+
+
 @pytest.fixture
 def announced(monkeypatch: pytest.MonkeyPatch, settings: Any) -> list[tuple[str, str]]:
     """The names and versions that were published."""

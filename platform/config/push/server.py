@@ -44,6 +44,7 @@ class Push:
     def __init__(self) -> None:
         self.listeners = Listeners()
         self._tasks: list[asyncio.Task[None]] = []
+        self._asking: dict[int, asyncio.Task[None]] = {}
         self._hears = False
 
     async def __call__(self, scope: Mapping[str, object], receive: Receive, send: Send) -> None:
@@ -72,7 +73,7 @@ class Push:
 
     async def _answer(self, scope: Mapping[str, object], receive: Receive, send: Send) -> None:
         if scope["path"] == "/healthz":
-            await _say(send, 200 if self._hears else 503)
+            await _say(send, 200 if self._hears or not settings.PUSH else 503)
             return
         given = parse_qs(bytes(scope["query_string"]).decode("ascii", "replace"))  # type: ignore[call-overload]  # bytes by the standard
         token, since = (given.get(name, [""])[0] for name in ("token", "since"))
@@ -121,17 +122,21 @@ class Push:
         await send({"type": "http.response.body", "body": f"event: {event}\ndata: {data}\n\n".encode(), "more_body": True})
 
     async def _ask_for(self, study: int) -> None:
-        """The version of a study of which nothing was heard since somebody listens."""
+        """The version of a study of which nothing was heard since somebody listens. Pages that open together ask once."""
+        if study not in self._asking:
+            self._asking[study] = asyncio.create_task(self._hear_last(study))
+            self._asking[study].add_done_callback(lambda _done: self._asking.pop(study))
         with suppress(RedisError, OSError):
-            await asyncio.wait_for(self._hear_last(study), AGAIN_SECONDS)
+            await asyncio.wait_for(asyncio.shield(self._asking[study]), AGAIN_SECONDS)
 
     async def _hear_last(self, study: int) -> None:
         if (found := await self._redis.get(f"{CHANNEL}{study}")) is not None:
             self.listeners.hear(study, found.decode())
 
     async def _subscribe(self) -> None:
-        """Hear of everything. Without Redis no connection stays, so that pages ask for themselves."""
-        assert settings.PUSH
+        """Hear of everything. Without Redis no connection stays, so that pages ask for themselves; without PUSH none is taken."""
+        if not settings.PUSH:
+            return
         self._redis = settings.PUSH.asynchronous_client(socket_connect_timeout=AGAIN_SECONDS)
         while True:
             with suppress(RedisError, OSError, ValueError):

@@ -74,13 +74,13 @@ optional:
   - CANDOR_MEDIA_SECRET
 {{- end }}
 
-{{/* The environment of web, workers, beat and the migrations. (list $ "secret with DATABASE_URL") */}}
+{{/* The environment of web, workers, beat and the migrations. (list $ "secret with DATABASE_URL" "its key") */}}
 {{- define "candor.environment" -}}
 {{- $top := index . 0 }}
 {{- $variables := include "candor.secretVariables" $top | fromYaml }}
 {{- range $variables.needed }}
 - name: {{ . }}
-  valueFrom: {secretKeyRef: {name: {{ eq . "DATABASE_URL" | ternary (index $ 1) $top.Values.secrets.application }}, key: {{ . }}}}
+  valueFrom: {secretKeyRef: {name: {{ eq . "DATABASE_URL" | ternary (index $ 1) $top.Values.secrets.application }}, key: {{ eq . "DATABASE_URL" | ternary (index $ 2) . }}}}
 {{- end }}
 {{- range $variables.optional }}
 - name: {{ . }}
@@ -90,6 +90,29 @@ optional:
 - {name: {{ $name }}, value: {{ $value | toString | quote }}}
 {{- end }}
 - {name: MEDIA_ACCEL_PREFIX, value: /protected-media/}
+{{- if and $top.Values.pgbouncer.enabled (ne (index . 1) $top.Values.secrets.migrations) }}
+- {name: DATABASE_POOLED, value: "1"}
+{{- end }}
+{{- if $top.Values.secrets.redisCa }}
+- {name: REDIS_CA_FILE, value: /etc/redis/ca.crt}
+{{- end }}
+{{- end }}
+
+{{/* Where work finds its connection: with a pool it is another one than that of pages. */}}
+{{- define "candor.keyOfWork" -}}
+{{ .Values.pgbouncer.enabled | ternary "WORK_DATABASE_URL" "DATABASE_URL" }}
+{{- end }}
+
+{{/* The certificate of the authority of Redis, for everything that runs Candor's code. */}}
+{{- define "candor.redisMount" -}}
+{{- if .Values.secrets.redisCa }}
+- {name: redis-ca, mountPath: /etc/redis, readOnly: true}
+{{- end }}
+{{- end }}
+{{- define "candor.redisVolume" -}}
+{{- with .Values.secrets.redisCa }}
+- {name: redis-ca, secret: {secretName: {{ . }}, items: [{key: ca.crt, path: ca.crt}]}}
+{{- end }}
 {{- end }}
 
 {{/* What the application writes to. Lectures arrive where they will stay. */}}
@@ -97,10 +120,12 @@ optional:
 - {name: tmp, mountPath: /tmp}
 - {name: storage, mountPath: /var/lib/candor/media, subPath: media}
 - {name: storage, mountPath: /var/lib/candor/languages, subPath: languages}
+{{- include "candor.redisMount" . }}
 {{- end }}
 {{- define "candor.volumes" -}}
 - {name: tmp, emptyDir: {medium: Memory, sizeLimit: 256Mi}}
 - {name: storage, persistentVolumeClaim: {claimName: {{ .Values.storage.existingClaim | default (include "candor.name" .) }}}}
+{{- include "candor.redisVolume" . }}
 {{- end }}
 
 {{/* The image makes this folder, and a volume hides it. */}}
