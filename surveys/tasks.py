@@ -1,16 +1,18 @@
 """Background tasks of studies: sending bots on, and due work at intervals. They are harmless when delivered twice."""
 
 import logging
+from dataclasses import asdict
 from datetime import timedelta
 
 from django.db import DatabaseError
 
 from audit.services import publish_head
+from jobs.models import Routine
 from jobs.queues import Queue
-from jobs.registry import job, routine
+from jobs.registry import job, routine, routine_in_parts
 from surveys.allocation.drawing import draw_lines, use_lists
 from surveys.allocation.services import draw_lists_ahead
-from surveys.batches.order_of_arrival import forget_order_of_days, forget_recent_order
+from surveys.batches.order_of_arrival import Place, forget_order_of_days, forget_recent_order
 from surveys.batches.services import ORDER_OF_DAYS, check_counts, show_who_is_on_the_way
 from surveys.classroom.services import delete_rooms_of_earlier_days
 from surveys.errors import SurveyError
@@ -47,12 +49,13 @@ def forget_order() -> None:
     _say(forget_recent_order())
 
 
-@routine(kind=ORDER_OF_DAYS, every=DAILY)
-def forget_days() -> None:
+@routine_in_parts(kind=ORDER_OF_DAYS, every=DAILY)
+def forget_days(night: Routine) -> None:
     """Write down codes and panel members apart from answers, and make the age of the rows tell nothing about the day."""
     hash_clear_numbers()
     write_down_entries()
-    _say(forget_order_of_days())
+    begun = Place(**night.place) if night.place else None
+    _say(forget_order_of_days(lambda place: night.write(place=asdict(place), attempts=0), begun=begun))
 
 
 def leave_no_order() -> None:

@@ -12,7 +12,7 @@ from django.db.models import F, QuerySet
 
 from jobs.tasks import send_now
 from surveys.batches import rules
-from surveys.batches.order_of_arrival import forget_what_was_overwritten, lay_anew, parts
+from surveys.batches.order_of_arrival import drawn, forget_what_was_overwritten, lay_anew, parts
 from surveys.batches.selectors import (
     AT_THE_END,
     GROUP,
@@ -58,9 +58,9 @@ logger = logging.getLogger(__name__)
 def count_next_batch(study: Study) -> bool:
     """Let a complete batch of a running study into the shown numbers. False: it is not complete yet.
 
-    People who are just withdrawing are left out: they hold their rows and wait for the study, which this holds.
+    People who are just withdrawing are left out: they hold their rows and wait for the study, which this holds. Newcomers do not wait.
     """
-    study = locked(study)
+    study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     if not batch_is_complete(study):
         return False
     if nobody_comes_any_more(study):
@@ -75,8 +75,7 @@ def count_next_batch(study: Study) -> bool:
     for group, people in tally_of(study.pk).groups().items():
         if too_many := people % rules.LEAST:
             alike = finished_people(study.pk, counted=True).filter(**_of(group))
-            free = alike.select_for_update(skip_locked=True, of=("self",))
-            again += list(free.order_by("?").values_list("pk", flat=True)[:too_many])
+            again += drawn(alike.select_for_update(skip_locked=True, of=("self",)), too_many)
     _count(study.pk, batch)
     _count(study.pk, again, shown=False)
     lay_anew(batch + again)
@@ -122,16 +121,17 @@ def hide_withdrawal(study: Study, *, withdrawn: Participant) -> None:
     it with the study locked. (While a study runs, the next batch does so.)
     """
     rows = group_of(withdrawn).select_for_update(skip_locked=True, of=("self",))
-    alike = list(rows.values_list("pk", "counted"))
-    shown, held = [key for key, is_counted in alike if is_counted], [key for key, is_counted in alike if not is_counted]
+    not_counted = rows.filter(counted=False, finished_on__isnull=withdrawn.finished_on is None)  # there is an index of these
+    held = list(not_counted.values_list("pk", flat=True))
     wanted = rules.held_back_after(len(held))
+    shown = drawn(rows.filter(counted=True), wanted + rules.LEAST)
     if len(shown) + len(held) < wanted + rules.LEAST:
         _count(study.pk, shown, shown=False)
         _show_others(study)
         return
-    drawn = entropy.sample(shown, min(wanted, len(shown)))
+    again = entropy.sample(shown, min(wanted, len(shown)))
     _count(study.pk, held)
-    _count(study.pk, drawn, shown=False)
+    _count(study.pk, again, shown=False)
     _show_others(study)
 
 
