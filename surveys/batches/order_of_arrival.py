@@ -16,6 +16,7 @@ from datetime import timedelta
 from typing import TypeVar
 from uuid import UUID, uuid4
 
+from django.core.cache import cache
 from django.db import OperationalError, connection, models, transaction
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Lag, Lead
@@ -23,6 +24,7 @@ from django.utils import timezone
 
 from surveys.models import (
     CategoryResponse,
+    CounterKind,
     CreditBook,
     DirectAnswer,
     EntryBook,
@@ -31,6 +33,7 @@ from surveys.models import (
     PanelMember,
     Participant,
     Response,
+    ShardedCounter,
     WayNumbers,
 )
 
@@ -41,8 +44,11 @@ ON_THEIR_WAY = timedelta(days=1)
 AT_ONCE = 5000
 HELD_AT_ONCE = 50
 """How many people a rewrite holds at once: so few that nobody's page waits for it longer than a blink."""
+LEFT = "people_who_left_and_are_overwritten"
 ANSWERS: tuple[type[models.Model], ...] = (Response, CategoryResponse, DirectAnswer)
 IDENTITIES: tuple[type[models.Model], ...] = (EntryCode, PanelMember)
+BY_NIGHT: tuple[type[models.Model], ...] = (Participant, *IDENTITIES)
+"""Tables of which a night looks for studies that changed; answers are laid with their people."""
 WITH_PEOPLE: Mapping[type[models.Model], str] = {Participant: "id"} | dict.fromkeys(ANSWERS, "participant_id")
 TABLES: tuple[type[models.Model], ...] = (Participant, *ANSWERS, *IDENTITIES)
 Kept = TypeVar("Kept", bound=models.Model)
@@ -98,7 +104,7 @@ def forget_order_of_days(note: Callable[[Place], None] = lambda place: None, *, 
     """
     busy: list[str] = []
     if connection.vendor == "postgresql":  # SQLite keeps no age of a row
-        for model in (Participant, *IDENTITIES):
+        for model in BY_NIGHT:
             rows = model._default_manager.filter(_settled()) if model is Participant else model._default_manager.all()
             if begun is not None and begun.table == model._meta.db_table:
                 busy += _lay_study_anew(rows.filter(study=begun.study), begun.study, note, begun=begun)
@@ -142,6 +148,21 @@ def forget_what_was_overwritten() -> None:
             cursor.execute(f"VACUUM (SKIP_LOCKED) {tables}")
 
 
+def forget_who_left() -> None:
+    """Overwrite the rows of somebody who was deleted. On PostgreSQL a worker does it within a minute, so that nobody waits for `VACUUM`."""
+    if connection.vendor == "sqlite":
+        forget_what_was_overwritten()
+
+
+def overwrite_those_who_left() -> None:
+    """Overwrite the rows of people who were deleted since the last time. The cache may forget that it was done: then it is done again."""
+    kinds = (CounterKind.WITHDREW, CounterKind.EXCLUDED)
+    left = ShardedCounter.objects.filter(kind__in=kinds).aggregate(models.Sum("count", default=0))["count__sum"]
+    if cache.get(LEFT) != left:
+        forget_what_was_overwritten()
+        cache.set(LEFT, left, timeout=None)
+
+
 def _settled() -> Q:
     """People who have finished, or who consented so long ago that they hardly go on."""
     return Q(finished_on__isnull=False) | Q(consented_on=None) | Q(consented_on__lt=timezone.localdate() - ON_THEIR_WAY)
@@ -160,9 +181,9 @@ def parts(keys: Sequence[UUID], at_once: int = AT_ONCE) -> Iterator[Sequence[UUI
 
 def _in_disorder(rows: "QuerySet[Kept]") -> list[int]:
     """The studies whose rows were not written in the order of their keys, or of which the last one was written alone."""
-    of_study = {"partition_by": "study", "order_by": "pk"}
     aged = rows.annotate(age=_Age()).annotate(
-        before=models.Window(Lag("age"), **of_study), following=models.Window(Lead("age"), **of_study)
+        before=models.Window(Lag("age"), partition_by="study", order_by="pk"),
+        following=models.Window(Lead("age"), partition_by="study", order_by="pk"),
     )
     alone = Q(following=None, age__lt=models.F("before"))
     return sorted(set(aged.filter(Q(age__gt=models.F("before")) | alone).values_list("study", flat=True)))
