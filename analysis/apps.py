@@ -23,7 +23,7 @@ class AnalysisConfig(AppConfig):
         from analysis.records.services import delete_sweeps
         from analysis.releases import building as building  # registers what workers do
         from analysis.releases.protecting import forget_manifests
-        from analysis.releases.services import discard_outdated_when_answers_change
+        from analysis.releases.services import outdate_with_the_person
         from analysis.runs import runner as runner  # registers what workers do
         from analysis.services import (
             delete_results_that_saw_the_person,
@@ -43,7 +43,6 @@ class AnalysisConfig(AppConfig):
             numbers_renewed,
             operational_data_forgotten,
             somebody_finished,
-            study_closed,
         )
         from surveys.log.selectors import HIDING
         from webhooks.models import Event
@@ -62,10 +61,9 @@ class AnalysisConfig(AppConfig):
         counted_people_changed.connect(delete_results_that_saw_the_person, dispatch_uid="analysis.withdrawal")
         operational_data_forgotten.connect(stop_when_data_are_forgotten, dispatch_uid="analysis.forget")
         operational_data_forgotten.connect(forget_manifests, dispatch_uid="analysis.manifests")
-        counted_people_changed.connect(discard_outdated_when_answers_change, dispatch_uid="analysis.releases_withdrawal")
-        answers_changed.connect(discard_outdated_when_answers_change, dispatch_uid="analysis.releases")
+        counted_people_changed.connect(outdate_with_the_person, dispatch_uid="analysis.releases_withdrawal")
         counted_people_changed.connect(delete_sweeps, dispatch_uid="analysis.sweeps_withdrawal")
         operational_data_forgotten.connect(delete_sweeps, dispatch_uid="analysis.sweeps_forget")
-        study_closed.connect(open_when_closed, dispatch_uid="analysis.ledger")
+        everyone_counted.connect(open_when_closed, dispatch_uid="analysis.ledger")
         counted_people_changed.connect(renew_after_withdrawal, dispatch_uid="analysis.sources_withdrawal")
         operational_data_forgotten.connect(delete_when_data_are_forgotten, dispatch_uid="analysis.sources_forget")

@@ -115,7 +115,9 @@ class BatchSerializer(DataclassSerializer):
     help_texts: ClassVar = {
         "until_next": "How many more people complete the next batch; null where none will come.",
         "people": "How many people the batch needs, from the one before it on.",
-        "withheld": "Somebody who was in the shown numbers withdrew: there are none until the next batch.",
+        "withheld": "Somebody who was in the shown numbers withdrew: there are none until the next batch. "
+        "Or everybody is being counted after the end.",
+        "being_counted": "After the end, how many people have still to be counted before there are numbers; whole tens.",
         "held_back": "Somebody withdrew after the end: some people are left out to hide who it was.",
         "too_few": "The study ended with so few people that results would be about persons.",
     }

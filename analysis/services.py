@@ -28,6 +28,8 @@ def request_full_results(study: Study, *, actor: User) -> None:
     """Compute the full results now; a waiting or running computation is superseded."""
     if study.protocol_id is None:
         raise TransitionError(gettext("There is nothing to compute yet."))
+    if study.numbers_withheld and study.status in ENDED:
+        raise TransitionError(gettext("Everybody who took part is being counted. All numbers are computed after that."))
     if study.numbers_withheld:
         raise TransitionError(gettext("Somebody took their data out. All numbers are computed again with the next batch of people."))
     if study.forgotten_on is not None:
@@ -76,8 +78,9 @@ def tell_open_pages(sender: object, *, study_id: int, **kwargs: object) -> None:
 
 
 def refresh_when_everyone_is_counted(sender: object, *, study_id: int, **kwargs: object) -> None:
-    """Compute the last results of a study, or of a rehearsal."""
+    """Compute the last results of a study, or of a rehearsal. A computation under way may have read people of whom some were counted."""
     for kind in RunKind:
+        runner.end_unfinished(study_id, kind=kind, status=RunStatus.SUPERSEDED)
         transaction.on_commit(partial(request_refresh, study_id, kind=kind))
 
 

@@ -1,20 +1,28 @@
 """Background tasks of studies: sending bots on, and due work at intervals. They are harmless when delivered twice."""
 
 import logging
+from dataclasses import asdict
 from datetime import timedelta
 
 from django.db import DatabaseError
 
 from audit.services import publish_head
+from jobs.models import Routine
 from jobs.queues import Queue
-from jobs.registry import job, routine
+from jobs.registry import job, routine, routine_in_parts
 from surveys.allocation.drawing import draw_lines, use_lists
-from surveys.allocation.services import draw_lists_ahead
-from surveys.batches.order_of_arrival import forget_order_of_days, forget_recent_order
-from surveys.batches.services import ORDER_OF_DAYS, check_counts, show_who_is_on_the_way
+from surveys.allocation.services import draw_lists_ahead, studies_short_of_lines
+from surveys.batches.order_of_arrival import Place, forget_order_of_days, forget_recent_order, overwrite_those_who_left
+from surveys.batches.services import (
+    EVERYONE_COUNTED,
+    ORDER_OF_DAYS,
+    check_counts,
+    count_people_of_closed_studies,
+    renew_who_is_on_the_way,
+)
 from surveys.classroom.services import delete_rooms_of_earlier_days
 from surveys.errors import SurveyError
-from surveys.models import RUNNING, BotRun, ListDrawing, Study, StudyStatus
+from surveys.models import BotRun, ListDrawing
 from surveys.recruitment.services import MANY_IN_BOOK, hash_clear_numbers, write_down_entries
 from surveys.retention.services import ROUTINE, forget_what_is_due
 from surveys.review.services import pause_expired_studies, remind_of_ends
@@ -47,12 +55,19 @@ def forget_order() -> None:
     _say(forget_recent_order())
 
 
-@routine(kind=ORDER_OF_DAYS, every=DAILY)
-def forget_days() -> None:
+@routine(kind="those_who_left", every=timedelta(minutes=1))
+def overwrite() -> None:
+    """Have the database overwrite the rows of people who withdrew."""
+    overwrite_those_who_left()
+
+
+@routine_in_parts(kind=ORDER_OF_DAYS, every=DAILY)
+def forget_days(night: Routine) -> None:
     """Write down codes and panel members apart from answers, and make the age of the rows tell nothing about the day."""
     hash_clear_numbers()
     write_down_entries()
-    _say(forget_order_of_days())
+    begun = Place(**night.place) if night.place else None
+    _say(forget_order_of_days(lambda place: night.write(place=asdict(place), attempts=0), begun=begun))
 
 
 def leave_no_order() -> None:
@@ -71,8 +86,13 @@ def _say(busy: list[str]) -> None:
 @routine(kind="shown_numbers", every=timedelta(minutes=1), queue=Queue.FIRST)
 def renew_shown_numbers() -> None:
     """Renew the numbers of people on their way, of studies to which enough people have come."""
-    for study in Study.objects.filter(status__in=RUNNING):
-        show_who_is_on_the_way(study)
+    renew_who_is_on_the_way()
+
+
+@routine(kind=EVERYONE_COUNTED, every=timedelta(minutes=1), queue=Queue.FIRST)
+def count_everyone_after_the_end() -> None:
+    """Count the people of studies that were closed, part by part; go on where a killed worker left it."""
+    count_people_of_closed_studies()
 
 
 @routine(kind="kept_counts", every=DAILY)
@@ -84,7 +104,7 @@ def compare_counts() -> None:
 @routine(kind="lists_ahead", every=timedelta(minutes=1), queue=Queue.FIRST)
 def draw_ahead() -> None:
     """See to the next allocation lists of studies of whose newest one half is used."""
-    for study in Study.objects.filter(status=StudyStatus.RECRUITING):
+    for study in studies_short_of_lines():
         draw_lists_ahead(study)
 
 

@@ -3,7 +3,8 @@
 from analysis.ledger.services import open_budget
 from analysis.models import Source
 from analysis.sources.services import take_snapshot
-from surveys.models import Participant, Study
+from surveys.batches.selectors import agreed_versions
+from surveys.models import ENDED, Study
 from surveys.protocols import frozen_protocol, protocol_in_force
 from surveys.questions.plans import PrivacyBudget
 
@@ -13,8 +14,7 @@ def agreed_budget(study: Study) -> PrivacyBudget | None:
 
     None as soon as one of them knew no budget: these people were never told of questions about their data.
     """
-    agreed = Participant.objects.filter(study=study).values_list("protocol_id", flat=True).distinct()
-    found = [frozen_protocol(version).definition.privacy_budget for version in {protocol_in_force(study).id, *agreed}]
+    found = [frozen_protocol(version).definition.privacy_budget for version in {protocol_in_force(study).id, *agreed_versions(study)}]
     budgets = [budget for budget in found if budget is not None]
     if len(budgets) < len(found):
         return None
@@ -22,9 +22,9 @@ def agreed_budget(study: Study) -> PrivacyBudget | None:
 
 
 def open_when_closed(sender: object, *, study_id: int, **kwargs: object) -> None:
-    """In the transaction that closes the study."""
+    """In the transaction that lets the last people of a closed study into its numbers."""
     study = Study.objects.get(pk=study_id)
-    if (budget := agreed_budget(study)) is not None:
+    if study.status in ENDED and (budget := agreed_budget(study)) is not None:
         source = Source.objects.create(study=study)
         open_budget(source, epsilon=budget.epsilon, delta=budget.delta)
         take_snapshot(source)

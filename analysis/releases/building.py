@@ -66,8 +66,8 @@ def build(release: Release) -> None:
     """Build a claimed release; if somebody withdrew meanwhile, it waits to be built again."""
     from analysis.packages.package import package_of  # lxml, which web processes can do without
 
-    if release.data is None:
-        _draw_rows(release)
+    if release.data is None and not _draw_rows(release):
+        return
     _reach(release, "results")
     content = _content_of(release)
     _reach(release, "package")
@@ -91,42 +91,54 @@ def recomputation(package: bytes) -> dict[str, int]:
     return {"values": sum(values for values, _wrong in checks), "different": sum(len(wrong) for _values, wrong in checks)}
 
 
-def _draw_rows(release: Release) -> None:
-    """Read the people in the release, under the lock that a withdrawal takes too, and fix the order of the rows."""
-    definition = protocol_in_force(release.study).definition
+def _draw_rows(release: Release) -> bool:
+    """Read the people in the release and fix the order of the rows. False: somebody withdrew meanwhile, and it waits to be built again.
+
+    Nobody waits while people are read. Only then the study is held, as withdrawals hold it too, to see that all are still there.
+    """
+    study, definition = release.study, protocol_in_force(release.study).definition
     with_background, joined = release.background == BackgroundHandling.COUNTS, release.background == BackgroundHandling.RECORDS
+    as_of = state_of_people(Study.objects.get(pk=study.pk))
+    selection = selection_of(
+        study,
+        simulated=release.simulated,
+        questions=release.questions,
+        categories={question.name: question.answers for question in definition.category_questions},
+        with_background=with_background,
+        in_sections=definition.in_sections,
+        joined=joined,
+    )
+    arms = [arm.name for arm in definition.arms]
+    require_large_groups(groups_of(selection.rows, arms=arms, subsamples=list(definition.die.subsamples)))
+    drawn: dict[str, object] = {
+        "csv": shuffled_csv(with_random_clusters(selection.rows), questions=release.questions),
+        "background": [
+            asdict(cell)
+            for cell in background_cells(
+                definition.asked, selection.background, smallest=release.smallest_count, secret=selection.people_sha256
+            )
+            if with_background
+        ],
+        "protocols": selection.protocols,
+        "bots_left_out": selection.bots_left_out,
+        "records": None,
+    }
     with transaction.atomic():
-        study = Study.objects.select_for_update(no_key=True).get(pk=release.study_id)
-        selection = selection_of(
-            study,
-            simulated=release.simulated,
-            questions=release.questions,
-            categories={question.name: question.answers for question in definition.category_questions},
-            with_background=with_background,
-            in_sections=definition.in_sections,
-            joined=joined,
-        )
-        arms = [arm.name for arm in definition.arms]
-        require_large_groups(groups_of(selection.rows, arms=arms, subsamples=list(definition.die.subsamples)))
+        study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+        if state_of_people(study) != as_of:
+            _wait_to_be_built_again(release)
+            return False
         if (with_background or joined) and study.forgotten_on is not None:
             raise ReleaseError(FORGOTTEN)
-        drawn: dict[str, object] = {
-            "csv": shuffled_csv(with_random_clusters(selection.rows), questions=release.questions),
-            "background": [
-                asdict(cell)
-                for cell in background_cells(
-                    definition.asked, selection.background, smallest=release.smallest_count, secret=selection.people_sha256
-                )
-                if with_background
-            ],
-            "analytics": _analytics(study) if release.background == BackgroundHandling.NOISY_COUNTS else None,
-            "protocols": selection.protocols,
-            "bots_left_out": selection.bots_left_out,
-            "records": None,
-        }
-    if joined:  # outside of the lock; a withdrawal meanwhile is noticed when the package is stored
+        drawn["analytics"] = _analytics(study) if release.background == BackgroundHandling.NOISY_COUNTS else None
+    if joined:  # a withdrawal meanwhile is noticed when the package is stored
         drawn |= _drawn_records(release, selection.joined, definition)
-    release.write(data=json.dumps(drawn).encode(), people_sha256=selection.people_sha256)
+    release.write(data=json.dumps(drawn).encode(), people_sha256=selection.people_sha256, people_as_of=as_of)
+    return True
+
+
+def _wait_to_be_built_again(release: Release) -> None:
+    release.wait(data=None, people_sha256="", people_as_of="", stage="", attempts=0)
 
 
 def _drawn_records(release: Release, people: Sequence[Person], definition: StudyDefinition) -> dict[str, object]:
@@ -270,23 +282,19 @@ def _shown_exactly(release: Release, definition: StudyDefinition) -> list[str]:
         return shown_exactly(definition, reasons_for_counts=list(dict.fromkeys(reasons)))
 
 
-@transaction.atomic
 def _store(release: Release, content: Content, package: bytes, *, check: dict[str, int]) -> None:
     """Keep the package, unless somebody withdrew since the rows were drawn: then queue it again, to be built without them."""
     if check["different"]:
         raise ReleaseError(_("%(different)s of %(values)s published numbers do not follow from the files.") % check)
-    study = Study.objects.select_for_update(no_key=True).get(pk=release.study_id)
-    if people_sha256(study, simulated=release.simulated) != release.people_sha256:
-        release.wait(data=None, people_sha256="", stage="", attempts=0)
-        return
+    as_of, unchanged = compared_people(release)
     files = files_in(package)
     drawn = json.loads(bytes(release.data or b"{}"))
     manifest = (drawn.get("manifest") or "").encode() or None
-    release.finish(
-        package=package,
-        package_sha256=hashlib.sha256(package).hexdigest(),
-        files=[{"name": name, "size": len(files[name]), "sha256": hashlib.sha256(files[name]).hexdigest()} for name in sorted(files)],
-        summary={
+    values: dict[str, object] = {
+        "package": package,
+        "package_sha256": hashlib.sha256(package).hexdigest(),
+        "files": [{"name": name, "size": len(files[name]), "sha256": hashlib.sha256(files[name]).hexdigest()} for name in sorted(files)],
+        "summary": {
             "bots_left_out": content.bots_left_out,
             "without_estimates": any("not_estimated" in one for one in content.estimates.values()),
             "risk": asdict(risk_summary(content)),
@@ -301,10 +309,26 @@ def _store(release: Release, content: Content, package: bytes, *, check: dict[st
             "records": summary_of_records(content),
             "alone_if_confirmed": drawn.get("alone_if_confirmed"),
         },
-        manifest=manifest,
-        public_key=public_pem(signing_key()),
-    )
-    emit(release.study_id, Event.RELEASE_BUILT)
+        "manifest": manifest,
+        "public_key": public_pem(signing_key()),
+    }
+    with transaction.atomic():
+        study = Study.objects.select_for_update(no_key=True).get(pk=release.study_id)
+        if not unchanged or state_of_people(study) != as_of:
+            _wait_to_be_built_again(release)
+            return
+        release.finish(**values, people_as_of=as_of)
+        emit(release.study_id, Event.RELEASE_BUILT)
+
+
+def compared_people(release: Release) -> tuple[str, bool]:
+    """The state of the people now, and whether they are those in the release. Their keys are read only if the state is another one.
+
+    Call it without a lock, and compare the state again under one: nobody who withdraws waits while keys are read.
+    """
+    study = Study.objects.get(pk=release.study_id)
+    as_of = state_of_people(study)
+    return as_of, as_of == release.people_as_of or people_sha256(study, simulated=release.simulated) == release.people_sha256
 
 
 def _reach(release: Release, stage: str) -> None:
@@ -320,22 +344,23 @@ def discard_all_outdated() -> None:
 
 
 def discard_outdated(study_id: int) -> None:
-    """Delete a built release that is not public as soon as somebody in it has withdrawn. A release being built checks this itself.
-
-    Keys are read again only if the state of the people is not the one in which they were compared last.
-    """
-    as_of = Release.objects.filter(study_id=study_id, status__in=BUILT).values_list("people_as_of", flat=True).first()
-    if as_of is None or as_of == state_of_people(Study.objects.get(pk=study_id)):
+    """Delete a built release that is not public as soon as somebody in it has withdrawn. A release being built checks this itself."""
+    release = Release.objects.filter(study_id=study_id, status__in=BUILT).defer("package").first()
+    if release is None:
+        return
+    as_of, unchanged = compared_people(release)
+    if unchanged and as_of == release.people_as_of:
         return
     with transaction.atomic():
         study = Study.objects.select_for_update(no_key=True).get(pk=study_id)
-        release = Release.objects.select_for_update().defer("package").filter(study=study, status__in=BUILT).first()
-        if release is None:
-            return
-        if release.people_sha256 != people_sha256(study, simulated=release.simulated):
-            outdate(release)
+        found = Release.objects.select_for_update().defer("package").filter(pk=release.pk, status__in=BUILT).first()
+        if found is None or found.people_sha256 != release.people_sha256 or state_of_people(study) != as_of:
+            return  # the next minute looks again
+        if unchanged:
+            Release.objects.filter(pk=release.pk).update(people_as_of=as_of)
         else:
-            Release.objects.filter(pk=release.pk).update(people_as_of=state_of_people(study))
+            found.study = study
+            outdate(found)
 
 
 def outdate(release: Release) -> None:

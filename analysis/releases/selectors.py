@@ -101,6 +101,8 @@ def obstacles(study: Study, *, simulated: bool) -> list[str]:
         return [_("This is a rehearsal. Its data are of no use to anybody and are never released.")]
     if study.status not in (StudyStatus.CLOSED, StudyStatus.ARCHIVED) or study.protocol_id is None:
         return [_("Data can be released once the study is closed, so that nobody's answers come in later.")]
+    if study.numbers_withheld:
+        return [_("Everybody who took part is being counted. Data can be released after that.")]
     definition = frozen_protocol(study.protocol_id).definition
     found = {
         (arm, subsample): count

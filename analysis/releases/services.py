@@ -23,7 +23,7 @@ from analysis.packages.content import simulated_title
 from analysis.packages.errors import ReleaseError, ReleaseGoneError
 from analysis.packages.licences import LICENCES
 from analysis.releases import building
-from analysis.releases.people import people_sha256, released_people
+from analysis.releases.people import released_people, state_of_people
 from analysis.releases.protecting import Protection, checked_choices, confirmed, hierarchies_for
 from analysis.releases.selectors import no_ledger, no_records, obstacles, public_release, published_records, published_smallest_count
 from audit.services import record
@@ -32,8 +32,9 @@ from candor.packages.record_promises import faults_in
 from candor.packages.verification import faults_of
 from jobs.tasks import send
 from surveys.access import Seat
+from surveys.definition import DIRECT
 from surveys.lifecycle.notices import Audience, record_and_tell
-from surveys.models import Study
+from surveys.models import Participant, Step, Study
 from surveys.protocols import protocol_in_force
 from surveys.questions.publication import Publication, why_not
 
@@ -70,18 +71,20 @@ class Choices:
 @transaction.atomic
 def start_release(study: Study, *, choices: Choices, site: str, actor: User) -> Release:
     """Fix the choices and have the package built. `site` is the address of this server, which the files name."""
-    study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+    study = Study.objects.get(pk=study.pk)
     if not Seat(actor, study).may_change:
         raise ReleaseError(_("Only those who run the study can release its data."))
+    # Before the study is held: people are counted, and nobody who withdraws waits for that.
     if why := obstacles(study, simulated=choices.simulated):
         raise ReleaseError(" ".join(why))
     if choices.simulated:
         choices = replace(choices, title=simulated_title(choices.title))
-    if Release.objects.filter(study=study, status__in=OPEN_RELEASES).exists():
-        raise ReleaseError(_("Another release of this study is under way. Finish it or discard it first."))
     _require_sensible(study, choices)
     if choices.background == BackgroundHandling.RECORDS:
         choices = replace(choices, protection=_protection(study, choices))
+    study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+    if Release.objects.filter(study=study, status__in=OPEN_RELEASES).exists():
+        raise ReleaseError(_("Another release of this study is under way. Finish it or discard it first."))
     publication = _publication(study, choices)
     published = Release.objects.filter(study=study, status__in=PUBLIC_RELEASES).count()
     release = Release(
@@ -120,22 +123,22 @@ def approve(release: Release, *, actor: User, sha256: str | None = None) -> bool
 
     `sha256` is that of the package that the officer looked at: another one may have taken its place, and be asked for as well.
 
-    False: somebody had withdrawn, so it must be built again.
+    False: somebody had withdrawn, so it must be built again. Nobody who withdraws waits while the package is examined: the study is held
+    after that.
     """
+    examined = Release.objects.get(pk=release.pk)
+    (as_of, unchanged), wrong = building.compared_people(examined), _wrong_in(examined)
     release = _locked(release, ReleaseStatus.REQUESTED)
     study = release.study
     if not Seat(actor, study).may_review or actor.pk == release.requested_by_id:
         raise ReleaseError(_("Only an IRB officer who has no part in the study can approve its release."))
     _require_looked_at(release, sha256)
-    if people_sha256(study, simulated=release.simulated) != release.people_sha256:
+    _require_looked_at(release, examined.package_sha256)
+    if not unchanged or state_of_people(study) != as_of:
         building.outdate(release)
         return False
-    if faults := faults_of(bytes(release.package or b""), key=release.public_key.encode()):
-        raise ReleaseError(
-            _("The package is not as it was built: %(faults)s") % {"faults": "; ".join(f"{one.file}: {one.what}" for one in faults)}
-        )
-    if broken := faults_in(files_in(bytes(release.package or b""))):
-        raise ReleaseError(_("The checker refuses these records: %(broken)s") % {"broken": broken[0]})
+    if wrong:
+        raise ReleaseError(wrong)
     Release.objects.filter(pk=release.pk).update(status=ReleaseStatus.PUBLISHED, decided_by=actor, decided_on=timezone.localdate())
     if not release.simulated:
         Study.objects.filter(pk=study.pk).update(data_published=True)
@@ -240,8 +243,13 @@ def download(slug: str, version: int, *, counted: bool) -> tuple[Release, bytes]
     return release, bytes(package)
 
 
-def discard_outdated_when_answers_change(sender: object, *, study_id: int, **kwargs: object) -> None:
-    building.discard_outdated(study_id)
+def outdate_with_the_person(sender: object, *, study_id: int, withdrawn: Participant, **kwargs: object) -> None:
+    """Delete the rows of somebody who was in a release that is not public, in the transaction of their withdrawal."""
+    if withdrawn.step != Step.FINISHED or withdrawn.subsample == DIRECT:
+        return
+    built = Release.objects.filter(study=study_id, status__in=building.BUILT, simulated=withdrawn.is_bot)
+    if (release := built.select_for_update().defer("package").first()) is not None:
+        building.outdate(release)
 
 
 def _require_sensible(study: Study, choices: Choices) -> None:
@@ -318,13 +326,25 @@ def _logged(choices: Choices) -> dict[str, object]:
 def _locked(release: Release, *statuses: ReleaseStatus) -> Release:
     """The current release, under the locks on its study and on itself, if it has one of these statuses."""
     study = Study.objects.select_for_update(no_key=True).get(pk=release.study_id)
-    found = Release.objects.select_for_update().get(pk=release.pk)
+    found = Release.objects.select_for_update().defer("package").get(pk=release.pk)
     found.study = study
     if found.status not in statuses:
         raise ReleaseError(
             _("This release is %(status)s. It may have changed in the meantime.") % {"status": found.get_status_display().lower()}
         )
     return found
+
+
+def _wrong_in(release: Release) -> str:
+    """Why this package cannot be published; empty if it can."""
+    package = bytes(release.package or b"")
+    if not package:
+        return ""
+    if faults := faults_of(package, key=release.public_key.encode()):
+        return _("The package is not as it was built: %(faults)s") % {"faults": "; ".join(f"{one.file}: {one.what}" for one in faults)}
+    if broken := faults_in(files_in(package)):
+        return _("The checker refuses these records: %(broken)s") % {"broken": broken[0]}
+    return ""
 
 
 def _require_looked_at(release: Release, sha256: str | None) -> None:

@@ -160,17 +160,24 @@ class Routine(Lease):
     """Work repeated at intervals, by the name of its kind. It never ends: done or failed, it waits for its next time."""
 
     name = models.CharField(max_length=50, primary_key=True)
+    place = models.JSONField(
+        default=dict, db_default={}, blank=True, help_text="How far work in parts is: there it goes on when its worker was killed."
+    )
 
     EVERY: ClassVar[dict[str, timedelta]] = {}
     AT_START: ClassVar[set[str]] = set()
     KEEPS_ITS_TIME = True
-    DONE: ClassVar[Mapping[str, object]] = {"error": ""}
+    DONE: ClassVar[Mapping[str, object]] = {"error": "", "place": {}}
 
     class Meta(Lease.Meta):
         pass
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def progress(self) -> str:
+        return f"{self.place['done']} of {self.place['of']}" if self.place else ""
 
     @classmethod
     def end(cls, rows: QuerySet[Self], **values: object) -> int:

@@ -65,13 +65,20 @@ def routine(
     """Register a function that workers call at intervals, and some `at_start`, whatever the time since the last one."""
 
     def register(do: Callable[[], None]) -> Callable[[], None]:
-        Routine.EVERY[kind] = every
-        if at_start:
-            Routine.AT_START.add(kind)
-        job(kind=kind, model=Routine, where={"pk": kind}, queue=queue, priority=HEAVY)(lambda _row: do())
+        routine_in_parts(kind=kind, every=every, at_start=at_start, queue=queue)(lambda _row: do())
         return do
 
     return register
+
+
+def routine_in_parts(
+    *, kind: str, every: timedelta, at_start: bool = False, queue: Queue = Queue.FILES
+) -> Callable[[Callable[[Routine], None]], Callable[[Routine], None]]:
+    """As `routine`, of a function that gets the row of its work, in whose `place` it notes how far it is."""
+    Routine.EVERY[kind] = every
+    if at_start:
+        Routine.AT_START.add(kind)
+    return job(kind=kind, model=Routine, where={"pk": kind}, queue=queue, priority=HEAVY)
 
 
 def job_of(lease: Lease) -> Job[Lease]:

@@ -8,7 +8,8 @@ from functools import partial
 from typing import TypedDict
 
 from django.db import connection, transaction
-from django.db.models import Count, Q, QuerySet, Sum
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -21,7 +22,7 @@ from surveys.allocation.lines import store_lines
 from surveys.allocation.selectors import document_of_list
 from surveys.definition import StudyDefinition
 from surveys.errors import StudyFullError, TransitionError
-from surveys.models import RUNNING, AllocationList, AllocationSlot, ArmState, DrawingStatus, ListDrawing, SlotStatus, Study
+from surveys.models import RUNNING, AllocationList, AllocationSlot, ArmState, DrawingStatus, ListDrawing, SlotStatus, Study, StudyStatus
 from surveys.protocols import protocol_in_force
 
 SMALLEST_LIST = 64
@@ -264,6 +265,23 @@ def draw_lists_ahead(study: Study) -> None:
         return
     for one in lists:
         _extend(locked, definition, stratum=one["stratum"], length=one["length"])
+
+
+def studies_short_of_lines() -> list[Study]:
+    """The recruiting studies that may need a further list, found by a few steps down an index for each list."""
+    newer = AllocationList.objects.filter(study=OuterRef("study"), stratum=OuterRef("stratum"), number__gt=OuterRef("number"))
+    earlier = AllocationList.objects.filter(study=OuterRef("study"), number__lt=OuterRef("number")).values("study")
+    free = AllocationSlot.objects.filter(study=OuterRef("study"), stratum=OuterRef("stratum"), status=SlotStatus.FREE).order_by("position")
+    short = (
+        AllocationList.objects.filter(~Exists(newer), study__status=StudyStatus.RECRUITING)
+        .annotate(
+            next=Subquery(free.values("position")[:1]), before=Coalesce(Subquery(earlier.annotate(Sum("length")).values("length__sum")), 0)
+        )
+        .filter(Q(next=None) | Q(next__gt=F("before") + (F("length") + 1) / 2))
+    )
+    half_drawn = ListDrawing.objects.filter(launched_by=None, status=DrawingStatus.FAILED)
+    keys = {*short.values_list("study", flat=True), *half_drawn.values_list("study", flat=True)}
+    return list(Study.objects.filter(pk__in=keys, status=StudyStatus.RECRUITING))
 
 
 def _next_length(study: Study, definition: StudyDefinition, stratum: str) -> int:

@@ -1,23 +1,30 @@
 """Hides the order of arrival. Keys are random, but databases write rows where and when they come.
 
 On PostgreSQL a row lies where it was written, and holds the number of the transaction that wrote it. So rows are deleted and inserted again
-in the order of their random keys, all in one transaction: the people of a batch, each hour those who wait or are on their way, and each
-night all of a study to which somebody came. On SQLite rows get random row numbers.
+in the order of their random keys: the people of a batch in one transaction, each hour those who wait or are on their way, and each night
+all of a study to which somebody came, a few at once. On SQLite rows get random row numbers.
 
-Rows that somebody else holds are left for the next time, and nobody waits for the nightly rewrite but people who withdraw.
+Parts follow the random keys, so a part tells no more than a key does. After a night, place and age of each row follow from its key alone;
+in the middle of one, or after a kill, they do for the parts that are done, and all other rows are as they were before.
+
+Rows that somebody else holds are left for the next time. Everybody else waits for a few people's rows at most.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import TypeVar
-from uuid import UUID
+from uuid import UUID, uuid4
 
+from django.core.cache import cache
 from django.db import OperationalError, connection, models, transaction
 from django.db.models import Q, QuerySet
+from django.db.models.functions import Lag, Lead
 from django.utils import timezone
 
 from surveys.models import (
     CategoryResponse,
+    CounterKind,
     CreditBook,
     DirectAnswer,
     EntryBook,
@@ -26,6 +33,7 @@ from surveys.models import (
     PanelMember,
     Participant,
     Response,
+    ShardedCounter,
     WayNumbers,
 )
 
@@ -34,14 +42,36 @@ PATIENCE = "2s"
 ON_THEIR_WAY = timedelta(days=1)
 """How many days ago people consented at most who may still be on their way."""
 AT_ONCE = 5000
-HELD_AT_ONCE = 250
-"""How many people each hour's rewrite holds at once: so few that nobody's page waits for it longer than a blink."""
+HELD_AT_ONCE = 50
+"""How many people a rewrite holds at once: so few that nobody's page waits for it longer than a blink."""
+LEFT = "people_who_left_and_are_overwritten"
 ANSWERS: tuple[type[models.Model], ...] = (Response, CategoryResponse, DirectAnswer)
+IDENTITIES: tuple[type[models.Model], ...] = (EntryCode, PanelMember)
+BY_NIGHT: tuple[type[models.Model], ...] = (Participant, *IDENTITIES)
+"""Tables of which a night looks for studies that changed; answers are laid with their people."""
 WITH_PEOPLE: Mapping[type[models.Model], str] = {Participant: "id"} | dict.fromkeys(ANSWERS, "participant_id")
-TABLES: tuple[type[models.Model], ...] = (Participant, *ANSWERS, EntryCode, PanelMember)
+TABLES: tuple[type[models.Model], ...] = (Participant, *ANSWERS, *IDENTITIES)
 Kept = TypeVar("Kept", bound=models.Model)
 CLEANED: tuple[type[models.Model], ...] = (*TABLES, EntryBook, CreditBook, WayNumbers, KeptCounts)
 """Tables whose old versions of rows are overwritten, which PostgreSQL lets their owner do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """How far a night's rewrite is: in which study's rows of which table, after which key, and how many of all are done."""
+
+    table: str
+    study: int
+    after: str
+    done: int
+    of: int
+
+
+def drawn(rows: "QuerySet[Kept]", most: int) -> list[UUID]:
+    """Some of these rows by chance, for a few steps down the index: keys are random, and so are those that follow a random key."""
+    start, keys = uuid4(), rows.order_by("pk").values_list("pk", flat=True)
+    found = list(keys.filter(pk__gte=start)[:most])
+    return found + (list(keys.filter(pk__lt=start)[: most - len(found)]) if len(found) < most else [])
 
 
 def lay_anew(people: Sequence[UUID]) -> None:
@@ -66,19 +96,44 @@ def forget_recent_order() -> list[str]:
     return busy
 
 
-def forget_order_of_days() -> list[str]:
-    """Give all rows of each study that changed one age, except for people on their way; return what was too busy."""
+def forget_order_of_days(note: Callable[[Place], None] = lambda place: None, *, begun: Place | None = None) -> list[str]:
+    """Lay all rows of each study that changed in the order of their keys, except people on their way; return what was too busy.
+
+    It notes its place after each part. A night that was `begun` and cut short goes on there: people who came meanwhile are in disorder, and
+    have their turn after it.
+    """
     busy: list[str] = []
     if connection.vendor == "postgresql":  # SQLite keeps no age of a row
-        settled = Participant.objects.filter(_settled())
-        for study in _of_several_ages(settled):
-            busy += _unless_busy("participants", lambda: lay_anew(_held(settled.filter(study=study))))  # noqa: B023
-        identities: tuple[type[models.Model], ...] = (EntryCode, PanelMember)
-        for model in identities:
-            for study in _of_several_ages(model._default_manager.all()):
-                busy += _unless_busy(model._meta.db_table, lambda: _lay_all_anew(model, study))  # noqa: B023
+        for model in BY_NIGHT:
+            rows = model._default_manager.filter(_settled()) if model is Participant else model._default_manager.all()
+            if begun is not None and begun.table == model._meta.db_table:
+                busy += _lay_study_anew(rows.filter(study=begun.study), begun.study, note, begun=begun)
+            for study in _in_disorder(rows):
+                busy += _lay_study_anew(rows.filter(study=study), study, note)
     forget_what_was_overwritten()
     return busy
+
+
+def _lay_study_anew(rows: "QuerySet[Kept]", study: int, note: Callable[[Place], None], *, begun: Place | None = None) -> list[str]:
+    """Write the rows of one study again, a few of them in each transaction, in the order of their keys."""
+    table = rows.model._meta.db_table
+    left = rows if begun is None else rows.filter(pk__gt=begun.after)
+    keys = list(left.order_by("pk").values_list("pk", flat=True))
+    done = 0 if begun is None else begun.done
+    of, busy = done + len(keys), False
+    for part in parts(keys, HELD_AT_ONCE):
+        busy |= bool(_unless_busy(table, lambda: _lay_part_anew(rows, part)))  # noqa: B023
+        done += len(part)
+        note(Place(table=table, study=study, after=str(part[-1]), done=done, of=of))
+    return [table] if busy else []
+
+
+def _lay_part_anew(rows: "QuerySet[Kept]", part: Sequence[UUID]) -> None:
+    keys = _held(rows.filter(pk__in=part))
+    if rows.model is Participant:
+        lay_anew(keys)
+    else:
+        _write_again(rows.model, "id", keys)
 
 
 def forget_what_was_overwritten() -> None:
@@ -93,6 +148,21 @@ def forget_what_was_overwritten() -> None:
             cursor.execute(f"VACUUM (SKIP_LOCKED) {tables}")
 
 
+def forget_who_left() -> None:
+    """Overwrite the rows of somebody who was deleted. On PostgreSQL a worker does it within a minute, so that nobody waits for `VACUUM`."""
+    if connection.vendor == "sqlite":
+        forget_what_was_overwritten()
+
+
+def overwrite_those_who_left() -> None:
+    """Overwrite the rows of people who were deleted since the last time. The cache may forget that it was done: then it is done again."""
+    kinds = (CounterKind.WITHDREW, CounterKind.EXCLUDED)
+    left = ShardedCounter.objects.filter(kind__in=kinds).aggregate(models.Sum("count", default=0))["count__sum"]
+    if cache.get(LEFT) != left:
+        forget_what_was_overwritten()
+        cache.set(LEFT, left, timeout=None)
+
+
 def _settled() -> Q:
     """People who have finished, or who consented so long ago that they hardly go on."""
     return Q(finished_on__isnull=False) | Q(consented_on=None) | Q(consented_on__lt=timezone.localdate() - ON_THEIR_WAY)
@@ -103,27 +173,27 @@ def _held(rows: "QuerySet[Kept]") -> list[UUID]:
     return list(rows.select_for_update(skip_locked=True, of=("self",)).order_by("pk").values_list("pk", flat=True))
 
 
-def _lay_all_anew(model: type[models.Model], study: int) -> None:
-    for keys in parts(_held(model._default_manager.filter(study=study))):
-        _write_again(model, "id", keys)
-
-
 def parts(keys: Sequence[UUID], at_once: int = AT_ONCE) -> Iterator[Sequence[UUID]]:
-    """These keys, so many at a time as one statement takes."""
-    return (keys[start : start + at_once] for start in range(0, len(keys), at_once))
+    """These keys, so many at a time as one statement takes; in parts of one size, so that no row is ever written alone."""
+    several = -(-len(keys) // at_once)
+    return (keys[number * len(keys) // several : (number + 1) * len(keys) // several] for number in range(several))
 
 
-def _of_several_ages(rows: "QuerySet[Kept]") -> list[int]:
-    """The studies whose rows were not all written by the same transaction."""
-    columns = {"first": models.Min(_Age()), "last": models.Max(_Age())}
-    return list(rows.values("study").annotate(**columns).exclude(first=models.F("last")).values_list("study", flat=True))
+def _in_disorder(rows: "QuerySet[Kept]") -> list[int]:
+    """The studies whose rows were not written in the order of their keys, or of which the last one was written alone."""
+    aged = rows.annotate(age=_Age()).annotate(
+        before=models.Window(Lag("age"), partition_by="study", order_by="pk"),
+        following=models.Window(Lead("age"), partition_by="study", order_by="pk"),
+    )
+    alone = Q(following=None, age__lt=models.F("before"))
+    return sorted(set(aged.filter(Q(age__gt=models.F("before")) | alone).values_list("study", flat=True)))
 
 
 class _Age(models.Func):
-    """The number of the transaction that wrote the row."""
+    """How many transactions ago the row was written."""
 
-    template = "xmin::text"
-    output_field = models.TextField()
+    template = "age(xmin)"
+    output_field = models.IntegerField()
 
 
 def _write_again(model: type[models.Model], column: str, keys: Sequence[UUID]) -> None:

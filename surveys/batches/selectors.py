@@ -9,10 +9,10 @@ from django.db import connection
 from django.db.models import Count, Q, QuerySet
 
 from surveys.batches import rules
-from surveys.batches.tally import Tally, not_counted, read, tally_of, waiting_or_on_their_way
+from surveys.batches.tally import Tally, not_counted, tallies_kept, tally_of, waiting_or_on_their_way
 from surveys.counts import Alike, ConsentCount, Counts, counts_of, exact_consent_counts, taken_lines, withdrawals
 from surveys.definition import DIRECT
-from surveys.models import ENDED, RUNNING, BotRun, BotRunStatus, KeptCounts, Participant, ShownNumbers, Step, Study
+from surveys.models import ENDED, RUNNING, BotRun, BotRunStatus, Participant, ShownNumbers, Step, Study
 from surveys.protocols import frozen_protocol, protocol_in_force
 from surveys.questions.sections import SECTION
 
@@ -42,7 +42,9 @@ class BatchProgress:
     people: int
     """How many people the batch needs, from the one before it on."""
     withheld: bool
-    """Somebody who was in the shown numbers withdrew: there are none until the next batch."""
+    """Somebody who was in the shown numbers withdrew, or everybody is being counted after the end: there are none until then."""
+    being_counted: int
+    """After the end, how many people have still to be counted before there are numbers; whole tens."""
     held_back: bool
     """Somebody withdrew after the end: some people are left out to hide who it was."""
     too_few: bool
@@ -63,16 +65,17 @@ def counted_people(study: Study) -> Tally:
 
 
 def shown_counts(study: Study, counted: Tally | None = None) -> Counts | None:
-    """The counts as everybody sees them; None between the withdrawal of a counted person and the next batch.
+    """The counts as everybody sees them; None between the withdrawal of a counted person and the next batch, and while all are counted
+    after the end.
 
     While the study runs, finished people are those of whole batches; all others are as `show_who_is_on_the_way` last left them, or as many
     as have finished where that was long ago. `counted` saves the query of `counted_people` for callers that already made it.
     """
-    if study.status in RUNNING and study.numbers_withheld:
+    if study.numbers_withheld:
         return None
     counted = counted_people(study) if counted is None else counted
     # Looked at again: a withdrawal that was committed meanwhile is in the counts, and set this mark with them.
-    if study.status in RUNNING and Study.objects.filter(pk=study.pk, numbers_withheld=True).exists():
+    if Study.objects.filter(pk=study.pk, numbers_withheld=True).exists():
         return None
     numbers = _numbers(study)
     if study.status in ENDED:
@@ -123,7 +126,7 @@ def people_in_tens() -> dict[str, dict[str, int]]:
 
 def _tallies(studies: QuerySet[Study]) -> Iterator[tuple[str, Tally]]:
     """The counted people of each study, in one query for all whose counts are kept."""
-    kept = {row.study_id: read(row) for row in KeptCounts.objects.filter(study__in=studies, changes__gt=0)}
+    kept = dict(tallies_kept(studies))
     for key, slug in studies.values_list("pk", "slug"):
         yield slug, kept.get(key) or tally_of(key)
 
@@ -151,6 +154,12 @@ def consent_counts(study: Study) -> list[ConsentCount]:
 def everybody(study: Study) -> Counter[Alike]:
     """All who are present: those in the shown numbers, as they are kept, and all others one by one."""
     return counted_people(study).people + waiting_or_on_their_way(study.pk)
+
+
+def agreed_versions(study: Study) -> set[int]:
+    """The keys of the protocols to which somebody who is present has agreed."""
+    versions = {one.version for one, people in everybody(study).items() if people}
+    return set(study.protocols.filter(version__in=versions).values_list("pk", flat=True))
 
 
 def ways_shown(study: Study) -> dict[str, dict[str, int]]:
@@ -227,12 +236,14 @@ def batch_progress(study: Study) -> BatchProgress:
     runs = study.status in RUNNING and not nobody_comes_any_more(study)
     waiting, left_over = _waiting(study.pk)
     needed = _completes(study, left_over=left_over) if runs else left_over
+    left = sum(people.count() for people in not_counted(study.pk)) if ended else 0
     return BatchProgress(
         until_next=max(needed - waiting, 0) if runs else None,
         people=needed - left_over,
-        withheld=study.status in RUNNING and study.numbers_withheld,
-        held_back=ended and any(people.exists() for people in not_counted(study.pk)),
-        too_few=ended and counted_people(study).answered < rules.LEAST,
+        withheld=study.numbers_withheld,
+        being_counted=rules.in_tens(left) if study.numbers_withheld else 0,
+        held_back=left > 0 and not study.numbers_withheld,
+        too_few=ended and not study.numbers_withheld and counted_people(study).answered < rules.LEAST,
     )
 
 

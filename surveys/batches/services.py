@@ -3,16 +3,16 @@
 import logging
 import secrets
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import F, QuerySet
+from django.db.models import Count, F, QuerySet, Sum
 
 from jobs.tasks import send_now
 from surveys.batches import rules
-from surveys.batches.order_of_arrival import forget_what_was_overwritten, lay_anew, parts
+from surveys.batches.order_of_arrival import HELD_AT_ONCE, drawn, forget_what_was_overwritten, lay_anew, parts
 from surveys.batches.selectors import (
     AT_THE_END,
     GROUP,
@@ -36,18 +36,36 @@ from surveys.batches.tally import (
     not_counted,
     read,
     taken_until,
+    tallies_kept,
     tally_of,
     written_lines,
 )
-from surveys.counts import comers, counts_of, exact_consent_counts, taken_lines
+from surveys.counts import comers, counts_of, exact_consent_counts
 from surveys.events import everyone_counted, numbers_renewed
 from surveys.lifecycle.steps import locked
-from surveys.models import RUNNING, KeptCounts, Participant, ShownNumbers, Study, WayNumbers
+from surveys.models import (
+    ENDED,
+    RUNNING,
+    AttritionCount,
+    CounterKind,
+    KeptCounts,
+    Participant,
+    ShardedCounter,
+    ShownNumbers,
+    Study,
+    WayNumbers,
+)
 
 ORDER_OF_DAYS = "order_of_days"
 """The kind of work that gives all rows of a study one age."""
 ATTEMPTS = 3
 """How often the counts of a study are compared before its batches are found to come too fast."""
+EVERYONE_COUNTED = "everyone_counted"
+"""The kind of work that counts the people of closed studies."""
+FEW = 200
+"""With more people left, a study that is closed leaves it to a worker to count them, part by part."""
+WAIT_UNTIL_THE_END = 4 * rules.LEAST
+"""How many people of each group enter the numbers of a closed study together, at the end."""
 MANY_ON_THEIR_WAY = 5000
 """With more people who have not finished, a batch leaves it to the next minute to count them: people wait for its numbers."""
 entropy = secrets.SystemRandom()
@@ -58,9 +76,9 @@ logger = logging.getLogger(__name__)
 def count_next_batch(study: Study) -> bool:
     """Let a complete batch of a running study into the shown numbers. False: it is not complete yet.
 
-    People who are just withdrawing are left out: they hold their rows and wait for the study, which this holds.
+    People who are just withdrawing are left out: they hold their rows and wait for the study, which this holds. Newcomers do not wait.
     """
-    study = locked(study)
+    study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     if not batch_is_complete(study):
         return False
     if nobody_comes_any_more(study):
@@ -75,8 +93,7 @@ def count_next_batch(study: Study) -> bool:
     for group, people in tally_of(study.pk).groups().items():
         if too_many := people % rules.LEAST:
             alike = finished_people(study.pk, counted=True).filter(**_of(group))
-            free = alike.select_for_update(skip_locked=True, of=("self",))
-            again += list(free.order_by("?").values_list("pk", flat=True)[:too_many])
+            again += drawn(alike.select_for_update(skip_locked=True, of=("self",)), too_many)
     _count(study.pk, batch)
     _count(study.pk, again, shown=False)
     lay_anew(batch + again)
@@ -96,23 +113,64 @@ def let_steps_end(study: Study) -> None:
     list(Participant.objects.filter(study=study, counted=False).select_for_update(of=("self",)).order_by("pk").values_list("pk", flat=True))
 
 
+def few_are_left(study: Study) -> bool:
+    """Whether so few people are not in the shown numbers yet that all can be let in together."""
+    left = (people.values("pk")[: FEW + 1].count() for people in not_counted(study.pk))
+    return sum(left) <= FEW
+
+
+def count_everyone_in_parts(study: Study) -> None:
+    """Let everybody into the numbers of a closed study, a few at once, while none are shown; a call after a kill goes on.
+
+    Parts follow the random keys. Of each group so many wait until the end that the numbers which follow differ from those shown before by
+    `LEAST` people or more, whoever withdraws meanwhile. No step goes on any more: the study was closed before this began.
+    """
+    _waiting, unfinished = not_counted(study.pk)
+    _let_in(study, unfinished, sorted(unfinished.values_list("pk", flat=True)))
+    waiting = waiting_people(study.pk)
+    for group in by_group(waiting):
+        alike = waiting.filter(**_of(group))
+        _let_in(study, alike, sorted(alike.values_list("pk", flat=True))[WAIT_UNTIL_THE_END:])
+    count_everyone(study)
+
+
+def _let_in(study: Study, people: QuerySet[Participant], keys: Sequence[UUID]) -> None:
+    for part in parts(keys, HELD_AT_ONCE):
+        with transaction.atomic():
+            held = list(people.filter(pk__in=part).select_for_update(of=("self",)).values_list("pk", flat=True))
+            Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+            _count(study.pk, held)
+            lay_anew(held)
+
+
 @transaction.atomic
 def count_everyone(study: Study) -> None:
     """Let everybody into the shown numbers, because the study, or the run of its bots, has ended and nobody comes any more.
 
-    A shown group in which fewer than `LEAST` wait, since others who waited withdrew, stays as it is: its last few would show.
+    A shown group in which fewer than `LEAST` wait, since others who waited withdrew, stays as it is: its last few would show. If somebody
+    who was shown withdrew, too, `LEAST` of it are held back beside them.
     """
+    let_steps_end(study)
     study = locked(study)
     if nobody_comes_any_more(study):
-        shown = tally_of(study.pk).groups()
-        few = [group for group, people in by_group(waiting_people(study.pk)).items() if people < rules.LEAST and shown.get(group)]
+        waiting = by_group(waiting_people(study.pk))
+        few = [group for group, people in tally_of(study.pk).groups().items() if people and waiting.get(group, 0) < rules.LEAST]
         held_back = [key for group in few for key in waiting_people(study.pk).filter(**_of(group)).values_list("pk", flat=True)]
         others = Participant.objects.filter(study=study, counted=False)
         _count(study.pk, list(others.exclude(pk__in=held_back).values_list("pk", flat=True)))
+        for group in few if study.numbers_withheld else ():
+            alike = finished_people(study.pk, counted=True).filter(**_of(group)).exclude(pk__in=held_back)
+            _count(study.pk, drawn(alike.select_for_update(skip_locked=True, of=("self",)), rules.LEAST), shown=False)
         Study.objects.filter(pk=study.pk).update(numbers_withheld=False)
         keep_shown_numbers(study, left_over=0, shown_as=int)
         everyone_counted.send(sender=Study, study_id=study.pk)
         transaction.on_commit(lambda: send_now(ORDER_OF_DAYS))
+
+
+def count_people_of_closed_studies() -> None:
+    """Count everybody of studies that were closed with many people left."""
+    for study in Study.objects.filter(status__in=ENDED, numbers_withheld=True):
+        count_everyone_in_parts(study)
 
 
 def hide_withdrawal(study: Study, *, withdrawn: Participant) -> None:
@@ -122,16 +180,17 @@ def hide_withdrawal(study: Study, *, withdrawn: Participant) -> None:
     it with the study locked. (While a study runs, the next batch does so.)
     """
     rows = group_of(withdrawn).select_for_update(skip_locked=True, of=("self",))
-    alike = list(rows.values_list("pk", "counted"))
-    shown, held = [key for key, is_counted in alike if is_counted], [key for key, is_counted in alike if not is_counted]
+    not_counted = rows.filter(counted=False, finished_on__isnull=withdrawn.finished_on is None)  # there is an index of these
+    held = list(not_counted.values_list("pk", flat=True))
     wanted = rules.held_back_after(len(held))
+    shown = drawn(rows.filter(counted=True), wanted + rules.LEAST)
     if len(shown) + len(held) < wanted + rules.LEAST:
         _count(study.pk, shown, shown=False)
         _show_others(study)
         return
-    drawn = entropy.sample(shown, min(wanted, len(shown)))
+    again = entropy.sample(shown, min(wanted, len(shown)))
     _count(study.pk, held)
-    _count(study.pk, drawn, shown=False)
+    _count(study.pk, again, shown=False)
     _show_others(study)
 
 
@@ -152,10 +211,28 @@ def show_who_is_on_the_way(study: Study) -> bool:
     return True
 
 
+def renew_who_is_on_the_way() -> list[Study]:
+    """Renew these numbers of all running studies to which enough people have come, found by a few statements however many studies run."""
+    running = Study.objects.filter(status__in=RUNNING)
+    came = Counter({study.pk: 0 for study in running.only("pk")})
+    for study_id, tally in tallies_kept(running):
+        came[study_id] += tally.people.total()
+    decided = ShardedCounter.objects.filter(study__in=running, kind__in=(CounterKind.DECLINED, CounterKind.WITHDREW, CounterKind.EXCLUDED))
+    for rows, number in (
+        (Participant.objects.filter(study__in=running, counted=False), Count("pk")),
+        (decided, Sum("count")),
+        (AttritionCount.objects.filter(study__in=running), Sum("count")),
+    ):
+        came.update(dict(rows.values_list("study").annotate(number).order_by()))
+    before = dict(ShownNumbers.objects.filter(study__in=running).values_list("study", "comers"))
+    enough = [key for key, people in came.items() if people >= before.get(key, 0) + rules.LEAST]
+    return [study for study in Study.objects.filter(pk__in=enough) if show_who_is_on_the_way(study)]
+
+
 def keep_shown_numbers(study: Study, *, shown_as: Callable[[int], int] = rules.in_steps, **values: int) -> None:
     """Keep the numbers to be shown from now on."""
     present, at_the_end = everybody(study), shown_as is int
-    exact = counts_of(study, present, present=present.total(), assigned=taken_lines(study) if at_the_end else _taken_so_far(study))
+    exact = counts_of(study, present, present=present.total(), assigned=_taken_so_far(study, at_the_end=at_the_end))
     numbers: dict[str, object] = {name: shown_as(getattr(exact, name)) for name in TOTALS}
     if at_the_end:
         numbers[AT_THE_END] = True
@@ -192,19 +269,23 @@ def _of(group: Iterable[object]) -> dict[str, object]:
 
 def _count(study_id: int, keys: Collection[UUID], *, shown: bool = True) -> None:
     for part in parts(list(keys)):
-        with people_change(study_id, part):
-            Participant.objects.filter(pk__in=part).update(counted=shown)
+        before = Tally.of_nobody() if shown else counted(pk__in=part)
+        Participant.objects.filter(pk__in=part).update(counted=shown)
+        _keep_change(study_id, before=before, after=counted(pk__in=part) if shown else Tally.of_nobody())
 
 
 @contextmanager
 def people_change(study_id: int, keys: Collection[object]) -> Iterator[None]:
-    """Keep the counts in step while the block lets these people into the shown numbers or out of them, changes or deletes them.
+    """Keep the counts in step while the block changes these people or deletes them.
 
     Call it in a transaction that holds the people and the study. Only what it changes is counted, however many others there are.
     """
     before = counted(pk__in=list(keys))
     yield
-    after = counted(pk__in=list(keys))
+    _keep_change(study_id, before=before, after=counted(pk__in=list(keys)))
+
+
+def _keep_change(study_id: int, *, before: Tally, after: Tally) -> None:
     if before != after:
         kept = kept_tally(study_id)
         _keep(study_id, (kept and kept.changed(before=before, after=after)) or counted(study=study_id))
@@ -259,10 +340,10 @@ def _present(study: Study) -> int:
     return tally_of(study.pk).people.total() + sum(people.count() for people in not_counted(study.pk))
 
 
-def _taken_so_far(study: Study) -> Counter[tuple[str, str]]:
-    """The taken lines, of which only those are counted that are new."""
+def _taken_so_far(study: Study, *, at_the_end: bool) -> Counter[tuple[str, str]]:
+    """The taken lines, of which only those are counted that are new. Before the end, those after a free one are left for the next time."""
     before = kept_lines(study.pk)
-    lines = counted_lines(study.pk, before)
+    lines = counted_lines(study.pk, before, to_the_end=at_the_end)
     if lines != before:
         KeptCounts.objects.filter(study=study).update(lines=written_lines(lines))  # no row before the first batch: few lines to count
     return lines_by_group(lines)

@@ -5,7 +5,7 @@ Kept counts are one small row for each study, however many people it has. Every 
 """
 
 from collections import Counter
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from datetime import date
 from typing import NamedTuple, TypeVar
@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeVar
 from django.db.models import Count, Max, QuerySet
 
 from surveys.counts import Alike, alike_among
-from surveys.models import AllocationList, AllocationSlot, CategoryResponse, KeptCounts, Participant, Response, SlotStatus, Step
+from surveys.models import AllocationList, AllocationSlot, CategoryResponse, KeptCounts, Participant, Response, SlotStatus, Step, Study
 
 Cell = TypeVar("Cell", bound=Hashable)
 
@@ -37,6 +37,10 @@ class Tally:
     agreed_on: Counter[date]
     answered_on: Counter[date]
     answers: Counter[Reported]
+
+    @classmethod
+    def of_nobody(cls) -> "Tally":
+        return cls(people=Counter(), agreed_on=Counter(), answered_on=Counter(), answers=Counter())
 
     @property
     def parts(self) -> dict[str, dict[str, int]]:
@@ -88,6 +92,12 @@ def kept_tally(study_id: int) -> Tally | None:
     """The counts as they were kept; None where nobody has counted yet, as after an upgrade."""
     row = KeptCounts.objects.filter(study=study_id, changes__gt=0).first()
     return None if row is None else read(row)
+
+
+def tallies_kept(studies: QuerySet[Study]) -> Iterator[tuple[int, Tally]]:
+    """The counts of each of these studies of which any were kept, in one statement."""
+    for row in KeptCounts.objects.filter(study__in=studies, changes__gt=0):
+        yield row.study_id, read(row)
 
 
 def read(row: KeptCounts) -> Tally:
@@ -162,11 +172,11 @@ def kept_lines(study_id: int) -> Lines:
     return {stratum: (last, Counter({(subsample, arm): n for subsample, arm, n in rows})) for stratum, (last, rows) in kept.items()}
 
 
-def counted_lines(study_id: int, before: Lines) -> Lines:
+def counted_lines(study_id: int, before: Lines, *, to_the_end: bool = False) -> Lines:
     """The lines taken by now, where those of `before` need not be counted again.
 
     Each stratum gives its lines in their order: until the first free one they are taken, or were passed over for good. A line after a free
-    one belongs to somebody whose neighbour is not done yet; it is counted the next time.
+    one belongs to somebody whose neighbour is not done yet; it is counted the next time, or, where nobody comes any more, `to_the_end`.
     """
     found: Lines = {}
     for stratum in AllocationList.objects.filter(study=study_id).values_list("stratum", flat=True).distinct().order_by("stratum"):
@@ -174,7 +184,7 @@ def counted_lines(study_id: int, before: Lines) -> Lines:
         first_free = lines.filter(status=SlotStatus.FREE).order_by("position").values_list("position", flat=True).first()
         last, taken = before.get(stratum, (0, Counter[tuple[str, str]]()))
         new = lines.filter(status=SlotStatus.TAKEN, position__gt=last)
-        new = new if first_free is None else new.filter(position__lt=first_free)
+        new = new if first_free is None or to_the_end else new.filter(position__lt=first_free)
         rows = list(new.values_list("subsample", "arm").annotate(Count("pk"), Max("position")).order_by())
         found[stratum] = (
             max((position for *_group, position in rows), default=last),

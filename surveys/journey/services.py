@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from surveys.allocation.services import has_room, take_slot
-from surveys.batches.order_of_arrival import forget_what_was_overwritten
+from surveys.batches.order_of_arrival import forget_who_left
 from surveys.batches.services import hide_withdrawal, people_change
 from surveys.definition import DIRECT
 from surveys.errors import (
@@ -28,7 +28,7 @@ from surveys.errors import (
 from surveys.events import answers_changed, counted_people_changed, somebody_finished
 from surveys.journey import steps
 from surveys.journey.participant_store import count, hold_participant, insert, move, read_participant, read_study, update
-from surveys.journey.withdrawals import Receipt, Replayed, remember_withdrawal, remembered_withdrawals
+from surveys.journey.withdrawals import Receipt, Replayed, remember_withdrawal, remembered_withdrawals, require_findable
 from surveys.models import (
     ENDED,
     RUNNING,
@@ -228,7 +228,7 @@ def _before_assignment(participant: Participant, step: str, *, token: str) -> It
                     count(participant.study, CounterKind.EXCLUDED, version=protocol.version)
                 recruitment.count_end(participant.study_id, protocol.definition.entry, token=token, end=Ended.SCREENED_OUT)
         if excluded:
-            forget_what_was_overwritten()
+            forget_who_left()
         raise
 
 
@@ -343,7 +343,7 @@ def withdraw(study: Study, *, code: str) -> Receipt | None:
         if receipt is not None:
             remember_withdrawal(withdrawal_hash=withdrawal_hash, panel_number=panel_number)
     if receipt is not None:
-        forget_what_was_overwritten()
+        forget_who_left()
     return receipt
 
 
@@ -364,13 +364,11 @@ def replay_withdrawals(folder: Path) -> Replayed:
 
 def _withdraw(study: Study, *, withdrawal_hash: str, panel_number: str) -> Receipt | None:
     """`panel_number` is the hash that finds the number of a panel member."""
+    require_findable(study)  # now, so that nobody waits for the deletion of operational data
     # First the participant, then the study: every step locks them in this order.
     participant = hold_participant(study.pk, withdrawal_hash=withdrawal_hash)
     study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
-    if study.data_published:
-        raise JourneyError(_("The data of this study are published."), situation="published")
-    if study.forgotten_on is not None:
-        raise JourneyError(_("Nobody's answers can be found any more."), situation="forgotten")
+    require_findable(study)
     if participant is None:
         return None
     today = timezone.localdate()
@@ -393,8 +391,8 @@ def _withdraw(study: Study, *, withdrawal_hash: str, panel_number: str) -> Recei
 
 def _forget_numbers_of(study: Study, participant: Participant) -> None:
     """Withhold all numbers that saw this person: until the next batch, or, where none comes any more, until all is computed again."""
-    if study.status in RUNNING:
+    if study.status in RUNNING or study.numbers_withheld:
         Study.objects.filter(pk=study.pk).update(numbers_withheld=True)
     else:
         hide_withdrawal(study, withdrawn=participant)
-    counted_people_changed.send(sender=Study, study_id=study.pk)
+    counted_people_changed.send(sender=Study, study_id=study.pk, withdrawn=participant)

@@ -13,6 +13,10 @@ from pathlib import Path
 
 from django.conf import settings
 from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from surveys.errors import JourneyError
+from surveys.models import Study
 
 FOLDER = ".withdrawals"
 
@@ -36,6 +40,14 @@ class Replayed:
     remembered: int
     again: int
     refused: int
+
+
+def require_findable(study: Study) -> None:
+    """Refuse where nobody's answers can be found or taken back any more."""
+    if study.data_published:
+        raise JourneyError(_("The data of this study are published."), situation="published")
+    if study.forgotten_on is not None:
+        raise JourneyError(_("Nobody's answers can be found any more."), situation="forgotten")
 
 
 def folder_of_withdrawals() -> Path:

@@ -65,7 +65,9 @@ class Study(models.Model):
         help_text="The study of which this one is a sandbox copy, for bots only.",
     )
     numbers_withheld = models.BooleanField(
-        default=False, db_default=False, help_text="Somebody who was in shown numbers withdrew; none until the next batch."
+        default=False,
+        db_default=False,
+        help_text="Somebody who was in shown numbers withdrew; none until the next batch. In a closed study: until everybody is counted.",
     )
     created_on = models.DateField(auto_now_add=True)
     launched_on = models.DateField(null=True, blank=True)

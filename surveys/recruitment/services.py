@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from accounts.models import User
 from audit.services import record
 from surveys import actions
+from surveys.batches.order_of_arrival import drawn
 from surveys.errors import EntryRefusedError, SurveyError
 from surveys.lifecycle.steps import locked
 from surveys.models import ClassRoom, EntryBook, EntryCode, JoinCode, PanelMember, Study, WayNumbers
@@ -161,9 +162,9 @@ def write_down_entries(*, more_than: int = STAY_IN_BOOK) -> None:
 def _write_down_codes(book: EntryBook) -> None:
     of_study = EntryCode.objects.filter(study_id=book.pk)
     of_study.filter(code_hash__in=book.codes).update(spent=True)
-    spent = list(of_study.filter(spent=True).values_list("code_hash", flat=True))
-    book.codes = entropy.sample(spent, min(len(spent), STAY_IN_BOOK))
-    of_study.filter(code_hash__in=book.codes).update(spent=False)
+    stay = of_study.filter(pk__in=drawn(of_study.filter(spent=True), STAY_IN_BOOK))
+    book.codes = list(stay.values_list("code_hash", flat=True))
+    stay.update(spent=False)
     _keep(book)
 
 
@@ -172,8 +173,7 @@ def _write_down_members(book: EntryBook) -> None:
     new = [PanelMember(study_id=book.pk, identifier=identifier, panel_hash=person) for person, identifier in book.members.items()]
     entropy.shuffle(new)
     PanelMember.objects.bulk_create(new, batch_size=1000)
-    there = list(of_study.values_list("pk", flat=True))
-    returned = of_study.filter(pk__in=entropy.sample(there, min(len(there), STAY_IN_BOOK)))
+    returned = of_study.filter(pk__in=drawn(of_study, STAY_IN_BOOK))
     book.members = dict(returned.values_list("panel_hash", "identifier"))
     returned.filter(panel_hash__in=book.members).delete()
     _keep(book)

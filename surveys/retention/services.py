@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import date
 from typing import TypeVar
+from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Case, CharField, F, Model, Q, QuerySet, When
@@ -21,6 +22,7 @@ from audit.selectors import entries_about
 from audit.services import record
 from surveys import actions
 from surveys.batches import rules
+from surveys.batches.order_of_arrival import lay_anew
 from surveys.batches.services import people_change
 from surveys.definition import DIRECT
 from surveys.errors import TransitionError
@@ -69,7 +71,7 @@ def forget_what_is_due(today: date | None = None) -> list[str]:
 
 def _due(today: date) -> Iterator[Study]:
     begun_or_due = Q(forgotten_on__isnull=False) | Q(closed_on__lt=today)
-    for study in Study.objects.filter(begun_or_due, status__in=ENDED).defer("definition"):
+    for study in Study.objects.filter(begun_or_due, status__in=ENDED, numbers_withheld=False).defer("definition"):
         day = day_of_forgetting(study) if study.forgotten_on is None else None
         if _is_unfinished(study) or (day is not None and day <= today):
             yield study
@@ -93,9 +95,9 @@ def forget_operational_data(study: Study, *, actor: User | None = None) -> None:
     _finish(study)
 
 
-def _in_chunks(rows: QuerySet[Row]) -> Iterator[list[object]]:
+def _in_chunks(rows: QuerySet[Row]) -> Iterator[list[UUID]]:
     """The keys of these rows, read once: to look anew for the next ones would pass by all that were done before."""
-    keys = list(rows.values_list("pk", flat=True))
+    keys = list(rows.order_by("pk").values_list("pk", flat=True))  # random ones, so that a part tells nothing of when somebody came
     return (keys[start : start + CHUNK] for start in range(0, len(keys), CHUNK))
 
 
@@ -110,6 +112,8 @@ def begin_forgetting(study: Study, *, actor: User | None = None) -> None:
             _("Operational data are deleted once a study is closed; this one is %(status)s.")
             % {"status": study.get_status_display().lower()}
         )
+    if study.numbers_withheld:
+        raise TransitionError(_("Everybody who took part is being counted. Operational data are deleted after that."))
     study.forgotten_on = timezone.localdate()
     study.save(update_fields=["forgotten_on"])
     operational_data_forgotten.send(sender=Study, study_id=study.pk)
@@ -145,7 +149,7 @@ def _identifiable(study: Study) -> Q:
 
 
 @transaction.atomic
-def _forget_some_finished(study: Study, keys: list[object]) -> None:
+def _forget_some_finished(study: Study, keys: list[UUID]) -> None:
     """Strip these rows to the data that the die protects. Hashes must be unique, so each becomes the row's own random key, which no code
     has.
     """
@@ -153,6 +157,7 @@ def _forget_some_finished(study: Study, keys: list[object]) -> None:
     list(people.select_for_update().values_list("pk", flat=True))
     with people_change(locked(study).pk, keys):
         _strip(people)
+    lay_anew(keys)
 
 
 def _strip(people: QuerySet[Participant]) -> None:
@@ -172,7 +177,7 @@ def _strip(people: QuerySet[Participant]) -> None:
 
 
 @transaction.atomic
-def _forget_some_unfinished(study: Study, keys: list[object]) -> None:
+def _forget_some_unfinished(study: Study, keys: list[UUID]) -> None:
     """People who did not finish are deleted, and counted where they stopped, so that the flow of participants stays right."""
     unfinished = Participant.objects.filter(pk__in=keys).exclude(step=Step.FINISHED)
     columns = ("pk", "protocol__version", "step", "subsample", "arm")

@@ -9,16 +9,16 @@ from django.utils.translation import gettext as _
 
 from accounts.models import User
 from audit.services import record
+from jobs.tasks import send_now
 from surveys import actions
 from surveys.access import Seat
 from surveys.allocation.selectors import is_being_launched
 from surveys.allocation.services import are_few, ask_for_lists, draw_first_lists, first_lists, open_arms, stop_drawing
-from surveys.batches.services import count_everyone, let_steps_end
+from surveys.batches.services import EVERYONE_COUNTED, count_everyone, few_are_left, let_steps_end
 from surveys.definition import StudyDefinition
 from surveys.drafting.edits import fingerprint_of
 from surveys.drafting.translations import Outdated, outdated_in, remembering, still_right
 from surveys.errors import ConcurrentEditError, DefinitionError, TransitionError
-from surveys.events import study_closed
 from surveys.lifecycle.notices import Audience, record_and_tell
 from surveys.lifecycle.steps import DAYS_TO_RENEW, amendment_waits, each_held, locked, require_no_obstacle, take_step
 from surveys.media.services import keep_words_of_server
@@ -260,7 +260,7 @@ def resume(study: Study, *, actor: User) -> Study:
 
 
 def close(study: Study, *, actor: User) -> Study:
-    """End the study for everybody and publish the allocation list."""
+    """End the study for everybody and publish the allocation list. With many people left, a worker counts them before numbers are shown."""
     return _move(study, StudyStatus.CLOSED, actor=actor, action=actions.CLOSED)
 
 
@@ -304,17 +304,19 @@ def missing_before_review(study: Study) -> list[str]:
 
 @transaction.atomic
 def _move(study: Study, status: StudyStatus, *, actor: User | None, action: str, details: Mapping[str, object] | None = None) -> Study:
-    if status == StudyStatus.CLOSED:
+    if at_once := status == StudyStatus.CLOSED and few_are_left(study):
         let_steps_end(study)
     study = locked(study)
     take_step(study, status)
     if status == StudyStatus.CLOSED:
         study.closed_on = timezone.localdate()
         study.submitted = study.submitted_on = None  # there is nothing left to approve
+        study.numbers_withheld |= not at_once
     study.save()
-    if status == StudyStatus.CLOSED:
+    if at_once:
         count_everyone(study)
-        study_closed.send(sender=Study, study_id=study.pk)
+    elif status == StudyStatus.CLOSED:
+        transaction.on_commit(lambda: send_now(EVERYONE_COUNTED))
     if actor is None:
         record_and_tell(Audience.TEAM, actor=None, action=action, study=study, details=details)
     else:

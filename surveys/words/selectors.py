@@ -27,13 +27,13 @@ def short_texts_of(seat: Seat) -> list[ShortText]:
 def words_of(seat: Seat) -> list[Words] | None:
     """The words that people wrote, by question; nothing if no question asks for words.
 
-    None while the study runs, once operational data are deleted, and once somebody withdrew after the end: the list without their words,
-    beside the list of before, would tell what they wrote.
+    None until everybody is counted after the end, once operational data are deleted, and once somebody withdrew after the end: the list
+    without their words, beside the list of before, would tell what they wrote.
     """
     study, questions = seat.study, short_texts_of(seat)
     if not questions:
         return []
-    if study.status not in ENDED or study.forgotten_on is not None or somebody_withdrew_after_the_end(study):
+    if study.status not in ENDED or study.numbers_withheld or study.forgotten_on is not None or somebody_withdrew_after_the_end(study):
         return None
     people = Participant.objects.filter(study=study, counted=True).values_list("background", flat=True)
     written = [[str(one[question.name]) for one in people if one.get(question.name)] for question in questions]

@@ -25,6 +25,7 @@ from analysis import services as analysis
 from analysis.models import Release, Run, RunStatus
 from analysis.runs import full_results, resampling
 from audit.models import Entry
+from surveys.batches import services as batches
 from surveys.batches.rules import LEAST
 from surveys.batches.services import keep_shown_numbers, show_who_is_on_the_way
 from surveys.journey import services as participation
@@ -312,6 +313,42 @@ def counted_at_once(study: Study) -> None:
 
 def renewed_at_once(study: Study) -> None:
     keep_shown_numbers(study, shown_as=int)
+
+
+def test_no_number_moves_by_a_few_people_while_a_large_study_is_counted_after_the_end(
+    study: Study, people: dict[str, User], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between any two parts, also if somebody who was shown leaves between them, and somebody who was not."""
+    for name, few in (("FEW", 0), ("HELD_AT_ONCE", 10), ("WAIT_UNTIL_THE_END", 2 * LEAST)):
+        monkeypatch.setattr(batches, name, few)
+    auditor = Auditor(study, people)
+    auditor.addresses = {"owner": auditor.addresses["owner"], "nobody": auditor.addresses["nobody"]}
+    come(study, 130, seed=1)
+    come(study, 100, seed=2)
+    shown = auditor.poll()
+    studies.close(Study.objects.get(pk=study.pk), actor=study.owner)
+    between, count = [auditor.poll()], batches._count
+
+    def count_and_look(*given: Any, **named: Any) -> None:
+        count(*given, **named)
+        if Study.objects.filter(pk=study.pk, numbers_withheld=True).exists():
+            between.append(auditor.poll())
+            if len(between) in (3, 5):
+                withdraws(study, counted=len(between) == 3)
+                between.append(auditor.poll())
+
+    monkeypatch.setattr(batches, "_count", count_and_look)
+    batches.count_people_of_closed_studies()
+    monkeypatch.setattr(batches, "_count", count)
+    assert len(between) > 5, "there were several parts"
+    study.refresh_from_db()
+    assert not study.numbers_withheld
+    computed(study)
+    ended = auditor.poll()
+    told = {f"part {number}": auditor.small_steps(one, ended, first_numbers=True) for number, one in enumerate(between)}
+    told |= {f"before part {number}": auditor.small_steps(shown, one) for number, one in enumerate(between)}
+    told["the end"] = auditor.small_steps(shown, ended, first_numbers=True)
+    assert [f"{moment}: {one}" for moment, found in told.items() for one in found] == []
 
 
 @pytest.mark.parametrize("mistake", [counted_at_once, renewed_at_once])

@@ -4,6 +4,9 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from jobs.models import Routine
+from jobs.tasks import send_now
+from surveys.batches.services import ORDER_OF_DAYS
 from surveys.journey.services import withdraw
 from surveys.models import EntryBook, EntryCode, PanelMember, Study, StudyStatus
 from surveys.questions.entry import Entry
@@ -11,10 +14,10 @@ from surveys.recruitment import services as recruitment
 from surveys.recruitment.arrivals import Arrival, Ended, way_back
 from surveys.recruitment.selectors import stored_panel_identifier
 from surveys.recruitment.services import add_entry_codes
-from surveys.tasks import forget_days
 from surveys.tokens import hash_of_panel_identifier
 from tests.factories import answer, code_on, everything_stored, heading, logged_in, recruiting_study, walk
 from tests.integration.test_entry_codes import spent_codes, with_code
+from tests.jobs import work_on
 
 pytestmark = pytest.mark.django_db
 
@@ -49,8 +52,9 @@ def test_numbers_that_a_version_of_before_stored_in_clear_are_hashed_in_the_firs
     study = recruiting_study(entry={"kind": "sona", "completion_url": "https://psy.example.org/?survey_code={identifier}"})
     PanelMember.objects.create(study=study, identifier="clear-17", panel_hash="a" * 64)
     EntryBook.objects.create(study=study, members={"b" * 64: "clear-18", "c" * 64: "d" * 64})
-    forget_days()
-    forget_days()
+    for _night in range(2):
+        send_now(ORDER_OF_DAYS)
+        work_on(Routine.objects.get(pk=ORDER_OF_DAYS))
     assert "clear-1" not in repr(everything_stored())
     assert "d" * 64 in [*EntryBook.objects.get().members.values(), *PanelMember.objects.values_list("identifier", flat=True)]
     for number in ("clear-17", "clear-18"):

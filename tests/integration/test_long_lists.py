@@ -341,6 +341,31 @@ def test_nobody_gets_a_line_of_an_arm_that_was_closed_while_lines_come() -> None
     assert {arm for _subsample, arm in take(study, 20)} == {"instructor"}
 
 
+@pytest.mark.parametrize("after_parts", [0, 1, 3])
+@pytest.mark.parametrize(("before", "then"), [(None, 30), (60, 30), (30, 60), (30, None)], ids=["set", "lowered", "raised", "lifted"])
+def test_a_quota_that_changes_between_two_parts_of_a_list_holds(before: int | None, then: int | None, after_parts: int) -> None:
+    """Whatever parts are stored by then, and although people take lines between any two parts."""
+    study = opened(arms=[arm | {"quota": before if arm["name"] == "slides" else None} for arm in document()["arms"]])
+    take(study, PLANNED // 2 + 5)
+    draw_ahead()
+    drawing = claimed(ListDrawing.objects.get())
+    lines = allocation.draw_assignments(definition(), drawing.lists[0], entropy=Expanded(bytes.fromhex(drawing.seed) + bytes(4)))
+    found = parts._begun(drawing, 0, lines)
+    assert found is not None
+    for number in range(after_parts):
+        assert parts._store_part(drawing, found, lines, start=number * parts.PART, before=0)
+        take(study, 1)
+    change_arm(study, arm="slides", actor=study.owner, quota=then, closed=False)
+    take(study, 2)
+    attempt(drawing)
+    take(study, 60)
+    taken = Counter(study.allocation_slots.filter(status="taken").values_list("arm", flat=True))
+    assert taken.total() == PLANNED // 2 + 5 + after_parts + 2 + 60
+    assert (taken["slides"] == then) if then == 30 else taken["slides"] > 30
+    slides = study.allocation_slots.filter(arm="slides")
+    assert then is None or slides.exclude(status="closed").count() <= then
+
+
 def test_lists_of_strata_follow_from_one_seed_and_differ() -> None:
     study = opened(allocation={"planned_participants": 400, "strata": ["gender"]})
     lists = list(AllocationList.objects.order_by("number"))

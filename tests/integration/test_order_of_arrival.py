@@ -1,6 +1,7 @@
 """Neither the place nor the age of a row tells when its person came."""
 
 import threading
+from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
@@ -12,9 +13,12 @@ from django.db import connection, models, transaction
 from django.db.models import UUIDField
 from django.test import Client
 
+from jobs.models import Routine
+from jobs.registry import JOBS
+from jobs.tasks import attempt, send_now
 from surveys.batches import order_of_arrival
 from surveys.batches.order_of_arrival import TABLES, forget_order_of_days, forget_recent_order
-from surveys.batches.services import count_next_batch
+from surveys.batches.services import ORDER_OF_DAYS, count_next_batch
 from surveys.journey import services as participation
 from surveys.journey.participant_store import read_participant
 from surveys.models import CategoryResponse, EntryCode, Participant, Response, Step, Study
@@ -75,7 +79,7 @@ def mixed() -> Study:
     return recruiting_study(allocation={"planned_participants": PEOPLE}, questions=with_frequency())
 
 
-def test_each_hour_those_who_wait_lie_in_no_order_and_have_one_age(mixed: Study) -> None:
+def test_each_hour_those_who_wait_lie_in_no_order_and_have_ages_that_tell_none(mixed: Study) -> None:
     keys = people_one_by_one(mixed, PEOPLE)
     if connection.vendor == "postgresql":
         assert in_order_of(keys, as_they_lie(Participant, "pk")) > 0.75, "this test would prove nothing if they were not in order before"
@@ -86,7 +90,7 @@ def test_each_hour_those_who_wait_lie_in_no_order_and_have_one_age(mixed: Study)
         assert sorted(places) == sorted(keys)
         assert 0.3 < in_order_of(keys, places) < 0.7
         if connection.vendor == "postgresql":
-            assert len(set(ages(model))) == 1
+            assert follows_the_key(model, column)
     assert Response.objects.count() == 4 * PEOPLE
 
 
@@ -102,18 +106,152 @@ def test_a_batch_is_sealed_in_one_transaction_and_in_no_order(postgresql: None, 
     assert Response.objects.count() == 4 * PEOPLE
 
 
-def test_each_night_the_rows_of_a_study_get_one_age_once(postgresql: None, study: Study) -> None:
+def follows_the_key(model: type[models.Model], column: str, **wanted: Any) -> bool:
+    """Whether the age of each row tells no more than its random key: whoever has a larger key was not written before."""
+    written = dict(zip(keys_of(model, column, **wanted), ages(model, **wanted), strict=True))
+    in_order = [written[key] for key in sorted(written)]
+    return in_order == sorted(in_order) and in_order.count(in_order[-1]) > 1
+
+
+def keys_of(model: type[models.Model], column: str, **wanted: Any) -> list[Any]:
+    return list(model._default_manager.filter(**wanted).values_list(column, flat=True))
+
+
+def codes_some_of_them_spent(study: Study) -> None:
     add_entry_codes(study, codes=[f"CODE-{number:04}" for number in range(50)], actor=study.owner)
     for code in EntryCode.objects.all()[:20]:
         EntryCode.objects.filter(pk=code.pk).update(spent=True)
+
+
+def test_each_night_the_age_of_each_row_of_a_study_follows_from_its_key_alone(postgresql: None, study: Study) -> None:
+    codes_some_of_them_spent(study)
     people_one_by_one(study, PEOPLE)
     count_next_batch(study)
+    columns = {Participant: "pk", Response: "participant_id", EntryCode: "pk"}
+    for model, column in columns.items():
+        assert not follows_the_key(model, column), "this test would prove nothing if it were so before"
     assert forget_order_of_days() == []
-    for model in (Participant, Response, EntryCode):
-        assert len(set(ages(model))) == 1, model
+    for model, column in columns.items():
+        assert follows_the_key(model, column), model
+    places = as_they_lie(Participant, "pk")
+    assert places == sorted(places)
     before = {model: ages(model) for model in TABLES}
     assert forget_order_of_days() == []
     assert {model: ages(model) for model in TABLES} == before, "nobody came, so nothing is written"
+
+
+def test_a_night_holds_a_few_people_at_once(postgresql: None, study: Study) -> None:
+    people_one_by_one(study, PEOPLE)
+    forget_order_of_days()
+    written_together = Counter(ages(Participant))
+    assert len(written_together) == PEOPLE // order_of_arrival.HELD_AT_ONCE
+    assert set(written_together.values()) == {order_of_arrival.HELD_AT_ONCE}
+
+
+@pytest.mark.parametrize("newest", [0, PEOPLE - 1], ids=["first", "last"])
+def test_the_next_night_finds_the_one_person_who_came_since(postgresql: None, study: Study, newest: int) -> None:
+    """Also the one whose key is the largest, so that their age fits the order of the keys."""
+    people_one_by_one(study, PEOPLE)
+    forget_order_of_days()
+    key = Participant.objects.order_by("pk")[newest].pk
+    Participant.objects.filter(pk=key).update(credit="code")
+    assert not follows_the_key(Participant, "pk")
+    forget_order_of_days()
+    assert follows_the_key(Participant, "pk")
+
+
+def test_an_intruder_in_the_middle_of_a_night_learns_nothing_that_was_not_there_before_it(postgresql: None, study: Study) -> None:
+    """A worker is killed after two parts. Rows that are done tell no more than their keys, all others what they told before."""
+    people_one_by_one(study, PEOPLE)
+    before = dict(zip(keys_of(Participant, "pk"), ages(Participant), strict=True))
+    first = max(before.values())
+    noted: list[order_of_arrival.Place] = []
+
+    def killed(place: order_of_arrival.Place) -> None:
+        noted.append(place)
+        if len(noted) == 2:
+            raise SystemExit
+
+    with pytest.raises(SystemExit):
+        forget_order_of_days(killed)
+    now = dict(zip(keys_of(Participant, "pk"), ages(Participant), strict=True))
+    done = sorted(key for key, age in now.items() if age > first)
+    assert done == sorted(now)[: noted[-1].done], "parts follow the keys, and nothing else"
+    assert [now[key] for key in done] == sorted(now[key] for key in done)
+    assert {key: now[key] for key in now.keys() - set(done)} == {key: before[key] for key in before.keys() - set(done)}
+    assert follows_the_key(Response, "participant_id", participant__in=done)
+
+    written = {key: now[key] for key in done}
+    forget_order_of_days(begun=noted[-1])
+    assert follows_the_key(Participant, "pk")
+    after = dict(zip(keys_of(Participant, "pk"), ages(Participant), strict=True))
+    assert {key: after[key] for key in done} == written, "it goes on, and does not begin again"
+
+
+def test_somebody_who_comes_while_a_killed_night_waits_is_hidden_by_its_end(postgresql: None, study: Study) -> None:
+    people_one_by_one(study, PEOPLE)
+    noted: list[order_of_arrival.Place] = []
+    forget_order_of_days(noted.append)
+    key = Participant.objects.order_by("pk")[10].pk
+    Participant.objects.filter(pk=key).update(credit="code")
+    forget_order_of_days(begun=noted[1])
+    assert follows_the_key(Participant, "pk")
+
+
+def test_a_killed_night_goes_on_where_it_was(postgresql: None, study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a worker does it: its place is kept with the work, shown to those who look after the server, and deleted with the end."""
+    people_one_by_one(study, PEOPLE)
+    lay = order_of_arrival.lay_anew
+
+    def busy_after_the_first_part(keys: Any) -> None:
+        if Routine.objects.get(pk=ORDER_OF_DAYS).place:
+            raise SystemExit
+        lay(keys)
+
+    send_now(ORDER_OF_DAYS)
+    monkeypatch.setattr(order_of_arrival, "lay_anew", busy_after_the_first_part)
+    night = Routine.claim(ORDER_OF_DAYS)
+    assert night is not None
+    with pytest.raises(SystemExit):
+        JOBS[ORDER_OF_DAYS].do(night)
+    night.refresh_from_db()
+    assert night.progress == f"{order_of_arrival.HELD_AT_ONCE} of {PEOPLE}"
+    first = [str(key) for key in sorted(keys_of(Participant, "pk"))[: order_of_arrival.HELD_AT_ONCE]]
+    assert night.place["after"] == first[-1]
+    monkeypatch.setattr(order_of_arrival, "lay_anew", lay)
+    written = ages(Participant, pk__in=first)
+    assert night.take_over()
+    again = Routine.claim(ORDER_OF_DAYS)
+    assert again is not None
+    attempt(JOBS[ORDER_OF_DAYS], again)
+    assert follows_the_key(Participant, "pk")
+    assert ages(Participant, pk__in=first) == written
+    assert Routine.objects.get(pk=ORDER_OF_DAYS).place == {}
+
+
+def test_somebody_who_leaves_waits_for_a_part_of_the_night_alone(postgresql: None, study: Study) -> None:
+    """The night stops between two parts for as long as it takes: nobody is held then."""
+    clients = [Client() for _ in range(2)]
+    for client in clients:
+        walk(client, study)
+    people_one_by_one(study, 2 * order_of_arrival.HELD_AT_ONCE)
+    between, gone = threading.Event(), threading.Event()
+
+    def night() -> None:
+        def wait(place: order_of_arrival.Place) -> None:
+            between.set()
+            assert gone.wait(10)
+
+        forget_order_of_days(wait)
+
+    def leave() -> None:
+        assert between.wait(10)
+        for client in clients:
+            assert participation.withdraw(study, code=participation.withdrawal_code(token_of(client))) is not None
+        gone.set()
+
+    at_once(night, leave)
+    assert follows_the_key(Participant, "pk")
 
 
 def test_people_on_their_way_go_on_while_their_rows_are_written_again(postgresql: None, study: Study) -> None:

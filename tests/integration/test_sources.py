@@ -17,6 +17,7 @@ from analysis.sources.tables import FREE, MISSING, Table
 from analysis.sources.unpacked import UNPACKED
 from audit.models import Entry
 from candor.errors import DataError
+from surveys.batches.services import count_again
 from surveys.models import Participant, Response
 from surveys.protocols import protocol_in_force
 from tests.factories import definition
@@ -151,6 +152,7 @@ def test_everybody_agreed_to_the_budget() -> None:
     )
     someone = Participant.objects.filter(study=study)[0]
     Participant.objects.filter(pk=someone.pk).update(protocol=smaller)
+    count_again(study)
     assert agreed_budget(study).epsilon == 0.5
     unknowing = type(first).objects.create(
         study=study,
@@ -160,6 +162,7 @@ def test_everybody_agreed_to_the_budget() -> None:
         sha256="1" * 64,
     )
     Participant.objects.filter(pk=someone.pk).update(protocol=unknowing)
+    count_again(study)
     assert agreed_budget(study) is None
 
 
