@@ -27,6 +27,8 @@ MOST_BYTES = 64 * 1024**2
 # Characters of Unicode's private use area, which no text of a study or a template contains.
 OPEN, CLOSE = "\ue000", "\ue001"
 PLACEHOLDERS = re.compile(f"{OPEN}([a-z_]+){CLOSE}")
+NEXT_PAGE = "Next-Page"
+"""The header by which a script says that it can show the next page, and by which the server says that it has sent it."""
 
 SharedContext = Callable[[Presentation, Any], dict[str, object]]
 
@@ -69,6 +71,17 @@ def own_page(
 ) -> HttpResponse:
     """The page for one person alone, with the typed text and its errors."""
     return render(request, template, common_context(shown, step) | dict(context), status=status)
+
+
+def can_show_next_page(request: HttpRequest) -> bool:
+    """Whether the answer to this form may be the next page: to the page's own script, at the study's one address."""
+    return NEXT_PAGE in request.headers and not request.GET
+
+
+def as_next_page(response: HttpResponse) -> HttpResponse:
+    """The page where somebody belongs now, told apart from the same step's page with an objection."""
+    response[NEXT_PAGE] = "here"
+    return response
 
 
 def _bytes_of(pieces: tuple[Part | str, ...]) -> int:
