@@ -54,16 +54,22 @@ def shared_page(
     personal: Mapping[str, str],
 ) -> HttpResponse:
     """The page of this step and variant, with the personal values filled in."""
-    values = {name: conditional_escape(value) for name, value in personal.items()} | {"csrf_token": get_token(request)}
+    values = {name: conditional_escape(value) for name, value in personal.items()} | {"csrf_token": _csrf_token(request)}
     pieces = _pieces(template, protocol_id, language, step, shared, variant, tuple(values))
     secret = {name: stored(value) for name, value in values.items()}
     content = joined(secret[piece] if isinstance(piece, str) else piece for piece in pieces)
-    if "deflate" in request.headers.get("Accept-Encoding", "").lower().replace(" ", "").split(","):
+    if "deflate" in request.META.get("HTTP_ACCEPT_ENCODING", "").lower().replace(" ", "").split(","):
         response = HttpResponse(content, headers={"Content-Encoding": "deflate"})
     else:
         response = HttpResponse(zlib.decompress(content))
     patch_vary_headers(response, ["Accept-Encoding"])
     return response
+
+
+def _csrf_token(request: HttpRequest) -> str:
+    """That of the form which is answered by the next page, for the same document goes on; a new one elsewhere."""
+    kept = request.POST.get("csrfmiddlewaretoken") if can_show_next_page(request) else None
+    return kept or get_token(request)
 
 
 def own_page(
@@ -75,7 +81,7 @@ def own_page(
 
 def can_show_next_page(request: HttpRequest) -> bool:
     """Whether the answer to this form may be the next page: to the page's own script, at the study's one address."""
-    return NEXT_PAGE in request.headers and not request.GET
+    return "HTTP_NEXT_PAGE" in request.META and not request.GET
 
 
 def as_next_page(response: HttpResponse) -> HttpResponse:

@@ -7,7 +7,6 @@ from http import HTTPStatus
 
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
-from django.utils import translation
 from django.utils.translation import gettext as _
 
 from surveys.credit.selectors import gives_credit, ticket_for
@@ -333,8 +332,7 @@ def onwards(request: HttpRequest, person: Person) -> HttpResponse:
     step = person.participant.step
     if not can_show_next_page(request) or step == FINISHED or (step == VIDEO and stimulus_of(person).address):
         return visitors.to_journey(person.shown.slug)
-    with translation.override(person.shown.spoken):
-        return as_next_page(show(request, person))
+    return as_next_page(show(request, person))
 
 
 def _resume_link(person: Person) -> dict[str, str]:

@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from config.content_security import POLICY
 from surveys.journey.visitors import COOKIE
 from surveys.models import Study
-from tests.factories import ANSWERS, address_of, participant_of, recruiting_study, send, walk
+from tests.factories import ANSWERS, address_of, hidden_value, participant_of, recruiting_study, send, walk
 from tests.stimuli import arms_with
 
 pytestmark = pytest.mark.django_db
@@ -45,10 +45,23 @@ def test_the_answer_is_the_page_that_a_visit_shows(client: Client, language: str
         assert answer.status_code == 200, step
         assert is_next_page(answer), step
         assert said(answer) == said(visited), step
-        for name in ("Cache-Control", "Vary", "Content-Type", "Content-Security-Policy", "X-Frame-Options"):
+        for name in ("Cache-Control", "Content-Type", "Content-Security-Policy", "X-Frame-Options"):
             assert answer[name] == visited[name], (step, name)
         assert answer["Content-Security-Policy"] == POLICY
+        assert "Accept-Encoding" in answer["Vary"]
         assert f'<html lang="{language}"' in answer.content.decode()
+
+
+def test_the_page_that_comes_in_the_answer_can_be_sent() -> None:
+    """It has the token of the form before, which belongs to this browser's cookie."""
+    study, client = recruiting_study(), Client(enforce_csrf_checks=True)
+    page = client.get(address_of(study))
+    for step in IN_THE_ANSWER:
+        page = answered(client, study, step, csrfmiddlewaretoken=hidden_value(page, "csrfmiddlewaretoken"))
+        assert is_next_page(page), step
+    answer = answered(client, study, "questions", csrfmiddlewaretoken=hidden_value(page, "csrfmiddlewaretoken"))
+    assert answer.status_code == 303
+    assert answered(client, study, "questions", csrfmiddlewaretoken="a" * 64).status_code == 403
 
 
 def test_the_last_page_begins_with_a_document_of_its_own(client: Client) -> None:

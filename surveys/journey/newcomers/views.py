@@ -28,11 +28,11 @@ from surveys.tokens import new_token
 
 def newcomer(request: HttpRequest, study: Study) -> HttpResponse:
     """Welcome and consent: nothing is stored until somebody agrees. A browser in which somebody took part says so first."""
-    if study.protocol_id and (farewell := visitors.farewell_of(request, study)):
+    visit = visitors.visit_of(request, study)
+    if visit is None and study.protocol_id and (farewell := visitors.farewell_of(request, study)):
         return to_journey(study.slug) if request.method == "POST" else _show_farewell(request, study, farewell)
     protocol = participation.require_open(study, is_bot=visitors.is_bot(request, study))
-    visit = visitors.visit_of(request, study)
-    shown = presentation(protocol.id, language_of(request, study, None))
+    shown = presentation(protocol.id, language_of(request, study, visit))
     with translation.override(shown.spoken):
         if request.method != "POST":
             return _show_newcomer(request, study, shown, visit)
@@ -47,7 +47,9 @@ def newcomer(request: HttpRequest, study: Study) -> HttpResponse:
         if request.POST.get("choice") != "agree" or request.POST.get("version", str(shown.version)) != str(shown.version):
             return to_journey(study.slug)
         participant = participation.enrol(study, visit=replace(visit, language=shown.language))
-        response = onwards(request, person_on_the_way(request, visit.token, participant))
+        person = person_on_the_way(request, visit.token, participant)
+        with translation.override(person.shown.spoken):
+            response = onwards(request, person)
         visitors.remember_participant(response, study.slug, visit.token)
         return response
 
