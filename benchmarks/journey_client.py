@@ -1,6 +1,7 @@
 """Participants that cost next to nothing: raw sockets, three regular expressions, forms filled in beforehand.
 
-They walk the same pages in the same order as a browser, but do not load style sheets, scripts or lectures, which nginx serves.
+They walk the same pages in the same order as a browser, with its scripts or `plainly`, but do not load style sheets, scripts or lectures,
+which nginx serves.
 """
 
 import math
@@ -22,6 +23,7 @@ STEP = re.compile(rb'name="step" value="(\w+)"')
 COOKIE = re.compile(rb"^set-cookie: ([^=]+)=([^;]*)", re.IGNORECASE | re.MULTILINE)
 LENGTH = re.compile(rb"^content-length: (\d+)", re.IGNORECASE | re.MULTILINE)
 CHUNKED = re.compile(rb"^transfer-encoding: chunked", re.IGNORECASE | re.MULTILINE)
+NEXT_PAGE = re.compile(rb"^next-page:", re.IGNORECASE | re.MULTILINE)
 PACKED = re.compile(rb"^content-encoding: deflate", re.IGNORECASE | re.MULTILINE)
 LAST_PAGE = b'id="completion-code"'
 CLIENT_PROCESSES = 2
@@ -37,6 +39,8 @@ class Site:
     path: str
     forms: Mapping[str, Mapping[str, str | list[str]]]
     bot_ticket: str
+    plainly: bool = False
+    """Whether each form is answered by a redirect, as for browsers without JavaScript; the scripts take the next page out of the answer."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -89,6 +93,7 @@ class Connection:
         head = f"{method} {path or self.site.path} HTTP/1.1\r\nHost: {self.site.host}\r\nCookie: {cookies}\r\n"
         head += "Accept: text/html\r\nAccept-Language: en\r\nAccept-Encoding: deflate\r\n"
         if method == "POST":
+            head += "" if self.site.plainly else "Next-Page: wanted\r\n"
             head += f"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {len(body)}\r\n"
         self.socket.sendall(f"{head}\r\n".encode() + body)
         received = b""
@@ -143,8 +148,8 @@ class Visitor:
             if self.pause:
                 time.sleep(random.uniform(*self.pause))
             form = {name: random.choice(value) if isinstance(value, list) else value for name, value in self.site.forms[step].items()}
-            self._request("POST", step, urlencode({"csrfmiddlewaretoken": token[1].decode(), "step": step} | form).encode())
-            page = self._request("GET", following)
+            answer = self._request("POST", step, urlencode({"csrfmiddlewaretoken": token[1].decode(), "step": step} | form).encode())
+            page = answer or self._request("GET", following)
         if LAST_PAGE not in page:
             raise UnexpectedAnswerError(f"expected the last page, got {page[:200]!r}")
         self.measured.journeys += 1
@@ -159,9 +164,11 @@ class Visitor:
         start = time.perf_counter()
         status, headers, content = self.ask(method, header, body)
         self.measured.requests.setdefault(f"{method} {step}", []).append(time.perf_counter() - start)
+        if method == "POST" and status == 200 and not NEXT_PAGE.search(headers):
+            raise UnexpectedAnswerError(f"POST {step}: an objection")
         if (method, step) == ("POST", "questions"):
             self.measured.submits.append(start)
-        if status != (303 if method == "POST" else 200):
+        if status != 200 and (method, status) != ("POST", 303):
             raise UnexpectedAnswerError(f"{method} {step}: status {status}")
         self.cookies.update(COOKIE.findall(headers))
         return content

@@ -100,7 +100,7 @@ class Bench:
 
 
 @contextmanager
-def running_site(folder: Path) -> Iterator[Bench]:
+def running_site(folder: Path, *, plainly: bool = False) -> Iterator[Bench]:
     """The production set-up with the demonstration study, recruiting, and nobody in it yet."""
     with services(settings=DURABLE) as (database, broker):
         os.environ |= {"DATABASE_URL": database.address, "REDIS_URL": broker.address}
@@ -115,6 +115,7 @@ def running_site(folder: Path) -> Iterator[Bench]:
                 path="/s/lecture-videos/",
                 forms=forms_of(yaml.safe_load(STUDY_FILE.read_text(encoding="utf-8"))),
                 bot_ticket=ticket,
+                plainly=plainly,
             )
             yield Bench(running=running, visited=visited, postmaster=postmaster_of(running.environment["DATABASE_URL"]))
 
@@ -171,10 +172,11 @@ def show_pages(by_request: dict[str, float]) -> None:
 @click.option("--within", default=60.0, help="what a minute is, in seconds")
 @click.option("--demo-bots", default=300, help="how many bots the demonstration does before its memory is read; 0 leaves it out")
 @click.option("--profile", is_flag=True, help="instead, walk inside one process and show where the time goes")
+@click.option("--plainly", is_flag=True, help="walk as browsers without JavaScript, which are led to each page by a redirect")
 @click.option("--json", "as_json", is_flag=True, help="one JSON document on standard output")
-def main(seconds: float, clients: str, people: int, within: float, demo_bots: int, profile: bool, as_json: bool) -> None:
+def main(seconds: float, clients: str, people: int, within: float, demo_bots: int, profile: bool, plainly: bool, as_json: bool) -> None:
     """Measure whole journeys against the production set-up."""
-    with tempfile.TemporaryDirectory(prefix="candor-bench-") as folder, running_site(Path(folder)) as bench:
+    with tempfile.TemporaryDirectory(prefix="candor-bench-") as folder, running_site(Path(folder), plainly=plainly) as bench:
         if profile:
             from benchmarks import journey_profile
 

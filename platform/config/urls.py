@@ -16,6 +16,7 @@ handler500 = "config.error_responses.internal_error"
 
 # /healthz is answered by `config.health.HealthMiddleware`, before anything else.
 urlpatterns = [
+    path("", include("surveys.urls")),  # first, with the address of a journey as its first: most requests are for it
     path("", views.home, name="home"),
     path("admin/login/", admin_door, name="admin_door"),
     path("admin/", admin.site.urls),
@@ -25,7 +26,6 @@ urlpatterns = [
     path("favicon.ico", views.Favicon.as_view(), name="favicon"),
     path("api/v1/account/", Account.as_view(), name="api_account"),
     path("api/v1/schema/", DocumentView.as_view(), name="schema"),
-    path("", include("surveys.urls")),
     path("", include("webhooks.urls")),
     path("", include("lti.urls")),
     path("", include("analysis.urls")),

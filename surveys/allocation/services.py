@@ -300,20 +300,24 @@ def _is_short_of_lines(study: Study, definition: StudyDefinition, *, stratum: st
     return _takes_more(study, stratum=stratum if definition.in_sections else None)
 
 
+def next_free_line(study: str) -> str:
+    """The statement for the next line of a stratum that nobody else is just taking. `study` stands for the study's key."""
+    skip = " FOR UPDATE SKIP LOCKED" if connection.features.has_select_for_update_skip_locked else ""
+    return (
+        f"SELECT id FROM {AllocationSlot._meta.db_table} "  # noqa: S608
+        f"WHERE study_id = {study} AND stratum = %s AND status = 'free' ORDER BY position LIMIT 1{skip}"
+    )
+
+
 def _take_next_free(study: Study, stratum: str) -> Assignment | None:
     """One statement: pick, lock and take. On SQLite the transaction already holds the only write lock.
 
     PostgreSQL keeps locks on lines that were closed in the very moment in which it looked at them. If no line is left, the savepoint gives
     these locks back: the holder of the study's lock may be about to change those lines.
     """
-    table = connection.ops.quote_name(AllocationSlot._meta.db_table)
-    skip = "FOR UPDATE SKIP LOCKED" if connection.features.has_select_for_update_skip_locked else ""
     with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(
-            f"UPDATE {table} SET status = 'taken' WHERE id = (SELECT id FROM {table} "  # noqa: S608
-            f"WHERE study_id = %s AND stratum = %s AND status = 'free' ORDER BY position LIMIT 1 {skip}) RETURNING subsample, arm",
-            [study.pk, stratum],
-        )
+        taken = f"UPDATE {AllocationSlot._meta.db_table} SET status = 'taken' WHERE id = ({next_free_line('%s')}) RETURNING subsample, arm"  # noqa: S608
+        cursor.execute(taken, [study.pk, stratum])
         row = cursor.fetchone()
         transaction.set_rollback(row is None)
     return Assignment(subsample=row[0], arm=row[1]) if row else None
@@ -325,8 +329,11 @@ def _taken_by_arm(study: Study) -> Counter[str]:
 
 def has_room(study: Study, *, stratum: str | None = None) -> bool:
     """Whether an arm still takes participants; with a stratum, one of the arms on its lists."""
-    lines = study.allocation_slots.all() if stratum is None else study.allocation_slots.filter(stratum=stratum)
-    return lines.filter(status=SlotStatus.FREE).exists() or _takes_more(study, stratum=stratum)
+    of_stratum, values = ("", ()) if stratum is None else (" AND stratum = %s", (stratum,))
+    with connection.cursor() as cursor:  # by hand, because everybody who comes asks
+        table = AllocationSlot._meta.db_table
+        cursor.execute(f"SELECT 1 FROM {table} WHERE study_id = %s{of_stratum} AND status = 'free' LIMIT 1", [study.pk, *values])  # noqa: S608
+        return cursor.fetchone() is not None or _takes_more(study, stratum=stratum)
 
 
 def _takes_more(study: Study, *, stratum: str | None) -> bool:

@@ -218,8 +218,9 @@ def waiting_people(study_id: int) -> QuerySet[Participant]:
 
 def nobody_comes_any_more(study: Study) -> bool:
     """Whether the study, or the run of a rehearsal's bots, has ended, so that nobody has to be held back."""
-    walking = BotRun.objects.filter(study=study, status=BotRunStatus.RUNNING)
-    return study.status in ENDED or (study.rehearsal_of_id is not None and not walking.exists())
+    if study.rehearsal_of_id is None or study.status in ENDED:
+        return study.status in ENDED
+    return not BotRun.objects.filter(study=study, status=BotRunStatus.RUNNING).exists()
 
 
 def batch_is_complete(study: Study) -> bool:
@@ -262,7 +263,7 @@ def _completes(study: Study, *, left_over: int) -> int:
 
 def _waiting(study_id: int) -> tuple[int, int]:
     """How many people wait, and how many the last batch left waiting: one statement, since the end of every journey asks."""
-    people, shown = (connection.ops.quote_name(model._meta.db_table) for model in (Participant, ShownNumbers))
+    people, shown = Participant._meta.db_table, ShownNumbers._meta.db_table
     with connection.cursor() as cursor:
         cursor.execute(
             f"SELECT count(*), (SELECT left_over FROM {shown} WHERE study_id = %s) FROM {people} "  # noqa: S608

@@ -6,6 +6,7 @@ import hashlib
 from dataclasses import dataclass
 
 from django.core import signing
+from django.db import connection
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 
@@ -25,7 +26,9 @@ def credit_of(study_id: int) -> CourseCredit | None:
 
 
 def gives_credit(study_id: int) -> bool:
-    return CourseCredit.objects.filter(study_id=study_id, is_on=True).exclude(private_key="").exists()
+    with connection.cursor() as cursor:  # by hand, because everybody who finishes asks
+        cursor.execute(f"SELECT 1 FROM {CourseCredit._meta.db_table} WHERE study_id = %s AND is_on AND private_key <> ''", [study_id])  # noqa: S608
+        return cursor.fetchone() is not None
 
 
 def fingerprint(modulus: str) -> str:

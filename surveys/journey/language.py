@@ -10,20 +10,21 @@ from django.utils import translation
 
 from surveys.journey import visitors
 from surveys.journey.presentation import presentation
+from surveys.journey.services import Visit
 from surveys.languages.asked_for import COOKIE, PARAMETER, matching, preferred
 from surveys.languages.offered import LANGUAGE_NAMES
 from surveys.models import Participant, Study
 from surveys.protocols import protocol_in_force
 
 
-def language_of(request: HttpRequest, study: Study, participant: Participant | None) -> str:
+def language_of(request: HttpRequest, study: Study, somebody: Participant | Visit | None) -> str:
     """The language that the address or this browser chose; else that of this participant or visitor; else the browser's first among the
     study's; else the study's first.
     """
-    codes = _codes(participant.protocol_id if participant else protocol_in_force(study).id)
+    codes = _codes(somebody.protocol_id if isinstance(somebody, Participant) else protocol_in_force(study).id)
     if chosen := matching(request.GET.get(PARAMETER, ""), codes) or matching(request.COOKIES.get(COOKIE, ""), codes):
         return chosen
-    if known := participant or visitors.visit_of(request, study) or visitors.farewell_of(request, study):
+    if known := somebody or visitors.visit_of(request, study) or visitors.farewell_of(request, study):
         return known.language
     return asked_for(request, study)
 

@@ -27,6 +27,8 @@ MOST_BYTES = 64 * 1024**2
 # Characters of Unicode's private use area, which no text of a study or a template contains.
 OPEN, CLOSE = "\ue000", "\ue001"
 PLACEHOLDERS = re.compile(f"{OPEN}([a-z_]+){CLOSE}")
+NEXT_PAGE = "Next-Page"
+"""The header by which a script says that it can show the next page, and by which the server says that it has sent it."""
 
 SharedContext = Callable[[Presentation, Any], dict[str, object]]
 
@@ -52,11 +54,11 @@ def shared_page(
     personal: Mapping[str, str],
 ) -> HttpResponse:
     """The page of this step and variant, with the personal values filled in."""
-    values = {name: conditional_escape(value) for name, value in personal.items()} | {"csrf_token": get_token(request)}
+    values = {name: conditional_escape(value) for name, value in personal.items()} | {"csrf_token": _csrf_token(request)}
     pieces = _pieces(template, protocol_id, language, step, shared, variant, tuple(values))
     secret = {name: stored(value) for name, value in values.items()}
     content = joined(secret[piece] if isinstance(piece, str) else piece for piece in pieces)
-    if "deflate" in request.headers.get("Accept-Encoding", "").lower().replace(" ", "").split(","):
+    if "deflate" in request.META.get("HTTP_ACCEPT_ENCODING", "").lower().replace(" ", "").split(","):
         response = HttpResponse(content, headers={"Content-Encoding": "deflate"})
     else:
         response = HttpResponse(zlib.decompress(content))
@@ -64,11 +66,28 @@ def shared_page(
     return response
 
 
+def _csrf_token(request: HttpRequest) -> str:
+    """That of the form which is answered by the next page, for the same document goes on; a new one elsewhere."""
+    kept = request.POST.get("csrfmiddlewaretoken") if can_show_next_page(request) else None
+    return kept or get_token(request)
+
+
 def own_page(
     request: HttpRequest, template: str, *, shown: Presentation, step: str, context: Mapping[str, object], status: int = 200
 ) -> HttpResponse:
     """The page for one person alone, with the typed text and its errors."""
     return render(request, template, common_context(shown, step) | dict(context), status=status)
+
+
+def can_show_next_page(request: HttpRequest) -> bool:
+    """Whether the answer to this form may be the next page: to the page's own script, at the study's one address."""
+    return "HTTP_NEXT_PAGE" in request.META and not request.GET
+
+
+def as_next_page(response: HttpResponse) -> HttpResponse:
+    """The page where somebody belongs now, told apart from the same step's page with an objection."""
+    response[NEXT_PAGE] = "here"
+    return response
 
 
 def _bytes_of(pieces: tuple[Part | str, ...]) -> int:

@@ -6,12 +6,16 @@ The ORM compiles the same statement again for each request, which takes several 
 
 import secrets
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
-from typing import TypeVar
+from itertools import groupby
+from typing import Any, TypeVar
 
-from django.db import connection, models
+from django.db import connection, models, transaction
+from django.db.models.base import ModelState
 
-from surveys.models import RUNNING, CounterKind, Participant, ShardedCounter, Study
+from surveys.allocation.services import next_free_line
+from surveys.models import RUNNING, AllocationSlot, CounterKind, Participant, ShardedCounter, Study
 
 Row = TypeVar("Row", bound=models.Model)
 PARTICIPANT_FIELDS = (
@@ -28,7 +32,29 @@ PARTICIPANT_FIELDS = (
     "watched_tenths",
 )
 COUNTER_SHARDS = 8
+_STANDS = "step = %s AND page = %s AND NOT counted"
 STUDY_FIELDS = ("id", "slug", "status", "protocol_id", "approved_until", "accepts_bots", "data_published", "rehearsal_of_id")
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """One more of `kind` under a version of the study's protocol."""
+
+    study_id: int
+    kind: CounterKind
+    version: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What a step writes: fields of the participant, and with them new rows and one more of a count."""
+
+    fields: Mapping[str, object] = field(default_factory=dict)
+    rows: Sequence[models.Model] = ()
+    counts: Count | None = None
+
+
+NOTHING_ELSE = Change()
 
 
 def read_participant(token_hash: str, *, slug: str | None = None, lock: bool = False) -> Participant | None:
@@ -62,40 +88,83 @@ def read_study(slug: str, *, hold: bool = False) -> Study | None:
     return _instance(Study, STUDY_FIELDS, row) if row else None
 
 
-def update(participant: Participant, changes: Mapping[str, object]) -> None:
-    """Write these fields of a participant whom the transaction has locked."""
-    _update(participant, changes, [])
+def write(participant: Participant, change: Change) -> None:
+    """Write what a step changes, for a participant whom the transaction has locked."""
+    _done(_update_sql(tuple(change.fields), at_place=False, vendor=connection.vendor), _values_of_update(participant, change))
+    _write_along(change)
 
 
-def move(participant: Participant, changes: Mapping[str, object]) -> bool:
-    """Write these fields if the participant stands in the table where `participant` does, and their study runs. False: nothing is written.
+def move(participant: Participant, change: Change) -> bool:
+    """Write what a step changes if the participant stands in the table where `participant` does, and their study runs. False: nothing is
+    written. PostgreSQL does all of it by one statement.
 
     Closing a study marks everybody as counted, so that no step that waits for it goes on.
     """
-    return _update(participant, changes, [participant.step, participant.page])
+    names, models_of_rows = tuple(change.fields), tuple(type(row) for row in change.rows)
+    values = [*_values_of_update(participant, change), participant.step, participant.page]
+    if connection.vendor == "postgresql":
+        sql = _move_sql(names, models_of_rows, counts=change.counts is not None)
+        return _done(sql, [*values, *_values_of(change.rows), *_values_of_count(change.counts)])
+    with transaction.atomic(using=connection.alias):
+        moved = _done(_update_sql(names, at_place=True, vendor=connection.vendor), values)
+        if moved:
+            _write_along(change)
+    return moved
+
+
+def move_to_line(participant: Participant, fields: Mapping[str, object], *, stratum: str) -> tuple[str, str] | None:
+    """The same with the next free line of a list: its subsample and arm are the participant's. None: nothing is written, for whatever
+    reason. On SQLite it never is.
+    """
+    if connection.vendor != "postgresql":
+        return None
+    *values, key = _values_of_update(participant, Change(fields=fields))
+    row = _one(_line_sql(tuple(fields)), [key, participant.step, participant.page, stratum, *values, key])
+    return (str(row[0]), str(row[1])) if row else None
 
 
 def insert(instances: Sequence[models.Model], *, unless_there: bool = False) -> bool:
     """Insert new rows of one model, which bring their own keys. Raises IntegrityError as the ORM does, or returns False `unless_there`."""
-    model = type(instances[0])
-    fields = model._meta.concrete_fields
-    values = [field.get_db_prep_save(field.pre_save(one, add=True), connection) for one in instances for field in fields]
+    return _done(
+        _insert_sql(type(instances[0]), len(instances), unless_there=unless_there, vendor=connection.vendor), _values_of(instances)
+    )
+
+
+def insert_while(participant: Participant, study: Study) -> bool:
+    """Insert somebody as long as their study stands as it was read; changes of it wait. False: it does not, or somebody has this token."""
+    values = [study.pk, study.status, study.protocol_id, _field(Study, "approved_until").get_db_prep_save(study.approved_until, connection)]
+    return _done(_insert_while_sql(vendor=connection.vendor), [*_values_of([participant]), *values])
+
+
+def count(counts: Count) -> None:
+    """One more, on a random shard, so that many at once do not wait for each other."""
+    _done(_count_sql("VALUES (%s, %s, %s, %s, 1)", vendor=connection.vendor), _values_of_count(counts))
+
+
+def _write_along(change: Change) -> None:
+    for _model, rows in groupby(change.rows, key=type):
+        insert(list(rows))
+    if change.counts:
+        count(change.counts)
+
+
+def _values_of_update(participant: Participant, change: Change) -> list[Any]:
+    values = [_field(Participant, name).get_db_prep_save(value, connection) for name, value in change.fields.items()]
+    return [*values, Participant._meta.pk.get_db_prep_save(participant.pk, connection)]
+
+
+def _values_of(rows: Sequence[models.Model]) -> list[Any]:
+    return [field.get_db_prep_save(field.pre_save(one, add=True), connection) for one in rows for field in one._meta.concrete_fields]
+
+
+def _values_of_count(counts: Count | None) -> list[str | int]:
+    return [counts.study_id, counts.kind.value, counts.version, secrets.randbelow(COUNTER_SHARDS)] if counts else []
+
+
+def _done(sql: str, values: Sequence[Any]) -> bool:
+    """Whether the statement found or changed a row."""
     with connection.cursor() as cursor:
-        cursor.execute(_insert_sql(model, len(instances), unless_there=unless_there, vendor=connection.vendor), values)
-        return bool(cursor.rowcount)
-
-
-def count(study: Study, kind: CounterKind, *, version: int) -> None:
-    """One more of `kind` under this version of the protocol, on a random shard, so that many at once do not wait for each other."""
-    with connection.cursor() as cursor:
-        cursor.execute(_count_sql(vendor=connection.vendor), [study.pk, kind.value, version, secrets.randbelow(COUNTER_SHARDS)])
-
-
-def _update(participant: Participant, changes: Mapping[str, object], place: Sequence[str | int]) -> bool:
-    values = [_field(Participant, name).get_db_prep_save(value, connection) for name, value in changes.items()]
-    key = Participant._meta.pk.get_db_prep_save(participant.pk, connection)
-    with connection.cursor() as cursor:
-        cursor.execute(_update_sql(tuple(changes), at_place=bool(place), vendor=connection.vendor), [*values, key, *place])
+        cursor.execute(sql, values)
         return bool(cursor.rowcount)
 
 
@@ -107,9 +176,14 @@ def _one(sql: str, parameters: Sequence[str | int]) -> tuple[object, ...] | None
 
 
 def _instance(model: type[Row], names: Sequence[str], values: Sequence[object]) -> Row:
+    """As `Model.from_db`, which calls two signals and looks at every field that is not there."""
     if connection.vendor != "postgresql":  # whose driver gives each column its Python type
         values = [_field(model, name).to_python(value) for name, value in zip(names, values, strict=False)]
-    return model.from_db(connection.alias, names, values[: len(names)])
+    one = model.__new__(model)
+    one._state = ModelState()
+    one._state.adding, one._state.db = False, connection.alias
+    one.__dict__.update(zip(names, values, strict=False))
+    return one
 
 
 @cache
@@ -135,26 +209,76 @@ def _study_sql(*, hold: bool, vendor: str) -> str:
 @cache
 def _update_sql(names: tuple[str, ...], *, at_place: bool, vendor: str) -> str:
     assignments = ", ".join(f"{_column(Participant, name)} = %s" for name in names)
-    running = ", ".join(f"'{status}'" for status in sorted(RUNNING))
-    here = f" AND step = %s AND page = %s AND NOT counted AND study_id IN (SELECT id FROM {_table(Study)} WHERE status IN ({running}))"  # noqa: S608
-    return f"UPDATE {_table(Participant)} SET {assignments} WHERE id = %s{here if at_place else ''}"  # noqa: S608
+    running = f" AND {_STANDS} AND study_id IN (SELECT id FROM {_table(Study)} WHERE status IN ({_running()}))"  # noqa: S608
+    return f"UPDATE {_table(Participant)} SET {assignments} WHERE id = %s{running if at_place else ''}"  # noqa: S608
+
+
+@cache
+def _move_sql(names: tuple[str, ...], rows: tuple[type[models.Model], ...], *, counts: bool) -> str:
+    """With more to write than the participant's row, each further part takes what it needs from `moved`, which is empty if nobody moves."""
+    update = _update_sql(names, at_place=True, vendor="postgresql")
+    parts = [f"moved AS ({update} RETURNING id)"]
+    for model, several in groupby(rows):
+        values = f"VALUES {', '.join(_row(one) for one in several)}"
+        parts.append(f"kept_{len(parts)} AS (INSERT INTO {_table(model)} ({_columns(model)}) SELECT new.* FROM moved, ({values}) new)")  # noqa: S608
+    if counts:
+        one_more = _count_sql("SELECT %s, %s, %s, %s, 1 FROM moved", vendor="postgresql")
+        parts.append(f"counted AS ({one_more})")
+    return f"WITH {', '.join(parts)} SELECT FROM moved" if len(parts) > 1 else update
+
+
+@cache
+def _line_sql(names: tuple[str, ...]) -> str:
+    """First the participant is held, as by every step, then a line. Whatever is not free for the one gives the other back."""
+    participant, study, lines, line = _table(Participant), _table(Study), _table(AllocationSlot), next_free_line("here.study_id")
+    assignments = "".join(f"{_column(Participant, name)} = %s, " for name in names)
+    return (
+        f"WITH here AS (SELECT p.study_id FROM {participant} p JOIN {study} s ON s.id = p.study_id "  # noqa: S608
+        f"WHERE p.id = %s AND {_STANDS} AND s.status IN ({_running()}) FOR UPDATE OF p), "
+        f"line AS (UPDATE {lines} SET status = 'taken' WHERE id = (SELECT free.id FROM here, LATERAL ({line}) free) "
+        "RETURNING subsample, arm) "
+        f"UPDATE {participant} SET {assignments}subsample = line.subsample, arm = line.arm FROM line "
+        f"WHERE {participant}.id = %s RETURNING line.subsample, line.arm"
+    )
 
 
 @cache
 def _insert_sql(model: type[models.Model], rows: int, *, unless_there: bool, vendor: str) -> str:
-    columns = [_quoted(field.column) for field in model._meta.concrete_fields]
-    row = f"({', '.join(['%s'] * len(columns))})"
-    values = ", ".join([row] * rows)
-    return f"INSERT INTO {_table(model)} ({', '.join(columns)}) VALUES {values}{' ON CONFLICT DO NOTHING' if unless_there else ''}"  # noqa: S608
+    values = f"VALUES {', '.join([_row(model)] * rows)}"
+    return f"INSERT INTO {_table(model)} ({_columns(model)}) {values}{' ON CONFLICT DO NOTHING' if unless_there else ''}"
 
 
 @cache
-def _count_sql(*, vendor: str) -> str:
+def _insert_while_sql(*, vendor: str) -> str:
+    same = "IS NOT DISTINCT FROM" if vendor == "postgresql" else "IS"
+    hold = " FOR KEY SHARE" if connection.features.has_select_for_update else ""
+    return (
+        f"INSERT INTO {_table(Participant)} ({_columns(Participant)}) SELECT {_row(Participant)[1:-1]} FROM {_table(Study)} "  # noqa: S608
+        f"WHERE id = %s AND status = %s AND protocol_id = %s AND approved_until {same} %s{hold} ON CONFLICT DO NOTHING"
+    )
+
+
+@cache
+def _count_sql(source: str, *, vendor: str) -> str:
     table = _table(ShardedCounter)
     return (
-        f"INSERT INTO {table} (study_id, kind, version, shard, count) VALUES (%s, %s, %s, %s, 1) "  # noqa: S608
+        f"INSERT INTO {table} (study_id, kind, version, shard, count) {source} "
         f"ON CONFLICT (study_id, kind, version, shard) DO UPDATE SET count = {table}.count + 1"
     )
+
+
+def _row(model: type[models.Model]) -> str:
+    """Places for the values of one row. Only PostgreSQL asks for the type of a value that is selected and not inserted at once."""
+    fields, typed = model._meta.concrete_fields, connection.vendor == "postgresql"
+    return f"({', '.join(f'%s::{field.db_type(connection)}' if typed else '%s' for field in fields)})"
+
+
+def _columns(model: type[models.Model]) -> str:
+    return ", ".join(_quoted(field.column) for field in model._meta.concrete_fields)
+
+
+def _running() -> str:
+    return ", ".join(f"'{status}'" for status in sorted(RUNNING))
 
 
 def _column(model: type[models.Model], name: str) -> str:

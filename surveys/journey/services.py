@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -27,19 +27,22 @@ from surveys.errors import (
 )
 from surveys.events import answers_changed, counted_people_changed, somebody_finished
 from surveys.journey import steps
-from surveys.journey.participant_store import count, hold_participant, insert, move, read_participant, read_study, update
-from surveys.journey.withdrawals import Receipt, Replayed, remember_withdrawal, remembered_withdrawals, require_findable
-from surveys.models import (
-    ENDED,
-    RUNNING,
-    CategoryResponse,
-    CounterKind,
-    DirectAnswer,
-    Participant,
-    Response,
-    Study,
-    StudyStatus,
+from surveys.journey.participant_store import (
+    NOTHING_ELSE,
+    Change,
+    Count,
+    count,
+    hold_participant,
+    insert,
+    insert_while,
+    move,
+    move_to_line,
+    read_participant,
+    read_study,
+    write,
 )
+from surveys.journey.withdrawals import Receipt, Replayed, remember_withdrawal, remembered_withdrawals, require_findable
+from surveys.models import ENDED, RUNNING, CategoryResponse, CounterKind, DirectAnswer, Participant, Response, Study, StudyStatus
 from surveys.protocols import FrozenProtocol, frozen_protocol, protocol_in_force
 from surveys.questions.entry import NamedWay
 from surveys.questions.sections import SECTION
@@ -89,7 +92,7 @@ def require_entry(study: Study, protocol: FrozenProtocol, *, way: NamedWay, code
         recruitment.require_entry(study, way, code=code, panel_identifier=panel_identifier)
     except EntryRefusedError as refusal:
         if refusal.situation == EntryRefusedError.situation:
-            count(study, CounterKind.CODE_REFUSED, version=protocol.version)
+            count(Count(study.pk, CounterKind.CODE_REFUSED, protocol.version))
         raise
     if not has_room(study):
         raise StudyFullError
@@ -99,7 +102,7 @@ def require_entry(study: Study, protocol: FrozenProtocol, *, way: NamedWay, code
 def decline(study: Study, *, way: str = "") -> None:
     """Somebody did not consent: one more in the counts, and nothing else."""
     protocol = protocol_in_force(study)
-    count(study, CounterKind.DECLINED, version=protocol.version)
+    count(Count(study.pk, CounterKind.DECLINED, protocol.version))
     recruitment.count_way(study.pk, protocol.definition.entry, way=way, end=Ended.DECLINED)
 
 
@@ -108,28 +111,31 @@ def enrol(study: Study, *, visit: Visit) -> Participant:
 
     From the moment in which a study is paused or suspended nobody is stored, no matter when their page was requested.
     """
-    token_hash = hash_of_token(visit.token)
+    protocol = require_open(study, is_bot=visit.is_bot)
+    entry = protocol.definition.entry
+    way = entry.named(visit.way) or entry.every_way[0]
+    participant = Participant(
+        study=study,
+        protocol_id=protocol.id,
+        token_hash=hash_of_token(visit.token),
+        withdrawal_hash=hash_of_withdrawal_code(withdrawal_code(visit.token)),
+        language=visit.language,
+        background={SECTION: visit.section} if visit.section in protocol.definition.sections else {},
+        is_bot=visit.is_bot,
+        step=steps.step_after(steps.CONSENT, protocol.definition),
+        consented_on=timezone.localdate(),
+    )
+    needs_more = steps.is_drawn(participant.step) or not entry.is_one or way.way.takes_code or way.way.is_panel
+    if not needs_more and insert_while(participant, study):
+        return participant
     with transaction.atomic():
-        protocol = _require_still_open(study, is_bot=visit.is_bot)
-        participant = Participant(
-            study=study,
-            protocol_id=protocol.id,
-            token_hash=token_hash,
-            withdrawal_hash=hash_of_withdrawal_code(withdrawal_code(visit.token)),
-            language=visit.language,
-            background={SECTION: visit.section} if visit.section in protocol.definition.sections else {},
-            is_bot=visit.is_bot,
-            step=steps.step_after(steps.CONSENT, protocol.definition),
-            consented_on=timezone.localdate(),
-        )
+        _require_still_open(study, is_bot=visit.is_bot)
         if steps.is_drawn(participant.step):
             participant.subsample, participant.arm = _assigned(participant, protocol)
         if not insert([participant], unless_there=True):
-            participant = _enrolled_before(token_hash)
+            participant = _enrolled_before(participant.token_hash)
             transaction.set_rollback(True)  # the line of the list is free again
             return participant
-        entry = protocol.definition.entry
-        way = entry.named(visit.way) or entry.every_way[0]
         code = withdrawal_code(visit.token)
         recruitment.spend_entry(study, way, code=visit.code, panel_identifier=visit.panel_identifier, withdrawal_code=code)
         recruitment.count_way(study.pk, entry, way=way.name, end=recruitment.AGREED)
@@ -144,12 +150,12 @@ def _enrolled_before(token_hash: str) -> Participant:
     return participant
 
 
-def _require_still_open(study: Study, *, is_bot: bool) -> FrozenProtocol:
-    """The protocol that the person has read. The study read before may be out of date; this one holds until they are stored."""
+def _require_still_open(study: Study, *, is_bot: bool) -> None:
+    """The study read before may be out of date; this one holds, under the protocol that the person has read, until they are stored."""
     current = read_study(study.slug, hold=True)
     if current is None or current.protocol_id != study.protocol_id:
         raise StepOutOfOrderError
-    return require_open(current, is_bot=is_bot)
+    require_open(current, is_bot=is_bot)
 
 
 def _require_at(participant: Participant, step: str) -> FrozenProtocol:
@@ -173,23 +179,26 @@ def _hold(participant: Participant) -> None:
         raise AlreadyDoneError
 
 
-def _write(participant: Participant, **changes: object) -> None:
+def _write(participant: Participant, change: Change) -> None:
     """Write what a step changes, by one statement that does nothing unless the participant still stands where they were read."""
-    if not move(participant, changes):
+    if not move(participant, change):
         with transaction.atomic():
             _hold(participant)  # their row was only laid anew meanwhile, or this raises
-            update(participant, changes)
-    for name, value in changes.items():
-        setattr(participant, name, value)
+            write(participant, change)
+    vars(participant).update(change.fields)
 
 
 def _assigned(participant: Participant, protocol: FrozenProtocol) -> tuple[str, str]:
     """The subsample and the arm of the next line of the list."""
-    definition = protocol.definition
-    decides = definition.in_sections or definition.allocation.strata  # else nothing reads the background, which is not loaded
-    stratum = definition.stratum_of(participant.background) if decides else ""
-    assignment = take_slot(participant.study, definition, stratum=stratum)
+    assignment = take_slot(participant.study, protocol.definition, stratum=_stratum(participant, protocol))
     return assignment.subsample, assignment.arm
+
+
+def _stratum(participant: Participant, protocol: FrozenProtocol) -> str:
+    decides = (
+        protocol.definition.in_sections or protocol.definition.allocation.strata
+    )  # else nothing reads the background, which is not loaded
+    return protocol.definition.stratum_of(participant.background) if decides else ""
 
 
 def _way_of_asking(participant: Participant) -> tuple[str, ...]:
@@ -199,12 +208,12 @@ def _way_of_asking(participant: Participant) -> tuple[str, ...]:
     return steps.DIRECTLY if participant.agrees_to_direct else steps.NOT_AT_ALL
 
 
-def _advance(participant: Participant, protocol: FrozenProtocol, **changes: object) -> None:
+def _advance(participant: Participant, protocol: FrozenProtocol, change: Change = NOTHING_ELSE) -> None:
     """Write the next step with what this one changes."""
     asked = _way_of_asking(participant)
     step = steps.step_after(participant.step, protocol.definition, asked=asked, answered=lambda: participant.background)
     at_the_end = {"finished_on": timezone.localdate()} if step == steps.FINISHED else {}
-    _write(participant, step=step, **at_the_end, **changes)
+    _write(participant, replace(change, fields={"step": step, **at_the_end, **change.fields}))
     if at_the_end:
         transaction.on_commit(partial(somebody_finished.send, sender=Study, study=participant.study))
 
@@ -225,7 +234,7 @@ def _before_assignment(participant: Participant, step: str, *, token: str) -> It
             if Participant.objects.filter(pk=participant.pk, step=step).delete()[0]:
                 recruitment.forget_panel_member(participant.study, person=panel_hash(withdrawal_code(token)), may_come_again=not excluded)
                 if excluded:
-                    count(participant.study, CounterKind.EXCLUDED, version=protocol.version)
+                    count(Count(participant.study_id, CounterKind.EXCLUDED, protocol.version))
                 recruitment.count_end(participant.study_id, protocol.definition.entry, token=token, end=Ended.SCREENED_OUT)
         if excluded:
             forget_who_left()
@@ -234,18 +243,21 @@ def _before_assignment(participant: Participant, step: str, *, token: str) -> It
 
 def record_background(participant: Participant, *, token: str, answers: Mapping[str, object]) -> None:
     """Store the background answers and assign, silently and once, subsample and arm, unless there is still something to be asked first."""
-    with _before_assignment(participant, steps.BACKGROUND, token=token) as protocol:
-        definition = protocol.definition
-        if any(check.fails(answers) for check in definition.attention_checks):
-            if definition.attention == "exclude":
-                raise InattentiveError
-            count(participant.study, CounterKind.ATTENTION_FAILED, version=protocol.version)
-        participant.background = dict(answers)
-        step = steps.step_after(steps.BACKGROUND, definition, answered=lambda: answers)
-        changes: dict[str, object] = {"step": step, "background": participant.background}
+    protocol = _require_at(participant, steps.BACKGROUND)
+    definition, participant.background = protocol.definition, dict(answers)
+    step = steps.step_after(steps.BACKGROUND, definition, answered=lambda: answers)
+    changes: dict[str, object] = {"step": step, "background": participant.background}
+    fails = any(check.fails(answers) for check in definition.attention_checks)
+    if steps.is_drawn(step) and not fails and (line := move_to_line(participant, changes, stratum=_stratum(participant, protocol))):
+        participant.step, participant.subsample, participant.arm = step, *line
+        return
+    with _before_assignment(participant, steps.BACKGROUND, token=token):
+        if fails and definition.attention == "exclude":
+            raise InattentiveError
         if steps.is_drawn(step):
             changes["subsample"], changes["arm"] = _assigned(participant, protocol)
-        _write(participant, **changes)
+        failed = Count(participant.study_id, CounterKind.ATTENTION_FAILED, protocol.version) if fails else None
+        _write(participant, Change(fields=changes, counts=failed))
 
 
 def record_direct_consent(participant: Participant, *, token: str, agrees: bool) -> None:
@@ -253,7 +265,7 @@ def record_direct_consent(participant: Participant, *, token: str, agrees: bool)
     with _before_assignment(participant, steps.DIRECT_CONSENT, token=token) as protocol:
         subsample, arm = _assigned(participant, protocol)
         participant.agrees_to_direct, participant.subsample, participant.arm = agrees, subsample, arm
-        _advance(participant, protocol, agrees_to_direct=agrees, subsample=subsample, arm=arm)
+        _advance(participant, protocol, Change(fields={"agrees_to_direct": agrees, "subsample": subsample, "arm": arm}))
 
 
 @transaction.atomic
@@ -268,35 +280,24 @@ def finish_stimulus(participant: Participant, *, page: int, undone: bool = False
     protocol = _require_at(participant, steps.VIDEO)
     if participant.page != page:
         raise AlreadyDoneError
-    if undone:
-        with transaction.atomic():
-            _leave_page(participant, protocol)
-            count(participant.study, CounterKind.TASK_NOT_DONE, version=protocol.version)
-    else:
-        _leave_page(participant, protocol)
-
-
-def _leave_page(participant: Participant, protocol: FrozenProtocol) -> None:
+    counts = Count(participant.study_id, CounterKind.TASK_NOT_DONE, protocol.version) if undone else None
     if participant.page + 1 < len(protocol.definition.arm(participant.arm).shown):
-        _write(participant, page=participant.page + 1, watched_tenths=0)
+        _write(participant, Change(fields={"page": participant.page + 1, "watched_tenths": 0}, counts=counts))
     else:
-        _advance(participant, protocol, **({"page": 0} if participant.page else {}))
+        _advance(participant, protocol, Change(fields={"page": 0} if participant.page else {}, counts=counts))
 
 
 def record_quiz(participant: Participant, *, answers: Mapping[str, str]) -> None:
-    _advance(participant, _require_at(participant, steps.QUIZ), quiz=dict(answers))
+    _advance(participant, _require_at(participant, steps.QUIZ), Change(fields={"quiz": dict(answers)}))
 
 
-@transaction.atomic
 def finish_die(participant: Participant, *, understood_at_once: bool) -> None:
     """Go on to the questions. Whether the practice was understood is counted, not kept with the person."""
     protocol = _require_at(participant, steps.DIE)
-    _advance(participant, protocol)
     kind = CounterKind.COMPREHENSION_PASSED if understood_at_once else CounterKind.COMPREHENSION_FAILED
-    count(participant.study, kind, version=protocol.version)
+    _advance(participant, protocol, Change(counts=Count(participant.study_id, kind, protocol.version)))
 
 
-@transaction.atomic
 def record_responses(participant: Participant, *, reported: Mapping[str, bool], chosen: Mapping[str, int] | None = None) -> None:
     """Store the answers to all sensitive questions at once; from here on they are final. `chosen` has the places of categories."""
     protocol = _require_at(participant, steps.QUESTIONS)
@@ -311,24 +312,20 @@ def record_responses(participant: Participant, *, reported: Mapping[str, bool], 
     if outside := [name for name, place in chosen.items() if place not in possible[name]]:
         values = {"question": outside[0], "last": possible[outside[0]][-1], "found": chosen[outside[0]]}
         raise JourneyError(_("Expected a category from 0 to %(last)s as the answer to %(question)s, got %(found)s.") % values)
-    _advance(participant, protocol)
-    if reported:
-        insert([Response(participant=participant, question=name, reported_yes=yes) for name, yes in reported.items()])
-    if chosen:
-        insert([CategoryResponse(participant=participant, question=name, category=place) for name, place in chosen.items()])
+    yes_no = [Response(participant=participant, question=name, reported_yes=yes) for name, yes in reported.items()]
+    categories = [CategoryResponse(participant=participant, question=name, category=place) for name, place in chosen.items()]
+    _advance(participant, protocol, Change(rows=[*yes_no, *categories]))
 
 
-@transaction.atomic
 def record_direct_answers(participant: Participant, *, answers: Mapping[str, int]) -> None:
     """Store what somebody answers without a die: 1 for yes, or a category's place. No question needs an answer: nothing protects it."""
     protocol = _require_at(participant, steps.DIRECT_QUESTIONS)
     places = {question.name: len(question.categories) for question in protocol.definition.questions}
     if unknown := [name for name, value in answers.items() if name not in places or not 0 <= value < (places[name] or 2)]:
         raise JourneyError(_("Expected answers to questions of this study, got one to %(unknown)s.") % {"unknown": ", ".join(unknown)})
-    _advance(participant, protocol)
     said = {name: {"category": value} if places[name] else {"yes": bool(value)} for name, value in answers.items()}
-    if said:
-        insert([DirectAnswer(participant=participant, question=name, **value) for name, value in said.items()])
+    rows = [DirectAnswer(participant=participant, question=name, **value) for name, value in said.items()]
+    _advance(participant, protocol, Change(rows=rows))
 
 
 def withdrawal_code_is_known(study: Study, *, code: str) -> bool:
@@ -382,7 +379,7 @@ def _withdraw(study: Study, *, withdrawal_hash: str, panel_number: str) -> Recei
     )
     with people_change(study.pk, [participant.pk]):
         participant.delete()
-    count(study, CounterKind.WITHDREW, version=frozen_protocol(participant.protocol_id).version)
+    count(Count(study.pk, CounterKind.WITHDREW, frozen_protocol(participant.protocol_id).version))
     if participant.counted:
         _forget_numbers_of(study, participant)
     transaction.on_commit(partial(answers_changed.send, sender=Study, study_id=study.pk))

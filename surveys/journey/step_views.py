@@ -5,7 +5,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 
-from django.http import QueryDict
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
@@ -15,8 +15,9 @@ from surveys.journey import visitors
 from surveys.journey.comprehension import checked, first_checks
 from surveys.journey.fields import FieldView, arranged
 from surveys.journey.forms import errors_of, read_direct_answers, read_fields, read_responses, settled
-from surveys.journey.pages import SharedContext
-from surveys.journey.presentation import Presentation
+from surveys.journey.language import language_of
+from surveys.journey.pages import SharedContext, as_next_page, can_show_next_page, let_send_to, own_page, shared_page
+from surveys.journey.presentation import Presentation, presentation
 from surveys.journey.steps import BACKGROUND, DIE, DIRECT_CONSENT, DIRECT_QUESTIONS, FINISHED, QUESTIONS, QUIZ, VIDEO
 from surveys.journey.stimuli import KINDS, StimulusView
 from surveys.models import Participant
@@ -277,3 +278,65 @@ STEP_PAGES = {
     DIRECT_QUESTIONS: _page(DIRECT_QUESTIONS, shared=lambda shown, _variant: {"questions": shown.questions}, take=_take_direct_questions),
     FINISHED: _page(FINISHED, shared=lambda shown, _variant: {"debrief_html": shown.debrief_html}, personal=_debrief_values, take=None),
 }
+
+
+def person_on_the_way(request: HttpRequest, token: str, participant: Participant) -> Person:
+    """The participant in the language of this request."""
+    return Person(
+        token=token,
+        participant=participant,
+        shown=presentation(participant.protocol_id, language_of(request, participant.study, participant)),
+        is_bot=participant.is_bot and visitors.is_bot(request, participant.study),
+        absolute=request.build_absolute_uri,
+    )
+
+
+def show(request: HttpRequest, person: Person) -> HttpResponse:
+    """The page where the person belongs."""
+    step = person.participant.step
+    page = STEP_PAGES[step]
+    if {BACKGROUND: person.shown.personal_background, QUIZ: person.shown.personal_quiz}.get(step):
+        return own_page(request, page.template, shown=person.shown, step=step, context=page.context(person) | _resume_link(person))
+    response = shared_page(
+        request,
+        page.template,
+        protocol_id=person.participant.protocol_id,
+        language=person.shown.language,
+        step=step,
+        shared=page.shared,
+        variant=page.variant(person),
+        personal=page.personal(person) | _resume_link(person),
+    )
+    if step == FINISHED:
+        back = finished_way_back(person)
+        if request.method == "GET":  # the codes are shown this once
+            farewell = visitors.farewell_to(person.shown.language, back)
+            visitors.remember_farewell(response, person.participant.study, farewell)
+        let_send_to(response, back)
+    return response
+
+
+def show_again(request: HttpRequest, person: Person, invalid: Invalid) -> HttpResponse:
+    """The same page with the typed text and its errors."""
+    page = STEP_PAGES[person.participant.step]
+    context = page.context(person) | _resume_link(person) | invalid.context
+    return own_page(request, page.template, shown=person.shown, step=person.participant.step, context=context, status=invalid.status)
+
+
+def onwards(request: HttpRequest, person: Person) -> HttpResponse:
+    """The next page for a script that can show it, and the way there for everybody else.
+
+    The last page always begins with a document of its own, so that the memory of the page before, in which dice were rolled, has ended.
+    So does a page from which somebody leaves for another site.
+    """
+    step = person.participant.step
+    if not can_show_next_page(request) or step == FINISHED or (step == VIDEO and stimulus_of(person).address):
+        return visitors.to_journey(person.shown.slug)
+    return as_next_page(show(request, person))
+
+
+def _resume_link(person: Person) -> dict[str, str]:
+    """The address by which this person can go on elsewhere; people who have finished need none."""
+    if person.participant.step == FINISHED:
+        return {}
+    return {"resume_url": person.absolute(visitors.personal_link(person.shown.slug, person.token))}

@@ -16,13 +16,12 @@ from surveys.journey import services as participation
 from surveys.journey import visitors
 from surveys.journey.language import keeps_language, language_of, rest_of_address
 from surveys.journey.newcomers.views import newcomer
-from surveys.journey.pages import let_send_to, own_page, shared_page
 from surveys.journey.participant_store import read_study
 from surveys.journey.presentation import Presentation, presentation
 from surveys.journey.services import AlreadyDoneError
-from surveys.journey.step_views import STEP_PAGES, Invalid, Person, finished_way_back
-from surveys.journey.steps import BACKGROUND, FINISHED, QUIZ, VIDEO, comes_before
-from surveys.journey.visitors import WITHDREW_HERE, Farewell, farewell_to, to_journey
+from surveys.journey.step_views import STEP_PAGES, Invalid, Person, onwards, person_on_the_way, show, show_again
+from surveys.journey.steps import FINISHED, VIDEO, comes_before
+from surveys.journey.visitors import WITHDREW_HERE, Farewell, to_journey
 from surveys.models import RUNNING, Participant, Study
 from surveys.protocols import frozen_protocol, protocol_in_force
 from surveys.recruitment.arrivals import Ended, WayBack, arrival_at, arrival_in, way_back
@@ -86,58 +85,11 @@ def journey(request: HttpRequest, slug: str) -> HttpResponse:
         if (study := read_study(slug)) is None:
             raise Http404("There is no such study.")
         return newcomer(request, study)
-    shown = presentation(participant.protocol_id, language_of(request, participant.study, participant))
-    with translation.override(shown.spoken):
-        person = Person(
-            token=token,
-            participant=participant,
-            shown=shown,
-            is_bot=participant.is_bot and visitors.is_bot(request, participant.study),
-            absolute=request.build_absolute_uri,
-        )
+    person = person_on_the_way(request, token, participant)
+    with translation.override(person.shown.spoken):
         if participant.step != FINISHED and participant.study.status not in RUNNING:
             raise StudyClosedError
-        return _take(request, person) if request.method == "POST" else _show(request, person)
-
-
-def _show(request: HttpRequest, person: Person) -> HttpResponse:
-    """The page where the person belongs."""
-    step = person.participant.step
-    page = STEP_PAGES[step]
-    personal = page.personal(person)
-    if {BACKGROUND: person.shown.personal_background, QUIZ: person.shown.personal_quiz}.get(step):
-        return own_page(request, page.template, shown=person.shown, step=step, context=page.context(person) | _resume_link(request, person))
-    response = shared_page(
-        request,
-        page.template,
-        protocol_id=person.participant.protocol_id,
-        language=person.shown.language,
-        step=step,
-        shared=page.shared,
-        variant=page.variant(person),
-        personal=personal | _resume_link(request, person),
-    )
-    if step == FINISHED:
-        back = finished_way_back(person)
-        if request.method == "GET":  # the codes are shown this once
-            farewell = farewell_to(person.shown.language, back)
-            visitors.remember_farewell(response, person.participant.study, farewell)
-        let_send_to(response, back)
-    return response
-
-
-def _show_again(request: HttpRequest, person: Person, invalid: Invalid) -> HttpResponse:
-    """The same page with the typed text and its errors."""
-    page = STEP_PAGES[person.participant.step]
-    context = page.context(person) | _resume_link(request, person) | invalid.context
-    return own_page(request, page.template, shown=person.shown, step=person.participant.step, context=context, status=invalid.status)
-
-
-def _resume_link(request: HttpRequest, person: Person) -> dict[str, str]:
-    """The address by which this person can go on elsewhere; people who have finished need none."""
-    if person.participant.step == FINISHED:
-        return {}
-    return {"resume_url": person.absolute(visitors.personal_link(person.shown.slug, person.token))}
+        return _take(request, person) if request.method == "POST" else show(request, person)
 
 
 def _take(request: HttpRequest, person: Person) -> HttpResponse:
@@ -154,10 +106,10 @@ def _take(request: HttpRequest, person: Person) -> HttpResponse:
             entry = frozen_protocol(person.participant.protocol_id).definition.entry
             count_end(person.participant.study_id, entry, token=person.token, end=Ended.FINISHED)
     except AlreadyDoneError:
-        pass
+        return to_journey(person.shown.slug)
     except Invalid as invalid:
-        return _show_again(request, person, invalid)
-    return to_journey(person.shown.slug)
+        return show_again(request, person, invalid)
+    return onwards(request, person)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

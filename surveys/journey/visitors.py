@@ -86,8 +86,10 @@ def participant_with(token: str, slug: str) -> Participant | None:
 
 def visit_of(request: HttpRequest, study: Study) -> Visit | None:
     """A visitor's choices on the welcome page of this study."""
+    if COOKIE not in request.COOKIES:
+        return None
     try:
-        kept = signing.loads(request.COOKIES.get(COOKIE, ""), salt=f"{_VISIT_SALT}.{study.pk}", max_age=COOKIE_SECONDS)
+        kept = signing.loads(request.COOKIES[COOKIE], salt=f"{_VISIT_SALT}.{study.pk}", max_age=COOKIE_SECONDS)
         # A newer version beside this one may keep more.
         return Visit(**{name: kept[name] for name in kept.keys() & Visit.__dataclass_fields__.keys()})
     except signing.BadSignature:
@@ -104,8 +106,10 @@ def remember_participant(response: HttpResponse, slug: str, token: str) -> None:
 
 def farewell_of(request: HttpRequest, study: Study) -> Farewell | None:
     """The memory of somebody who took part in this study in this browser, if there was anybody."""
+    if COOKIE not in request.COOKIES:
+        return None
     try:
-        return Farewell(**signing.loads(request.COOKIES.get(COOKIE, ""), salt=f"{_FAREWELL_SALT}.{study.pk}", max_age=COOKIE_SECONDS))
+        return Farewell(**signing.loads(request.COOKIES[COOKIE], salt=f"{_FAREWELL_SALT}.{study.pk}", max_age=COOKIE_SECONDS))
     except signing.BadSignature:
         return None
 

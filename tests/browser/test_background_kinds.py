@@ -50,6 +50,7 @@ def test_the_background_of_the_papers_study_by_keyboard_on_a_narrow_phone(
     page.goto(f"{site}/s/{study.slug}/")
     page.get_by_role("button", name="Start" if language == "en" else "Los geht’s").press("Enter")
     page.get_by_role("button", name="I agree" if language == "en" else "Ich stimme zu", exact=True).press("Enter")
+    expect(page.locator("input[name=step][value=background]")).to_be_attached()
     assert_accessible(page)
     assert_fits(page)
     field = page.get_by_label(subject)

@@ -11,8 +11,20 @@ from django.db import IntegrityError, connection, connections, models, transacti
 from django.db.backends.sqlite3.base import DatabaseWrapper as SQLite
 
 from surveys.journey import participant_store
-from surveys.journey.participant_store import PARTICIPANT_FIELDS, STUDY_FIELDS, insert, move, read_participant, read_study, update
-from surveys.models import CategoryResponse, DirectAnswer, Participant, Response, Step, Study
+from surveys.journey.participant_store import (
+    PARTICIPANT_FIELDS,
+    STUDY_FIELDS,
+    Change,
+    Count,
+    insert,
+    insert_while,
+    move,
+    move_to_line,
+    read_participant,
+    read_study,
+    write,
+)
+from surveys.models import CategoryResponse, CounterKind, DirectAnswer, Participant, Response, ShardedCounter, Step, Study
 from tests.factories import recruiting_study
 
 EMBEDDED = "embedded"
@@ -153,7 +165,7 @@ def test_fields_are_updated_as_the_orm_updates_them_and_no_others(study: Study, 
                 setattr(person, name, value)
             person.save(using=database, update_fields=[person._meta.get_field(name.removesuffix("_id")).name for name in names])
         else:
-            update(person, changes)
+            write(person, Change(fields=changes))
         rows.append(stored(person, database=database))
         assert stored(other, database=database) == untouched
     assert rows[0] == rows[1]
@@ -189,9 +201,83 @@ def test_a_participant_moves_only_from_where_they_were_read(
     rows.filter(pk=person.pk).update(**stored)
     Study.objects.using(database).filter(pk=study.pk).update(status=status)
     before = rows.values().get(pk=person.pk)
-    assert move(person, {"step": Step.DIE, "quiz": {"asked": "right"}}) is goes_on
+    assert move(person, Change(fields={"step": Step.DIE, "quiz": {"asked": "right"}})) is goes_on
     assert rows.values().get(pk=person.pk) == (before | {"step": "die", "quiz": {"asked": "right"}} if goes_on else before)
     assert rows.get(pk=other.pk).step == Step.QUIZ
+
+
+@pytest.mark.parametrize(("step", "goes_on"), [(Step.DIE, True), (Step.QUIZ, False)])
+def test_all_that_a_step_writes_is_written_with_the_move_or_not_at_all(study: Study, database: str, step: str, goes_on: bool) -> None:
+    person = participant_of(study, step=Step.DIE, finished_on=None)
+    insert([person])
+    Participant.objects.using(database).filter(pk=person.pk).update(step=step)
+    rows = [
+        Response(participant=person, question="one", reported_yes=True),
+        Response(participant=person, question="two", reported_yes=False),
+        CategoryResponse(participant=person, question="three", category=4),
+        DirectAnswer(participant=person, question="four", yes=None, category=2),
+        DirectAnswer(participant=person, question="five", yes=True, category=None),
+    ]
+    change = Change(fields={"step": Step.QUESTIONS}, rows=rows, counts=Count(study.pk, CounterKind.COMPREHENSION_PASSED, 3))
+    assert move(person, change) is goes_on
+    found = [one for model in (Response, CategoryResponse, DirectAnswer) for one in model._base_manager.using(database).all()]
+    assert sorted(one.question for one in found) == (["five", "four", "one", "three", "two"] if goes_on else [])
+    for one in found:
+        asked = next(row for row in rows if row.question == one.question)
+        assert all(getattr(one, field.attname) == getattr(asked, field.attname) for field in one._meta.concrete_fields)
+    counted = ShardedCounter.objects.using(database).values_list("kind", "version", "count")
+    assert list(counted) == ([("comprehension_passed", 3, 1)] if goes_on else [])
+
+
+@pytest.mark.parametrize(
+    ("changed", "is_stored"),
+    [
+        ({}, True),
+        ({"status": "paused"}, False),
+        ({"status": "closed"}, False),
+        ({"approved_until": date(2020, 1, 1)}, False),
+    ],
+)
+def test_somebody_new_is_stored_only_while_the_study_stands_as_it_was_read(
+    study: Study, database: str, changed: dict[str, Any], is_stored: bool
+) -> None:
+    read, person = read_study(study.slug), participant_of(study)
+    assert read is not None
+    Study.objects.using(database).filter(pk=study.pk).update(**changed)
+    assert insert_while(person, read) is is_stored
+    assert not insert_while(participant_of(study, token_hash=person.token_hash), read)
+    assert list(Participant.objects.using(database)) == [person] * is_stored
+    if is_stored:
+        by_statement = stored(person, database=database)
+        Participant.objects.using(database).all().delete()
+        person.save(using=database, force_insert=True)
+        assert by_statement == stored(person, database=database)
+
+
+@pytest.mark.usefixtures("postgresql")
+@pytest.mark.parametrize(
+    ("changed", "lines", "goes_on"),
+    [({}, True, True), ({"step": Step.DIRECT_CONSENT}, True, False), ({"counted": True}, True, False), ({}, False, False)],
+)
+def test_a_line_and_the_move_to_it_are_one(changed: dict[str, Any], lines: bool, goes_on: bool) -> None:
+    study = recruiting_study()
+    person = participant_of(study, step=Step.BACKGROUND, subsample="", arm="", finished_on=None)
+    insert([person])
+    Participant.objects.filter(pk=person.pk).update(**changed)
+    free = study.allocation_slots.filter(status="free").order_by("position")
+    if not lines:
+        free.update(status="closed")
+    before, following = free.count(), free.first()
+    line = move_to_line(person, {"step": Step.VIDEO, "background": {"year": 2}}, stratum="")
+    now = Participant.objects.get(pk=person.pk)
+    if goes_on:
+        assert following is not None
+        assert line == (following.subsample, following.arm) == (now.subsample, now.arm)
+        assert (now.step, now.background, free.count()) == (Step.VIDEO, {"year": 2}, before - 1)
+        assert study.allocation_slots.get(pk=following.pk).status == "taken"
+    else:
+        assert line is None
+        assert (now.subsample, now.background == person.background, free.count()) == ("", True, before)
 
 
 @pytest.mark.parametrize("lock", [False, True])

@@ -64,8 +64,7 @@ class IdempotencyMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        sent = request.headers.get(HEADER)
-        if sent is None or request.method in SAFE_METHODS or not request.path_info.startswith("/api/"):
+        if request.method in SAFE_METHODS or not request.path_info.startswith("/api/") or (sent := request.headers.get(HEADER)) is None:
             return self.get_response(request)
         key = sent.strip().removeprefix('"').removesuffix('"')
         if not _TEXT.fullmatch(key):

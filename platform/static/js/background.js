@@ -4,13 +4,14 @@
  */
 
 import { need } from "./need.js";
+import { onPage } from "./next_page.js";
 
 const isFilled = (row) =>
   [...row.querySelectorAll("input:not([type=range]), select")].some((input) =>
     input.type === "radio" || input.type === "checkbox" ? input.checked && input.value !== "" : input.value !== "",
   );
 
-for (const group of document.querySelectorAll("[data-rows]")) {
+function showOneByOne(group) {
   const rows = [...group.querySelectorAll("[data-row]")];
   const add = need(group, "[data-add-row]");
   const lastFilled = rows.findLastIndex(isFilled);
@@ -29,7 +30,7 @@ for (const group of document.querySelectorAll("[data-rows]")) {
   update();
 }
 
-for (const field of document.querySelectorAll("[data-slider]")) {
+function slide(field) {
   const number = need(field, "input[type=text]");
   const line = need(field, "input[type=range]");
   const middle = line.value;
@@ -54,3 +55,8 @@ for (const field of document.querySelectorAll("[data-slider]")) {
   line.hidden = false;
   follow();
 }
+
+onPage(import.meta.url, () => {
+  document.querySelectorAll("[data-rows]").forEach(showOneByOne);
+  document.querySelectorAll("[data-slider]").forEach(slide);
+});

@@ -4,6 +4,7 @@
  */
 
 import { need } from "./need.js";
+import { onPage } from "./next_page.js";
 
 const fill = (words, values) => words.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 
@@ -36,7 +37,7 @@ function makePairs(circle, friends) {
   return friends.flatMap((_, one) => friends.slice(one + 1).map((_, offset) => make(one, one + 1 + offset)));
 }
 
-function begin(circle) {
+function begin(circle, signal) {
   const numbers = need(circle, "[data-circle-numbers]");
   const [known, linked] = numbers.querySelectorAll("input");
   const nobody = need(circle, "[data-circle-nobody]");
@@ -101,10 +102,12 @@ function begin(circle) {
     friends[0].input.focus();
   });
   // A page that the browser keeps in its memory keeps no name.
-  addEventListener("pagehide", () => {
+  const forgetAndShow = () => {
     forget();
     show();
-  });
+  };
+  addEventListener("pagehide", forgetAndShow, { signal });
+  signal.addEventListener("abort", forgetAndShow);
 
   nobody.checked = known.value === "0";
   numbers.hidden = true;
@@ -112,7 +115,9 @@ function begin(circle) {
   show();
 }
 
-for (const circle of document.querySelectorAll("[data-circle]")) {
-  // Numbers that came back with a mistake stay what they are.
-  if (!circle.querySelector("[aria-invalid]")) begin(circle);
-}
+onPage(import.meta.url, ({ signal }) => {
+  for (const circle of document.querySelectorAll("[data-circle]")) {
+    // Numbers that came back with a mistake stay what they are.
+    if (!circle.querySelector("[aria-invalid]")) begin(circle, signal);
+  }
+});

@@ -11,6 +11,7 @@
  */
 
 import { need } from "./need.js";
+import { onPage } from "./next_page.js";
 
 const STORED = "candor-die:";
 const ROLL_MILLISECONDS = 1200;
@@ -92,14 +93,16 @@ function forgetRolls({ except } = {}) {
   }
 }
 
-if (document.querySelector("[data-forget-rolls]")) forgetRolls();
+onPage(import.meta.url, () => {
+  if (document.querySelector("[data-forget-rolls]")) forgetRolls();
 
-const rollKey = document.querySelector("[data-roll-key]")?.dataset.rollKey;
-if (rollKey) forgetRolls({ except: rollKey });
+  const rollKey = document.querySelector("[data-roll-key]")?.dataset.rollKey;
+  if (rollKey) forgetRolls({ except: rollKey });
 
-for (const element of document.querySelectorAll("[data-die]")) {
-  const own = element.closest("[data-question-page]")?.querySelector("[data-die-key]");
-  const table = own ?? document.querySelector("[data-die-key]");
-  const { question } = element.dataset;
-  if (table) new Die(element, meaningsIn(table), question && `${STORED}${rollKey}:${question}`);
-}
+  for (const element of document.querySelectorAll("[data-die]")) {
+    const own = element.closest("[data-question-page]")?.querySelector("[data-die-key]");
+    const table = own ?? document.querySelector("[data-die-key]");
+    const { question } = element.dataset;
+    if (table) new Die(element, meaningsIn(table), question && `${STORED}${rollKey}:${question}`);
+  }
+});

@@ -1,8 +1,9 @@
 /** Forms that are kept and sent again while the server is away: [data-kept-until-sent]. The questions have a script of their own. */
 
+import { onPage } from "./next_page.js";
 import { sendUntilAnswered } from "./sending.js";
 
-for (const form of document.querySelectorAll("form[data-kept-until-sent]")) {
+function keep(form) {
   let sent = false;
   form.addEventListener("submit", (event) => {
     if (event.defaultPrevented) return;
@@ -12,8 +13,6 @@ for (const form of document.querySelectorAll("form[data-kept-until-sent]")) {
     for (const button of form.querySelectorAll("[type=submit]")) button.setAttribute("aria-disabled", "true");
     sendUntilAnswered(form, { submitter: event.submitter });
   });
-  // A page that comes back out of the browser's memory can be sent again.
-  addEventListener("pageshow", ({ persisted }) => {
-    if (persisted) location.reload();
-  });
 }
+
+onPage(import.meta.url, () => document.querySelectorAll("form[data-kept-until-sent]").forEach(keep));

@@ -6,19 +6,17 @@
  */
 
 import { need } from "./need.js";
+import { onPage } from "./next_page.js";
 import { sendUntilAnswered } from "./sending.js";
 
 // Answers leave when the button opens and every so often after that; a server cannot see the moment of the click.
 const DEPARTURES_MILLISECONDS = 3000;
 
-const form = need(document, "[data-questions]");
-const submit = need(form, "[type=submit]");
-const wait = need(form, "[data-wait]");
-
 /** One question: a die, and behind it the question with its answers. */
 class QuestionPage {
-  constructor(element) {
+  constructor(element, missing) {
     this.element = element;
+    this.missing = missing;
     this.heading = need(element, "h2");
     this.asked = need(element, "[data-asked]");
     this.ownDie = need(element, "[data-own-die]");
@@ -55,86 +53,87 @@ class QuestionPage {
   /** Whether there is an answer; if not, says so and goes there. */
   isAnswered() {
     if (this.answer) return true;
-    this.complain(form.dataset.missing);
+    this.complain(this.missing);
     need(this.asked, "[type=radio]").focus();
     return false;
   }
 }
 
-const questions = [...form.querySelectorAll("[data-question-page]")].map((element) => new QuestionPage(element));
-const review = need(form, "[data-review]");
-const pages = [...questions, { element: review, heading: need(review, "h2") }];
-let here = 0;
+function ask(form, opened) {
+  const submit = need(form, "[type=submit]");
+  const wait = need(form, "[data-wait]");
+  const questions = [...form.querySelectorAll("[data-question-page]")].map((element) => new QuestionPage(element, form.dataset.missing));
+  const review = need(form, "[data-review]");
+  const pages = [...questions, { element: review, heading: need(review, "h2") }];
+  let here = 0;
 
-function show(index) {
-  here = index;
-  pages.forEach(({ element }, place) => {
-    element.hidden = place !== here;
-    element.inert = place !== here;
-  });
-  if (pages[here].element === review) {
-    for (const { answer } of questions) {
-      need(review, `[data-answer-to="${CSS.escape(answer.name)}"]`).textContent = answer.closest("label").textContent.trim();
+  function show(index) {
+    here = index;
+    pages.forEach(({ element }, place) => {
+      element.hidden = place !== here;
+      element.inert = place !== here;
+    });
+    if (pages[here].element === review) {
+      for (const { answer } of questions) {
+        need(review, `[data-answer-to="${CSS.escape(answer.name)}"]`).textContent = answer.closest("label").textContent.trim();
+      }
     }
   }
+
+  function goTo(index) {
+    show(index);
+    pages[here].heading.focus();
+  }
+
+  function goOn() {
+    if (questions[here].isAnswered()) goTo(here + 1);
+  }
+
+  /** The time until the next departure. The first is drawn by chance, for everybody alike, whatever the dice show. */
+  const opening = Number(form.dataset.minimumSeconds) * 1000 * (1 + Math.random() / 2);
+  function untilDeparture() {
+    if (opening === 0) return 0;
+    const since = performance.now() - opened - opening;
+    return since <= 0 ? -since : DEPARTURES_MILLISECONDS - (since % DEPARTURES_MILLISECONDS);
+  }
+
+  /** Keeps the button closed until the first departure. */
+  function openLater() {
+    const remaining = opened + opening - performance.now();
+    if (remaining <= 0) return;
+    submit.disabled = true;
+    wait.textContent = need(form, "[data-wait-words]").content.textContent;
+    setTimeout(() => {
+      submit.disabled = false;
+      wait.textContent = wait.dataset.now;
+    }, remaining);
+  }
+
+  form.addEventListener("click", ({ target }) => {
+    const button = target.closest("button");
+    if (button?.matches("[data-next]")) goOn();
+    if (button?.matches("[data-previous]")) goTo(here - 1);
+    if (button?.matches("[data-change]")) goTo(Number(button.dataset.change));
+  });
+
+  let sent = false;
+  form.addEventListener("submit", (event) => {
+    const isReviewed = pages[here].element === review;
+    if (isReviewed && !form.matches("[data-kept-until-sent]")) return; // a preview
+    event.preventDefault();
+    if (!isReviewed) goOn(); // the Enter key on an answer
+    if (!isReviewed || sent || submit.disabled) return;
+    sent = true;
+    for (const button of review.querySelectorAll("button")) button.disabled = true;
+    const remaining = untilDeparture();
+    if (remaining > 0) wait.textContent = wait.dataset.leaving;
+    sendUntilAnswered(form, { delay: remaining });
+  });
+
+  for (const button of form.querySelectorAll("[data-next], [data-previous], [data-change]")) button.hidden = false;
+  need(review, "[data-answers]").hidden = false;
+  show(0);
+  openLater();
 }
 
-function goTo(index) {
-  show(index);
-  pages[here].heading.focus();
-}
-
-function goOn() {
-  if (questions[here].isAnswered()) goTo(here + 1);
-}
-
-/** The time until the next departure. The first is drawn by chance, for everybody alike, whatever the dice show. */
-const opening = Number(form.dataset.minimumSeconds) * 1000 * (1 + Math.random() / 2);
-function untilDeparture() {
-  if (opening === 0) return 0;
-  const since = performance.now() - opening;
-  return since <= 0 ? -since : DEPARTURES_MILLISECONDS - (since % DEPARTURES_MILLISECONDS);
-}
-
-/** Keeps the button closed until the first departure. */
-function openLater() {
-  const remaining = opening - performance.now();
-  if (remaining <= 0) return;
-  submit.disabled = true;
-  wait.textContent = need(form, "[data-wait-words]").content.textContent;
-  setTimeout(() => {
-    submit.disabled = false;
-    wait.textContent = wait.dataset.now;
-  }, remaining);
-}
-
-form.addEventListener("click", ({ target }) => {
-  const button = target.closest("button");
-  if (button?.matches("[data-next]")) goOn();
-  if (button?.matches("[data-previous]")) goTo(here - 1);
-  if (button?.matches("[data-change]")) goTo(Number(button.dataset.change));
-});
-
-let sent = false;
-form.addEventListener("submit", (event) => {
-  const isReviewed = pages[here].element === review;
-  if (isReviewed && !form.matches("[data-kept-until-sent]")) return; // a preview
-  event.preventDefault();
-  if (!isReviewed) goOn(); // the Enter key on an answer
-  if (!isReviewed || sent || submit.disabled) return;
-  sent = true;
-  for (const button of review.querySelectorAll("button")) button.disabled = true;
-  const remaining = untilDeparture();
-  if (remaining > 0) wait.textContent = wait.dataset.leaving;
-  sendUntilAnswered(form, { delay: remaining });
-});
-
-// A page that comes back out of the browser's memory asks the server where the participant belongs.
-addEventListener("pageshow", (event) => {
-  if (event.persisted) location.reload();
-});
-
-for (const button of form.querySelectorAll("[data-next], [data-previous], [data-change]")) button.hidden = false;
-need(review, "[data-answers]").hidden = false;
-show(0);
-openLater();
+onPage(import.meta.url, ({ opened }) => ask(need(document, "[data-questions]"), opened));

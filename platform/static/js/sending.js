@@ -6,7 +6,9 @@
  */
 
 import { need } from "./need.js";
+import { showNextPage } from "./next_page.js";
 
+const NEXT_PAGE = "Next-Page"; // asked for only where it has the address of this page, so that history stays as it is
 const OUTAGES = new Set([408, 425, 429, 500, 502, 503, 504]);
 const FIRST_PAUSE_MILLISECONDS = 1000;
 const LONGEST_PAUSE_MILLISECONDS = 15_000;
@@ -16,13 +18,19 @@ const PATIENCE_MILLISECONDS = 30_000;
 const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 const askBeforeLeaving = (event) => event.preventDefault();
 
-/** "taken", "refused" (the server has something to say), or the milliseconds for which the server wishes to be left alone. */
-async function attempt(address, body) {
+/** How to go on, once the server has said something; or the milliseconds for which it wishes to be left alone. */
+async function attempt(address, body, objected) {
   try {
     const signal = AbortSignal.timeout(PATIENCE_MILLISECONDS);
-    const response = await fetch(address, { method: "POST", body, redirect: "manual", headers: { Accept: "text/html" }, signal });
-    if (response.type === "opaqueredirect") return "taken";
-    if (!OUTAGES.has(response.status)) return "refused";
+    const headers = { Accept: "text/html", ...(location.href === address && { [NEXT_PAGE]: "wanted" }) };
+    const response = await fetch(address, { method: "POST", body, redirect: "manual", headers, signal });
+    const goThere = () => location.assign(address);
+    if (response.type === "opaqueredirect") return goThere;
+    if (response.headers.has(NEXT_PAGE)) {
+      const html = await response.text();
+      return () => showNextPage(html).catch((error) => (reportError(error), goThere()));
+    }
+    if (!OUTAGES.has(response.status)) return objected;
     return Math.min(Number(response.headers.get("Retry-After")) || 0, LONGEST_WISH_SECONDS) * 1000;
   } catch {
     return 0; // no connection, or no answer in time
@@ -36,7 +44,8 @@ export async function sendUntilAnswered(form, { delay = 0, submitter = null } = 
   const body = new URLSearchParams(content);
   const address = form.action;
   if (delay > 0) await pause(delay);
-  let answer = await attempt(address, body);
+  const objected = () => sendNatively(form, submitter);
+  let answer = await attempt(address, body, objected);
   for (let times = 0; typeof answer === "number"; times += 1) {
     if (times === 0) {
       addEventListener("beforeunload", askBeforeLeaving);
@@ -44,11 +53,10 @@ export async function sendUntilAnswered(form, { delay = 0, submitter = null } = 
     }
     const backoff = Math.min(FIRST_PAUSE_MILLISECONDS * 2 ** times, LONGEST_PAUSE_MILLISECONDS);
     await pause(Math.max(answer, backoff) * (1 + Math.random() / 2));
-    answer = await attempt(address, body);
+    answer = await attempt(address, body, objected);
   }
   removeEventListener("beforeunload", askBeforeLeaving);
-  if (answer === "taken") location.assign(address);
-  else sendNatively(form, submitter);
+  answer();
 }
 
 /** The server's objection is a page, which only the browser can show. An objection changes nothing, so asking twice does no harm. */
@@ -60,3 +68,8 @@ function sendNatively(form, submitter) {
   }
   HTMLFormElement.prototype.submit.call(form);
 }
+
+// A page that comes back out of the browser's memory asks the server where the participant belongs.
+addEventListener("pageshow", ({ persisted }) => {
+  if (persisted) location.reload();
+});

@@ -6,6 +6,7 @@
  */
 
 import { need } from "./need.js";
+import { onPage } from "./next_page.js";
 
 const STORED = "candor-lecture:";
 const SAVE_EVERY_MILLISECONDS = 1000;
@@ -48,7 +49,7 @@ class WatchedSeconds {
 }
 
 class Lecture {
-  constructor(element) {
+  constructor(element, signal) {
     const find = (mark) => need(element, `[data-${mark}]`);
     this.video = need(element, "video, audio");
     this.form = need(element, "form");
@@ -67,6 +68,7 @@ class Lecture {
     this.showCaptions();
     this.offerToResume();
     this.listen();
+    this.endWith(signal);
     this.update();
   }
 
@@ -74,7 +76,6 @@ class Lecture {
     const { video } = this;
     video.addEventListener("timeupdate", () => this.moved());
     for (const name of ["pause", "ended", "seeking"]) video.addEventListener(name, () => this.moved({ save: true }));
-    addEventListener("pagehide", () => this.moved({ save: true }));
     video.addEventListener("play", () => (this.offer.hidden = true));
     video.addEventListener("ratechange", () => (this.speed.value = String(video.playbackRate)));
     // Heard before it reaches the video, because Chromium's own keys would seek by a hundredth as well.
@@ -92,6 +93,18 @@ class Lecture {
     for (const name of ["playing", "pause", "ended"]) video.addEventListener(name, () => this.recovered());
     this.retry.addEventListener("click", () => this.tryAgain());
     if (video.error || video.networkState === HTMLMediaElement.NETWORK_NO_SOURCE) this.fail();
+  }
+
+  /** A page that has gone plays, loads and waits for nothing. */
+  endWith(signal) {
+    addEventListener("pagehide", () => this.moved({ save: true }), { signal });
+    signal.addEventListener("abort", () => {
+      this.left = true;
+      clearTimeout(this.stalled);
+      this.video.pause();
+      this.video.replaceChildren();
+      this.video.load();
+    });
   }
 
   // Watched seconds
@@ -245,4 +258,6 @@ class Lecture {
   }
 }
 
-for (const element of document.querySelectorAll("[data-lecture]")) new Lecture(element);
+onPage(import.meta.url, ({ signal }) => {
+  for (const element of document.querySelectorAll("[data-lecture]")) new Lecture(element, signal);
+});

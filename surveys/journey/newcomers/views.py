@@ -12,9 +12,10 @@ from surveys.errors import SectionUnknownError
 from surveys.journey import services as participation
 from surveys.journey import visitors
 from surveys.journey.language import language_of, rest_of_address
-from surveys.journey.pages import let_send_to, own_page, placeholder, shared_page
+from surveys.journey.pages import as_next_page, can_show_next_page, let_send_to, own_page, placeholder, shared_page
 from surveys.journey.presentation import Presentation, presentation
 from surveys.journey.services import Visit
+from surveys.journey.step_views import onwards, person_on_the_way
 from surveys.journey.steps import CONSENT, WELCOME
 from surveys.journey.visitors import Farewell, to_journey
 from surveys.models import Study
@@ -27,11 +28,11 @@ from surveys.tokens import new_token
 
 def newcomer(request: HttpRequest, study: Study) -> HttpResponse:
     """Welcome and consent: nothing is stored until somebody agrees. A browser in which somebody took part says so first."""
-    if study.protocol_id and (farewell := visitors.farewell_of(request, study)):
+    visit = visitors.visit_of(request, study)
+    if visit is None and study.protocol_id and (farewell := visitors.farewell_of(request, study)):
         return to_journey(study.slug) if request.method == "POST" else _show_farewell(request, study, farewell)
     protocol = participation.require_open(study, is_bot=visitors.is_bot(request, study))
-    visit = visitors.visit_of(request, study)
-    shown = presentation(protocol.id, language_of(request, study, None))
+    shown = presentation(protocol.id, language_of(request, study, visit))
     with translation.override(shown.spoken):
         if request.method != "POST":
             return _show_newcomer(request, study, shown, visit)
@@ -45,8 +46,10 @@ def newcomer(request: HttpRequest, study: Study) -> HttpResponse:
         # People who read another version of the text than the one now in force read this one first.
         if request.POST.get("choice") != "agree" or request.POST.get("version", str(shown.version)) != str(shown.version):
             return to_journey(study.slug)
-        participation.enrol(study, visit=replace(visit, language=shown.language))
-        response = to_journey(study.slug)
+        participant = participation.enrol(study, visit=replace(visit, language=shown.language))
+        person = person_on_the_way(request, visit.token, participant)
+        with translation.override(person.shown.spoken):
+            response = onwards(request, person)
         visitors.remember_participant(response, study.slug, visit.token)
         return response
 
@@ -58,7 +61,7 @@ def _declined(request: HttpRequest, study: Study, shown: Presentation, visit: Vi
     context = {"study": shown, "language": shown.language, "back": back, "query": visit.query, "from_panel": way and way.way.is_panel}
     response = render(request, "surveys/participant/declined.html", context)
     visitors.forget(response, study.slug)
-    return response
+    return as_next_page(response) if can_show_next_page(request) else response
 
 
 def _show_farewell(request: HttpRequest, study: Study, farewell: Farewell) -> HttpResponse:
@@ -132,9 +135,15 @@ def _start(request: HttpRequest, study: Study, shown: Presentation) -> HttpRespo
     if takes_code and (wait := wait_before(study.pk, study.slug, code=visit.code, ticket=request.POST.get("ticket", ""))):
         return _wait_first(request, shown, visit=visit, wait=wait)
     participation.require_entry(study, protocol, way=arrival.way, code=visit.code, panel_identifier=visit.panel_identifier)
-    response = to_journey(study.slug)
+    response = _consent_page(request, study, protocol.id, visit) if can_show_next_page(request) else to_journey(study.slug)
     visitors.remember_visit(response, study, visit)
     return response
+
+
+def _consent_page(request: HttpRequest, study: Study, protocol_id: int, visit: Visit) -> HttpResponse:
+    shown = presentation(protocol_id, language_of(request, study, visit))
+    with translation.override(shown.spoken):
+        return as_next_page(_show_newcomer(request, study, shown, visit))
 
 
 def _kept(visit: Visit) -> list[tuple[str, str]]:
