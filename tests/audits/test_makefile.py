@@ -5,6 +5,8 @@ import re
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from tests.audits.tree import ROOT
 from tests.conftest import LONGEST_FIRST
 
@@ -23,6 +25,44 @@ def test_without_a_python_it_says_what_is_needed(tmp_path: Path) -> None:
     done = make("demo", "PYTHON=", f"VENV={tmp_path / 'venv'}")
     assert done.returncode != 0
     assert "Candor needs Python 3.11 or newer" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("seconds", "chosen"),
+    [
+        ({"python3": "1e-9", "python3.13": "0.8e-9", "python3.12": "0.75e-9"}, "python3.13"),
+        ({"python3": "1e-9", "python3.13": "0.95e-9"}, "python3"),
+    ],
+    ids=["the quickest", "the first of equals"],
+)
+def test_the_quickest_python_is_taken(tmp_path: Path, seconds: dict[str, str], chosen: str) -> None:
+    """The machine's own is slower than these, which say that they need a millionth of its time."""
+    for name, took in seconds.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\necho {took} {name}\n")
+        (tmp_path / name).chmod(0o755)
+    assert python_chosen(PATH=f"{tmp_path}:{os.environ['PATH']}") == chosen
+
+
+def test_a_python_is_tried_and_one_that_is_too_old_is_not_taken(tmp_path: Path) -> None:
+    found = python_chosen()
+    version = subprocess.run([found, "-c", "import sys; print(sys.version_info >= (3, 11))"], capture_output=True, text=True, check=True)
+    assert version.stdout == "True\n"
+    old = tmp_path / "python3"
+    old.write_text("#!/bin/sh\nexit 1\n")
+    old.chmod(0o755)
+    assert python_chosen(PATH=f"{tmp_path}:{os.environ['PATH']}") != "python3"
+
+
+def python_chosen(**environment: str) -> str:
+    done = subprocess.run(
+        ["make", "--eval", "chosen: ; @echo $(PYTHON)", "chosen"],
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.strip()
 
 
 def test_a_python_that_cannot_make_environments_is_explained(tmp_path: Path) -> None:
