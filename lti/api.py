@@ -6,7 +6,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.models import Role
-from accounts.tokens.api_access import person_of
+from accounts.tokens.api_access import checked, person_of
 from lti.selectors import credit_numbers
 from lti.serializers import StudyCreditSerializer
 from lti.services import send_again
@@ -32,8 +32,7 @@ class StudyCredit(APIView):
     def put(self, request: Request, slug: str) -> Response:
         user = person_of(request)
         study = access_own_study(user, slug).study
-        asked = StudyCreditSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
+        asked = checked(StudyCreditSerializer, request.data)
         is_on, for_everybody = asked.validated_data["gives_credit"], asked.validated_data["for_everybody"]
         change_credit(study, is_on=is_on, for_everybody=for_everybody, actor=user)
         return Response(StudyCreditSerializer(credit_numbers(study)).data)

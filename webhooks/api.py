@@ -10,7 +10,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.models import Role
-from accounts.tokens.api_access import person_of
+from accounts.tokens.api_access import checked, person_of
 from surveys.access import access_own_study
 from webhooks.models import Delivery, Webhook
 from webhooks.selectors import access_delivery, access_webhook, deliveries_of
@@ -48,8 +48,7 @@ class Webhooks(ListAPIView[Webhook]):
     def post(self, request: Request, slug: str) -> Response:
         user = person_of(request)
         study = access_own_study(user, slug).study
-        asked = NewWebhookSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
+        asked = checked(NewWebhookSerializer, request.data)
         hook = add_webhook(study, **asked.validated_data, site=request.build_absolute_uri("/").rstrip("/"), actor=user)
         return Response(AddedWebhookSerializer(hook).data, status=201)
 

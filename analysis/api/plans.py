@@ -6,6 +6,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.models import Role
+from accounts.tokens.api_access import checked
 from analysis.serializers import PlanRequestSerializer
 from surveys.request_bodies import BoundedJson
 
@@ -40,8 +41,7 @@ class Power(APIView):
         examples=[OpenApiExample("two arms", request_only=True, value={"design": DESIGN, "effect": 0.2, "cheaters": "1/10", "n": 500})],
     )
     def post(self, request: Request) -> Response:
-        asked = PlanRequestSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
+        asked = checked(PlanRequestSerializer, request.data)
         expected = asked.validated_data
         design = expected["design"]
         from candor.studies.plans import plan, plan_survey  # SciPy, which most web processes can do without

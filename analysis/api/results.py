@@ -8,7 +8,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.models import Role
-from accounts.tokens.api_access import asked_choice, person_of
+from accounts.tokens.api_access import asked_choice, checked, person_of
 from analysis import actions, services
 from analysis.live.results_document import counts_document, results_document
 from analysis.models import Blinding, Run, RunKind, RunStatus
@@ -109,8 +109,7 @@ class BlindingState(APIView):
     def put(self, request: Request, slug: str) -> Response:
         user = person_of(request)
         study = access_own_study(user, slug).study
-        asked = BlindingSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
+        asked = checked(BlindingSerializer, request.data)
         services.blind(study, on=asked.validated_data["on"], actor=user)
         return Response(asked.validated_data)
 

@@ -15,7 +15,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.models import ANALYTICS_READING, Role, User
-from accounts.tokens.api_access import person_of
+from accounts.tokens.api_access import checked, person_of
 from analysis.data_sets import services
 from analysis.data_sets.retention import typed_day, usual_day
 from analysis.data_sets.serializers import (
@@ -71,8 +71,7 @@ class DataSets(APIView):
         file = request.data.get("file")
         if not isinstance(file, UploadedFile):
             raise ValidationError({"file": [_("Choose the file.")]})
-        asked = DeclarationSerializer(data=plain_json(declaration_in(request.data.get("declaration"))))
-        asked.is_valid(raise_exception=True)
+        asked = checked(DeclarationSerializer, plain_json(declaration_in(request.data.get("declaration"))))
         made = services.bring(**asked.validated_data, file=file, actor=user)
         return Response(one_data_set_document(access_data_set(user, made.slug)), status=201)
 
@@ -109,8 +108,7 @@ class DataSetStep(APIView):
         seat = _of_columns(access_data_set(user, data_set))
         if action not in STEPS or not getattr(seat, STEPS[action]):
             raise Http404(NO_DATA_SET)
-        sent = DataSetStepSerializer(data=request.data)
-        sent.is_valid(raise_exception=True)
+        sent = checked(DataSetStepSerializer, request.data)
         _take(seat, action, sent)
         return Response(one_data_set_document(access_data_set(user, data_set)))
 
@@ -134,8 +132,7 @@ class DataSetPeople(APIView):
     def post(self, request: Request, data_set: str) -> Response:
         """Invite an analyst; for the owner."""
         seat = _of_columns(access_data_set(person_of(request), data_set, needs="may_change"))
-        sent = InviteAnalystSerializer(data=request.data)
-        sent.is_valid(raise_exception=True)
+        sent = checked(InviteAnalystSerializer, request.data)
         found, token = services.invite_analyst(seat.data_set, actor=seat.user, **sent.validated_data)
         offered = offered_link(request, found, reverse("analysis:data_set_invitation", args=[token]))
         return Response(OfferedSerializer(offered).data, status=201)

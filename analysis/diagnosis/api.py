@@ -8,7 +8,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.models import Role
-from accounts.tokens.api_access import person_of
+from accounts.tokens.api_access import checked, person_of
 from analysis.diagnosis.serializers import AskedSerializer, DiagnosisStateSerializer
 from analysis.diagnosis.services import delete_diagnosis, diagnose, stop_diagnosis
 from analysis.models import Diagnosis
@@ -38,8 +38,7 @@ class Diagnoses(APIView):
     def post(self, request: Request, slug: str) -> Response:
         user = person_of(request)
         seat = access_own_study(user, slug)
-        sent = AskedSerializer(data=request.data)
-        sent.is_valid(raise_exception=True)
+        sent = checked(AskedSerializer, request.data)
         definition = definition_for(seat)
         diagnose(seat.study, definition=definition, asked=sent.asked(definition), actor=user)
         return Response(_state(seat.study), status=202)

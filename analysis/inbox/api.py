@@ -6,7 +6,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.models import Role
-from accounts.tokens.api_access import person_of
+from accounts.tokens.api_access import checked, person_of
 from analysis.inbox.decisions import report_for
 from analysis.inbox.selectors import waiting_releases
 from analysis.inbox.serializers import DecisionReportSerializer, ReviewQueueSerializer, TermSerializer
@@ -40,6 +40,5 @@ class Decisions(APIView):
 
     @extend_schema(operation_id="review_decisions", parameters=[TermSerializer], responses=DecisionReportSerializer)
     def get(self, request: Request) -> Response:
-        asked = TermSerializer(data=request.query_params)
-        asked.is_valid(raise_exception=True)
+        asked = checked(TermSerializer, request.query_params)
         return Response(DecisionReportSerializer(report_for(person_of(request), **asked.validated_data)).data)

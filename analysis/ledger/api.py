@@ -12,7 +12,7 @@ from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 
 from accounts.models import ANALYTICS_READING, ANALYTICS_SPENDING, Role
-from accounts.tokens.api_access import person_of
+from accounts.tokens.api_access import checked, person_of
 from analysis.ledger.page import ledger_of
 from analysis.ledger.selectors import Asked, newest_first
 from analysis.ledger.serializers import FrozenSerializer, LedgerSerializer, ledger_document
@@ -48,8 +48,7 @@ class FrozenBudget(APIView):
         source = place.source
         if source is None or not place.seat.may_review:
             raise Http404(NO_STUDY)
-        asked = FrozenSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
+        asked = checked(FrozenSerializer, request.data)
         if asked.validated_data["frozen"]:
             freeze(source, reason=asked.validated_data["reason"], actor=user)
         else:
@@ -129,9 +128,7 @@ class DeskView(APIView):
         return source
 
     def chosen(self) -> Any:
-        sent = self.desk.choices(data=self.request.data)
-        sent.is_valid(raise_exception=True)
-        return sent.validated_data
+        return checked(self.desk.choices, self.request.data).validated_data
 
 
 class Preview(DeskView):

@@ -10,7 +10,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.models import Role
-from accounts.tokens.api_access import person_of
+from accounts.tokens.api_access import checked, person_of
 from analysis.data_sets import services as data_sets
 from analysis.data_sets.api import declaration_in, last_day, require, require_sure
 from analysis.data_sets.services import bring, students_of
@@ -57,8 +57,7 @@ class BringRecords(APIView):
     def post(self, request: Request) -> Response:
         user = person_of(request)
         files = [file for file in request.FILES.getlist("file") if isinstance(file, UploadedFile)]
-        asked = RecordsDeclarationSerializer(data=plain_json(declaration_in(request.data.get("declaration"))))
-        asked.is_valid(raise_exception=True)
+        asked = checked(RecordsDeclarationSerializer, plain_json(declaration_in(request.data.get("declaration"))))
         if problem := parts_missing(len(asked.validated_data["brought"].files), len(files)):
             raise ValidationError({"file": [problem]})
         made = bring(**asked.validated_data, file=files, actor=user)
@@ -92,8 +91,7 @@ class RecordRoles(APIView):
     @extend_schema(operation_id="change_record_roles", request=RecordRolesSerializer, responses=RecordSetSerializer)
     def post(self, request: Request, data_set: str) -> Response:
         seat = access_record_set(person_of(request), data_set, needs="may_change")
-        sent = RecordRolesSerializer(data=request.data)
-        sent.is_valid(raise_exception=True)
+        sent = checked(RecordRolesSerializer, request.data)
         services.change_roles(seat.data_set, roles=sent.validated_data["roles"], actor=seat.user)
         return Response(_state(seat))
 
@@ -107,8 +105,7 @@ class RecordHierarchy(APIView):
     @extend_schema(operation_id="edit_record_hierarchy", request=RecordHierarchySerializer, responses=RecordSetSerializer)
     def post(self, request: Request, data_set: str) -> Response:
         seat = access_record_set(person_of(request), data_set, needs="may_change")
-        sent = RecordHierarchySerializer(data=request.data)
-        sent.is_valid(raise_exception=True)
+        sent = checked(RecordHierarchySerializer, request.data)
         asked = sent.validated_data
         save_hierarchy(seat.data_set, attribute=asked["attribute"], chains=asked["hierarchy"], actor=seat.user)
         return Response(_state(seat))
@@ -135,8 +132,7 @@ class BuildRecordSet(APIView):
     @extend_schema(operation_id="build_record_set", request=RecordSetBuildSerializer, responses={202: RecordSetSerializer})
     def post(self, request: Request, data_set: str) -> Response:
         seat = access_record_set(person_of(request), data_set, needs="may_change")
-        sent = RecordSetBuildSerializer(data=request.data)
-        sent.is_valid(raise_exception=True)
+        sent = checked(RecordSetBuildSerializer, request.data)
         named = {name: sent.validated_data[name] for name in ("authors", "licence")}
         site = request.build_absolute_uri("/").rstrip("/")
         services.start_package(seat.data_set, chosen=sent.choices(), site=site, actor=seat.user, **named)
@@ -168,8 +164,7 @@ class RecordSetStep(APIView):
         seat = access_record_set(person_of(request), data_set, needs="may_see_study")
         if not any(getattr(seat, need) for need in STEPS.get(action, ())):
             raise Http404(NO_DATA_SET)
-        sent = RecordSetStepSerializer(data=request.data)
-        sent.is_valid(raise_exception=True)
+        sent = checked(RecordSetStepSerializer, request.data)
         _take(seat, action, sent)
         return Response(_state(seat))
 
@@ -205,8 +200,7 @@ class ConfirmRecordSet(APIView):
     @extend_schema(operation_id="confirm_record_set", request=ConfirmRequestSerializer, responses={202: RecordSetSerializer})
     def post(self, request: Request, data_set: str) -> Response:
         seat = access_record_set(person_of(request), data_set, needs="may_review")
-        sent = ConfirmRequestSerializer(data=request.data)
-        sent.is_valid(raise_exception=True)
+        sent = checked(ConfirmRequestSerializer, request.data)
         services.confirm_auxiliary(seat.data_set, names=sent.validated_data["attributes"], actor=seat.user)
         return Response(_state(seat), status=202)
 

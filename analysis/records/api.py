@@ -9,7 +9,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.models import Role
-from accounts.tokens.api_access import person_of
+from accounts.tokens.api_access import checked, person_of
 from analysis.answers.study_records import roles_of, words_of
 from analysis.models import BackgroundHandling, DataSet, RecordSweep, ReleaseStatus, key_of
 from analysis.packages.errors import ReleaseError
@@ -41,8 +41,7 @@ class Records(APIView):
         """Try every class size. The new numbers take the place of older ones."""
         user = person_of(request)
         seat = access_own_study(user, slug)
-        sent = SweepRequestSerializer(data=request.data)
-        sent.is_valid(raise_exception=True)
+        sent = checked(SweepRequestSerializer, request.data)
         start_sweep(seat.study, simulated=sent.validated_data["whose"] == SIMULATED, actor=user)
         return Response(_state(seat), status=202)
 
@@ -70,8 +69,7 @@ class StudyRecordHierarchy(APIView):
     def post(self, request: Request, slug: str) -> Response:
         user = person_of(request)
         seat = access_own_study(user, slug)
-        sent = RecordHierarchySerializer(data=request.data)
-        sent.is_valid(raise_exception=True)
+        sent = checked(RecordHierarchySerializer, request.data)
         asked = sent.validated_data
         save_hierarchy(seat.study, attribute=asked["attribute"], chains=asked["hierarchy"], actor=user)
         return Response(_state(seat))
@@ -87,8 +85,7 @@ class BuildRecords(APIView):
     def post(self, request: Request, slug: str) -> Response:
         user = person_of(request)
         seat = access_own_study(user, slug)
-        sent = BuildRequestSerializer(data=request.data)
-        sent.is_valid(raise_exception=True)
+        sent = checked(BuildRequestSerializer, request.data)
         start_release(seat.study, choices=sent.choices(), site=request.build_absolute_uri("/").rstrip("/"), actor=user)
         return Response(_state(seat), status=202)
 
@@ -136,8 +133,7 @@ class ConfirmRecords(APIView):
     def post(self, request: Request, slug: str) -> Response:
         user = person_of(request)
         seat = access_study(user, slug)
-        sent = ConfirmRequestSerializer(data=request.data)
-        sent.is_valid(raise_exception=True)
+        sent = checked(ConfirmRequestSerializer, request.data)
         asked = releases().filter(study=seat.study, status=ReleaseStatus.REQUESTED, background=BackgroundHandling.RECORDS).first()
         if asked is None:
             raise ReleaseError(_("No release with protected records waits for a decision."))

@@ -7,7 +7,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.models import Role
-from accounts.tokens.api_access import person_of
+from accounts.tokens.api_access import checked, person_of
 from analysis.rehearsal.page import rehearsal_view
 from analysis.rehearsal.serializers import PlantedSerializer, RehearsalStateSerializer
 from surveys.access import access_own_study
@@ -40,8 +40,7 @@ class Rehearsal(APIView):
     def post(self, request: Request, slug: str) -> Response:
         user = person_of(request)
         seat = access_own_study(user, slug)
-        asked = PlantedSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
+        asked = checked(PlantedSerializer, request.data)
         protocol = protocol_view_for(seat)
         rehearse(seat.study, protocol=protocol, planted=asked.planted(compares=not protocol.definition.is_survey), actor=user)
         return Response(_state(seat.study), status=202)

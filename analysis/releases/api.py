@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.models import Role
-from accounts.tokens.api_access import person_of
+from accounts.tokens.api_access import checked, person_of
 from analysis import actions
 from analysis.models import OPEN_RELEASES, Release
 from analysis.packages.errors import ReleaseError
@@ -106,8 +106,7 @@ class StudyReleases(ListAPIView[Release]):
         """Fix the choices and have a package built by a worker. Once it is `built`, look at it and take the step `request`."""
         user = person_of(request)
         seat = access_own_study(user, slug)
-        sent = StartReleaseSerializer(data=request.data)
-        sent.is_valid(raise_exception=True)
+        sent = checked(StartReleaseSerializer, request.data)
         site = request.build_absolute_uri("/").rstrip("/")
         started = services.start_release(seat.study, choices=sent.choices(), site=site, actor=user)
         answer = _release_answer(access_release(user, slug, started.pk), seat)
@@ -145,8 +144,7 @@ class ReleaseStep(APIView):
     def post(self, request: Request, slug: str, number: int, step: str) -> Response:
         user = person_of(request)
         release = access_release(user, slug, number)
-        sent = ReleaseStepSerializer(data=request.data)
-        sent.is_valid(raise_exception=True)
+        sent = checked(ReleaseStepSerializer, request.data)
         given, open_now = sent.validated_data, steps_open_to(user, release)
         if step not in open_now:
             told = {"step": step[:50], "open": ", ".join(sorted(open_now)) or _("none")}

@@ -7,7 +7,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.models import Role
-from accounts.tokens.api_access import person_of
+from accounts.tokens.api_access import checked, person_of
 from surveys.access import access_own_study
 from surveys.allocation.serializers import ArmChangeSerializer, ArmStateSerializer
 from surveys.allocation.services import change_arm
@@ -42,8 +42,7 @@ class Arm(APIView):
         state = ArmState.objects.filter(study=study, arm=arm).first()
         if state is None:
             raise Http404("There is no such arm.")
-        asked = ArmChangeSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
+        asked = checked(ArmChangeSerializer, request.data)
         changed = {"quota": state.quota, "closed": state.closed} | asked.validated_data
         change_arm(study, arm=arm, actor=user, quota=changed["quota"], closed=changed["closed"])
         return Response(ArmStateSerializer(ArmState.objects.get(pk=state.pk)).data)

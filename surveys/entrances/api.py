@@ -6,7 +6,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.models import Role
-from accounts.tokens.api_access import person_of
+from accounts.tokens.api_access import checked, person_of
 from surveys.access import access_own_study
 from surveys.entrances.selectors import entrances_of
 from surveys.entrances.serializers import EntranceSerializer, JoinCodeSerializer, WayToRenewSerializer
@@ -35,7 +35,6 @@ class JoinCodes(APIView):
     def post(self, request: Request, slug: str) -> Response:
         user = person_of(request)
         study = access_own_study(user, slug).study
-        asked = WayToRenewSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
+        asked = checked(WayToRenewSerializer, request.data)
         way = asked.validated_data["way"]
         return Response(JoinCodeSerializer({"way": way, "code": renew_join_code(study, way=way, actor=user)}).data, status=201)

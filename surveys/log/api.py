@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.models import Role
-from accounts.tokens.api_access import person_of
+from accounts.tokens.api_access import checked, person_of
 from audit.selectors import page_of
 from surveys.access import access_log, access_study
 from surveys.log import services
@@ -88,8 +88,7 @@ class StudyExport(APIView):
 
 
 def _page(request: Request, study: Study | None) -> Response:
-    asked = LogFilterSerializer(data=request.query_params)
-    asked.is_valid(raise_exception=True)
+    asked = checked(LogFilterSerializer, request.query_params)
     filters = dict(asked.validated_data)
     before, after = filters.pop("before", None), filters.pop("after", None)
     wanted = log_for(person_of(request), study=study, **filters)

@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.models import Role
-from accounts.tokens.api_access import person_of
+from accounts.tokens.api_access import checked, person_of
 from surveys.access import access_own_study, access_study
 from surveys.media.serializers import MediaFileSerializer, MediaUploadSerializer
 from surveys.media.services import add_media_file
@@ -40,8 +40,7 @@ class MediaFiles(ListAPIView[MediaFile]):
     def post(self, request: Request, slug: str) -> Response:
         user = person_of(request)
         study = access_own_study(user, slug).study
-        asked = MediaUploadSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
+        asked = checked(MediaUploadSerializer, request.data)
         content = asked.validated_data["file"]
         media = add_media_file(study, name=asked.validated_data.get("name") or content.name, content=content, actor=user)
         return Response(MediaFileSerializer(media).data, status=201)

@@ -8,7 +8,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.models import Role
-from accounts.tokens.api_access import person_of
+from accounts.tokens.api_access import checked, person_of
 from surveys.access import access_own_study
 from surveys.models import EntryCode
 from surveys.recruitment.code_files import MAXIMUM_BYTES
@@ -82,8 +82,7 @@ class MadeCodes(APIView):
     def post(self, request: Request, slug: str) -> Response:
         user = person_of(request)
         study = access_own_study(user, slug).study
-        asked = HowManyCodesSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
+        asked = checked(HowManyCodesSerializer, request.data)
         section, way = asked.validated_data.get("section", ""), way_of_codes(definition_shown(study))
         address = request.build_absolute_uri(path_for_participants(study, section=section, way=way))
         made = made_codes(study.slug, seed=new_seed(), count=asked.validated_data["count"])
@@ -103,7 +102,6 @@ class CompletionCodes(APIView):
     def post(self, request: Request, slug: str) -> Response:
         user = person_of(request)
         study = access_own_study(user, slug).study
-        asked = CodesToCheckSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
-        checked = check_completion_codes(study, codes=asked.validated_data["codes"], actor=user)
-        return Response(CheckedCodeSerializer(checked, many=True).data)
+        asked = checked(CodesToCheckSerializer, request.data)
+        found = check_completion_codes(study, codes=asked.validated_data["codes"], actor=user)
+        return Response(CheckedCodeSerializer(found, many=True).data)

@@ -8,7 +8,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.models import Role
-from accounts.tokens.api_access import person_of
+from accounts.tokens.api_access import checked, person_of
 from jobs.tasks import send_now
 from surveys.access import access_owned_study
 from surveys.models import Study
@@ -31,8 +31,7 @@ class Retention(APIView):
         """Delete them now, before their day, once the study is closed. A worker does it; nobody can withdraw from then on."""
         user = person_of(request)
         study = access_owned_study(user, slug).study
-        asked = ForgetSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
+        asked = checked(ForgetSerializer, request.data)
         if asked.validated_data["confirmation"] != study.slug:
             raise ValidationError({"confirmation": [_("Nothing was deleted. Type %(slug)s to go on.") % {"slug": study.slug}]})
         begin_forgetting(study, actor=user)

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.models import Role
-from accounts.tokens.api_access import asked_choice, person_of
+from accounts.tokens.api_access import asked_choice, checked, person_of
 from surveys.access import Seat, access_study
 from surveys.batches.selectors import consent_counts
 from surveys.models import Protocol, Study
@@ -54,8 +54,7 @@ class PrivacyLimitOfInstallation(APIView):
 
     @extend_schema(operation_id="privacy_limit_set", request=PrivacyLimitSerializer, responses=PrivacyLimitSerializer)
     def put(self, request: Request) -> Response:
-        sent = PrivacyLimitSerializer(data=request.data)
-        sent.is_valid(raise_exception=True)
+        sent = checked(PrivacyLimitSerializer, request.data)
         set_limit(sent.validated_data["epsilon"], actor=person_of(request))
         return self.get(request)
 
@@ -79,8 +78,7 @@ class Reviewer(APIView):
     def put(self, request: Request, slug: str) -> Response:
         user = person_of(request)
         study = access_study(user, slug).study
-        asked = AssignSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
+        asked = checked(AssignSerializer, request.data)
         return Response(_review(reviews.assign(study, actor=user, **asked.validated_data)))
 
 
@@ -93,8 +91,7 @@ class SignOffs(APIView):
     def post(self, request: Request, slug: str) -> Response:
         user = person_of(request)
         study = access_study(user, slug).study
-        asked = SignSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
+        asked = checked(SignSerializer, request.data)
         reviews.sign(study, actor=user, **asked.validated_data)
         return Response(_review(study))
 
@@ -117,8 +114,7 @@ class Comments(APIView):
     def post(self, request: Request, slug: str) -> Response:
         user = person_of(request)
         study = access_study(user, slug).study
-        asked = NewCommentSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
+        asked = checked(NewCommentSerializer, request.data)
         return Response(CommentSerializer(reviews.comment(study, actor=user, **asked.validated_data)).data, status=201)
 
 

@@ -8,7 +8,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.models import Role
-from accounts.tokens.api_access import person_of
+from accounts.tokens.api_access import checked, person_of
 from surveys.access import access_analytics, access_owned_study, access_results
 from surveys.models import Invitation, Study
 from surveys.sharing import services as sharing
@@ -46,8 +46,7 @@ class People(APIView):
         """Invite somebody; for the owner."""
         user = person_of(request)
         study = access_owned_study(user, slug).study
-        asked = InviteSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
+        asked = checked(InviteSerializer, request.data)
         invitation, token = sharing.invite(study, actor=user, **asked.validated_data)
         offered = offered_link(request, invitation, reverse("surveys:invitation", args=[token]))
         return Response(OfferedSerializer(offered).data, status=201)
@@ -63,8 +62,7 @@ class Person(APIView):
         """Give a member another role; for the owner."""
         user = person_of(request)
         study = access_owned_study(user, slug).study
-        asked = ChangeRoleSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
+        asked = checked(ChangeRoleSerializer, request.data)
         sharing.change_member_role(study, user_id=_member(study, username), role=asked.validated_data["role"], actor=user)
         return _team(study)
 
@@ -88,8 +86,7 @@ class Owner(APIView):
         """Give the study to a member; for the owner."""
         user = person_of(request)
         study = access_owned_study(user, slug).study
-        asked = NewOwnerSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
+        asked = checked(NewOwnerSerializer, request.data)
         sharing.transfer_study(study, user_id=_member(study, asked.validated_data["person"]), actor=user)
         return _team(Study.objects.get(pk=study.pk))
 

@@ -16,7 +16,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.models import Role, User
-from accounts.tokens.api_access import asked_choice, person_of
+from accounts.tokens.api_access import asked_choice, checked, person_of
 from audit.services import record_once_a_day
 from surveys import actions
 from surveys.access import OWNER_ROLES, Seat, access_own_study, access_study, studies_of
@@ -139,8 +139,7 @@ class Beginnings(APIView):
     def post(self, request: Request) -> Response:
         """Make a draft that is valid from the first minute, with gaps to fill."""
         owner = person_of(request)
-        asked = NewStudySerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
+        asked = checked(NewStudySerializer, request.data)
         return new_study_answer(Seat(owner, _begun(asked, owner)))
 
 
@@ -158,8 +157,7 @@ class ImportStudy(APIView):
     def post(self, request: Request) -> Response:
         """Read a study file, or a ZIP file with its media, into a new draft. Everything or nothing."""
         owner = person_of(request)
-        asked = ImportedStudySerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
+        asked = checked(ImportedStudySerializer, request.data)
         file, slug = asked.validated_data["file"], asked.validated_data["slug"]
         definition, media, _ignored, held = read_upload(file, name=file.name)
         with held:
@@ -191,8 +189,7 @@ class Duplicate(APIView):
     def post(self, request: Request, slug: str) -> Response:
         user = person_of(request)
         seat = access_own_study(user, slug)
-        asked = CopySerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
+        asked = checked(CopySerializer, request.data)
         copy = duplicate_study(seat.study, definition=definition_for(seat), slug=asked.validated_data["slug"], owner=user)
         return new_study_answer(Seat(user, copy))
 

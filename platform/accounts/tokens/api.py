@@ -7,7 +7,7 @@ from rest_framework.views import APIView
 
 from accounts.models import ApiToken, Role, User
 from accounts.services import want_notices
-from accounts.tokens.api_access import person_of
+from accounts.tokens.api_access import checked, person_of
 from accounts.tokens.serializers import AccountSerializer, NoticesSerializer
 
 
@@ -23,8 +23,7 @@ class Account(APIView):
     @extend_schema(operation_id="account_change", request=NoticesSerializer, responses=AccountSerializer)
     def patch(self, request: Request) -> Response:
         """Turn on or off the e-mails that tell you when it is your turn."""
-        sent = NoticesSerializer(data=request.data)
-        sent.is_valid(raise_exception=True)
+        sent = checked(NoticesSerializer, request.data)
         want_notices(user=person_of(request), wanted=sent.validated_data["notices"])
         return _shown(request)
 

@@ -1,6 +1,7 @@
 """Access to the API: people by session, programs by token, both by role. The `access_*` selectors decide access to single studies."""
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 from django.http import HttpRequest
 from django.utils import timezone
@@ -9,10 +10,12 @@ from rest_framework.authentication import TokenAuthentication
 from rest_framework.exceptions import AuthenticationFailed, ValidationError
 from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
+from rest_framework.serializers import Serializer
 
 from accounts.models import ApiToken, Role, TokenScope, User, hash_of_api_token
 from accounts.services import record_refused_token
 
+Sent = TypeVar("Sent", bound=Serializer[object])
 READING = (TokenScope.READ, TokenScope.WRITE)
 WRITING = (TokenScope.WRITE,)
 
@@ -79,6 +82,13 @@ def person_of(request: Request) -> User:
     """The logged-in person; `HasRole` lets nobody else in."""
     assert isinstance(request.user, User)
     return request.user
+
+
+def checked(serializer: type[Sent], data: object) -> Sent:
+    """The data that were sent, in the form that they must have; otherwise the answer says what is wrong with them."""
+    sent = serializer(data=data)
+    sent.is_valid(raise_exception=True)
+    return sent
 
 
 def asked_choice(request: Request, name: str, choices: Sequence[str]) -> str | None:

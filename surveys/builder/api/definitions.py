@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.models import Role
-from accounts.tokens.api_access import person_of
+from accounts.tokens.api_access import checked, person_of
 from audit.services import record_once_a_day
 from surveys import actions
 from surveys.access import access_own_study, access_study
@@ -130,8 +130,7 @@ class Translations(APIView):
     )
     def post(self, request: Request, slug: str) -> Response:
         study = access_own_study(person_of(request), slug).study
-        asked = StillRightSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
+        asked = checked(StillRightSerializer, request.data)
         named = [(one["place"], one["language"]) for one in asked.validated_data["still_right"]]
         texts = {(one.place, one.language): one for one in outdated_in(with_known_originals(study, define(study.definition)))}
         if missing := [place for place in named if place not in texts]:
@@ -162,8 +161,7 @@ class Imports(APIView):
     def post(self, request: Request, slug: str) -> Response:
         user = person_of(request)
         study = access_own_study(user, slug).study
-        asked = ImportSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
+        asked = checked(ImportSerializer, request.data)
         wanted = asked.validated_data
         definition = define(study.definition)
         proposal = proposal_from(wanted["file"], definition)

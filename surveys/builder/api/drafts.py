@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.models import Role
-from accounts.tokens.api_access import person_of
+from accounts.tokens.api_access import checked, person_of
 from surveys.access import Seat, access_own_study
 from surveys.builder.api.definitions import DEFINITION, IF_MATCH, definition_answer, version_seen
 from surveys.builder.serializers import (
@@ -54,8 +54,7 @@ class TakeBackChange(APIView):
     def post(self, request: Request, slug: str) -> Response:
         user = person_of(request)
         study = access_own_study(user, slug).study
-        asked = TakeBackSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
+        asked = checked(TakeBackSerializer, request.data)
         take_back_change(study, number=asked.validated_data["number"], actor=user)
         study.refresh_from_db()
         return definition_answer(study.definition, slug)
@@ -70,8 +69,7 @@ class RestoreVersion(APIView):
     def post(self, request: Request, slug: str) -> Response:
         user = person_of(request)
         study = access_own_study(user, slug).study
-        asked = RestoreSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
+        asked = checked(RestoreSerializer, request.data)
         version = study.revisions.filter(number=asked.validated_data["version"]).first()
         if version is None:
             raise Http404("There is no such version of the draft.")
@@ -91,8 +89,7 @@ class NewVersion(APIView):
     def post(self, request: Request, slug: str) -> Response:
         user = person_of(request)
         study = access_own_study(user, slug).study
-        asked = NewVersionSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
+        asked = checked(NewVersionSerializer, request.data)
         return study_answer(Seat(user, take_back(study, actor=user, reason=asked.validated_data["reason"])))
 
 
@@ -112,8 +109,7 @@ class ArmFiles(APIView):
         user = person_of(request)
         seat = access_own_study(user, slug)
         study = _with_arm(seat, arm)
-        asked = ArmFileSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
+        asked = checked(ArmFileSerializer, request.data)
         given, languages = asked.validated_data, definition_for(seat).languages
         if given["place"] == "captions" and given["language"] not in languages:
             expected = {"languages": ", ".join(languages), "found": given["language"] or _("none")}

@@ -131,5 +131,5 @@ def test_the_storage_of_each(monkeypatch: pytest.MonkeyPatch) -> None:
     place = bucket("s3://media?region=eu-west-1")
     assert backend(place, Keys(key="k", secret="s"))["BACKEND"] == OBJECTS
     monkeypatch.setattr("surveys.media.stores.addresses.find_spec", lambda name: None)
-    with pytest.raises(AddressError, match=r"requirements/object-store\.txt"):
+    with pytest.raises(AddressError, match=r"requirements/complete\.txt"):
         backend(place, Keys())
