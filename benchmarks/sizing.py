@@ -1,7 +1,7 @@
 """How much of a machine so many students a minute need, from measured figures; the table is in docs/operations.md.
 
     python -m benchmarks.sizing                                  the table, from benchmarks/sizing.json
-    python -m tests.services python -m benchmarks.sizing --measure   measure disk for each student anew, with 300 bots
+    python -m benchmarks.sizing --measure                        measure disk and write-ahead log for each student anew, with 10,000
 
 Processor time and memory are those of `benchmarks.journeys` (`make bench`), whose figures are copied into that file with the machine.
 """
@@ -24,13 +24,17 @@ WORKER_PROCESSES = 2
 
 @dataclass(frozen=True, kw_only=True)
 class Figures:
-    """The costs of one journey: processor milliseconds, megabytes of a process of pages, bytes on PostgreSQL's disk with indexes."""
+    """The costs of one journey: processor milliseconds, megabytes of a process of pages, bytes on PostgreSQL's disk with indexes and of its
+    write-ahead log.
+    """
 
     machine: str
     web_ms: float
     database_ms: float
     web_megabytes: float
     bytes_for_each_student: float
+    log_bytes_for_each_student: float
+    disk_machine: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +46,8 @@ class Size:
     database_cores: int
     web_gigabytes: float
     connections: int
-    gigabytes_for_a_million: float
+    megabytes_an_hour: int
+    log_megabytes_an_hour: int
 
 
 def size(figures: Figures, students_a_minute: int) -> Size:
@@ -55,16 +60,27 @@ def size(figures: Figures, students_a_minute: int) -> Size:
         database_cores=math.ceil(a_second * figures.database_ms / 1000 / BUSY),
         web_gigabytes=math.ceil(web * figures.web_megabytes * 1.5 / 102.4) / 10,
         connections=web * THREADS + WORKER_PROCESSES,
-        gigabytes_for_a_million=round(figures.bytes_for_each_student * 1e6 / 1e9, 1),
+        megabytes_an_hour=math.ceil(60 * students_a_minute * figures.bytes_for_each_student / 1e6),
+        log_megabytes_an_hour=math.ceil(60 * students_a_minute * figures.log_bytes_for_each_student / 1e6),
     )
 
 
 def table(figures: Figures) -> list[str]:
     """The lines of the table."""
-    lines = ["| Students a minute | Cores for pages | Cores of PostgreSQL | Memory for pages | Connections |", "|---|---|---|---|---|"]
+    heads = (
+        "Students a minute",
+        "Cores for pages",
+        "Cores of PostgreSQL",
+        "Memory for pages",
+        "Connections",
+        "Disk an hour",
+        "Log an hour",
+    )
+    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     for load in LOADS:
         one = size(figures, load)
-        cells = (f"{load:,}", one.web_cores, one.database_cores, f"{one.web_gigabytes} GB", one.connections)
+        disk = (f"{megabytes:,} MB" for megabytes in (one.megabytes_an_hour, one.log_megabytes_an_hour))
+        cells = (f"{load:,}", one.web_cores, one.database_cores, f"{one.web_gigabytes} GB", one.connections, *disk)
         lines.append("| " + " | ".join(map(str, cells)) + " |")
     return lines
 
@@ -73,40 +89,52 @@ def stored() -> Figures:
     return Figures(**json.loads(FIGURES.read_text()))
 
 
-def measured_bytes(bots: int) -> float:
-    """Let bots through the demonstration study; what the database has grown by for each, once dead rows are gone."""
+def measured_bytes(students: int) -> tuple[float, float]:
+    """Let students through the demonstration study. For each: what the database has grown by as it lies, after the vacuum that follows of
+    itself, and what was written to its write-ahead log. Its settings are PostgreSQL's own, which write each page whole after a checkpoint.
+    """
     import psycopg
 
-    from tests import processes
-    from tests.crowds import bots_on_their_way, build_study
+    from benchmarks.journey_client import walk_for
+    from benchmarks.journeys import running_site
 
-    with tempfile.TemporaryDirectory(prefix="candor-bench-") as folder, processes.production(Path(folder)) as site:
-        build_study(site)
+    with tempfile.TemporaryDirectory(prefix="candor-bench-") as folder, running_site(Path(folder)) as bench:
+        address = bench.running.environment["DATABASE_URL"]
 
-        def grown() -> int:
-            with psycopg.connect(site.environment["DATABASE_URL"], autocommit=True) as connection:
-                connection.execute("VACUUM FULL")
-            return site.number("SELECT pg_database_size(current_database())")
+        def now() -> tuple[int, int]:
+            with psycopg.connect(address, autocommit=True) as connection:
+                connection.execute("VACUUM")
+            [found] = bench.running.rows(
+                "SELECT pg_database_size(current_database()), pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint"
+            )
+            return found[0], found[1]
 
-        before = grown()
-        with bots_on_their_way(site, bots) as crowd:
-            crowd.wait_for_end(seconds=600)
-        return (grown() - before) / bots
+        walk_for(bench.visited, clients=8, seconds=3)
+        before, there = now(), bench.running.number("SELECT count(*) FROM surveys_participant")
+        come = 0
+        while come < students:
+            walked = walk_for(bench.visited, clients=8, seconds=20)
+            if walked.errors:
+                raise click.ClickException(walked.errors[0])
+            come = bench.running.number("SELECT count(*) FROM surveys_participant") - there
+            click.echo(f"{come} students", err=True)
+        after = now()
+    return (after[0] - before[0]) / come, (after[1] - before[1]) / come
 
 
 @click.command()
-@click.option("--measure", is_flag=True, help="measure the disk for each student, and store it")
-@click.option("--bots", default=300, help="with how many bots")
-def main(measure: bool, bots: int) -> None:
+@click.option("--measure", is_flag=True, help="measure disk and write-ahead log for each student, and store them")
+@click.option("--students", default=10_000, help="with how many students at least")
+def main(measure: bool, students: int) -> None:
     """Print the table."""
     figures = stored()
     if measure:
-        figures = Figures(**{**asdict(figures), "bytes_for_each_student": round(measured_bytes(bots))})
+        rows, log = map(round, measured_bytes(students))
+        figures = Figures(**{**asdict(figures), "bytes_for_each_student": rows, "log_bytes_for_each_student": log})
         FIGURES.write_text(json.dumps(asdict(figures), indent=1) + "\n")
     click.echo("\n".join(table(figures)))
-    if figures.bytes_for_each_student:
-        click.echo(f"\nA million students: {size(figures, 60).gigabytes_for_a_million} GB on PostgreSQL's disk.")
-    click.echo(f"\n{figures.machine}")
+    click.echo(f"\nEach student: {figures.bytes_for_each_student:,.0f} bytes of disk, {figures.log_bytes_for_each_student:,.0f} of log.")
+    click.echo(f"\n{figures.machine} {figures.disk_machine}")
 
 
 if __name__ == "__main__":

@@ -186,6 +186,17 @@ def _environment(**changes: str) -> dict[str, str]:
     return {**kept, "PYTHONPATH": path_of(ROOT), **changes}
 
 
+def wait_for_push(port: int) -> None:
+    """Return when `manage.py push` on this port hears Redis."""
+    deadline = time.monotonic() + START_SECONDS
+    while True:
+        with suppress(httpx.TransportError):
+            if httpx.get(f"http://127.0.0.1:{port}/healthz").status_code == 200:
+                return
+        assert time.monotonic() < deadline, "`push` does not hear Redis"
+        time.sleep(0.1)
+
+
 @contextmanager
 def embedded(var: Path, *, like: Path | None = None, demo_bots: int | None = None) -> Iterator[Site]:
     """The embedded default with its data under `var`, serving: migrated here or before (`like`); with a number of bots, as `make demo`."""

@@ -85,7 +85,7 @@ class RecordSweep(Lease):
         return f"{len(self.findings)} of {len(self.plan)} parts"
 
     @property
-    def findings(self) -> list[dict[str, Any]]:
+    def findings(self) -> list[Any]:
         """Loss and risks of each part that is done so far, in the order of the plan."""
         return self.found or [part.found for part in self.parts.filter(found__isnull=False).order_by("index")]
 

@@ -92,7 +92,8 @@ def attempt(job: Job[Lease], lease: Lease) -> None:
             if lease.holder is not None:
                 lease.finish()
     except TakenError:
-        logger.info("Work of kind %s was taken away from its worker", job.kind)
+        # Somebody who withdraws ends what is computed: a line would tell when. Work of a silent worker has one elsewhere.
+        logger.debug("Work of kind %s was taken away from its worker", job.kind)
     except expected as error:
         _fail(lease, f"{error} {getattr(error, 'advice', '')}".strip())
     except Exception as error:
@@ -143,7 +144,7 @@ def _fail(lease: Lease, error: str) -> None:
     try:
         lease.fail(error)
     except TakenError:
-        logger.info("What failed was taken away from its worker: %s", error)
+        logger.debug("What failed was taken away from its worker: %s", error)
 
 
 class Limit(TypedDict, total=False):

@@ -14,7 +14,7 @@ from django.db.backends.signals import connection_created
 
 from config.outages.waits import LOCK_SECONDS, bound_waits
 from tests.crowds import assert_all_finished_and_counted_once, bots_on_their_way, count_everybody, results_settle
-from tests.pools import CONNECTIONS, pooled
+from tests.pools import CONNECTIONS, pool_before, pooled
 from tests.processes import ROOT, Site, built, fresh_database, name_of
 
 PEOPLE = 40
@@ -70,6 +70,18 @@ def test_what_is_held_at_once_or_hidden_stays_so_by_a_pool(built_site: Site) -> 
         finally:
             with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True) as administrator:
                 administrator.execute(f'DROP DATABASE IF EXISTS "{name_of(own)}" WITH (FORCE)'.encode())
+
+
+@pytest.mark.parametrize(("rules", "tells"), [({}, False), ({"log_connections = 0": "log_connections = 1"}, True)], ids=["ours", "its own"])
+def test_the_log_of_the_pool_does_not_tell_when_somebody_came(rules: dict[str, str], tells: bool) -> None:
+    """A connection is made when somebody comes, and PgBouncer's own lines have the millisecond."""
+    with pool_before(os.environ["DATABASE_URL"], rules=rules) as pool:
+        before = pool.log()
+        for name in ("candor_web", "candor_work"):
+            with psycopg.connect(pool.variables(name)["DATABASE_URL"], prepare_threshold=None) as asked:
+                [bound] = asked.execute("SELECT current_setting('lock_timeout')").fetchone() or [None]
+                assert bound == (f"{LOCK_SECONDS}s" if name == "candor_web" else "0")
+        assert (pool.log() != before) == tells
 
 
 @pytest.mark.parametrize("is_pooled", [True, False])

@@ -22,7 +22,7 @@ Truth = dict[str, str]
 """The trace of each person's code or number at the panel → the key of their answers."""
 
 
-@dataclass(kw_only=True)
+@dataclass(kw_only=True, eq=False)
 class Walk:
     """One person on their way."""
 
@@ -32,12 +32,16 @@ class Walk:
     step: int = field(default=0)
 
     @property
-    def person(self) -> Participant:
-        return Participant.objects.get(token_hash=hash_of_token(self.visit.token))
+    def token(self) -> str:
+        return self.visit.token
 
-    def go_on(self) -> bool:
-        """Take the next step; False once all are taken."""
-        steps: tuple[Callable[[], object], ...] = (
+    @property
+    def person(self) -> Participant:
+        return Participant.objects.get(token_hash=hash_of_token(self.token))
+
+    @property
+    def steps(self) -> tuple[Callable[[], object], ...]:
+        return (
             lambda: participation.enrol(Study.objects.get(pk=self.study.pk), visit=self.visit),
             lambda: participation.record_background(self.person, token=self.visit.token, answers={"gender": "woman"}),
             lambda: participation.finish_stimulus(self.person, page=0),
@@ -47,9 +51,16 @@ class Walk:
                 self.person, reported=dict.fromkeys(QUESTIONS, True), chosen={"copying": 2, "probation": 1}
             ),
         )
-        steps[self.step]()
+
+    def go_on(self) -> bool:
+        """Take the next step; False once all are taken."""
+        self.steps[self.step]()
         self.step += 1
-        return self.step < len(steps)
+        return self.step < len(self.steps)
+
+    def leave(self) -> None:
+        """Withdraw."""
+        participation.withdraw(self.study, code=withdrawal_code(self.token))
 
 
 QUESTIONS = ("attention", "retention", "judgement", "comprehension")
@@ -58,20 +69,24 @@ QUESTIONS = ("attention", "retention", "judgement", "comprehension")
 SEVERAL_WAYS = {"ways": [{"name": "prolific", "kind": "prolific"}, {"name": "poster"}]}
 
 
-def walk_everybody(study: Study, *, seed: int, codes: bool) -> Truth:
+def by_services(study: Study, name: str, *, codes: bool) -> Walk:
+    """Somebody with this code, or this number at the panel, who needs no pages."""
+    entry = {"code": name} if codes else {"way": "prolific", "panel_identifier": name}
+    return Walk(study=study, trace=trace_of(study, name, codes=codes), visit=Visit(token=new_token(), language="en", **entry))
+
+
+def trace_of(study: Study, name: str, *, codes: bool) -> str:
+    """The trace that this code, or this number at the panel, leaves."""
+    return hash_of_entry_code(name, study.slug) if codes else hash_of_panel_identifier(f"prolific:{name}", study.slug)
+
+
+def walk_everybody(study: Study, *, seed: int, codes: bool, people: int = PEOPLE, somebody: Callable[..., Walk] = by_services) -> Truth:
     """Let everybody walk, a few at a time; some leave. Return whose answers are whose."""
     rng = random.Random(seed)
-    names = [f"{rng.getrandbits(60):015X}" for _ in range(PEOPLE)]
+    names = [f"{rng.getrandbits(96):024x}" for _ in range(people)]
     if codes:
-        add_entry_codes(study, codes=sorted([*names, *(f"{rng.getrandbits(60):015X}" for _ in range(PEOPLE // 2))]), actor=study.owner)
-    coming = [
-        Walk(
-            study=study,
-            trace=hash_of_entry_code(name, study.slug) if codes else hash_of_panel_identifier(f"prolific:{name}", study.slug),
-            visit=Visit(token=new_token(), language="en", **({"code": name} if codes else {"way": "prolific", "panel_identifier": name})),
-        )
-        for name in names
-    ]
+        add_entry_codes(study, codes=sorted([*names, *(f"{rng.getrandbits(60):015X}" for _ in range(people // 2))]), actor=study.owner)
+    coming = [somebody(study, name, codes=codes) for name in names]
     everybody, here = list(coming), []
     while coming or here:
         if coming and (len(here) < AT_A_TIME):
@@ -81,9 +96,9 @@ def walk_everybody(study: Study, *, seed: int, codes: bool) -> Truth:
         if not walk.go_on():
             here.remove(walk)
     for walk in rng.sample(everybody, LEAVE):
-        participation.withdraw(study, code=withdrawal_code(walk.visit.token))
+        walk.leave()
         everybody.remove(walk)
-    return {walk.trace: Participant.objects.get(token_hash=hash_of_token(walk.visit.token)).pk.hex for walk in everybody}
+    return {walk.trace: walk.person.pk.hex for walk in everybody}
 
 
 def pass_time(stage: str) -> None:
@@ -98,14 +113,16 @@ def pass_time(stage: str) -> None:
         assert forget_order_of_days() == []
 
 
+def study_of(kind: str) -> Study:
+    """A study that people enter with codes, or from a panel beside a poster."""
+    entry = {"kind": kind} if kind == "codes" else SEVERAL_WAYS
+    allocation = {"planned_participants": PEOPLE}
+    return recruiting_study(slug=f"with-{kind}", entry=entry, allocation=allocation, questions=[*with_frequency(), PROBATION])
+
+
 def in_stages(look: Callable[[str, Mapping[str, Truth]], None], *, seed: int) -> None:
     """Walk two studies, one with codes and one with a panel beside a poster, and look at the database at each stage."""
-    truths = {}
-    for kind in ("codes", "prolific"):
-        allocation = {"planned_participants": PEOPLE}
-        entry = {"kind": kind} if kind == "codes" else SEVERAL_WAYS
-        study = recruiting_study(slug=f"with-{kind}", entry=entry, allocation=allocation, questions=[*with_frequency(), PROBATION])
-        truths[kind] = walk_everybody(study, seed=seed, codes=kind == "codes")
+    truths = {kind: walk_everybody(study_of(kind), seed=seed, codes=kind == "codes") for kind in ("codes", "prolific")}
     for stage in STAGES:
         pass_time(stage)
         look(stage, truths)

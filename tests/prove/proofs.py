@@ -63,8 +63,9 @@ PROMISES = (
         name="linkage",
         title="A stolen database names nobody",
         promise="Nothing in the database, its system columns and its files included, leads from a person’s code to their answers.",
-        ran="The linkage fuzzer joins every two tables on every column and compares every two orders. The controls are the bookkeeping of "
-        "the first version, and planted leaks.",
+        ran="The linkage fuzzer joins every two tables on every column and compares every two orders. On two hosts with two workers, "
+        "PgBouncer and push it also has every log, Redis, what push said, and the moment at which each person finished. The controls are "
+        "the bookkeeping of the first version, and planted leaks.",
         seeds="1 for the people; the order of rows is drawn by the operating system, as in use.",
         tests=(
             "tests/integration/test_linkage.py",
@@ -75,11 +76,14 @@ PROMISES = (
             "tests/audits/test_no_linked_records.py",
             "tests/integration/test_order_of_arrival.py",
             "tests/integration/test_linkage_of_credit.py",
+            "tests/integration/test_two_hosts.py::test_nothing_on_two_hosts_leads_from_panel_numbers_to_answers",
+            "tests/integration/test_two_hosts.py::test_a_version_for_each_finisher_is_caught",
         ),
         controls=(
             "tests/integration/test_linkage.py::test_the_attacks_name_people_of_the_first_version_on_postgresql",
             "tests/integration/test_linkage.py::test_the_attacks_name_people_of_the_first_version_on_sqlite",
             "tests/integration/test_linkage.py::test_the_attacks_see",
+            "tests/integration/test_two_hosts.py::test_a_version_for_each_finisher_is_caught",
             "tests/integration/test_linkage_of_credit.py::test_the_attacks_find_a_token_that_is_kept_on_both_sides",
             "tests/integration/test_linkage_of_credit.py::test_the_attacks_find_credit_that_goes_in_the_order_of_finishing",
             "tests/audits/test_no_linked_records.py::test_the_audit_sees_a_table_that_joins_them",
@@ -90,13 +94,16 @@ PROMISES = (
         name="differencing",
         title="No two shown numbers differ by one person",
         promise="Between two answers of any address, the number of people stays the same or changes by ten or more.",
-        ran="Every address is asked as everybody who may ask, before and after single people, withdrawals and releases. The controls are "
-        "numbers that follow one person.",
+        ran="Every address is asked as everybody who may ask, before and after single people, withdrawals and releases; and at two hosts, "
+        "with somebody who listens to push. The controls are numbers that follow one person.",
         tests=(
             "tests/audits/test_differencing.py::test_any_two_releases_differ_by_nobody_or_ten_people",
             "tests/audits/test_differencing.py::test_releases_of_everybody_would_tell_who_left",
         ),
-        long_tests=("tests/audits/test_differencing.py",),
+        long_tests=(
+            "tests/audits/test_differencing.py",
+            "tests/integration/test_two_hosts.py::test_between_two_people_nothing_moves_on_either_host_and_push_is_silent",
+        ),
         controls=(
             "tests/audits/test_differencing.py::test_the_auditor_notices_numbers_that_follow_one_person",
             "tests/audits/test_differencing.py::test_releases_of_everybody_would_tell_who_left",
