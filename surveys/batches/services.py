@@ -122,8 +122,8 @@ def few_are_left(study: Study) -> bool:
 def count_everyone_in_parts(study: Study) -> None:
     """Let everybody into the numbers of a closed study, a few at once, while none are shown; a call after a kill goes on.
 
-    Parts follow the random keys. Of each group so many wait until the end that the numbers which follow differ from those shown before by
-    `LEAST` people or more, whoever withdraws meanwhile. No step goes on any more: the study was closed before this began.
+    Parts follow the random keys. So many people of each group wait until the end that the numbers which follow differ from those shown
+    before by `LEAST` people or more, also if some withdraw meanwhile. No step goes on any more: the study was closed before this began.
     """
     _waiting, unfinished = not_counted(study.pk)
     _let_in(study, unfinished, sorted(unfinished.values_list("pk", flat=True)))
@@ -139,8 +139,7 @@ def _let_in(study: Study, people: QuerySet[Participant], keys: Sequence[UUID]) -
         with transaction.atomic():
             held = list(people.filter(pk__in=part).select_for_update(of=("self",)).values_list("pk", flat=True))
             Study.objects.select_for_update(no_key=True).get(pk=study.pk)
-            _count(study.pk, held)
-            lay_anew(held)
+            _count(study.pk, held)  # the night that begins with the end lays them anew
 
 
 @transaction.atomic

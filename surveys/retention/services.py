@@ -104,9 +104,22 @@ def _in_chunks(rows: QuerySet[Row]) -> Iterator[list[UUID]]:
 @transaction.atomic
 def begin_forgetting(study: Study, *, actor: User | None = None) -> None:
     """From now on nobody can withdraw, because nobody's answers can be found, and no result that uses background answers is computed."""
-    study = locked(study)
-    if study.forgotten_on is not None:
+    if not _can_begin(Study.objects.get(pk=study.pk)):
         return
+    details = _to_be_forgotten(study)  # before the study is held: nobody who withdraws waits until all are counted
+    study = locked(study)
+    if not _can_begin(study):
+        return
+    study.forgotten_on = timezone.localdate()
+    study.save(update_fields=["forgotten_on"])
+    operational_data_forgotten.send(sender=Study, study_id=study.pk)
+    record(actor=actor, action=actions.FORGETTING_BEGUN, subject=study, details=details | {"due_on": day_of_forgetting(study)})
+
+
+def _can_begin(study: Study) -> bool:
+    """False: it has begun before."""
+    if study.forgotten_on is not None:
+        return False
     if study.status not in ENDED:
         raise TransitionError(
             _("Operational data are deleted once a study is closed; this one is %(status)s.")
@@ -114,21 +127,20 @@ def begin_forgetting(study: Study, *, actor: User | None = None) -> None:
         )
     if study.numbers_withheld:
         raise TransitionError(_("Everybody who took part is being counted. Operational data are deleted after that."))
-    study.forgotten_on = timezone.localdate()
-    study.save(update_fields=["forgotten_on"])
-    operational_data_forgotten.send(sender=Study, study_id=study.pk)
+    return True
+
+
+def _to_be_forgotten(study: Study) -> dict[str, object]:
     people = Participant.objects.filter(study=study)
     finished = people.filter(step=Step.FINISHED).count()
-    details = {
+    details: dict[str, object] = {
         "finished_participants": finished,
         "unfinished_participants": people.count() - finished,
         "panel_members": _panel_members_told(study),
         "entry_codes": EntryCode.objects.filter(study=study).count(),
-        "due_on": day_of_forgetting(study),
     }
-    if direct := DirectAnswer.objects.filter(participant__study=study).count():
-        details["direct_answers"] = direct
-    record(actor=actor, action=actions.FORGETTING_BEGUN, subject=study, details=details)
+    direct = DirectAnswer.objects.filter(participant__study=study).count()
+    return details | ({"direct_answers": direct} if direct else {})
 
 
 def _panel_members_told(study: Study) -> int:

@@ -344,7 +344,7 @@ def test_nobody_gets_a_line_of_an_arm_that_was_closed_while_lines_come() -> None
 @pytest.mark.parametrize("after_parts", [0, 1, 3])
 @pytest.mark.parametrize(("before", "then"), [(None, 30), (60, 30), (30, 60), (30, None)], ids=["set", "lowered", "raised", "lifted"])
 def test_a_quota_that_changes_between_two_parts_of_a_list_holds(before: int | None, then: int | None, after_parts: int) -> None:
-    """Whatever parts are stored by then, and although people take lines between any two parts."""
+    """It does with any number of parts stored by then, although people take lines between any two parts."""
     study = opened(arms=[arm | {"quota": before if arm["name"] == "slides" else None} for arm in document()["arms"]])
     take(study, PLANNED // 2 + 5)
     draw_ahead()

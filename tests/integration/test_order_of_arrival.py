@@ -107,7 +107,7 @@ def test_a_batch_is_sealed_in_one_transaction_and_in_no_order(postgresql: None, 
 
 
 def follows_the_key(model: type[models.Model], column: str, **wanted: Any) -> bool:
-    """Whether the age of each row tells no more than its random key: whoever has a larger key was not written before."""
+    """Whether the age of each row tells no more than its random key: no row with a larger key was written before."""
     written = dict(zip(keys_of(model, column, **wanted), ages(model, **wanted), strict=True))
     in_order = [written[key] for key in sorted(written)]
     return in_order == sorted(in_order) and in_order.count(in_order[-1]) > 1
