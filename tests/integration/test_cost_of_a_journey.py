@@ -18,8 +18,9 @@ from tests.factories import address_of, answer, document, logged_in, recruiting_
 
 pytestmark = pytest.mark.django_db
 
-# Of a visit to the page, and of its form, whether the next page comes in the answer or not. The begin and the end of a transaction count,
-# too, and what follows its commit. A step is one statement that reads and one that writes; the last one asks whether a batch is complete.
+# The page's, and that of the form that is sent from it, whether the next page comes in the answer or not. The begin and the end of a
+# transaction count, too, and what follows its commit. A step reads by one statement and writes by one; after the last, one more asks whether
+# a batch is complete.
 STATEMENTS = {
     "welcome": (1, 2),
     "consent": (1, 2),
