@@ -11,7 +11,7 @@ from functools import cache
 from itertools import groupby
 from typing import Any, TypeVar
 
-from django.db import connection, models, transaction
+from django.db import connection, models
 from django.db.models.base import ModelState
 
 from surveys.allocation.services import next_free_line
@@ -47,7 +47,7 @@ class Count:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """What a step writes: fields of the participant, and with them new rows and one more of a count."""
+    """Fields of the participant that a step writes, and with them new rows and one more of a count."""
 
     fields: Mapping[str, object] = field(default_factory=dict)
     rows: Sequence[models.Model] = ()
@@ -91,25 +91,25 @@ def read_study(slug: str, *, hold: bool = False) -> Study | None:
 def write(participant: Participant, change: Change) -> None:
     """Write what a step changes, for a participant whom the transaction has locked."""
     _done(_update_sql(tuple(change.fields), at_place=False, vendor=connection.vendor), _values_of_update(participant, change))
-    _write_along(change)
+    for _model, rows in groupby(change.rows, key=type):
+        insert(list(rows))
+    if change.counts:
+        count(change.counts)
 
 
 def move(participant: Participant, change: Change) -> bool:
-    """Write what a step changes if the participant stands in the table where `participant` does, and their study runs. False: nothing is
-    written. PostgreSQL does all of it by one statement.
+    """Write what a step changes by one statement, if the participant stands in the table where `participant` does, and their study runs.
+    False: nothing is written. SQLite has no such statement for more than the participant's own row.
 
     Closing a study marks everybody as counted, so that no step that waits for it goes on.
     """
-    names, models_of_rows = tuple(change.fields), tuple(type(row) for row in change.rows)
-    values = [*_values_of_update(participant, change), participant.step, participant.page]
-    if connection.vendor == "postgresql":
-        sql = _move_sql(names, models_of_rows, counts=change.counts is not None)
-        return _done(sql, [*values, *_values_of(change.rows), *_values_of_count(change.counts)])
-    with transaction.atomic(using=connection.alias):
-        moved = _done(_update_sql(names, at_place=True, vendor=connection.vendor), values)
-        if moved:
-            _write_along(change)
-    return moved
+    if connection.vendor != "postgresql" and (change.rows or change.counts):
+        return False
+    sql = _move_sql(
+        tuple(change.fields), tuple(type(row) for row in change.rows), counts=change.counts is not None, vendor=connection.vendor
+    )
+    place = [participant.step, participant.page]
+    return _done(sql, [*_values_of_update(participant, change), *place, *_values_of(change.rows), *_values_of_count(change.counts)])
 
 
 def move_to_line(participant: Participant, fields: Mapping[str, object], *, stratum: str) -> tuple[str, str] | None:
@@ -139,13 +139,6 @@ def insert_while(participant: Participant, study: Study) -> bool:
 def count(counts: Count) -> None:
     """One more, on a random shard, so that many at once do not wait for each other."""
     _done(_count_sql("VALUES (%s, %s, %s, %s, 1)", vendor=connection.vendor), _values_of_count(counts))
-
-
-def _write_along(change: Change) -> None:
-    for _model, rows in groupby(change.rows, key=type):
-        insert(list(rows))
-    if change.counts:
-        count(change.counts)
 
 
 def _values_of_update(participant: Participant, change: Change) -> list[Any]:
@@ -214,22 +207,22 @@ def _update_sql(names: tuple[str, ...], *, at_place: bool, vendor: str) -> str:
 
 
 @cache
-def _move_sql(names: tuple[str, ...], rows: tuple[type[models.Model], ...], *, counts: bool) -> str:
+def _move_sql(names: tuple[str, ...], rows: tuple[type[models.Model], ...], *, counts: bool, vendor: str) -> str:
     """With more to write than the participant's row, each further part takes what it needs from `moved`, which is empty if nobody moves."""
-    update = _update_sql(names, at_place=True, vendor="postgresql")
+    update = _update_sql(names, at_place=True, vendor=vendor)
     parts = [f"moved AS ({update} RETURNING id)"]
     for model, several in groupby(rows):
         values = f"VALUES {', '.join(_row(one) for one in several)}"
         parts.append(f"kept_{len(parts)} AS (INSERT INTO {_table(model)} ({_columns(model)}) SELECT new.* FROM moved, ({values}) new)")  # noqa: S608
     if counts:
-        one_more = _count_sql("SELECT %s, %s, %s, %s, 1 FROM moved", vendor="postgresql")
+        one_more = _count_sql("SELECT %s, %s, %s, %s, 1 FROM moved", vendor=vendor)
         parts.append(f"counted AS ({one_more})")
     return f"WITH {', '.join(parts)} SELECT FROM moved" if len(parts) > 1 else update
 
 
 @cache
 def _line_sql(names: tuple[str, ...]) -> str:
-    """First the participant is held, as by every step, then a line. Whatever is not free for the one gives the other back."""
+    """The participant is held first, as by every step, then a line. Without the one, the other stays as it is."""
     participant, study, lines, line = _table(Participant), _table(Study), _table(AllocationSlot), next_free_line("here.study_id")
     assignments = "".join(f"{_column(Participant, name)} = %s, " for name in names)
     return (

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import Page, Request, expect
+from playwright.sync_api import Page, Request, Route, expect
 
 from surveys.models import Participant, Step, Study
 from tests.browser.conftest import Complaints
@@ -57,6 +57,7 @@ def clicks(page: Page, words: dict[str, str] = ENGLISH) -> Iterator[str]:
 @pytest.mark.parametrize("words", [ENGLISH, GERMAN])
 def test_each_page_is_what_a_reload_shows(new_page: Callable[..., Page], study: Study, words: dict[str, str]) -> None:
     page = new_page(locale="de" if words is GERMAN else "en")
+    page.add_init_script("Math.random = () => 0.4")  # for the game on the page of the die
     for step in clicks(page, words):
         page.evaluate("document.fonts.ready.then(() => true)")
         in_place, name = page.evaluate(LOOK), page.evaluate("performance.getEntriesByType('navigation')[0].type")
@@ -181,14 +182,14 @@ def test_an_answer_that_is_lost_leads_where_the_person_belongs(
 
 def test_a_part_that_does_not_come_makes_the_browser_load_the_page(page: Page, complaints: Complaints, study: Study) -> None:
     complaints.expected += ["Failed to load resource", "Failed to fetch dynamically imported module", "[object Event]"]
-    refused = []
+    refused: list[Route] = []
 
-    def once(route: object) -> None:
+    def once(route: Route) -> None:
         if refused:
-            route.fallback()  # type: ignore[attr-defined]
+            route.fallback()
         else:
             refused.append(route)
-            route.abort("connectionrefused")  # type: ignore[attr-defined]
+            route.abort("connectionrefused")
 
     page.route(re.compile(r"/background[.\w]*\.js"), once)
     page.goto(JOURNEY)
@@ -198,6 +199,27 @@ def test_a_part_that_does_not_come_makes_the_browser_load_the_page(page: Page, c
     arrive(page, "background")
     expect(page.get_by_role("group", name=re.compile("^Entry"))).to_have_count(1)  # its script runs
     assert refused
+
+
+def test_a_page_of_another_version_of_the_server_is_loaded(page: Page, documents: list[str], study: Study) -> None:
+    """As while hosts are upgraded one after the other: two versions of one script would know nothing of each other."""
+
+    def upgraded(route: Route) -> None:
+        if route.request.method != "POST":
+            route.fallback()
+            return
+        answer = route.fetch(max_redirects=0)
+        route.fulfill(response=answer, body=answer.text().replace("js/next_page.", "js/next_page.another."))
+
+    page.goto(JOURNEY)
+    page.route(f"**{JOURNEY}", upgraded)
+    button(page, "Start").click()
+    arrive(page, "consent")
+    assert len(documents) == 2
+    page.unroute_all()
+    button(page, "I agree").click()
+    arrive(page, "background")
+    assert len(documents) == 2
 
 
 def test_two_tabs_end_on_the_same_page(page: Page, study: Study) -> None:

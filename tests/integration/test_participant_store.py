@@ -219,7 +219,10 @@ def test_all_that_a_step_writes_is_written_with_the_move_or_not_at_all(study: St
         DirectAnswer(participant=person, question="five", yes=True, category=None),
     ]
     change = Change(fields={"step": Step.QUESTIONS}, rows=rows, counts=Count(study.pk, CounterKind.COMPREHENSION_PASSED, 3))
-    assert move(person, change) is goes_on
+    assert move(person, change) is (goes_on and connections[database].vendor == "postgresql")
+    if goes_on and connections[database].vendor == "sqlite":
+        assert Participant.objects.using(database).get().step == Step.DIE, "nothing is written"
+        write(person, change)
     found = [one for model in (Response, CategoryResponse, DirectAnswer) for one in model._base_manager.using(database).all()]
     assert sorted(one.question for one in found) == (["five", "four", "one", "three", "two"] if goes_on else [])
     for one in found:

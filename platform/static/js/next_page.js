@@ -15,10 +15,15 @@ export function onPage(address, begin) {
   if (!end.signal.aborted) begin({ signal: end.signal, opened });
 }
 
-/** Show the page in `html`. Fails if something that it needs does not come; this page has ended then, too. */
+/**
+ * Show the page in `html`. Resolves with false if it has to be loaded: its scripts come from another version of the server than this one.
+ * Fails if something that it needs does not come; this page has ended then, too.
+ */
 export async function showNextPage(html) {
   const next = new DOMParser().parseFromString(html, "text/html");
   const named = [...next.querySelectorAll("script[src]")].map(({ src }) => src);
+  const preloaded = [...next.querySelectorAll("link[rel=modulepreload]")].map(({ href }) => href);
+  if (named.length > 0 && !preloaded.includes(import.meta.url)) return false;
   for (const one of next.querySelectorAll("noscript, script")) one.remove();
   end.abort();
   const old = [...styles(document)];
@@ -35,6 +40,7 @@ export async function showNextPage(html) {
   opened = performance.now();
   for (const address of named) scripts.get(address)?.({ signal: end.signal, opened });
   beginAtTheTop();
+  return true;
 }
 
 const styles = (of) => of.querySelectorAll("link[rel=stylesheet]");

@@ -28,7 +28,7 @@ async function attempt(address, body, objected) {
     if (response.type === "opaqueredirect") return goThere;
     if (response.headers.has(NEXT_PAGE)) {
       const html = await response.text();
-      return () => showNextPage(html).catch((error) => (reportError(error), goThere()));
+      return () => showNextPage(html).then((shown) => shown || goThere(), (error) => (reportError(error), goThere()));
     }
     if (!OUTAGES.has(response.status)) return objected;
     return Math.min(Number(response.headers.get("Retry-After")) || 0, LONGEST_WISH_SECONDS) * 1000;

@@ -92,7 +92,10 @@ class Lecture {
     });
     for (const name of ["playing", "pause", "ended"]) video.addEventListener(name, () => this.recovered());
     this.retry.addEventListener("click", () => this.tryAgain());
-    if (video.error || video.networkState === HTMLMediaElement.NETWORK_NO_SOURCE) this.fail();
+    // A moment later, because a player that has just come into the page has not looked for its source yet.
+    setTimeout(() => {
+      if (video.error || video.networkState === HTMLMediaElement.NETWORK_NO_SOURCE) this.fail();
+    });
   }
 
   /** A page that has gone plays, loads and waits for nothing. */
