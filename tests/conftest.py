@@ -32,6 +32,7 @@ from tests.processes import Site, embedded, migrate_embedded, name_of, once, pro
 # The files that take longest, in that order. When processes share the suite, these come first: one of them begun last would be waited for.
 LONGEST_FIRST = (
     "integration/test_crash.py",
+    "integration/test_two_hosts.py",
     "integration/test_broken_bodies.py",
     "integration/test_notebook.py",
     "browser/test_a_whole_study.py",

@@ -178,7 +178,7 @@ def messages_to(hosts: Hosts) -> Iterator[None]:
 
 
 class OverTheNetwork:
-    """What a test client asks in place of the application: the hosts, one request each in turn."""
+    """A test client asks this in place of the application: the hosts, one request each in turn."""
 
     def __init__(self, network: httpx.HTTPTransport, urls: Sequence[str]) -> None:
         self.network, self.turn = network, cycle(urls)

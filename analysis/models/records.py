@@ -73,7 +73,7 @@ class RecordSweep(Lease):
     @classmethod
     @transaction.atomic
     def end(cls, rows: models.QuerySet[Self], **values: object) -> int:
-        """What was found so far is kept, and the parts go."""
+        """The findings so far are kept, and the parts go."""
         ended = 0
         for sweep in rows.select_for_update(of=("self",)):
             ended += super().end(cls.objects.filter(pk=sweep.pk), **{"found": sweep.findings, **values})

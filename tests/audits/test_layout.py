@@ -27,6 +27,8 @@ NAMED_OTHERWISE = {
     "analysis/models/deposits.py": "a release that waits for its DOI waits no longer once the deposit ends",
     "analysis/models/ledger.py": "a charge is returned together with the end of its work",
     "analysis/models/results.py": "a run ends together with its chunks",
+    "analysis/models/records.py": "a sweep ends together with its parts",
+    "analysis/records/sweeping.py": "the work of a worker, a step at a time",
     "analysis/releases/building.py": "the work of a worker, a step at a time",
     "analysis/runs/runner.py": "the work of a worker, a step at a time",
     "platform/accounts/login/middleware.py": "answers before any view",

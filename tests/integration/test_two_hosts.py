@@ -192,7 +192,7 @@ def test_staff_go_on_at_whichever_host(hosts: Hosts) -> None:
     file = MediaFile.objects.get(study=study, name="captions-en.vtt", current=True)
     address = reverse("surveys:preview_media", args=[study.slug, file.pk])
     assert {each.get(address).content for each in everywhere} == {captions}
-    # Who logs out at one host is out at the other one.
+    # A logout at one host is one at the other, too.
     one.post(reverse("account_logout"))
     assert [each.get(page).status_code for each in everywhere] == [302, 302]
     for _attempt in range(ATTEMPTS - 1):
