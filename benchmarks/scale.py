@@ -274,7 +274,8 @@ def measure(size: int, probe: Probe) -> dict[str, Found]:
 
 def exponent(rows: list[dict[str, Any]], name: str) -> float | None:
     """The slope of the processor time over the size, both as logarithms; None where it is always short."""
-    points = [(math.log(row["size"]), math.log(row["found"][name]["cpu"])) for row in rows if row["found"][name]["cpu"] > FLOOR]
+    found = [(row["size"], row["found"][name]["cpu"]) for row in rows if name in row["found"]]
+    points = [(math.log(size), math.log(cpu)) for size, cpu in found if cpu > FLOOR]
     if len(points) < 2:
         return None
     return statistics.linear_regression([x for x, _y in points], [y for _x, y in points]).slope
@@ -286,7 +287,7 @@ def drawn(rows: list[dict[str, Any]]) -> str:
 
     kinds = (*(f"curve-{colour}" for colour in COLOURS), *(f"dashed-{colour}" for colour in COLOURS))
     curves = {
-        (kind, name): [(row["size"], max(row["found"][name]["cpu"], 1e-2)) for row in rows]
+        (kind, name): [(row["size"], max(row["found"][name]["cpu"], 1e-2)) for row in rows if name in row["found"]]
         for kind, name in zip(kinds, CURVES, strict=False)
     }
     return Panel(

@@ -48,8 +48,8 @@ def serve(end: Connection, name: str, people: int, beside: int) -> None:
     setup_test_environment(debug=False)
     connection.settings_dict["TEST"]["NAME"] = name
     connection.creation.create_test_db(verbosity=0, autoclobber=True)
-    study = recruiting_study(allocation={"planned_participants": 20_000})
-    study.allocation_slots.update(position=F("position") + people)
+    study = recruiting_study(allocation={"planned_participants": 4_000})
+    study.allocation_slots.update(position=F("position") + 10_000_000)
     with connection.cursor() as cursor:
         cursor.execute(LINES, {"study": study.pk, "list": study.allocation_lists.get().pk, "people": people})
     put_beside(study, beside)

@@ -6,6 +6,7 @@ import secrets
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 from django.utils.translation import gettext as _
 
@@ -69,17 +70,19 @@ def with_random_clusters(rows: Sequence[Row]) -> list[Row]:
     )
     _entropy.shuffle(sections)
     numbers = {section: str(number) for number, section in enumerate(sections, start=1)}
-    return [replace(row, cluster=numbers[row.cluster] if told else "") for row in rows]
+    numbered = cache(lambda row: replace(row, cluster=numbers[row.cluster] if told else ""))  # a million rows are a few objects
+    return [numbered(row) for row in rows]
 
 
 def shuffled_csv(rows: Sequence[Row], *, questions: Sequence[str]) -> str:
     """The rows as CSV, in an order drawn from the operating system's entropy; no two calls give the same."""
     told = any(row.cluster for row in rows)
-    lines = [
+    in_no_order = list(rows)
+    _entropy.shuffle(in_no_order)
+    lines = (
         [row.arm, row.subsample, *([row.cluster] if told else []), *("" if answer is None else answer for answer in row.answers)]
-        for row in rows
-    ]
-    _entropy.shuffle(lines)
+        for row in in_no_order
+    )
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow([*ASSIGNMENT, *([CLUSTER] if told else []), *map(column_of, questions)])
@@ -91,12 +94,10 @@ def rows_of(text: str) -> list[Row]:
     """The rows of such a CSV."""
     lines = csv.reader(io.StringIO(text))
     told = CLUSTER in next(lines)
-    return [
-        Row(
-            arm=arm,
-            subsample=subsample,
-            cluster=rest[0] if told else "",
-            answers=tuple(int(one) if one in ("0", "1") else one or None for one in (rest[1:] if told else rest)),
-        )
-        for arm, subsample, *rest in lines
-    ]
+
+    @cache
+    def row(arm: str, subsample: str, *rest: str) -> Row:
+        answers = tuple(int(one) if one in ("0", "1") else one or None for one in (rest[1:] if told else rest))
+        return Row(arm=arm, subsample=subsample, cluster=rest[0] if told else "", answers=answers)
+
+    return [row(*line) for line in lines]

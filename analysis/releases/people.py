@@ -1,10 +1,12 @@
 """The people in a release, and their data in it. The one place that decides it."""
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cache, reduce
 from operator import or_
+from uuid import UUID
 
 from django.db.models import Case, Exists, Max, OuterRef, Q, QuerySet, Subquery, Value, When
 from django.db.models.fields.json import KT
@@ -15,6 +17,9 @@ from surveys.counts import withdrawals
 from surveys.definition import DIRECT
 from surveys.models import CategoryResponse, Participant, Response, ShownNumbers, Step, Study
 from surveys.questions.sections import SECTION
+
+AT_ONCE = 10_000
+"""How many people are read from the database together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +50,8 @@ def state_of_people(study: Study) -> str:
 
 def people_sha256(study: Study, *, simulated: bool) -> str:
     """A hash that changes as soon as somebody withdraws."""
-    return _sha256(released_people(study, simulated=simulated).values_list("pk", flat=True))
+    keys = released_people(study, simulated=simulated).values_list("pk", flat=True)
+    return _sha256([key.bytes for key in keys.iterator(chunk_size=AT_ONCE)])
 
 
 def selection_of(
@@ -81,27 +87,46 @@ def selection_of(
     found = released_people(study, simulated=simulated)
     cluster = KT(f"background__{SECTION}") if in_sections else Value("")
     annotated = found.annotate(cluster=cluster, **answers)
-    people = list(annotated.values_list(*columns))
 
     def told_as(question: str, value: int | None) -> int | str | None:
         return value if value is None or question not in named else named[question][value]
 
-    # Sorted by content, so that neither list tells a person's place in the other.
-    background = found.values_list("background", flat=True) if with_background else ()
-    rows = [
-        Row(arm=arm, subsample=subsample, cluster=cluster or "", answers=tuple(map(told_as, questions, values)))
-        for _pk, _protocol, arm, subsample, cluster, *values in people
-    ]
+    @cache  # a million people have a few different rows
+    def row_of(arm: str, subsample: str, cluster: str | None, *values: int | None) -> Row:
+        return Row(arm=arm, subsample=subsample, cluster=cluster or "", answers=tuple(map(told_as, questions, values)))
+
+    keys, protocols, rows = [], set[int](), []
+    for pk, protocol, *values in annotated.values_list(*columns).iterator(chunk_size=AT_ONCE):
+        keys.append(pk.bytes)
+        protocols.add(protocol)
+        rows.append(row_of(*values))
     told = dict(found.values_list("pk", "background")) if joined else {}
     return Selection(
         rows=rows,
-        background=sorted((dict(one) for one in background), key=repr),
-        protocols=sorted({protocol for _pk, protocol, *_rest in people}),
-        people_sha256=_sha256(pk for pk, *_rest in people),
+        background=_in_order_of_content(found.values_list("background", flat=True)) if with_background else [],
+        protocols=sorted(protocols),
+        people_sha256=_sha256(keys),
         bots_left_out=0 if simulated else released_people(study, simulated=True).count(),
-        joined=[Person(key=str(pk), row=row, background=told[pk]) for (pk, *_rest), row in zip(people, rows, strict=True) if joined],
+        joined=[
+            Person(key=str(key), row=row, background=told[key]) for key, row in zip((UUID(bytes=one) for one in keys), rows, strict=True)
+        ]
+        if joined
+        else [],
     )
 
 
-def _sha256(keys: Iterable[object]) -> str:
-    return hashlib.sha256("".join(sorted(str(key) for key in keys)).encode()).hexdigest()
+def _in_order_of_content(background: QuerySet[Participant, dict[str, object]]) -> list[dict[str, object]]:
+    """Background answers sorted by their content, so that neither this list nor that of rows tells a person's place in the other."""
+    several, written = Counter[str](), dict[str, dict[str, object]]()
+    for one in background.iterator(chunk_size=AT_ONCE):
+        several[words := repr(one)] += 1
+        written.setdefault(words, one)
+    return [written[words] for words in sorted(several) for _person in range(several[words])]
+
+
+def _sha256(keys: list[bytes]) -> str:
+    """Of keys in 16 bytes each, of which a million take less memory than as anything else."""
+    found = hashlib.sha256()
+    for key in sorted(keys):
+        found.update(str(UUID(bytes=key)).encode())
+    return found.hexdigest()
