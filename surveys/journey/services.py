@@ -195,9 +195,8 @@ def _assigned(participant: Participant, protocol: FrozenProtocol) -> tuple[str, 
 
 
 def _stratum(participant: Participant, protocol: FrozenProtocol) -> str:
-    decides = (
-        protocol.definition.in_sections or protocol.definition.allocation.strata
-    )  # else nothing reads the background, which is not loaded
+    """Where no answer decides, the background is not read: it may not have been loaded."""
+    decides = protocol.definition.in_sections or protocol.definition.allocation.strata
     return protocol.definition.stratum_of(participant.background) if decides else ""
 
 

@@ -19,7 +19,7 @@ from tests.factories import address_of, answer, document, logged_in, recruiting_
 pytestmark = pytest.mark.django_db
 
 # The page's, and that of the form that is sent from it, whether the next page comes in the answer or not. The begin and the end of a
-# transaction count, too, and what follows its commit. A step reads by one statement and writes by one; after the last, one more asks whether
+# transaction count, too, and what follows its commit. A step reads by one statement and writes by one; the last one asks whether
 # a batch is complete.
 STATEMENTS = {
     "welcome": (1, 2),
