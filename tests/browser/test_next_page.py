@@ -101,6 +101,14 @@ def test_history_has_one_place_for_the_study(page: Page, study: Study) -> None:
     arrive(page, "questions")
 
 
+def test_a_program_that_waits_for_a_navigation_goes_on(page: Page, study: Study) -> None:
+    page.goto(JOURNEY)
+    for name, step in (("start", "consent"), ("agree", "background")):
+        with page.expect_navigation():
+            button(page, ENGLISH[name]).click()
+        assert page.locator("[name=step]").first.input_value() == step
+
+
 def test_an_address_with_more_in_it_is_left_by_loading(page: Page, documents: list[str], study: Study) -> None:
     page.goto(f"{JOURNEY}?from=a-letter")
     button(page, "Start").click()

@@ -40,6 +40,7 @@ export async function showNextPage(html) {
   opened = performance.now();
   for (const address of named) scripts.get(address)?.({ signal: end.signal, opened });
   beginAtTheTop();
+  history.replaceState(history.state, "", location.href); // for programs that drive a browser, and wait until it has gone on
   return true;
 }
 
