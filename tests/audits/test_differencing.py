@@ -222,7 +222,7 @@ def leaves_in_the_middle(study: Study) -> None:
 def misunderstands_and_finishes(study: Study) -> None:
     client = Client()
     walk(client, study, until="die")
-    participation.count(study, participation.CounterKind.COMPREHENSION_FAILED, version=1)
+    participation.count(participation.Count(study.pk, participation.CounterKind.COMPREHENSION_FAILED, 1))
     walk(Client(), study, answers=ALL_ANSWERS)
 
 

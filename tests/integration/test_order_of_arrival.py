@@ -200,7 +200,7 @@ def test_closing_waits_for_people_who_send_a_page_and_counts_them(postgresql: No
             Participant.objects.select_for_update().get(pk=person)
             held.set()
             threading.Event().wait(0.5)
-            participation.count(study, participation.CounterKind.DECLINED, version=1)  # needs the study at the end
+            participation.count(participation.Count(study.pk, participation.CounterKind.DECLINED, 1))  # needs the study at the end
 
     def close() -> None:
         assert held.wait(10)
