@@ -30,9 +30,7 @@ def _spend_entry(study: Study, way: NamedWay, *, code: str, panel_identifier: st
 @contextmanager
 def as_before() -> Iterator[None]:
     """Let the journey do so during the block."""
-    record_responses = (
-        participation.record_responses.__wrapped__
-    )  # without a transaction of its own: its savepoint would have another number
+    record_responses = participation.record_responses
 
     def record_and_mark(person: Participant, *, reported: Mapping[str, bool], chosen: Mapping[str, int]) -> None:
         with transaction.atomic():
