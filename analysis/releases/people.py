@@ -125,7 +125,7 @@ def _in_order_of_content(background: QuerySet[Participant, dict[str, object]]) -
 
 
 def _sha256(keys: list[bytes]) -> str:
-    """Of keys in 16 bytes each, of which a million take less memory than as anything else."""
+    """Keys come in 16 bytes each: so a million take least memory."""
     found = hashlib.sha256()
     for key in sorted(keys):
         found.update(str(UUID(bytes=key)).encode())

@@ -7,9 +7,11 @@ The ORM compiles the same statement again for each request, which takes several 
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from functools import cache
 from itertools import groupby
-from typing import Any, TypeVar
+from typing import TypeVar
+from uuid import UUID
 
 from django.db import connection, models
 from django.db.models.base import ModelState
@@ -18,6 +20,7 @@ from surveys.allocation.services import next_free_line
 from surveys.models import RUNNING, AllocationSlot, CounterKind, Participant, ShardedCounter, Study
 
 Row = TypeVar("Row", bound=models.Model)
+Value = str | int | date | UUID | None
 PARTICIPANT_FIELDS = (
     "id",
     "study_id",
@@ -108,7 +111,7 @@ def move(participant: Participant, change: Change) -> bool:
     sql = _move_sql(
         tuple(change.fields), tuple(type(row) for row in change.rows), counts=change.counts is not None, vendor=connection.vendor
     )
-    place = [participant.step, participant.page]
+    place: list[Value] = [participant.step, participant.page]
     return _done(sql, [*_values_of_update(participant, change), *place, *_values_of(change.rows), *_values_of_count(change.counts)])
 
 
@@ -141,27 +144,27 @@ def count(counts: Count) -> None:
     _done(_count_sql("VALUES (%s, %s, %s, %s, 1)", vendor=connection.vendor), _values_of_count(counts))
 
 
-def _values_of_update(participant: Participant, change: Change) -> list[Any]:
+def _values_of_update(participant: Participant, change: Change) -> list[Value]:
     values = [_field(Participant, name).get_db_prep_save(value, connection) for name, value in change.fields.items()]
     return [*values, Participant._meta.pk.get_db_prep_save(participant.pk, connection)]
 
 
-def _values_of(rows: Sequence[models.Model]) -> list[Any]:
+def _values_of(rows: Sequence[models.Model]) -> list[Value]:
     return [field.get_db_prep_save(field.pre_save(one, add=True), connection) for one in rows for field in one._meta.concrete_fields]
 
 
-def _values_of_count(counts: Count | None) -> list[str | int]:
+def _values_of_count(counts: Count | None) -> list[Value]:
     return [counts.study_id, counts.kind.value, counts.version, secrets.randbelow(COUNTER_SHARDS)] if counts else []
 
 
-def _done(sql: str, values: Sequence[Any]) -> bool:
+def _done(sql: str, values: Sequence[Value]) -> bool:
     """Whether the statement found or changed a row."""
     with connection.cursor() as cursor:
         cursor.execute(sql, values)
         return bool(cursor.rowcount)
 
 
-def _one(sql: str, parameters: Sequence[str | int]) -> tuple[object, ...] | None:
+def _one(sql: str, parameters: Sequence[Value]) -> tuple[object, ...] | None:
     with connection.cursor() as cursor:
         cursor.execute(sql, parameters)
         row: tuple[object, ...] | None = cursor.fetchone()

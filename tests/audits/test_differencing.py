@@ -311,10 +311,6 @@ def test_a_survey_of_one_group_tells_nothing_of_one_person_either(people: dict[s
     assert [f"{moment}: {one}" for moment, found in told.items() for one in found] == []
 
 
-def counted_at_once(study: Study) -> None:
-    count_everybody(study)
-
-
 def renewed_at_once(study: Study) -> None:
     keep_shown_numbers(study, shown_as=int)
 
@@ -325,8 +321,7 @@ def test_no_number_moves_by_a_few_people_while_a_large_study_is_counted_after_th
     """Between any two parts, also if somebody who was shown leaves between them, and somebody who was not."""
     for name, few in (("FEW", 0), ("HELD_AT_ONCE", 10), ("WAIT_UNTIL_THE_END", 2 * LEAST)):
         monkeypatch.setattr(batches, name, few)
-    auditor = Auditor(study, people)
-    auditor.addresses = {"owner": auditor.addresses["owner"], "nobody": auditor.addresses["nobody"]}
+    auditor = Auditor(study, people, readers=("owner", "nobody"))
     come(study, 130, seed=1)
     come(study, 100, seed=2)
     shown = auditor.poll()
@@ -354,7 +349,7 @@ def test_no_number_moves_by_a_few_people_while_a_large_study_is_counted_after_th
     assert [f"{moment}: {one}" for moment, found in told.items() for one in found] == []
 
 
-@pytest.mark.parametrize("mistake", [counted_at_once, renewed_at_once])
+@pytest.mark.parametrize("mistake", [count_everybody, renewed_at_once])
 def test_the_auditor_notices_numbers_that_follow_one_person(
     study: Study, people: dict[str, User], mistake: Callable[[Study], None]
 ) -> None:
