@@ -79,6 +79,8 @@ def main(people: int, rounds: int) -> None:
         end.recv()
     ask: Callable[[Connection], tuple[float, float]] = lambda end: (end.send(True), end.recv())[1]  # noqa: E731
     turns = [[ask(end) for end in ends] for _ in range(rounds)]
+    for end in ends:
+        end.send(False)
     for place, what in enumerate(("application", "application and database")):
         small, large = ([turn[which][place] for turn in turns] for which in (0, 1))
         ratio = statistics.median(b / a for a, b in zip(small, large, strict=True))

@@ -125,7 +125,7 @@ def _in_order_of_content(background: QuerySet[Participant, dict[str, object]]) -
 
 
 def _sha256(keys: list[bytes]) -> str:
-    """Keys come in 16 bytes each: so a million take least memory."""
+    """The hash of these keys. They come in 16 bytes each: a million of them take less memory so than as anything else."""
     found = hashlib.sha256()
     for key in sorted(keys):
         found.update(str(UUID(bytes=key)).encode())
