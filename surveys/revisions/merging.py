@@ -20,7 +20,7 @@ class Merge:
 def merged(base: object, mine: object, theirs: object) -> Merge:
     """Both changes of `base`: one person made `mine` of it, another `theirs`.
 
-    Dictionaries are merged key by key, lists of things with a name by these names. Any other list is one value.
+    Dictionaries are merged key by key, lists of things with a name by these names. Every other list is one value.
     """
     merge = Merge()
     merge.document = _merge(merge, base, mine, theirs, "")

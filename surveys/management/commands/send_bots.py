@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from threading import Lock
+from typing import Any
 
 import click
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -49,7 +50,7 @@ class Command(BaseCommand):
             "--url", default="", help="address of a running server; without it the bots walk through the application in this process"
         )
 
-    def handle(self, *args: object, study: str, n: int, workers: int, seed: int | None, url: str, **options: object) -> None:
+    def handle(self, *args: object, study: str, n: int, workers: int, seed: int | None, url: str, **options: Any) -> None:
         found = Study.objects.filter(slug=study).first()
         if found is None:
             raise CommandError(f"There is no study called {study}.")
