@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, parse_qsl, urlsplit
 
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat, load_pem_private_key
 from lti1p3platform.ltiplatform import LTI1P3PlatformConfAbstract
 from lti1p3platform.message_launch import LTIAdvantageMessageLaunchAbstract
 from lti1p3platform.registration import Registration
@@ -44,6 +44,23 @@ class Message(LTIAdvantageMessageLaunchAbstract):
         return launch_data
 
 
+class ReadOnce(Registration):
+    """Reads its private key once. The library reads it twice for each message, and each time its primes are tested anew."""
+
+    key: Any
+
+    def get_kid(self) -> str | None:
+        return self._kid
+
+    def set_platform_private_key(self, platform_private_key: str) -> Registration:
+        super().set_platform_private_key(platform_private_key)
+        self.key, self._kid = load_pem_private_key(platform_private_key.encode(), None), super().get_kid()
+        return self
+
+    def platform_encode_and_sign(self, payload: dict[str, Any], expiration: int | None = None) -> str:
+        return self.encode_and_sign(payload, self.key, {"kid": self._kid}, expiration=expiration)
+
+
 class CoursePlatform:
     """A running platform. `log` is all that it ever learns: launches and scores, in order."""
 
@@ -53,7 +70,7 @@ class CoursePlatform:
         key = new_key()
         private = key.private_bytes(Encoding.PEM, PrivateFormat.TraditionalOpenSSL, NoEncryption()).decode()
         public = key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode()
-        registration = Registration().set_iss(address).set_client_id("candor").set_deployment_id("1")
+        registration = ReadOnce().set_iss(address).set_client_id("candor").set_deployment_id("1")
         registration.set_launch_url(f"{TOOL}/lti/launch/").set_deeplink_launch_url(f"{TOOL}/lti/choose/")
         registration.set_platform_private_key(private).set_platform_public_key(public).set_tool_key_set(tool_keys)
         self.configuration = Configuration(registration=registration)
