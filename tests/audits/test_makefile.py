@@ -55,7 +55,7 @@ def test_a_python_is_tried_and_one_that_is_too_old_is_not_taken(tmp_path: Path) 
 
 def python_chosen(**environment: str) -> str:
     done = subprocess.run(
-        ["make", "--eval", "chosen: ; @echo $(PYTHON)", "chosen"],
+        ["make", "--no-print-directory", "--eval", "chosen: ; @echo $(PYTHON)", "chosen"],
         cwd=ROOT,
         env={**os.environ, **environment},
         capture_output=True,

@@ -70,9 +70,17 @@ NOT_TRACED_WORK = {
     "it follows a finisher": {
         *("first_results", "full_results", "bootstrap_chunk", "complete_batches", "shown_numbers", "allocation_lists", "lists_ahead")
     },
-    "it goes through people": {"order_of_arrival", "order_of_days", "kept_counts", "retention", "outdated_results"},
+    "it goes through people": {
+        "order_of_arrival",
+        "order_of_days",
+        "kept_counts",
+        "retention",
+        "outdated_results",
+        "everyone_counted",
+        "those_who_left",
+    },
     "it tells of a person": {"delivery", "old_deliveries", "credit", "credit_batch"},
-    "a withdrawal ends it or begins it anew": {"release", "outdated_releases", "snapshot", "question", "record_sweep"},
+    "a withdrawal ends it or begins it anew": {"release", "outdated_releases", "snapshot", "question", "record_sweep", "record_sweep_part"},
 }
 
 

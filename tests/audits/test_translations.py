@@ -141,7 +141,12 @@ def test_every_word_on_a_page_that_is_there_in_german_is_translated() -> None:
         german = gettext.GNUTranslations(compiled)
     words = {*words_of_strangers(), *words_of_staff()}
     assert len(words) > 700
-    assert sorted(word for word in words if german.gettext(word) == word) == sorted(SAME)
+    assert sorted(word for word in words if in_language(german, word) == word) == sorted(SAME)
+
+
+def in_language(catalogue: gettext.GNUTranslations, word: str) -> str:
+    """A word that has a plural is not found without a number by every Python."""
+    return with_number if (with_number := catalogue.ngettext(word, "", 1)) != word else catalogue.gettext(word)
 
 
 def test_translations_keep_their_placeholders() -> None:
@@ -149,7 +154,7 @@ def test_translations_keep_their_placeholders() -> None:
         german = gettext.GNUTranslations(compiled)
     placeholder = re.compile(r"%\(\w+\)s|\{\w+\}")
     for word in {*words_of_strangers(), *words_of_staff()}:
-        assert sorted(placeholder.findall(german.gettext(word))) == sorted(placeholder.findall(word)), word
+        assert sorted(placeholder.findall(in_language(german, word))) == sorted(placeholder.findall(word)), word
 
 
 def test_every_error_that_people_read_takes_its_words_from_the_catalogue() -> None:

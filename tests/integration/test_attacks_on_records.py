@@ -26,7 +26,7 @@ from surveys.batches.rules import LEAST
 from surveys.journey import services as participation
 from surveys.models import Participant, Study
 from tests.factories import document, logged_in, page_of, person
-from tests.jobs import fall_silent, work_on
+from tests.jobs import fall_silent, work_on, work_on_part
 from tests.protected_records import CODE, RECORDS, background_of, definition_of, files_of, protecting_people, withdrawable_study
 from tests.releases import built_release, closed_study, package_of, published_release, requested_release, started_release
 
@@ -174,7 +174,9 @@ def test_a_withdrawal_between_the_sweep_and_the_build_is_in_neither(study: Study
         return looking(records, *given, **named)
 
     monkeypatch.setattr(sweeping, "looked_at", withdraw_meanwhile)
-    work_on(start_sweep(study, simulated=False, actor=study.owner))
+    sweep = start_sweep(study, simulated=False, actor=study.owner)
+    work_on(sweep)
+    work_on_part(sweep)
     assert not RecordSweep.objects.exists()
     release = built_release(study, **RECORDS)
     assert len(files_of(release)["records.json"]) == 96 - LEAST

@@ -50,10 +50,17 @@ def test_the_committed_cases_are_what_the_library_says_now() -> None:
         assert flat(one["results"]) == pytest.approx(flat(other["results"]), rel=1e-10, abs=1e-12), "run python -m tests.r_package"
 
 
+LEAST_STATISTIC = 1e-6
+"""The p-value of a smaller one hangs on how this machine rounds, and replicate.R leaves it out, too."""
+
+
 def flat(document: object, place: str = "") -> dict[str, object]:
     """Each number and text by its place."""
     if isinstance(document, dict | list):
         parts = document.items() if isinstance(document, dict) else enumerate(document)
+        statistic = document.get("statistic") if isinstance(document, dict) else None
+        if statistic is not None and statistic < LEAST_STATISTIC:
+            parts = [(key, part) for key, part in parts if key != "p_value"]
         return {name: one for key, part in parts for name, one in flat(part, f"{place}.{key}").items()}
     return {place: document}
 

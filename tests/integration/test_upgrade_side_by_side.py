@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 import sys
-import tarfile
+import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -46,8 +46,9 @@ def older_code(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if subprocess.run(["git", "cat-file", "-e", f"{OLDEST}^{{commit}}"], cwd=ROOT, capture_output=True, check=False).returncode:
         pytest.skip("the older code is in the repository's history, which a shallow clone lacks; test_upgrade.py needs none")
     folder = tmp_path_factory.mktemp("older") / "code"
-    with tarfile.open(fileobj=BytesIO(git("archive", OLDEST, "--", "manage.py", "pyproject.toml", *applications(OLDEST)))) as archive:
-        archive.extractall(folder, filter="data")
+    wanted = ("manage.py", "pyproject.toml", *applications(OLDEST))
+    with zipfile.ZipFile(BytesIO(git("archive", "--format=zip", OLDEST, "--", *wanted))) as archive:
+        archive.extractall(folder)
     return folder
 
 

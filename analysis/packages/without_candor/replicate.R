@@ -396,7 +396,7 @@ outcome_of <- function(counts, design, level, contradicted) {
     constant <- all(apply(apply(counts == 0, 2:3, all), 1, any))
     cheaters <- list(raw = 1 - x, standard_error = if (!constant) sqrt(fit$x_variance))
     largest <- max(0, vapply(fit$contrasts, function(one) abs(one$value), 1))
-    if (contradicted) cheaters <- c(cheaters, list(value = NULL)) else if (largest <= x && x <= 1) cheaters$value <- 1 - x
+    if (contradicted) cheaters <- c(cheaters, list(value = NULL)) else if (largest <= x && x <= 1 + ROUNDING) cheaters$value <- max(0, 1 - x)
   }
   effects <- c(
     effects_of(fit, "efficient", design, level, contradicted),

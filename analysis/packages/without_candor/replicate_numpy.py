@@ -276,8 +276,8 @@ def outcome_of(counts: Array, design: Design, level: float, contradicted: bool) 
         largest = max((abs(one["value"]) for one in fit["contrasts"]), default=0)
         if contradicted:
             cheaters["value"] = None
-        elif largest <= x <= 1:
-            cheaters["value"] = 1 - x
+        elif largest <= x <= 1 + ROUNDING:
+            cheaters["value"] = max(0, 1 - x)
     effects = effects_of(fit, "efficient", design, level, contradicted)
     effects += effects_of(difference_in_means(counts, design), "difference_in_means", design, level, contradicted)
     found = {"n": n, "cheater_proportion": cheaters, "effects": effects, "specification_test": fit["test"]}

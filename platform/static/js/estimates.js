@@ -203,7 +203,7 @@ globalThis.candorEstimates = (() => {
     const largest = Math.max(0, ...fit.contrasts.map(({ value }) => Math.abs(value)));
     const cheaters = honest === null ? { value: null, raw: null, standard_error: null } : { raw: 1 - x, standard_error: constant ? null : Math.sqrt(fit.xVariance) };
     if (honest !== null && options.contradicted) cheaters.value = null;
-    else if (honest !== null && largest <= x && x <= 1) cheaters.value = 1 - x;
+    else if (honest !== null && largest <= x && x <= 1 + ROUNDING) cheaters.value = Math.max(0, 1 - x);
     const prevalence = design.arms.map((arm, at) => {
       const value = beta[at] / x;
       if (options.contradicted) return { arm, value: null, standard_error: null };
