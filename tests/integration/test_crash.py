@@ -88,7 +88,7 @@ def test_a_web_worker_stays_under_250_megabytes(answered_site: Site) -> None:
 def test_the_next_worker_computes_what_a_killed_one_was_computing(answered_site: Site) -> None:
     site = answered_site
     with psycopg.connect(site.environment["DATABASE_URL"]) as blocking:
-        blocking.execute("LOCK TABLE surveys_response IN ACCESS EXCLUSIVE MODE")
+        blocking.execute("LOCK TABLE surveys_keptcounts IN ACCESS EXCLUSIVE MODE")
         site.manage("shell", "--no-imports", "--command", "from analysis.services import request_refresh as ask; ask(1)")
         wait_until(lambda: site.rows("SELECT 1 FROM analysis_run WHERE status = 'running'"), seconds=20)
         site.kill("worker")
