@@ -207,7 +207,7 @@ class OverTheNetwork:
                 response.cookies.load(value)
             elif name not in ("content-length", "content-encoding", "transfer-encoding", "connection"):
                 response[name] = value
-        response.wsgi_request = None  # type: ignore[assignment]
+        response.wsgi_request = None
         return response
 
 

@@ -207,7 +207,7 @@ def test_a_thousand_pages_that_open_together_ask_redis_once() -> None:
 
     async def act() -> None:
         push = Push()
-        push._redis = Silent()  # type: ignore[assignment]
+        push._redis = Silent()
         await asyncio.gather(*(push._ask_for(study) for study in (1, 2) for _page in range(500)))
         await push._ask_for(1)
 

@@ -13,7 +13,7 @@ def record_and_tell(person: Participant, *, reported: Mapping[str, bool], chosen
     from analysis.news import announcing
 
     record_responses(person, reported=reported, chosen=chosen)
-    announcing.version_of_results = lambda _study: str(person.pk)  # type: ignore[assignment]
+    announcing.version_of_results = lambda _study: str(person.pk)
     announcing._announce(person.study_id)
 
 
