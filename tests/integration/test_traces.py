@@ -1,6 +1,9 @@
 """Traces show what staff's pages and some work cost; and the attack on them: no span follows a participant, no byte names anybody."""
 
+import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 from typing import Any
 
 import pytest
@@ -55,7 +58,7 @@ def found(monkeypatch: pytest.MonkeyPatch) -> Iterator[Collector]:
         work.start_tracing()
         yield collected
         spans.provider().shutdown()
-    spans.provider.cache_clear()
+    spans._provider.cache_clear()
     spans.tracer.cache_clear()
     task_prerun.disconnect(work.begin_work)
     task_postrun.disconnect(work.end_work)
@@ -73,6 +76,22 @@ def study() -> Study:
 def names(found: Collector) -> list[str]:
     work.send_the_rest()
     return found.names()
+
+
+def test_first_traces_that_begin_at_once_are_all_sent(found: Collector, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads of one process share what sends: a second sender would never be asked for the rest."""
+    begin_together, make = Barrier(4), spans.Resource.create
+    monkeypatch.setattr(spans.Resource, "create", lambda attributes: (time.sleep(0.2), make(attributes))[1])
+
+    def trace(number: int) -> None:
+        begin_together.wait()
+        spans.begin_work_of(f"number {number}")
+        assert spans.NOW.trace is not None
+        spans.NOW.trace.end(failed=False)
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(trace, range(4)))
+    assert sorted(names(found)) == [f"work number {number}" for number in range(4)]
 
 
 def deliver(kind: str, key: object) -> None:

@@ -7,7 +7,7 @@ message of an error gets into a span: every word of it stands in the source code
 import re
 from dataclasses import dataclass
 from functools import cache
-from threading import local
+from threading import Lock, local
 
 from django.apps import apps
 from opentelemetry.context import Context
@@ -64,9 +64,20 @@ def _begin(name: str, kind: SpanKind, attributes: dict[str, str]) -> None:
     NOW.trace = Trace(span, set_span_in_context(span, Context()))
 
 
-@cache
+FIRST = Lock()
+
+
 def provider() -> TracerProvider:
-    """Made at the first trace of a process, so that each process has its own thread that sends. Variables of the standard configure it."""
+    """Made at the first trace of a process, so that each process has its own thread that sends. Variables of the standard configure it.
+
+    Two threads may begin their first traces at once: a second provider would never be asked for what it still has to send.
+    """
+    with FIRST:
+        return _provider()
+
+
+@cache
+def _provider() -> TracerProvider:
     made = TracerProvider(resource=Resource.create({"service.version": __version__}))
     made.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
     return made
