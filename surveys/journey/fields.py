@@ -106,7 +106,7 @@ def field_view(question: BackgroundQuestion | QuizItem, language: str, *, name: 
     view = FieldView(
         name=name or question.name,
         key=question.name,
-        kind=question.kind if not isinstance(question, QuizItem) else "single_choice",
+        kind=question.kind if not isinstance(question, QuizItem) else "quiz_item",
         text=question.text.in_language(language),
         hint=said_in(question.hint, language),
         options=tuple((option.name, option.text.in_language(language)) for option in getattr(question, "options", ())),

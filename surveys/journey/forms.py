@@ -116,7 +116,7 @@ def _fill(field: FieldView, data: QueryDict) -> FieldView:
         return replace(field, value=words[:LONGEST_SHOWN], error=_problem_with(words, most=field.longest))
     if field.required and not value:
         return replace(field, error=_("Choose one from the list."))
-    if field.kind in ("single_choice", "ordinal_scale", "select"):
+    if field.kind in ("single_choice", "ordinal_scale", "select", "quiz_item"):
         return replace(field, value=value, error="" if not value or value in _names(field) else _("Choose one from the list."))
     return replace(field, value=value[:40], error=_read_number_of(field, value)[1] if value else "")
 

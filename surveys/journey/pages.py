@@ -1,22 +1,25 @@
 """Pages that are the same for everybody who stands at the same place, but for a few placeholders, such as the CSRF token.
 
 The common part is rendered and compressed once per process from (protocol, language, step, variant) alone, so nothing of a person can get
-into it; the placeholders are filled in for each response, uncompressed. Otherwise templates take half of a journey's processor time
+into it; the placeholders are filled in for each response, uncompressed. The fields of a page are rendered and compressed one by one, since
+chance may give each person another order of them. Otherwise templates take half of a journey's processor time
 (`benchmarks/journeys.py --profile`).
 """
 
 import re
 import zlib
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.middleware.csrf import get_token
 from django.shortcuts import render
+from django.template import Context
 from django.template.loader import get_template
 from django.utils.cache import patch_vary_headers
 from django.utils.html import conditional_escape
 
+from surveys.journey.fields import FieldView
 from surveys.journey.presentation import Presentation, presentation
 from surveys.recruitment.arrivals import WayBack
 from surveys.shelves.by_bytes import kept
@@ -29,6 +32,8 @@ OPEN, CLOSE = "\ue000", "\ue001"
 PLACEHOLDERS = re.compile(f"{OPEN}([a-z_]+){CLOSE}")
 NEXT_PAGE = "Next-Page"
 """The header by which a script says that it can show the next page, and by which the server says that it has sent it."""
+
+FIELDS = "fields"
 
 SharedContext = Callable[[Presentation, Any], dict[str, object]]
 
@@ -52,12 +57,14 @@ def shared_page(
     shared: SharedContext,
     variant: Hashable,
     personal: Mapping[str, str],
+    fields: Sequence[FieldView] = (),
 ) -> HttpResponse:
-    """The page of this step and variant, with the personal values filled in."""
+    """The page of this step and variant, with the personal values filled in and `fields` in their order, none of which names an answer."""
     values = {name: conditional_escape(value) for name, value in personal.items()} | {"csrf_token": _csrf_token(request)}
     pieces = _pieces(template, protocol_id, language, step, shared, variant, tuple(values))
-    secret = {name: stored(value) for name, value in values.items()}
-    content = joined(secret[piece] if isinstance(piece, str) else piece for piece in pieces)
+    filled = {name: [stored(value)] for name, value in values.items()}
+    filled[FIELDS] = [_part(protocol_id, language, step, field) for field in fields]
+    content = joined(part for piece in pieces for part in (filled[piece] if isinstance(piece, str) else [piece]))
     if "deflate" in request.META.get("HTTP_ACCEPT_ENCODING", "").lower().replace(" ", "").split(","):
         response = HttpResponse(content, headers={"Content-Encoding": "deflate"})
     else:
@@ -90,6 +97,17 @@ def as_next_page(response: HttpResponse) -> HttpResponse:
     return response
 
 
+class FieldsHere:
+    """Stands for the fields of a page, as the one of them whose template marks their place."""
+
+    @property
+    def template(self) -> "FieldsHere":
+        return self
+
+    def render(self, _context: Context) -> str:
+        return placeholder(FIELDS)
+
+
 def _bytes_of(pieces: tuple[Part | str, ...]) -> int:
     return sum(len(piece.blocks) for piece in pieces if isinstance(piece, Part))
 
@@ -100,9 +118,17 @@ def _pieces(
 ) -> tuple[Part | str, ...]:
     """The rendered page cut at its placeholders: a compressed part, the name of a placeholder, a part, a name, …, a part."""
     shown = presentation(protocol_id, language)
-    context = common_context(shown, step) | {name: placeholder(name) for name in placeholders} | shared(shown, variant)
+    places = {name: placeholder(name) for name in placeholders}
+    context = common_context(shown, step) | {FIELDS: [FieldsHere()]} | places | shared(shown, variant)
     texts = PLACEHOLDERS.split(get_template(template).render(context))
     return tuple(text if index % 2 else compressed(text) for index, text in enumerate(texts))
+
+
+@kept(most_bytes=MOST_BYTES, size=lambda part: len(part.blocks))
+def _part(protocol_id: int, language: str, step: str, field: FieldView) -> Part:
+    """One field as it stands on its page."""
+    shown = presentation(protocol_id, language)
+    return compressed(get_template(field.template).render(common_context(shown, step) | {"field": field}))
 
 
 def let_send_to(response: HttpResponse, back: WayBack | None) -> None:

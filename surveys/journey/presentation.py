@@ -1,6 +1,5 @@
 """A study in one language, as the templates show it; for a frozen protocol it is built once per process and language."""
 
-import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -39,8 +38,6 @@ NAMES: dict[str, str | Promise] = {
     steps.FINISHED: _("Your codes"),
 }
 
-MOST_SHARED_ORDERS = 200
-"""A page that can stand in more orders is rendered for each person anew."""
 SECTION_QUESTION = gettext_noop("Which section are you in?")
 SECTION_HINT = gettext_noop("This question needs an answer: everybody in a section sees the same lecture.")
 
@@ -118,11 +115,9 @@ class Presentation:
     random_quiz: bool
     """Whether chance orders the quiz."""
     personal_quiz: bool
-    """Whether its page is made for each person anew: it hangs on answers, or can stand in too many orders."""
+    """Whether its page is made for each person anew: it hangs on answers."""
     random_background: bool
     """Whether chance orders the background questions."""
-    personal_background: bool
-    """Whether chance orders anything on their page."""
     required_share: float
     minimum_seconds: int
     stimuli: dict[str, tuple[StimulusView, ...]]
@@ -229,21 +224,14 @@ def present(
         steps=steps_of(definition),
         quiz=quiz,
         random_quiz="quiz" in definition.random_order,
-        personal_quiz=any(item.waits for item in quiz) or _orders_of_quiz(definition) > MOST_SHARED_ORDERS,
+        personal_quiz=any(item.waits for item in quiz),
         random_background="background" in definition.random_order,
-        personal_background="background" in definition.random_order or any(getattr(one, "shuffle", False) for one in definition.background),
         required_share=definition.watching.share,
         minimum_seconds=definition.minimum_seconds,
         stimuli={arm.name: views_of(arm.shown, definition, language, Files(media, media_address)) for arm in definition.arms},
         step_of_stimuli=_step_of_stimuli(definition, spoken),
         dice=_dice(definition, (*definition.yes_no_questions, *definition.category_questions)[0], language),
     )
-
-
-def _orders_of_quiz(definition: StudyDefinition) -> int:
-    """In how many orders the quiz and its options can stand."""
-    of_items = math.factorial(len(definition.quiz)) if "quiz" in definition.random_order else 1
-    return of_items * math.prod(math.factorial(len(item.options)) for item in definition.quiz if item.shuffle)
 
 
 def _in_words_of_pages(words: str, spoken: str) -> str:

@@ -250,7 +250,8 @@ def _context(shown: Presentation, place: Place, protocol: ProtocolView) -> dict[
         case steps.VIDEO:
             variant: object = (place.arm, place.page, 0, protocol.definition.watching.mode)
         case steps.QUIZ:
-            variant = arranged(_without_answers(shown.quiz, shown.background), order="", by_chance=shown.random_quiz)
+            fields = arranged(_without_answers(shown.quiz, shown.background), order="", by_chance=shown.random_quiz)
+            return personal | {"fields": fields}
         case steps.DIE | steps.QUESTIONS:
             variant = place.subsample
             personal["roll_key"] = secrets.token_hex(8)  # every visit begins with fresh dice

@@ -56,29 +56,26 @@ class Unfinished(Invalid):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepPage:
-    """`shared` makes the context from the protocol's texts and the `variant` alone; `personal` are this person's few strings."""
+    """`shared` makes the context from the protocol's texts and the `variant` alone; `fields` are the page's in this person's order, and
+    `personal` their few strings.
+    """
 
     template: str
     variant: Callable[[Person], Hashable]
     shared: SharedContext
+    fields: Callable[[Person], tuple[FieldView, ...]]
     personal: Callable[[Person], dict[str, str]]
     take: Callable[[QueryDict, Person], None] | None
 
     def context(self, person: Person) -> dict[str, object]:
-        return {**self.personal(person), **self.shared(person.shown, self.variant(person))}
+        return {**self.personal(person), "fields": self.fields(person), **self.shared(person.shown, self.variant(person))}
 
 
-def _background_variant(person: Person) -> tuple[str, str]:
-    """The section that the person's link named, and what decides their order of questions and options."""
+def _background_fields(person: Person) -> tuple[FieldView, ...]:
+    """The questions for everybody, with the section that the person's link named; those that wait for answers come after them."""
     section = str(person.participant.background.get(SECTION, "")) if person.shown.sections else ""
-    return section, str(person.participant.id) if person.shown.personal_background else ""
-
-
-def _background_context(shown: Presentation, variant: tuple[str, str]) -> dict[str, object]:
-    """The questions for everybody; those that wait for answers come after them."""
-    section, order = variant
-    fields = [replace(field, value=section) if field.key == SECTION else field for field in shown.background if not field.waits]
-    return {"fields": arranged(fields, order=order, by_chance=shown.random_background)}
+    fields = [replace(field, value=section) if field.key == SECTION else field for field in person.shown.background if not field.waits]
+    return arranged(fields, order=str(person.participant.id), by_chance=person.shown.random_background)
 
 
 def _take_background(data: QueryDict, person: Person) -> None:
@@ -93,9 +90,8 @@ def _take_background(data: QueryDict, person: Person) -> None:
     else:
         participation.record_background(person.participant, token=person.token, answers=answers)
         return
-    _section, order = _background_variant(person)
     page = {
-        "fields": arranged(shown, order=order, by_chance=person.shown.random_background and not following),
+        "fields": arranged(shown, order=str(person.participant.id), by_chance=person.shown.random_background and not following),
         "errors": errors,
         "following": following,
         "asked": [field.key for field in fields if field.waits and (field in shown or field.key in asked)],
@@ -171,15 +167,15 @@ def _stimulus_values(person: Person) -> dict[str, str]:
 def _quiz_fields(person: Person) -> tuple[FieldView, ...]:
     """The quiz of this person, in an order that is the same at every visit."""
     shown = person.shown
-    waits = any(item.waits for item in shown.quiz)  # else nothing reads the background, which is not loaded
-    items = settled(shown.quiz, shown.background, person.participant.background) if waits else shown.quiz
+    # Unless an item hangs on answers, nothing reads the background, which is not loaded.
+    items = settled(shown.quiz, shown.background, person.participant.background) if shown.personal_quiz else shown.quiz
     return arranged(items, order=str(person.participant.id), by_chance=shown.random_quiz)
 
 
 def _take_quiz(data: QueryDict, person: Person) -> None:
-    answers, items = read_fields(_quiz_fields(person), data)
-    if errors := errors_of(items):
-        raise Invalid(items=items, errors=errors)
+    answers, fields = read_fields(_quiz_fields(person), data)
+    if errors := errors_of(fields):
+        raise Invalid(fields=fields, errors=errors)
     participation.record_quiz(person.participant, answers={name: str(answer) for name, answer in answers.items()})
 
 
@@ -242,22 +238,18 @@ def _debrief_values(person: Person) -> dict[str, str]:
 def _page(
     step: str,
     *,
-    shared: SharedContext,
     take: Callable[[QueryDict, Person], None] | None,
     variant: Callable[[Person], Hashable] = lambda person: None,
+    shared: SharedContext = lambda shown, variant: {},
+    fields: Callable[[Person], tuple[FieldView, ...]] = lambda person: (),
     personal: Callable[[Person], dict[str, str]] = lambda person: {},
 ) -> StepPage:
     template = f"surveys/participant/{'debrief' if step == FINISHED else step}.html"
-    return StepPage(template=template, variant=variant, shared=shared, personal=personal, take=take)
+    return StepPage(template=template, variant=variant, shared=shared, fields=fields, personal=personal, take=take)
 
 
 STEP_PAGES = {
-    BACKGROUND: _page(
-        BACKGROUND,
-        variant=_background_variant,
-        shared=_background_context,
-        take=_take_background,
-    ),
+    BACKGROUND: _page(BACKGROUND, fields=_background_fields, take=_take_background),
     DIRECT_CONSENT: _page(DIRECT_CONSENT, shared=_direct_consent_context, take=_take_direct_consent),
     VIDEO: _page(
         VIDEO,
@@ -266,7 +258,7 @@ STEP_PAGES = {
         personal=_stimulus_values,
         take=_take_stimulus,
     ),
-    QUIZ: _page(QUIZ, variant=_quiz_fields, shared=lambda _shown, items: {"items": items}, take=_take_quiz),
+    QUIZ: _page(QUIZ, fields=_quiz_fields, take=_take_quiz),
     DIE: _page(DIE, variant=lambda person: person.participant.subsample, shared=_die_context, take=_take_die),
     QUESTIONS: _page(
         QUESTIONS,
@@ -295,7 +287,7 @@ def show(request: HttpRequest, person: Person) -> HttpResponse:
     """The page where the person belongs."""
     step = person.participant.step
     page = STEP_PAGES[step]
-    if {BACKGROUND: person.shown.personal_background, QUIZ: person.shown.personal_quiz}.get(step):
+    if step == QUIZ and person.shown.personal_quiz:
         return own_page(request, page.template, shown=person.shown, step=step, context=page.context(person) | _resume_link(person))
     response = shared_page(
         request,
@@ -306,6 +298,7 @@ def show(request: HttpRequest, person: Person) -> HttpResponse:
         shared=page.shared,
         variant=page.variant(person),
         personal=page.personal(person) | _resume_link(person),
+        fields=page.fields(person),
     )
     if step == FINISHED:
         back = finished_way_back(person)
