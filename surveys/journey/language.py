@@ -79,10 +79,10 @@ def rest_of_address(request: HttpRequest) -> str:
     return asked.urlencode()
 
 
-def _codes_of_study(slug: str) -> list[str]:
+def _codes_of_study(slug: str) -> tuple[str, ...]:
     protocol_id = Study.objects.filter(slug=slug).values_list("protocol_id", flat=True).first()
-    return _codes(protocol_id) if protocol_id else []
+    return _codes(protocol_id) if protocol_id else ()
 
 
-def _codes(protocol_id: int) -> list[str]:
-    return [code for code, _name in presentation(protocol_id, "").languages]
+def _codes(protocol_id: int) -> tuple[str, ...]:
+    return presentation(protocol_id, "").codes

@@ -33,7 +33,7 @@ PLACEHOLDERS = re.compile(f"{OPEN}([a-z_]+){CLOSE}")
 NEXT_PAGE = "Next-Page"
 """The header by which a script says that it can show the next page, and by which the server says that it has sent it."""
 
-FIELDS = "fields"
+CSRF_TOKEN, FIELDS = "csrf_token", "fields"
 
 SharedContext = Callable[[Presentation, Any], dict[str, object]]
 
@@ -60,9 +60,10 @@ def shared_page(
     fields: Sequence[FieldView] = (),
 ) -> HttpResponse:
     """The page of this step and variant, with the personal values filled in and `fields` in their order, none of which names an answer."""
-    values = {name: conditional_escape(value) for name, value in personal.items()} | {"csrf_token": _csrf_token(request)}
-    pieces = _pieces(template, protocol_id, language, step, shared, variant, tuple(values))
-    filled = {name: [stored(value)] for name, value in values.items()}
+    pieces = _pieces(template, protocol_id, language, step, shared, variant, (*personal, CSRF_TOKEN))
+    filled = {name: [stored(conditional_escape(value))] for name, value in personal.items()}
+    if CSRF_TOKEN in pieces:
+        filled[CSRF_TOKEN] = [stored(_csrf_token(request))]
     filled[FIELDS] = [_part(protocol_id, language, step, field) for field in fields]
     content = joined(part for piece in pieces for part in (filled[piece] if isinstance(piece, str) else [piece]))
     if "deflate" in request.META.get("HTTP_ACCEPT_ENCODING", "").lower().replace(" ", "").split(","):

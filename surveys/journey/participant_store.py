@@ -13,7 +13,8 @@ from itertools import groupby
 from typing import TypeVar
 from uuid import UUID
 
-from django.db import connection, models
+from django.db import DEFAULT_DB_ALIAS, connections, models
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models.base import ModelState
 
 from surveys.allocation.services import next_free_line
@@ -62,17 +63,18 @@ NOTHING_ELSE = Change()
 
 def read_participant(token_hash: str, *, slug: str | None = None, lock: bool = False) -> Participant | None:
     """The participant with their study, if they exist (in the study `slug`); `lock` holds the row until the transaction ends."""
-    lock = lock and connection.features.has_select_for_update
-    sql = _participant_sql(of_study=slug is not None, lock=lock, vendor=connection.vendor)
+    here = _database()
+    lock = lock and here.features.has_select_for_update
+    sql = _participant_sql(of_study=slug is not None, lock=lock, vendor=here.vendor)
     parameters = [token_hash] if slug is None else [token_hash, slug]
-    row = _one(sql, parameters)
+    row = _one(here, sql, parameters)
     if row is None and lock:
-        row = _one(sql, parameters)  # it may have been waited for while the row was written again elsewhere
+        row = _one(here, sql, parameters)  # it may have been waited for while the row was written again elsewhere
     if row is None:
         return None
-    participant = _instance(Participant, PARTICIPANT_FIELDS, row)
+    participant = _instance(here, Participant, PARTICIPANT_FIELDS, row)
     participant.token_hash = token_hash
-    participant.study = _instance(Study, STUDY_FIELDS, row[len(PARTICIPANT_FIELDS) :])
+    participant.study = _instance(here, Study, STUDY_FIELDS, row[len(PARTICIPANT_FIELDS) :])
     return participant
 
 
@@ -86,14 +88,16 @@ def read_study(slug: str, *, hold: bool = False) -> Study | None:
     """The study of this name. `hold` makes changes of its status wait until the transaction ends; any number of transactions can hold it at
     once.
     """
-    hold = hold and connection.features.has_select_for_update
-    row = _one(_study_sql(hold=hold, vendor=connection.vendor), [slug])
-    return _instance(Study, STUDY_FIELDS, row) if row else None
+    here = _database()
+    hold = hold and here.features.has_select_for_update
+    row = _one(here, _study_sql(hold=hold, vendor=here.vendor), [slug])
+    return _instance(here, Study, STUDY_FIELDS, row) if row else None
 
 
 def write(participant: Participant, change: Change) -> None:
     """Write what a step changes, for a participant whom the transaction has locked."""
-    _done(_update_sql(tuple(change.fields), at_place=False, vendor=connection.vendor), _values_of_update(participant, change))
+    here = _database()
+    _done(here, _update_sql(tuple(change.fields), at_place=False, vendor=here.vendor), _values_of_update(here, participant, change))
     for _model, rows in groupby(change.rows, key=type):
         insert(list(rows))
     if change.counts:
@@ -106,78 +110,85 @@ def move(participant: Participant, change: Change) -> bool:
 
     Closing a study marks everybody as counted, so that no step that waits for it goes on.
     """
-    if connection.vendor != "postgresql" and (change.rows or change.counts):
+    here = _database()
+    if here.vendor != "postgresql" and (change.rows or change.counts):
         return False
-    sql = _move_sql(
-        tuple(change.fields), tuple(type(row) for row in change.rows), counts=change.counts is not None, vendor=connection.vendor
-    )
-    place: list[Value] = [participant.step, participant.page]
-    return _done(sql, [*_values_of_update(participant, change), *place, *_values_of(change.rows), *_values_of_count(change.counts)])
+    sql = _move_sql(tuple(change.fields), tuple(type(row) for row in change.rows), counts=change.counts is not None, vendor=here.vendor)
+    new: list[Value] = [*_values_of(here, change.rows), *_values_of_count(change.counts)]
+    return _done(here, sql, [*_values_of_update(here, participant, change), participant.step, participant.page, *new])
 
 
 def move_to_line(participant: Participant, fields: Mapping[str, object], *, stratum: str) -> tuple[str, str] | None:
     """The same with the next free line of a list: its subsample and arm are the participant's. None: nothing is written, for whatever
     reason. On SQLite it never is.
     """
-    if connection.vendor != "postgresql":
+    here = _database()
+    if here.vendor != "postgresql":
         return None
-    *values, key = _values_of_update(participant, Change(fields=fields))
-    row = _one(_line_sql(tuple(fields)), [key, participant.step, participant.page, stratum, *values, key])
+    *values, key = _values_of_update(here, participant, Change(fields=fields))
+    row = _one(here, _line_sql(tuple(fields)), [key, participant.step, participant.page, stratum, *values, key])
     return (str(row[0]), str(row[1])) if row else None
 
 
 def insert(instances: Sequence[models.Model], *, unless_there: bool = False) -> bool:
     """Insert new rows of one model, which bring their own keys. Raises IntegrityError as the ORM does, or returns False `unless_there`."""
-    return _done(
-        _insert_sql(type(instances[0]), len(instances), unless_there=unless_there, vendor=connection.vendor), _values_of(instances)
-    )
+    here = _database()
+    sql = _insert_sql(type(instances[0]), len(instances), unless_there=unless_there, vendor=here.vendor)
+    return _done(here, sql, _values_of(here, instances))
 
 
 def insert_while(participant: Participant, study: Study) -> bool:
     """Insert somebody as long as their study stands as it was read; changes of it wait. False: it does not, or somebody has this token."""
-    values = [study.pk, study.status, study.protocol_id, _field(Study, "approved_until").get_db_prep_save(study.approved_until, connection)]
-    return _done(_insert_while_sql(vendor=connection.vendor), [*_values_of([participant]), *values])
+    here = _database()
+    values = [study.pk, study.status, study.protocol_id, _field(Study, "approved_until").get_db_prep_save(study.approved_until, here)]
+    return _done(here, _insert_while_sql(vendor=here.vendor), [*_values_of(here, [participant]), *values])
 
 
 def count(counts: Count) -> None:
     """One more, on a random shard, so that many at once do not wait for each other."""
-    _done(_count_sql("VALUES (%s, %s, %s, %s, 1)", vendor=connection.vendor), _values_of_count(counts))
+    here = _database()
+    _done(here, _count_sql("VALUES (%s, %s, %s, %s, 1)", vendor=here.vendor), _values_of_count(counts))
 
 
-def _values_of_update(participant: Participant, change: Change) -> list[Value]:
-    values = [_field(Participant, name).get_db_prep_save(value, connection) for name, value in change.fields.items()]
-    return [*values, Participant._meta.pk.get_db_prep_save(participant.pk, connection)]
+def _database() -> BaseDatabaseWrapper:
+    """This thread's connection itself. Django's `connection` looks for it anew at each attribute."""
+    return connections[DEFAULT_DB_ALIAS]
 
 
-def _values_of(rows: Sequence[models.Model]) -> list[Value]:
-    return [field.get_db_prep_save(field.pre_save(one, add=True), connection) for one in rows for field in one._meta.concrete_fields]
+def _values_of_update(here: BaseDatabaseWrapper, participant: Participant, change: Change) -> list[Value]:
+    values = [_field(Participant, name).get_db_prep_save(value, here) for name, value in change.fields.items()]
+    return [*values, Participant._meta.pk.get_db_prep_save(participant.pk, here)]
+
+
+def _values_of(here: BaseDatabaseWrapper, rows: Sequence[models.Model]) -> list[Value]:
+    return [field.get_db_prep_save(field.pre_save(one, add=True), here) for one in rows for field in one._meta.concrete_fields]
 
 
 def _values_of_count(counts: Count | None) -> list[Value]:
     return [counts.study_id, counts.kind.value, counts.version, secrets.randbelow(COUNTER_SHARDS)] if counts else []
 
 
-def _done(sql: str, values: Sequence[Value]) -> bool:
+def _done(here: BaseDatabaseWrapper, sql: str, values: Sequence[Value]) -> bool:
     """Whether the statement found or changed a row."""
-    with connection.cursor() as cursor:
+    with here.cursor() as cursor:
         cursor.execute(sql, values)
         return bool(cursor.rowcount)
 
 
-def _one(sql: str, parameters: Sequence[Value]) -> tuple[object, ...] | None:
-    with connection.cursor() as cursor:
+def _one(here: BaseDatabaseWrapper, sql: str, parameters: Sequence[Value]) -> tuple[object, ...] | None:
+    with here.cursor() as cursor:
         cursor.execute(sql, parameters)
         row: tuple[object, ...] | None = cursor.fetchone()
         return row
 
 
-def _instance(model: type[Row], names: Sequence[str], values: Sequence[object]) -> Row:
+def _instance(here: BaseDatabaseWrapper, model: type[Row], names: Sequence[str], values: Sequence[object]) -> Row:
     """As `Model.from_db`, which calls two signals and looks at every field that is not there."""
-    if connection.vendor != "postgresql":  # whose driver gives each column its Python type
+    if here.vendor != "postgresql":  # whose driver gives each column its Python type
         values = [_field(model, name).to_python(value) for name, value in zip(names, values, strict=False)]
     one = model.__new__(model)
     one._state = ModelState()
-    one._state.adding, one._state.db = False, connection.alias
+    one._state.adding, one._state.db = False, here.alias
     one.__dict__.update(zip(names, values, strict=False))
     return one
 
@@ -247,7 +258,7 @@ def _insert_sql(model: type[models.Model], rows: int, *, unless_there: bool, ven
 @cache
 def _insert_while_sql(*, vendor: str) -> str:
     same = "IS NOT DISTINCT FROM" if vendor == "postgresql" else "IS"
-    hold = " FOR KEY SHARE" if connection.features.has_select_for_update else ""
+    hold = " FOR KEY SHARE" if _database().features.has_select_for_update else ""
     return (
         f"INSERT INTO {_table(Participant)} ({_columns(Participant)}) SELECT {_row(Participant)[1:-1]} FROM {_table(Study)} "  # noqa: S608
         f"WHERE id = %s AND status = %s AND protocol_id = %s AND approved_until {same} %s{hold} ON CONFLICT DO NOTHING"
@@ -265,8 +276,9 @@ def _count_sql(source: str, *, vendor: str) -> str:
 
 def _row(model: type[models.Model]) -> str:
     """Places for the values of one row. Only PostgreSQL asks for the type of a value that is selected and not inserted at once."""
-    fields, typed = model._meta.concrete_fields, connection.vendor == "postgresql"
-    return f"({', '.join(f'%s::{field.db_type(connection)}' if typed else '%s' for field in fields)})"
+    fields, here = model._meta.concrete_fields, _database()
+    typed = here.vendor == "postgresql"
+    return f"({', '.join(f'%s::{field.db_type(here)}' if typed else '%s' for field in fields)})"
 
 
 def _columns(model: type[models.Model]) -> str:
@@ -286,4 +298,4 @@ def _table(model: type[models.Model]) -> str:
 
 
 def _quoted(name: str) -> str:
-    return connection.ops.quote_name(name)
+    return _database().ops.quote_name(name)

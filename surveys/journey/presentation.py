@@ -99,6 +99,8 @@ class Presentation:
     spoken: str
     """The code under which gettext has the pages' own words: mostly the language's."""
     languages: Pairs
+    codes: tuple[str, ...]
+    """Those of the languages."""
     version: int
     entry: Entry
     consent_html: str
@@ -199,7 +201,7 @@ def present(
     media_address: Callable[[str], str],
 ) -> Presentation:
     """A definition with its media, frozen or not. `media_address` gives the URL of a file by its id."""
-    spoken = code_to_speak(definition, media, language)
+    spoken, languages = code_to_speak(definition, media, language), names_of_languages(definition, media)
     quiz = tuple(field_view(item, language, name=f"quiz-{item.name}") for item in definition.quiz)
     return Presentation(
         slug=definition.slug,
@@ -210,7 +212,8 @@ def present(
         contact=definition.contact if isinstance(definition.contact, str) else definition.contact.in_language(language),
         language=language,
         spoken=spoken,
-        languages=names_of_languages(definition, media),
+        languages=languages,
+        codes=tuple(code for code, _name in languages),
         version=version,
         entry=definition.entry,
         consent_html=sanitised_html(definition.consent.in_language(language)),

@@ -1,7 +1,7 @@
 """The page of each participant's step, and the form it accepts. `Invalid` sends the page back with what was typed and what is wrong."""
 
 import math
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 
@@ -164,18 +164,21 @@ def _stimulus_values(person: Person) -> dict[str, str]:
     return values
 
 
-def _quiz_fields(person: Person) -> tuple[FieldView, ...]:
-    """The quiz of this person, in an order that is the same at every visit."""
+def _items_of(person: Person) -> Sequence[FieldView]:
+    """The quiz of this person. Unless an item hangs on answers, nothing reads the background, which is not loaded."""
     shown = person.shown
-    # Unless an item hangs on answers, nothing reads the background, which is not loaded.
-    items = settled(shown.quiz, shown.background, person.participant.background) if shown.personal_quiz else shown.quiz
-    return arranged(items, order=str(person.participant.id), by_chance=shown.random_quiz)
+    return settled(shown.quiz, shown.background, person.participant.background) if shown.personal_quiz else shown.quiz
+
+
+def _in_order_of_quiz(items: Sequence[FieldView], person: Person) -> tuple[FieldView, ...]:
+    """The items in an order that is the same at every visit of this person."""
+    return arranged(items, order=str(person.participant.id), by_chance=person.shown.random_quiz)
 
 
 def _take_quiz(data: QueryDict, person: Person) -> None:
-    answers, fields = read_fields(_quiz_fields(person), data)
+    answers, fields = read_fields(_items_of(person), data)
     if errors := errors_of(fields):
-        raise Invalid(fields=fields, errors=errors)
+        raise Invalid(fields=_in_order_of_quiz(fields, person), errors=errors)
     participation.record_quiz(person.participant, answers={name: str(answer) for name, answer in answers.items()})
 
 
@@ -258,7 +261,7 @@ STEP_PAGES = {
         personal=_stimulus_values,
         take=_take_stimulus,
     ),
-    QUIZ: _page(QUIZ, fields=_quiz_fields, take=_take_quiz),
+    QUIZ: _page(QUIZ, fields=lambda person: _in_order_of_quiz(_items_of(person), person), take=_take_quiz),
     DIE: _page(DIE, variant=lambda person: person.participant.subsample, shared=_die_context, take=_take_die),
     QUESTIONS: _page(
         QUESTIONS,

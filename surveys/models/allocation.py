@@ -38,7 +38,7 @@ class SlotStatus(models.TextChoices):
 class AllocationSlot(models.Model):
     """One line of an allocation list. It does not tell who took it."""
 
-    study = models.ForeignKey("surveys.Study", on_delete=models.CASCADE, related_name="allocation_slots")
+    study = models.ForeignKey("surveys.Study", on_delete=models.CASCADE, related_name="allocation_slots", db_index=False)
     list = models.ForeignKey(AllocationList, on_delete=models.CASCADE, related_name="slots")
     stratum = models.CharField(max_length=110, blank=True, default="", db_default="", help_text="As in its list.")
     position = models.PositiveIntegerField(help_text="Place in the study's whole sequence, over all its lists.")

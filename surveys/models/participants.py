@@ -84,7 +84,7 @@ class Response(models.Model):
     """A participant's report on one sensitive question, after a die that only they saw. Final: unique, never changed."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    participant = models.ForeignKey(Participant, on_delete=models.CASCADE, related_name="responses")
+    participant = models.ForeignKey(Participant, on_delete=models.CASCADE, related_name="responses", db_index=False)
     question = models.CharField(max_length=50)
     reported_yes = models.BooleanField()
 
@@ -99,7 +99,7 @@ class CategoryResponse(models.Model):
     """A participant's report on a sensitive question with categories, after a die that only they saw. Final: unique, never changed."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    participant = models.ForeignKey(Participant, on_delete=models.CASCADE, related_name="category_responses")
+    participant = models.ForeignKey(Participant, on_delete=models.CASCADE, related_name="category_responses", db_index=False)
     question = models.CharField(max_length=50)
     category = models.PositiveSmallIntegerField(help_text="Its place among the categories of the question, from 0.")
 
@@ -114,7 +114,7 @@ class DirectAnswer(models.Model):
     """A participant's answer to one sensitive question without a die. Nothing protects it, so it leaves the database in counts alone."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    participant = models.ForeignKey(Participant, on_delete=models.CASCADE, related_name="direct_answers")
+    participant = models.ForeignKey(Participant, on_delete=models.CASCADE, related_name="direct_answers", db_index=False)
     question = models.CharField(max_length=50)
     yes = models.BooleanField(null=True)
     category = models.PositiveSmallIntegerField(null=True, help_text="Its place among the categories of the question, from 0.")
@@ -147,7 +147,7 @@ class CounterKind(models.TextChoices):
 class ShardedCounter(models.Model):
     """A count of something about which nothing else is stored. Spread over shards, so that many people at once do not queue for one row."""
 
-    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="counters")
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="counters", db_index=False)
     kind = models.CharField(max_length=30, choices=CounterKind)
     version = models.PositiveIntegerField(
         default=1, help_text="Version of the protocol that was in force, so that consent is counted per version."

@@ -14,7 +14,7 @@ class EntryCode(models.Model):
     """A personal code that opens the study once. Only its keyed hash is kept, and nothing says whose answers came in with it."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="entry_codes")
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="entry_codes", db_index=False)
     code_hash = models.CharField(max_length=64)
     spent = models.BooleanField(default=False)
 
@@ -29,7 +29,7 @@ class PanelMember(models.Model):
     """People whom a panel sent, kept apart from answers: `panel_hash` is derived from the person's withdrawal code."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="panel_members")
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="panel_members", db_index=False)
     identifier = models.CharField(max_length=100, help_text="Keyed hash of the number at the panel; the number itself in rows of before.")
     panel_hash = models.CharField(max_length=64)
 
