@@ -19,7 +19,7 @@ FIELDS = [
 
 def without_index(model: str, field: str, related_name: str, end: str) -> migrations.SeparateDatabaseAndState:
     index, table = f"surveys_{model}_{field}_id_{end}", f"surveys_{model}"
-    key = models.ForeignKey(f"surveys.{field}", CASCADE, related_name=related_name, db_index=False)
+    key: models.Field[object, object] = models.ForeignKey(f"surveys.{field}", CASCADE, related_name=related_name, db_index=False)
     sql = migrations.RunSQL(f"DROP INDEX IF EXISTS {index}", f"CREATE INDEX {index} ON {table} ({field}_id)")
     return migrations.SeparateDatabaseAndState([sql], [migrations.AlterField(model, field, key)])
 
