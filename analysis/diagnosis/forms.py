@@ -6,34 +6,22 @@ from django.utils.translation import gettext_lazy as _
 
 from analysis.diagnosis.answers import labels
 from analysis.diagnosis.services import FEWEST_STUDIES, MOST_PEOPLE, MOST_STUDIES, Asked
-from analysis.rehearsal.forms import TypedNumber
+from analysis.rehearsal.forms import TruthForm, TypedNumber
 from surveys.definition import StudyDefinition
 from surveys.questions.sections import INTRACLASS_CORRELATION
 
 ABOUT = _("A named answer is diagnosed as a yes-or-no question: it stands for yes, every other answer for no.")
 
 
-class DiagnosisForm(forms.Form):
+class DiagnosisForm(TruthForm):
+    field_order = ("people",)
+
     people = TypedNumber(
         label=_("People"),
         help_text=_("How many are assigned to an arm and answer with the die."),
         whole=True,
         min_value=1,
         max_value=MOST_PEOPLE,
-    )
-    prevalence = TypedNumber(
-        label=_("Prevalence"),
-        help_text=_("How many of 100 honest ones truly say yes; with several arms, in the control arm."),
-        min_value=0,
-        max_value=100,
-        initial=40,
-    )
-    effect = TypedNumber(
-        label=_("Effect"),
-        help_text=_("How many more of 100 truly say yes in every other arm."),
-        min_value=-100,
-        max_value=100,
-        initial=20,
     )
     cheaters = TypedNumber(
         label=_("Cheaters"),
@@ -70,12 +58,6 @@ class DiagnosisForm(forms.Form):
             del self.fields["effect"]
         if not definition.in_sections:
             del self.fields["alike"]
-
-    def clean(self) -> dict[str, object]:
-        cleaned = super().clean() or {}
-        if "prevalence" in cleaned and "effect" in cleaned and not 0 <= (treated := cleaned["prevalence"] + cleaned["effect"]) <= 100:
-            self.add_error("effect", _("Prevalence and effect together must lie between 0 and 100, found %(found)g.") % {"found": treated})
-        return cleaned
 
     def asked(self) -> Asked:
         given = self.cleaned_data

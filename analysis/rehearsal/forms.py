@@ -39,8 +39,9 @@ class TypedNumber(forms.Field):
         return number
 
 
-class PlantedForm(forms.Form):
-    bots = TypedNumber(label=_("Bots"), whole=True, min_value=1, max_value=MOST_BOTS, initial=400)
+class TruthForm(forms.Form):
+    """Simulated people, by what is true for them."""
+
     prevalence = TypedNumber(
         label=_("Prevalence"),
         help_text=_("How many of 100 honest ones truly say yes; with several arms, in the control arm."),
@@ -55,6 +56,18 @@ class PlantedForm(forms.Form):
         max_value=100,
         initial=20,
     )
+
+    def clean(self) -> dict[str, object]:
+        cleaned = super().clean() or {}
+        if "prevalence" in cleaned and "effect" in cleaned and not 0 <= (treated := cleaned["prevalence"] + cleaned["effect"]) <= 100:
+            self.add_error("effect", _("Prevalence and effect together must lie between 0 and 100, found %(found)g.") % {"found": treated})
+        return cleaned
+
+
+class PlantedForm(TruthForm):
+    field_order = ("bots",)
+
+    bots = TypedNumber(label=_("Bots"), whole=True, min_value=1, max_value=MOST_BOTS, initial=400)
     cheaters = TypedNumber(
         label=_("Cheaters"), help_text=_("How many of 100 do not follow the die."), min_value=0, max_value=95, initial=10
     )
@@ -75,12 +88,6 @@ class PlantedForm(forms.Form):
             del self.fields["effect"]
         if not asks_directly:
             del self.fields["under_reporting"]
-
-    def clean(self) -> dict[str, object]:
-        cleaned = super().clean() or {}
-        if "prevalence" in cleaned and "effect" in cleaned and not 0 <= (treated := cleaned["prevalence"] + cleaned["effect"]) <= 100:
-            self.add_error("effect", _("Prevalence and effect together must lie between 0 and 100, found %(found)g.") % {"found": treated})
-        return cleaned
 
     def planted(self) -> Planted:
         given = self.cleaned_data
