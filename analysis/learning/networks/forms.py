@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from analysis.learning.networks.questions import circles_of, classes_of
 from analysis.learning.one_loss import LARGEST_LOSS
+from analysis.learning.spending import QuestionForm
 from analysis.sources.tables import Schema
 from surveys.journey.forms import read_number
 
@@ -27,7 +28,7 @@ def usual_amount() -> str:
     return str(number_format("0.1"))
 
 
-class NetworkForm(forms.Form):
+class NetworkForm(QuestionForm):
     kind = forms.ChoiceField(label=_("What to release"), error_messages={"required": _("Choose what to release.")})
     circle = forms.ChoiceField(label=_("The question about friends"))
     classes = forms.ChoiceField(label=_("The question that names the class"), required=False)

@@ -1,7 +1,7 @@
 """The page on networks: what can be released about who learns with whom, what it costs, what was released, and what is not offered."""
 
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
@@ -10,9 +10,9 @@ from accounts.models import Role
 from analysis.learning.networks.forms import NetworkForm
 from analysis.learning.networks.offers import offer, released_about
 from analysis.learning.networks.questions import circles_of
-from analysis.ledger.errors import LedgerError, QuestionError
+from analysis.learning.spending import offered_or_spent
+from analysis.ledger.errors import LedgerError
 from analysis.ledger.selectors import table_now
-from analysis.ledger.services import ask
 from analysis.releases.selectors import not_covered
 from analysis.sources.selectors import source_of
 from surveys.access import NO_STUDY, access_analytics
@@ -24,8 +24,7 @@ from surveys.access import NO_STUDY, access_analytics
 @require_http_methods(["GET", "HEAD", "POST"])
 def networks(request: HttpRequest, slug: str) -> HttpResponse:
     """POST shows what the question would cost; with `spend`, it is asked."""
-    user = user_of(request)
-    seat = access_analytics(user, slug)
+    seat = access_analytics(user_of(request), slug)
     source = source_of(seat.study)
     context: dict[str, object] = {"study": seat.study, "seat": seat}
     if request.method == "POST" and not (seat.may_ask and source):
@@ -44,15 +43,5 @@ def networks(request: HttpRequest, slug: str) -> HttpResponse:
     except LedgerError as error:
         return render(request, "analysis/learning/networks.html", context | {"obstacle": str(error)})
     form = NetworkForm(request.POST if request.method == "POST" else None, schema=schema)
-    context |= {"asks_about_friends": bool(circles_of(schema)), "form": form}
-    errors = []
-    if form.is_bound and form.is_valid():
-        try:
-            if "spend" in request.POST:
-                ask(source, form.document(), actor=user)
-                return redirect(request.path)
-            context["offer"] = offer(source, form.document())
-        except (QuestionError, LedgerError) as error:
-            errors = [{"field": "amount", "message": str(error)}]
-    errors += [{"field": name, "message": f"{form.fields[name].label}: {found[0]}"} for name, found in form.errors.items()]
-    return render(request, "analysis/learning/networks.html", context | {"errors": errors}, status=422 if errors else 200)
+    context["asks_about_friends"] = bool(circles_of(schema))
+    return offered_or_spent(request, "analysis/learning/networks.html", context, form=form, source=source, offer=offer)

@@ -15,6 +15,7 @@ from analysis.learning.exactly import exactly_at
 from analysis.learning.questions.desk import lines, offer, true_yes, with_spending
 from analysis.learning.questions.forms import DeskForm
 from analysis.learning.questions.kinds import Statistic
+from analysis.learning.spending import in_summary
 from analysis.ledger.accounts import account_of
 from analysis.ledger.errors import LedgerError, QuestionError
 from analysis.ledger.page import cost_in_words
@@ -25,7 +26,6 @@ from analysis.models import Source
 from analysis.sources.places import place_at
 from analysis.sources.selectors import newest_snapshot, obstacle, schema_of_snapshot
 from candor.privacy.losses import Loss
-from surveys.errors import SurveyError
 from surveys.models import Study
 from surveys.protocols import protocol_in_force
 
@@ -48,7 +48,7 @@ def questions(request: HttpRequest, /, **where: str) -> HttpResponse:
         if request.method == "POST":
             return _spent(request, source, user, place.study)
     except (QuestionError, LedgerError) as error:
-        context["errors"] = [_error(error)]
+        context["errors"] = [in_summary(error)]
     if not context["obstacle"] and (snapshot := newest_snapshot(source)) is not None:
         form = DeskForm(schema_of_snapshot(source, snapshot.number), request.GET)
         context |= {"form": form, "n": snapshot.n}
@@ -60,7 +60,7 @@ def questions(request: HttpRequest, /, **where: str) -> HttpResponse:
                     context |= {"offer": shown, "document": json.dumps(shown.document), "cost": cost}
                 context["errors"] = form.summary
             except (QuestionError, LedgerError) as error:
-                context["errors"] = [_error(error, field=form.exactness if form.exactness == "error" else "kind")]
+                context["errors"] = [in_summary(error, field=form.exactness if form.exactness == "error" else "kind")]
     account = account_of(budget_of(source))
     answered = lines(source)
     reported = [one for one in protocol_in_force(place.study).definition.questions if not one.is_background] if place.study else ()
@@ -87,11 +87,6 @@ def _spent(request: HttpRequest, source: Source, user: User, study: Study | None
     if asked.answer is not None:
         messages.info(request, gettext("This was asked before: the answer is the same, and cost nothing."))
     return redirect(f"{request.path}#question-{asked.charge.number}")
-
-
-def _error(error: SurveyError, field: str = "") -> dict[str, str]:
-    """For the summary above the page. The library speaks English."""
-    return {"field": field, "message": str(error), "language": getattr(error, "language", "")}
 
 
 def _typed(text: str) -> dict[str, object]:

@@ -5,10 +5,11 @@ from django.utils.translation import gettext_lazy as _
 
 from analysis.learning.networks.forms import NOISES, usual_amount
 from analysis.learning.one_loss import LARGEST_LOSS
+from analysis.learning.spending import QuestionForm
 from surveys.journey.forms import read_number
 
 
-class TopicsForm(forms.Form):
+class TopicsForm(QuestionForm):
     noise = forms.ChoiceField(label=_("How the loss is counted"), choices=NOISES, initial="rho")
     amount = forms.CharField(
         label=_("The whole term costs"), initial=usual_amount, error_messages={"required": _("Write how much to spend.")}

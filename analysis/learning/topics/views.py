@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
@@ -13,12 +13,12 @@ from django.views.decorators.http import require_http_methods
 
 from accounts.access import in_own_language, require_role, user_of
 from accounts.models import Role
+from analysis.learning.spending import offered_or_spent
 from analysis.learning.topics.forms import TopicsForm
 from analysis.learning.topics.offers import offer
 from analysis.learning.topics.tables import Answer, Week, term_of, topics_of
 from analysis.ledger.errors import LedgerError, QuestionError
 from analysis.ledger.selectors import Asked, newest_first, table_now
-from analysis.ledger.services import ask
 from analysis.models import Source
 from analysis.sources.places import place_at
 from analysis.sources.selectors import schema_of_snapshot
@@ -49,8 +49,7 @@ class Released:
 @require_http_methods(["GET", "HEAD", "POST"])
 def topics(request: HttpRequest, /, **where: str) -> HttpResponse:
     """POST shows what the tables would cost; with `spend`, they are asked for."""
-    user = user_of(request)
-    place = place_at(user, where, needs="may_ask" if request.method == "POST" else "")
+    place = place_at(user_of(request), where, needs="may_ask" if request.method == "POST" else "")
     seat, source, context = place.seat, place.source, place.context
     if source is None:
         return render(request, "analysis/learning/topics.html", context)
@@ -61,18 +60,7 @@ def topics(request: HttpRequest, /, **where: str) -> HttpResponse:
     except (QuestionError, LedgerError) as error:
         return render(request, "analysis/learning/topics.html", context | {"obstacle": str(error)})
     form = TopicsForm(request.POST if request.method == "POST" else None)
-    errors = []
-    if form.is_bound and form.is_valid():
-        try:
-            if "spend" in request.POST:
-                ask(source, form.document(), actor=user)
-                return redirect(request.path)
-            context["offer"] = offer(source, form.document())
-        except (QuestionError, LedgerError) as error:
-            errors = [{"field": "amount", "message": str(error)}]
-    errors += [{"field": name, "message": f"{form.fields[name].label}: {found[0]}"} for name, found in form.errors.items()]
-    context |= {"form": form, "errors": errors}
-    return render(request, "analysis/learning/topics.html", context, status=422 if errors else 200)
+    return offered_or_spent(request, "analysis/learning/topics.html", context, form=form, source=source, offer=offer)
 
 
 def _released(source: Source) -> Iterator[Released]:

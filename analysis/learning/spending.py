@@ -1,0 +1,47 @@
+"""A form whose question costs privacy: it shows the cost first and, sent with `spend`, asks."""
+
+from collections.abc import Callable, Mapping
+
+from django import forms
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+
+from accounts.access import user_of
+from analysis.ledger.errors import LedgerError, QuestionError
+from analysis.ledger.services import ask
+from analysis.models import Source
+from surveys.errors import SurveyError
+
+
+class QuestionForm(forms.Form):
+    def document(self) -> dict[str, object]:
+        """The question that was typed."""
+        raise NotImplementedError
+
+
+def offered_or_spent(
+    request: HttpRequest,
+    template: str,
+    context: Mapping[str, object],
+    *,
+    form: QuestionForm,
+    source: Source,
+    offer: Callable[[Source, Mapping[str, object]], object],
+) -> HttpResponse:
+    """The page with its form: with the offer, or with what is wrong; after `spend` the way to the answer."""
+    shown, errors = dict(context), []
+    if form.is_bound and form.is_valid():
+        try:
+            if "spend" in request.POST:
+                ask(source, form.document(), actor=user_of(request))
+                return redirect(request.path)
+            shown["offer"] = offer(source, form.document())
+        except (QuestionError, LedgerError) as error:
+            errors = [in_summary(error, field="amount")]
+    errors += [{"field": name, "message": f"{form.fields[name].label}: {found[0]}"} for name, found in form.errors.items()]
+    return render(request, template, shown | {"form": form, "errors": errors}, status=422 if errors else 200)
+
+
+def in_summary(error: SurveyError, *, field: str = "") -> dict[str, str]:
+    """For the summary above the page. The library speaks English."""
+    return {"field": field, "message": str(error), "language": getattr(error, "language", "")}
