@@ -1,6 +1,7 @@
 """docs/methods.md as a page that explains how every number is computed."""
 
 import re
+from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -33,12 +34,23 @@ def rendered() -> tuple[str, list[tuple[str, str]]]:
     title_ends = next(index for index, token in enumerate(tokens) if token.type == "heading_close") + 1
     tokens, chapters = tokens[title_ends:], []
     for token, content in pairwise(tokens):
+        content.children = list(_followed(content.children or []))
         if token.type == "heading_open":
             token.attrSet("id", anchor(content.content))
             if token.tag == "h2":
                 chapters.append((anchor(content.content), content.content))
     html = str(parser.renderer.render(list(_scrolling(tokens)), parser.options, {}))
     return html, chapters
+
+
+def _followed(tokens: "list[Token]") -> "Iterator[Token]":
+    """Links within the page and to other sites. Other files of the source are no pages here: their links are words."""
+    leads_on = True
+    for token in tokens:
+        if token.type == "link_open":
+            leads_on = str(token.attrGet("href")).startswith(("#", "https://"))
+        if leads_on or token.type not in ("link_open", "link_close"):
+            yield token
 
 
 def _scrolling(tokens: "list[Token]") -> "list[Token]":

@@ -6,6 +6,7 @@ from django.utils.translation import gettext as _
 from accounts.access import user_of
 from audit.services import record
 from surveys import actions
+from surveys.access import OWNER_ROLES
 from surveys.builder.frame import BuilderPage, DraftPage
 from surveys.drafting.edits import Edit, Whole
 from surveys.drafting.forms import DraftForm, Typed
@@ -22,6 +23,9 @@ class StudyFile(DraftPage):
 
     def edit(self) -> Edit:
         return Whole()
+
+    def context(self) -> dict[str, object]:
+        return {"may_create": user_of(self.request).role in OWNER_ROLES}
 
     def typed(self) -> Typed:
         return {"file": write_study_file(self.definition)}
