@@ -4,9 +4,13 @@ import json
 import subprocess
 import sys
 import zipfile
+from collections.abc import Iterable
+from importlib.metadata import PackagePath, distribution, requires
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from candor.packages.archive import files_in, signed, zip_of
 from candor.packages.replicate import recomputed
@@ -16,6 +20,8 @@ from tests.audits.tree import LIBRARY, ROOT, project_files
 from tests.fresh_environment import built_wheel, fresh_python, own_folders, run
 from tests.unit.candor.packages.older import assert_what_is_comparable_is_the_same
 
+MOST_MEGABYTES = 300
+"""The most that `candor verify` and replicate.py take on a disk, without Candor itself."""
 OLDER = (ROOT / "tests/unit/candor/data/package-of-an-older-library.zip").read_bytes()
 PROGRAM = ROOT / LIBRARY / "packages/replicate.py"
 
@@ -84,6 +90,26 @@ def test_the_wheel_asks_for_little(wheel: Path) -> None:
     assert sorted(line.split(">")[0].split("~")[0] for line in wanted) == ["click", "cryptography", "numpy", "pyyaml", "scipy"]
     assert "Name: candor-trials\n" in metadata
     assert f"Version: {software()['candor']}\n" in metadata
+    installed = installed_with(line.split(">")[0].split("~")[0] for line in wanted)
+    megabytes = {name: sum(_size_of(file) for file in distribution(name).files or ()) / 1e6 for name in installed}
+    assert megabytes["scipy"] > 50, "files of packages are counted"
+    assert sum(megabytes.values()) < MOST_MEGABYTES, megabytes
+
+
+def installed_with(names: Iterable[str]) -> set[str]:
+    """These distributions and all that they ask for."""
+    found, asked = set[str](), list(names)
+    while asked:
+        if (name := canonicalize_name(asked.pop())) not in found:
+            found.add(name)
+            needs = map(Requirement, requires(name) or ())
+            asked += [need.name for need in needs if need.marker is None or need.marker.evaluate({"extra": ""})]
+    return found
+
+
+def _size_of(file: PackagePath) -> int:
+    path = Path(str(file.locate()))
+    return path.stat().st_size if path.exists() else 0
 
 
 def test_the_hash_is_the_same_in_the_wheel_and_in_the_checkout(python: Path, folder: Path) -> None:
