@@ -19,6 +19,7 @@ from jobs.tasks import attempt, send_now
 from surveys.batches import order_of_arrival
 from surveys.batches.order_of_arrival import TABLES, forget_order_of_days, forget_recent_order
 from surveys.batches.services import ORDER_OF_DAYS, count_next_batch
+from surveys.errors import StudyFullError
 from surveys.journey import services as participation
 from surveys.journey.participant_store import read_participant
 from surveys.models import CategoryResponse, EntryCode, Participant, Response, Step, Study
@@ -304,6 +305,39 @@ def test_somebody_who_waits_for_a_rewrite_finds_their_row_again(postgresql: None
 
     acts: list[Callable[[], Any]] = [rewrite, wait_for_it]
     assert at_once(*acts)[1] is not None
+
+
+def test_somebody_for_whom_there_is_no_room_leaves_nothing_though_their_row_is_rewritten(
+    postgresql: None, study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between the refusal and the deletion the hour takes hold of the row."""
+    client = Client()
+    walk(client, study, until="background")
+    token, person = token_of(client), read_participant(participant_of(client).token_hash)
+    assert person is not None
+    rewritten, go_on = threading.Event(), threading.Event()
+
+    def refuse(*_given: object) -> None:
+        raise StudyFullError
+
+    monkeypatch.setattr(participation, "move_to_line", lambda *_given, **_named: None)
+    monkeypatch.setattr(participation, "_hold", lambda _person: None)
+    monkeypatch.setattr(participation, "_assigned", refuse)
+
+    def rewrite() -> None:
+        with transaction.atomic():
+            order_of_arrival.lay_anew(list(Participant.objects.select_for_update().values_list("pk", flat=True)))
+            rewritten.set()
+            assert go_on.wait(10)
+
+    def send() -> None:
+        assert rewritten.wait(10)
+        threading.Timer(0.5, go_on.set).start()
+        with pytest.raises(StudyFullError):
+            participation.record_background(person, token=token, answers={})
+
+    at_once(rewrite, send)
+    assert not Participant.objects.filter(study=study).exists()
 
 
 def test_a_batch_takes_nobody_who_is_just_withdrawing_and_waits_for_nobody(postgresql: None, study: Study) -> None:
