@@ -10,6 +10,7 @@ in the middle of one, or after a kill, they do for the parts that are done, and 
 Rows that somebody else holds are left for the next time. Everybody else waits for a few people's rows at most.
 """
 
+import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -79,6 +80,16 @@ def lay_anew(people: Sequence[UUID]) -> None:
     for keys in parts(people):
         for model, column in WITH_PEOPLE.items():
             _write_again(model, column, keys)
+
+
+def lay_anew_among_others(person: Participant) -> None:
+    """Write the row of somebody in the shown numbers again with its neighbours: alone it would be younger than those of all others until
+    the night, and tell who came last. The person may stand at any place among them. Call it with their row locked.
+    """
+    counted = Participant.objects.filter(study=person.study_id, counted=True).select_for_update(skip_locked=True, of=("self",))
+    keys, before = counted.values_list("pk", flat=True), secrets.randbelow(HELD_AT_ONCE)
+    earlier = list(keys.filter(pk__lt=person.pk).order_by("-pk")[:before])
+    lay_anew([*earlier, person.pk, *keys.filter(pk__gt=person.pk).order_by("pk")[: HELD_AT_ONCE - 1 - before]])
 
 
 def forget_recent_order() -> list[str]:

@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from accounts.models import User
 from audit.services import record
 from surveys import actions
+from surveys.batches.order_of_arrival import lay_anew_among_others
 from surveys.credit.blind_signatures import BlindMessageError, blind_sign, new_key
 from surveys.credit.keys import decrypted, encrypted, modulus_of
 from surveys.credit.selectors import Place, bytes_of, credit_of, fingerprint, text_of, token_hash_in, trace_of
@@ -89,13 +90,15 @@ def _mark(study: Study, *, ticket: str, mark: str) -> str:
     if (token_hash := token_hash_in(ticket, study.slug)) is None:
         raise CreditError(_("The last page was open for too long. Its credit can no longer be asked for."))
     finished = Participant.objects.select_for_update().filter(study=study, token_hash=token_hash, step=Step.FINISHED, is_bot=False)
-    before = finished.values_list("credit", flat=True).first()
-    if before is None:
+    person = finished.first() or finished.all().first()  # again: a batch may just have written their row anew
+    if person is None:
         raise CreditError(_("Credit is for people who have finished."))
-    if before not in ("", mark):
+    if person.credit not in ("", mark):
         raise CreditError(_("The credit for taking part was given already, in another form."))
-    if not before:
-        Participant.objects.filter(study=study, token_hash=token_hash).update(credit=mark)
+    if not person.credit:
+        Participant.objects.filter(pk=person.pk).update(credit=mark)
+        if person.counted:
+            lay_anew_among_others(person)
     return token_hash
 
 

@@ -1,26 +1,33 @@
 """Attacks on two features together: a panel and a course, the numbers of ways and the age of rows, ways and the end of operational data."""
 
 import re
+import threading
+from collections.abc import Callable
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from audit.models import Entry
 from surveys.actions import FORGETTING_BEGUN
-from surveys.batches.order_of_arrival import CLEANED
+from surveys.batches.order_of_arrival import CLEANED, forget_recent_order, lay_anew
+from surveys.batches.rules import LEAST
 from surveys.batches.selectors import ways_shown
-from surveys.batches.services import keep_shown_numbers
-from surveys.credit.services import change_credit
-from surveys.models import CreditBook, Study, WayNumbers
+from surveys.batches.services import count_next_batch, keep_shown_numbers
+from surveys.credit.selectors import ticket_for
+from surveys.credit.services import change_credit, give_code
+from surveys.models import CreditBook, Participant, Study, WayNumbers
 from surveys.recruitment.services import add_entry_codes, check_completion_codes
 from surveys.retention.services import forget_operational_data
 from surveys.studies.services import close
 from tests.course_students import hand_in, launch, study_with_credit, words
 from tests.course_students import platform as platform
-from tests.factories import code_on, page_of, recruiting_study, walk
+from tests.factories import answer, code_on, page_of, participant_of, recruiting_study, walk
+from tests.finished_people import add_finished_people
+from tests.jobs import catch
 from tests.lti_platform import CoursePlatform
+from tests.simultaneous import at_once
 
 pytestmark = pytest.mark.django_db
 PROLIFIC = {"PROLIFIC_PID": "5f1c0000000000000000000a"}
@@ -69,6 +76,54 @@ def test_codes_of_before_credit_was_turned_on_stay_good(platform: CoursePlatform
     change_credit(study, is_on=True, for_everybody=False, actor=study.owner)
     launch(client, platform, study, sub="ada")
     assert hand_in(client, study, credit=code).status_code == 303
+
+
+@pytest.fixture
+def finished(postgresql: None, monkeypatch: pytest.MonkeyPatch) -> tuple[Study, Participant, str]:
+    """A study with credit in which a batch waits, somebody among them who has not asked for their credit, and the ticket for it."""
+    catch(monkeypatch)
+    study, client = study_with_credit(allocation={"planned_participants": 200}), Client()
+    add_finished_people(study, 150, counted=False)
+    walk(client, study, until="questions")
+    person = participant_of(client)
+    answer(client, study, "questions")
+    return study, person, ticket_for(person.token_hash, study.slug)
+
+
+def test_somebody_whose_batch_is_just_written_has_their_credit(finished: tuple[Study, Participant, str]) -> None:
+    """Attack: whoever completes a batch asks for the credit while the worker writes all of its rows anew."""
+    study, person, ticket = finished
+    written, go_on = threading.Event(), threading.Event()
+
+    def write() -> None:
+        with transaction.atomic():
+            lay_anew(list(Participant.objects.filter(pk=person.pk).select_for_update().values_list("pk", flat=True)))
+            written.set()
+            assert go_on.wait(20)
+
+    def ask() -> str:
+        assert written.wait(20)
+        threading.Timer(0.5, go_on.set).start()
+        return give_code(study, ticket=ticket)
+
+    acts: list[Callable[[], str | None]] = [write, ask]
+    assert at_once(*acts)[1]
+
+
+def test_credit_after_a_batch_does_not_tell_who_completed_it(finished: tuple[Study, Participant, str]) -> None:
+    """Attack: rows of a batch have one age, but for the one in which credit was marked later: its person came last."""
+    study, person, ticket = finished
+    assert count_next_batch(study)
+    if not Participant.objects.get(pk=person.pk).counted:  # chance took others
+        Participant.objects.filter(pk=person.pk).update(counted=True)
+        lay_anew(list(Participant.objects.filter(counted=True).values_list("pk", flat=True)))
+    give_code(study, ticket=ticket)
+    assert forget_recent_order() == []
+    age = "surveys_participant.xmin::text"
+    found = Participant.objects.filter(counted=True).extra(select={"age": age}).order_by("pk").values_list("pk", "age")
+    alike = [number for number, (_key, age) in enumerate(found) if age == dict(found)[person.pk]]
+    assert len(alike) >= LEAST
+    assert alike == list(range(alike[0], alike[-1] + 1))
 
 
 HARMLESS = {"surveys_participant", "surveys_shardedcounter", "surveys_allocationslot", "surveys_study"}
