@@ -12,7 +12,7 @@ from surveys import actions
 from surveys.batches.order_of_arrival import lay_anew_among_others
 from surveys.credit.blind_signatures import BlindMessageError, blind_sign, new_key
 from surveys.credit.keys import decrypted, encrypted, modulus_of
-from surveys.credit.selectors import Place, bytes_of, credit_of, fingerprint, text_of, token_hash_in, trace_of
+from surveys.credit.selectors import COMPLETED, Place, bytes_of, credit_of, fingerprint, text_of, token_hash_in, trace_of
 from surveys.errors import CreditError
 from surveys.models import CourseCredit, CreditBook, Participant, Step, Study
 from surveys.tokens import credit_code
@@ -23,7 +23,12 @@ CODE = "code"
 
 @transaction.atomic
 def change_credit(study: Study, *, is_on: bool, for_everybody: bool, actor: User) -> CourseCredit:
-    """Turn credit on or off. The key is made once and stays: credit that was signed stays good."""
+    """Turn credit on or off. The key is made once and stays: credit that was signed stays good.
+
+    People who finished while it was off were shown a completion code, which is worth the credit: nothing else is signed for them.
+    """
+    if is_on and credit_of(study.pk) is None:  # people first and then the study, as everywhere
+        Participant.objects.filter(study=study, step=Step.FINISHED, credit="").update(credit=COMPLETED)
     study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     credit = CourseCredit.objects.filter(study=study).first()
     if study.forgotten_on is not None:

@@ -35,6 +35,7 @@ PARTICIPANT_FIELDS = (
     "page",
     "watched_tenths",
     "counted",
+    "credit",
 )
 COUNTER_SHARDS = 8
 _STANDS = "step = %s AND page = %s AND NOT counted"

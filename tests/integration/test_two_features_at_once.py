@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from django.db import connection, transaction
+from django.http import HttpResponse
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
@@ -17,13 +18,15 @@ from surveys.batches.selectors import ways_shown
 from surveys.batches.services import count_next_batch, keep_shown_numbers
 from surveys.credit.selectors import ticket_for
 from surveys.credit.services import change_credit, give_code
+from surveys.errors import CreditError
 from surveys.models import CreditBook, Participant, Study, WayNumbers
 from surveys.recruitment.services import add_entry_codes, check_completion_codes
 from surveys.retention.services import forget_operational_data
 from surveys.studies.services import close
-from tests.course_students import hand_in, launch, study_with_credit, words
+from surveys.tokens import hash_of_token
+from tests.course_students import hand_in, launch, signed_token, study_with_credit, words
 from tests.course_students import platform as platform
-from tests.factories import answer, code_on, page_of, participant_of, recruiting_study, walk
+from tests.factories import address_of, answer, code_on, hidden_value, page_of, participant_of, recruiting_study, token_of, walk
 from tests.finished_people import add_finished_people
 from tests.jobs import catch
 from tests.lti_platform import CoursePlatform
@@ -76,6 +79,44 @@ def test_codes_of_before_credit_was_turned_on_stay_good(platform: CoursePlatform
     change_credit(study, is_on=True, for_everybody=False, actor=study.owner)
     launch(client, platform, study, sub="ada")
     assert hand_in(client, study, credit=code).status_code == 303
+
+
+def last_page_again(client: Client, study: Study, token: str) -> HttpResponse:
+    """As the personal link, which somebody kept, shows it."""
+    client.post(f"{address_of(study)}resume/{token}/")
+    return client.get(address_of(study))
+
+
+def test_a_completion_code_and_a_signature_are_not_two_credits(platform: CoursePlatform) -> None:
+    """Attack: somebody finishes before credit is turned on, and comes back by the personal link once it is."""
+    study, client = recruiting_study(), Client()
+    walk(client, study, until="questions")
+    token = token_of(client)
+    answer(client, study, "questions")
+    code = code_on(client.get(address_of(study)), "completion")
+    change_credit(study, is_on=True, for_everybody=False, actor=study.owner)
+    again = last_page_again(client, study, token)
+    assert code_on(again, "completion") == code
+    assert page_of(again).xpath("//input[@name='ticket']") == []
+    kept = ticket_for(hash_of_token(token), study.slug)
+    with pytest.raises(CreditError, match="given already"):
+        give_code(study, ticket=kept)
+
+
+def test_a_signature_and_a_completion_code_are_not_two_credits(platform: CoursePlatform) -> None:
+    """Attack: somebody has their credit signed, and comes back for a code while credit is off."""
+    study, client, bob = study_with_credit(), Client(), Client()
+    walk(client, study, until="questions")
+    token = token_of(client)
+    answer(client, study, "questions")
+    signed_token(client, study, hidden_value(client.get(address_of(study)), "ticket"))
+    change_credit(study, is_on=False, for_everybody=False, actor=study.owner)
+    code = code_on(last_page_again(client, study, token), "completion")
+    assert check_completion_codes(study, codes=[code], actor=study.owner)[0].genuine
+    change_credit(study, is_on=True, for_everybody=False, actor=study.owner)
+    launch(bob, platform, study, sub="bob")
+    assert hand_in(bob, study, credit=code).status_code == 409
+    assert not CreditBook.objects.filter(study=study).exclude(people=[]).exists()
 
 
 @pytest.fixture
