@@ -157,8 +157,8 @@ def count_everyone(study: Study) -> None:
 
 
 def _count_who_is_left(study: Study) -> None:
-    """A shown group in which fewer than `LEAST` wait, since others who waited withdrew, stays as it is: its last few would show. If somebody
-    who was shown withdrew, too, `LEAST` of it are held back beside them.
+    """A shown group in which fewer than `LEAST` wait, since others who waited withdrew, stays as it is: its last few would show. If
+    somebody who was shown withdrew, too, `LEAST` of it are held back beside them.
     """
     waiting = by_group(waiting_people(study.pk))
     few = [group for group, people in tally_of(study.pk).groups().items() if people and waiting.get(group, 0) < rules.LEAST]

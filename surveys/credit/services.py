@@ -28,7 +28,9 @@ def change_credit(study: Study, *, is_on: bool, for_everybody: bool, actor: User
     People who finished while it was off were shown a completion code, which is worth the credit: nothing else is signed for them.
     """
     if is_on and credit_of(study.pk) is None:  # people first and then the study, as everywhere
-        Participant.objects.filter(study=study, step=Step.FINISHED, credit="").update(credit=COMPLETED)
+        finished = Participant.objects.filter(study=study, step=Step.FINISHED, credit="")
+        while finished.update(credit=COMPLETED):
+            pass  # some may just be written anew, and are found by the next statement
     study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     credit = CourseCredit.objects.filter(study=study).first()
     if study.forgotten_on is not None:

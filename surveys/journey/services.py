@@ -273,7 +273,9 @@ def record_direct_consent(participant: Participant, *, token: str, agrees: bool)
 @transaction.atomic
 def record_watched(token: str, *, page: int, tenths: int) -> None:
     """Remember how much of this page of their arm has been watched or heard, in tenths; it never goes down."""
-    here = Participant.objects.filter(token_hash=hash_of_token(token), step=steps.VIDEO, page=page, watched_tenths__lt=tenths, counted=False)
+    here = Participant.objects.filter(
+        token_hash=hash_of_token(token), step=steps.VIDEO, page=page, watched_tenths__lt=tenths, counted=False
+    )
     here.update(watched_tenths=min(tenths, 10))
 
 

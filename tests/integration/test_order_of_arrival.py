@@ -2,11 +2,10 @@
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 from typing import Any
-from uuid import UUID
 
 import pytest
 from django.apps import apps
@@ -18,17 +17,13 @@ from jobs.models import Routine
 from jobs.registry import JOBS
 from jobs.tasks import attempt, send_now
 from surveys.batches import order_of_arrival
-from surveys.batches.order_of_arrival import HELD_AT_ONCE, TABLES, forget_order_of_days, forget_recent_order
-from surveys.batches.rules import LEAST
+from surveys.batches.order_of_arrival import TABLES, forget_order_of_days, forget_recent_order
 from surveys.batches.services import ORDER_OF_DAYS, count_next_batch
-from surveys.batches.tally import tally_of
-from surveys.errors import StudyFullError
 from surveys.journey import services as participation
 from surveys.journey.participant_store import read_participant
 from surveys.models import CategoryResponse, EntryCode, Participant, Response, Step, Study
 from surveys.recruitment.services import add_entry_codes
 from surveys.studies import services as studies
-from surveys.tokens import hash_of_withdrawal_code
 from tests.categories import with_frequency
 from tests.factories import answer, participant_of, recruiting_study, token_of, walk
 from tests.finished_people import add_finished_people
@@ -309,79 +304,6 @@ def test_somebody_who_waits_for_a_rewrite_finds_their_row_again(postgresql: None
 
     acts: list[Callable[[], Any]] = [rewrite, wait_for_it]
     assert at_once(*acts)[1] is not None
-
-
-def test_somebody_for_whom_there_is_no_room_leaves_nothing_though_their_row_is_rewritten(
-    postgresql: None, study: Study, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Between the refusal and the deletion the hour takes hold of the row."""
-    client = Client()
-    walk(client, study, until="background")
-    token, person = token_of(client), read_participant(participant_of(client).token_hash)
-    assert person is not None
-    rewritten, go_on = threading.Event(), threading.Event()
-
-    def refuse(*_given: object) -> None:
-        raise StudyFullError
-
-    monkeypatch.setattr(participation, "move_to_line", lambda *_given, **_named: None)
-    monkeypatch.setattr(participation, "_hold", lambda _person: None)
-    monkeypatch.setattr(participation, "_assigned", refuse)
-
-    def rewrite() -> None:
-        with transaction.atomic():
-            order_of_arrival.lay_anew(list(Participant.objects.select_for_update().values_list("pk", flat=True)))
-            rewritten.set()
-            assert go_on.wait(10)
-
-    def send() -> None:
-        assert rewritten.wait(10)
-        threading.Timer(0.5, go_on.set).start()
-        with pytest.raises(StudyFullError):
-            participation.record_background(person, token=token, answers={})
-
-    at_once(rewrite, send)
-    assert not Participant.objects.filter(study=study).exists()
-
-
-def test_somebody_who_leaves_while_the_night_holds_all_others_is_hidden(
-    postgresql: None, study: Study, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Attack: after the end of a small study the night holds everybody else, so that nobody could be held back beside one who leaves."""
-    add_finished_people(study, HELD_AT_ONCE - 2, counted=False)
-    studies.close(Study.objects.get(pk=study.pk), actor=study.owner)
-    before, code = tally_of(study.pk).groups(), "0123-4567-89AB-CDEF"
-    gone = Participant.objects.filter(study=study, counted=True)[0]
-    Participant.objects.filter(pk=gone.pk).update(withdrawal_hash=hash_of_withdrawal_code(code))
-    leaves, is_night, go_on = threading.Event(), threading.Event(), threading.Event()
-    hold, lay = participation.hold_participant, order_of_arrival.lay_anew
-
-    def hold_and_wait(*given: Any, **named: Any) -> Participant | None:
-        found = hold(*given, **named)
-        leaves.set()
-        assert is_night.wait(10)
-        threading.Timer(0.5, go_on.set).start()
-        return found
-
-    def lay_slowly(keys: Sequence[UUID]) -> None:
-        lay(keys)
-        is_night.set()
-        assert go_on.wait(10)
-
-    monkeypatch.setattr(participation, "hold_participant", hold_and_wait)
-    monkeypatch.setattr(order_of_arrival, "lay_anew", lay_slowly)
-
-    def night() -> None:
-        assert leaves.wait(10)
-        assert forget_order_of_days() == []
-
-    def leave() -> None:
-        assert participation.withdraw(study, code=code)
-
-    at_once(night, leave)
-    after = tally_of(study.pk).groups()
-    assert sum((before - after).values()) >= LEAST
-    assert all(people >= LEAST for people in (before - after).values())
 
 
 def test_a_batch_takes_nobody_who_is_just_withdrawing_and_waits_for_nobody(postgresql: None, study: Study) -> None:
