@@ -110,8 +110,11 @@ def _mark(study: Study, *, ticket: str, mark: str) -> str:
 
 
 def _held_book(study: Study) -> CreditBook:
-    """The study's book, locked until the transaction ends."""
-    return CreditBook.objects.select_for_update().get_or_create(study=study)[0]
+    """The study's book, locked until the transaction ends. It is deleted with the operational data, and none is begun after that."""
+    book = CreditBook.objects.select_for_update().get_or_create(study=study)[0]
+    if Study.objects.filter(pk=study.pk, forgotten_on__isnull=False).exists():
+        raise CreditError(_("The operational data of this study are deleted, and its credit with them."))
+    return book
 
 
 def _queue(book: CreditBook, study: Study, place: Place) -> None:

@@ -21,6 +21,7 @@ from surveys.batches.rules import LEAST
 from surveys.batches.selectors import ways_shown
 from surveys.batches.services import count_next_batch, keep_shown_numbers
 from surveys.batches.tally import tally_of
+from surveys.credit import services as credit
 from surveys.credit.selectors import ticket_for
 from surveys.credit.services import change_credit, give_code
 from surveys.errors import CreditError, StudyFullError
@@ -33,7 +34,7 @@ from surveys.recruitment.services import add_entry_codes, check_completion_codes
 from surveys.retention.services import forget_operational_data
 from surveys.studies.services import close
 from surveys.tokens import hash_of_token, hash_of_withdrawal_code, withdrawal_code
-from tests.course_students import hand_in, launch, signed_token, study_with_credit, words
+from tests.course_students import finish, hand_in, launch, signed_token, study_with_credit, words
 from tests.course_students import platform as platform
 from tests.factories import address_of, answer, code_on, hidden_value, page_of, participant_of, recruiting_study, token_of, walk
 from tests.finished_people import add_finished_people
@@ -127,6 +128,24 @@ def test_a_signature_and_a_completion_code_are_not_two_credits(platform: CourseP
     launch(bob, platform, study, sub="bob")
     assert hand_in(bob, study, credit=code).status_code == 409
     assert not CreditBook.objects.filter(study=study).exclude(people=[]).exists()
+
+
+def test_nobody_is_noted_for_credit_once_operational_data_are_deleted(platform: CoursePlatform, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Attack: somebody hands in their credit in the very moment of the deletion, and stays in a new book for ever."""
+    study, client = study_with_credit(), Client()
+    handed_in = signed_token(Client(), study, finish(client, study))
+    launch(client, platform, study, sub="ada")
+    close(study, actor=study.owner)
+    look = credit.trace_of
+
+    def and_then_all_is_deleted(*given: Any) -> str:
+        found = look(*given)
+        forget_operational_data(Study.objects.get(pk=study.pk))
+        return found
+
+    monkeypatch.setattr(credit, "trace_of", and_then_all_is_deleted)
+    assert hand_in(client, study, credit=handed_in).status_code == 409
+    assert not CreditBook.objects.exists()
 
 
 def while_rows_are_written_anew(models: Sequence[type[Model]], act: Callable[[], T]) -> T:
