@@ -12,8 +12,9 @@ from django.utils.translation import gettext as _
 
 from analysis.ledger.errors import LedgerError, QuestionError
 from analysis.ledger.questions import KINDS, Question, read_question
+from analysis.ledger.selectors import frozen_for
 from analysis.ledger.units import Units
-from analysis.models import Asking, ChargeStep, Reached, Snapshot, SnapshotStatus
+from analysis.models import Asking, Budget, ChargeStep, Reached, Snapshot, SnapshotStatus
 from analysis.sources.selectors import schema_of_snapshot, table_of
 from candor.errors import MethodError
 from jobs.registry import QUICK, job
@@ -61,8 +62,13 @@ def _release(asking: Asking, question: Question) -> None:
 
 @transaction.atomic
 def _draw(asking: Asking) -> None:
-    """From here on the charge is spent. The rows must still be those of the charge, and this worker's claim must stand."""
+    """From here on the charge is spent. The rows must still be those of the charge, this worker's claim must stand, and nobody may have
+    frozen the budget since its price was reserved.
+    """
     charge = asking.charge
+    budget = Budget.objects.select_for_update(of=("self",)).get(pk=charge.budget_id)
+    if why := frozen_for(budget, Units(rho=charge.rho_units, epsilon=charge.epsilon_units)):
+        raise LedgerError(why)
     asking.write()
     there = Snapshot.objects.filter(source=charge.budget.source_id, number=charge.snapshot, status=SnapshotStatus.READY)
     if not there.select_for_update().values_list("pk", flat=True):

@@ -103,10 +103,8 @@ def too_small(budget: Budget, n: int) -> str:
 
 def refusal(budget: Budget, account: Account, price: Units) -> str:
     """Why the ledger does not let this be spent, with what is left; empty if it does."""
-    if price == Units():
-        return ""
-    if budget.frozen_on is not None:
-        return _("An IRB officer froze this budget: %(reason)s") % {"reason": budget.frozen_because}
+    if why := frozen_for(budget, price):
+        return why
     if account.fits(price):
         return ""
     loss, left = price.loss, Units(rho=account.rho_left, epsilon=account.pure_left).loss
@@ -115,6 +113,13 @@ def refusal(budget: Budget, account: Account, price: Units) -> str:
         "rho": number_format(f"{left.rho:.3g}"),
         "epsilon": number_format(f"{left.pure_epsilon:.3g}"),
     }
+
+
+def frozen_for(budget: Budget, price: Units) -> str:
+    """Why nothing that costs this is released now; empty if nobody froze the budget."""
+    if budget.frozen_on is None or price == Units():
+        return ""
+    return _("An IRB officer froze this budget: %(reason)s") % {"reason": budget.frozen_because}
 
 
 def price_in_words(loss: Loss) -> str:

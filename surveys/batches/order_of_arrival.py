@@ -7,9 +7,11 @@ all of a study to which somebody came, a few at once. On SQLite rows get random 
 Parts follow the random keys, so a part tells no more than a key does. After a night, place and age of each row follow from its key alone;
 in the middle of one, or after a kill, they do for the parts that are done, and all other rows are as they were before.
 
-Rows that somebody else holds are left for the next time. Everybody else waits for a few people's rows at most.
+Rows that somebody else holds are left for the next time. Everybody else waits for a few people's rows at most, and a withdrawal or a batch
+for as many of its study at night.
 """
 
+import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -34,6 +36,7 @@ from surveys.models import (
     Participant,
     Response,
     ShardedCounter,
+    Study,
     WayNumbers,
 )
 
@@ -81,6 +84,17 @@ def lay_anew(people: Sequence[UUID]) -> None:
             _write_again(model, column, keys)
 
 
+def lay_anew_among_others(person: Participant) -> None:
+    """Write the row of somebody in the shown numbers again with its neighbours: alone it would be younger than those of all others until
+    the night, and tell who came last. The person may stand at any place among them. Call it with their row locked.
+    """
+    _hold_study(person.study_id)
+    counted = Participant.objects.filter(study=person.study_id, counted=True).select_for_update(skip_locked=True, of=("self",))
+    keys, before = counted.values_list("pk", flat=True), secrets.randbelow(HELD_AT_ONCE)
+    earlier = list(keys.filter(pk__lt=person.pk).order_by("-pk")[:before])
+    lay_anew([*earlier, person.pk, *keys.filter(pk__gt=person.pk).order_by("pk")[: HELD_AT_ONCE - 1 - before]])
+
+
 def forget_recent_order() -> list[str]:
     """Hide the order among the people who wait or are on their way, a few of them at once. Its cost does not grow with the studies."""
     # Two queries, for each of which there is an index.
@@ -122,18 +136,25 @@ def _lay_study_anew(rows: "QuerySet[Kept]", study: int, note: Callable[[Place], 
     done = 0 if begun is None else begun.done
     of, busy = done + len(keys), False
     for part in parts(keys, HELD_AT_ONCE):
-        busy |= bool(_unless_busy(table, lambda: _lay_part_anew(rows, part)))  # noqa: B023
+        busy |= bool(_unless_busy(table, lambda: _lay_part_anew(rows, part, study)))  # noqa: B023
         done += len(part)
         note(Place(table=table, study=study, after=str(part[-1]), done=done, of=of))
     return [table] if busy else []
 
 
-def _lay_part_anew(rows: "QuerySet[Kept]", part: Sequence[UUID]) -> None:
-    keys = _held(rows.filter(pk__in=part))
+def _lay_part_anew(rows: "QuerySet[Kept]", part: Sequence[UUID], study: int) -> None:
     if rows.model is Participant:
-        lay_anew(keys)
+        _hold_study(study)
+        lay_anew(_held(rows.filter(pk__in=part)))
     else:
-        _write_again(rows.model, "id", keys)
+        _write_again(rows.model, "id", _held(rows.filter(pk__in=part)))
+
+
+def _hold_study(study: int) -> None:
+    """Before rows of counted people are held. Those who hide somebody that left draw among the rows which nobody holds, under this lock,
+    and would find too few.
+    """
+    list(Study.objects.select_for_update(no_key=True).filter(pk=study).values_list("pk", flat=True))
 
 
 def forget_what_was_overwritten() -> None:

@@ -124,6 +124,7 @@ def count_everyone_in_parts(study: Study) -> None:
 
     Parts follow the random keys. So many people of each group wait until the end that the numbers which follow differ from those shown
     before by `LEAST` people or more, also if some withdraw meanwhile. No step goes on any more: the study was closed before this began.
+    A worker that lost this work to another one may go on later: once numbers are shown it lets nobody in who is held back.
     """
     _waiting, unfinished = not_counted(study.pk)
     _let_in(study, unfinished, sorted(unfinished.values_list("pk", flat=True)))
@@ -131,39 +132,46 @@ def count_everyone_in_parts(study: Study) -> None:
     for group in by_group(waiting):
         alike = waiting.filter(**_of(group))
         _let_in(study, alike, sorted(alike.values_list("pk", flat=True))[WAIT_UNTIL_THE_END:])
-    count_everyone(study)
+    with transaction.atomic():
+        let_steps_end(study)
+        if (study := locked(study)).numbers_withheld:
+            _count_who_is_left(study)
 
 
 def _let_in(study: Study, people: QuerySet[Participant], keys: Sequence[UUID]) -> None:
     for part in parts(keys, HELD_AT_ONCE):
         with transaction.atomic():
             held = list(people.filter(pk__in=part).select_for_update(of=("self",)).values_list("pk", flat=True))
-            Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+            if not Study.objects.select_for_update(no_key=True).get(pk=study.pk).numbers_withheld:
+                return
             _count(study.pk, held)  # the night that begins with the end lays them anew
 
 
 @transaction.atomic
 def count_everyone(study: Study) -> None:
-    """Let everybody into the shown numbers, because the study, or the run of its bots, has ended and nobody comes any more.
-
-    A shown group in which fewer than `LEAST` wait, since others who waited withdrew, stays as it is: its last few would show. If somebody
-    who was shown withdrew, too, `LEAST` of it are held back beside them.
-    """
+    """Let everybody into the shown numbers, because the study, or the run of its bots, has ended and nobody comes any more."""
     let_steps_end(study)
     study = locked(study)
     if nobody_comes_any_more(study):
-        waiting = by_group(waiting_people(study.pk))
-        few = [group for group, people in tally_of(study.pk).groups().items() if people and waiting.get(group, 0) < rules.LEAST]
-        held_back = [key for group in few for key in waiting_people(study.pk).filter(**_of(group)).values_list("pk", flat=True)]
-        others = Participant.objects.filter(study=study, counted=False)
-        _count(study.pk, list(others.exclude(pk__in=held_back).values_list("pk", flat=True)))
-        for group in few if study.numbers_withheld else ():
-            alike = finished_people(study.pk, counted=True).filter(**_of(group)).exclude(pk__in=held_back)
-            _count(study.pk, drawn(alike.select_for_update(skip_locked=True, of=("self",)), rules.LEAST), shown=False)
-        Study.objects.filter(pk=study.pk).update(numbers_withheld=False)
-        keep_shown_numbers(study, left_over=0, shown_as=int)
-        everyone_counted.send(sender=Study, study_id=study.pk)
-        transaction.on_commit(lambda: send_now(ORDER_OF_DAYS))
+        _count_who_is_left(study)
+
+
+def _count_who_is_left(study: Study) -> None:
+    """A shown group in which fewer than `LEAST` wait, since others who waited withdrew, stays as it is: its last few would show. If
+    somebody who was shown withdrew, too, `LEAST` of it are held back beside them.
+    """
+    waiting = by_group(waiting_people(study.pk))
+    few = [group for group, people in tally_of(study.pk).groups().items() if people and waiting.get(group, 0) < rules.LEAST]
+    held_back = [key for group in few for key in waiting_people(study.pk).filter(**_of(group)).values_list("pk", flat=True)]
+    others = Participant.objects.filter(study=study, counted=False)
+    _count(study.pk, list(others.exclude(pk__in=held_back).values_list("pk", flat=True)))
+    for group in few if study.numbers_withheld else ():
+        alike = finished_people(study.pk, counted=True).filter(**_of(group)).exclude(pk__in=held_back)
+        _count(study.pk, drawn(alike.select_for_update(skip_locked=True, of=("self",)), rules.LEAST), shown=False)
+    Study.objects.filter(pk=study.pk).update(numbers_withheld=False)
+    keep_shown_numbers(study, left_over=0, shown_as=int)
+    everyone_counted.send(sender=Study, study_id=study.pk)
+    transaction.on_commit(lambda: send_now(ORDER_OF_DAYS))
 
 
 def count_people_of_closed_studies() -> None:

@@ -18,11 +18,18 @@ from surveys.tokens import AT_COURSE, AT_PANEL, completion_code_is_genuine, norm
 
 _TICKET_SALT = "surveys.credit"
 TICKET_SECONDS = 2 * 60 * 60
+COMPLETED = "completed"
+"""The mark on a participant's row whose completion code is their credit, because the study gave none when they finished."""
 
 
 def credit_of(study_id: int) -> CourseCredit | None:
     """The key to sign with, while the study gives credit."""
     return CourseCredit.objects.filter(study_id=study_id, is_on=True).exclude(private_key="").first()
+
+
+def had_credit(mark: str) -> bool:
+    """Whether somebody with this mark has had their credit, so that their completion code is worth none."""
+    return mark not in ("", COMPLETED)
 
 
 def gives_credit(study_id: int) -> bool:

@@ -9,9 +9,10 @@ from django.utils.translation import gettext as _
 from accounts.models import User
 from audit.services import record
 from surveys import actions
+from surveys.batches.order_of_arrival import lay_anew_among_others
 from surveys.credit.blind_signatures import BlindMessageError, blind_sign, new_key
 from surveys.credit.keys import decrypted, encrypted, modulus_of
-from surveys.credit.selectors import Place, bytes_of, credit_of, fingerprint, text_of, token_hash_in, trace_of
+from surveys.credit.selectors import COMPLETED, Place, bytes_of, credit_of, fingerprint, text_of, token_hash_in, trace_of
 from surveys.errors import CreditError
 from surveys.models import CourseCredit, CreditBook, Participant, Step, Study
 from surveys.tokens import credit_code
@@ -22,7 +23,14 @@ CODE = "code"
 
 @transaction.atomic
 def change_credit(study: Study, *, is_on: bool, for_everybody: bool, actor: User) -> CourseCredit:
-    """Turn credit on or off. The key is made once and stays: credit that was signed stays good."""
+    """Turn credit on or off. The key is made once and stays: credit that was signed stays good.
+
+    People who finished while it was off were shown a completion code, which is worth the credit: nothing else is signed for them.
+    """
+    if is_on and credit_of(study.pk) is None:  # people first and then the study, as everywhere
+        finished = Participant.objects.filter(study=study, step=Step.FINISHED, credit="")
+        while finished.update(credit=COMPLETED):
+            pass  # some may just be written anew, and are found by the next statement
     study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     credit = CourseCredit.objects.filter(study=study).first()
     if study.forgotten_on is not None:
@@ -89,19 +97,24 @@ def _mark(study: Study, *, ticket: str, mark: str) -> str:
     if (token_hash := token_hash_in(ticket, study.slug)) is None:
         raise CreditError(_("The last page was open for too long. Its credit can no longer be asked for."))
     finished = Participant.objects.select_for_update().filter(study=study, token_hash=token_hash, step=Step.FINISHED, is_bot=False)
-    before = finished.values_list("credit", flat=True).first()
-    if before is None:
+    person = finished.first() or finished.all().first()  # again: a batch may just have written their row anew
+    if person is None:
         raise CreditError(_("Credit is for people who have finished."))
-    if before not in ("", mark):
+    if person.credit not in ("", mark):
         raise CreditError(_("The credit for taking part was given already, in another form."))
-    if not before:
-        Participant.objects.filter(study=study, token_hash=token_hash).update(credit=mark)
+    if not person.credit:
+        Participant.objects.filter(pk=person.pk).update(credit=mark)
+        if person.counted:
+            lay_anew_among_others(person)
     return token_hash
 
 
 def _held_book(study: Study) -> CreditBook:
-    """The study's book, locked until the transaction ends."""
-    return CreditBook.objects.select_for_update().get_or_create(study=study)[0]
+    """The study's book, locked until the transaction ends. It is deleted with the operational data, and none is begun after that."""
+    book = CreditBook.objects.select_for_update().get_or_create(study=study)[0]
+    if Study.objects.filter(pk=study.pk, forgotten_on__isnull=False).exists():
+        raise CreditError(_("The operational data of this study are deleted, and its credit with them."))
+    return book
 
 
 def _queue(book: CreditBook, study: Study, place: Place) -> None:

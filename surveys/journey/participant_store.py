@@ -34,6 +34,8 @@ PARTICIPANT_FIELDS = (
     "arm",
     "page",
     "watched_tenths",
+    "counted",
+    "credit",
 )
 COUNTER_SHARDS = 8
 _STANDS = "step = %s AND page = %s AND NOT counted"

@@ -164,7 +164,8 @@ def _require_at(participant: Participant, step: str) -> FrozenProtocol:
         raise AlreadyDoneError
     if participant.step != step:
         raise StepOutOfOrderError
-    if participant.study.status not in RUNNING:
+    # Their row may have been waited for while the study was closed: then it stands here as it was before, but the row as it is.
+    if participant.study.status not in RUNNING or participant.counted:
         raise StudyClosedError
     return frozen_protocol(participant.protocol_id)
 
@@ -230,7 +231,9 @@ def _before_assignment(participant: Participant, step: str, *, token: str) -> It
     except (StudyFullError, InattentiveError) as refusal:
         excluded = isinstance(refusal, InattentiveError)
         with transaction.atomic():
-            if Participant.objects.filter(pk=participant.pk, step=step).delete()[0]:
+            stored = read_participant(participant.token_hash, lock=True)  # nobody writes their row anew meanwhile, or counts them
+            if stored is not None and stored.step == step and not stored.counted:
+                Participant.objects.filter(pk=stored.pk).delete()
                 recruitment.forget_panel_member(participant.study, person=panel_hash(withdrawal_code(token)), may_come_again=not excluded)
                 if excluded:
                     count(Count(participant.study_id, CounterKind.EXCLUDED, protocol.version))
@@ -270,7 +273,9 @@ def record_direct_consent(participant: Participant, *, token: str, agrees: bool)
 @transaction.atomic
 def record_watched(token: str, *, page: int, tenths: int) -> None:
     """Remember how much of this page of their arm has been watched or heard, in tenths; it never goes down."""
-    here = Participant.objects.filter(token_hash=hash_of_token(token), step=steps.VIDEO, page=page, watched_tenths__lt=tenths)
+    here = Participant.objects.filter(
+        token_hash=hash_of_token(token), step=steps.VIDEO, page=page, watched_tenths__lt=tenths, counted=False
+    )
     here.update(watched_tenths=min(tenths, 10))
 
 

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from surveys.credit.selectors import gives_credit, ticket_for
+from surveys.credit.selectors import COMPLETED, gives_credit, had_credit, ticket_for
 from surveys.journey import services as participation
 from surveys.journey import visitors
 from surveys.journey.comprehension import checked, first_checks
@@ -227,12 +227,12 @@ def finished_way_back(person: Person) -> WayBack | None:
 
 
 def _debrief_values(person: Person) -> dict[str, str]:
-    elsewhere = is_credited_elsewhere(arrival_in(person.token, person.shown.entry))
-    code = completion_code(person.token, person.shown.slug, credited_elsewhere=elsewhere)
+    elsewhere, mark = is_credited_elsewhere(arrival_in(person.token, person.shown.entry)), person.participant.credit
+    code = completion_code(person.token, person.shown.slug, credited_elsewhere=elsewhere or had_credit(mark))
     values = {"completion_code": code, "withdrawal_code": withdrawal_code(person.token)}
     if back := finished_way_back(person):
         values |= {"completion_url": back.address, **{f"back_{name.lower()}": value for name, value in back.fields.items()}}
-    if not elsewhere and gives_credit(person.participant.study_id):
+    if not elsewhere and mark != COMPLETED and gives_credit(person.participant.study_id):
         del values["completion_code"]  # one participation is worth one credit
         values["credit_ticket"] = ticket_for(hash_of_token(person.token), person.shown.slug)
     return values

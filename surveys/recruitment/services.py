@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 
 from accounts.models import User
@@ -138,6 +138,7 @@ def forget_panel_member(study: Study, *, person: str, may_come_again: bool = Fal
         return False
     book = _held_book(study.pk)
     identifier = book.members.pop(person, None) or kept_in_table.values_list("identifier", flat=True).first()
+    _held_of_tables(kept_in_table)
     kept_in_table.delete()
     if identifier is not None and not may_come_again:
         book.departed.append(_traced(identifier, study))
@@ -159,10 +160,17 @@ def write_down_entries(*, more_than: int = STAY_IN_BOOK) -> None:
                 _write_down_members(book)
 
 
+def _held_of_tables(rows: "QuerySet[EntryCode] | QuerySet[PanelMember]") -> None:
+    """Lock these rows. Those that the night is just writing anew are waited for, and found by the next statement, but not by this one."""
+    list(rows.select_for_update().values_list("pk", flat=True))
+
+
 def _write_down_codes(book: EntryBook) -> None:
     of_study = EntryCode.objects.filter(study_id=book.pk)
-    of_study.filter(code_hash__in=book.codes).update(spent=True)
-    stay = of_study.filter(pk__in=drawn(of_study.filter(spent=True), STAY_IN_BOOK))
+    new = of_study.filter(code_hash__in=book.codes)
+    _held_of_tables(new)
+    new.update(spent=True)
+    stay = of_study.filter(pk__in=drawn(of_study.filter(spent=True).select_for_update(skip_locked=True), STAY_IN_BOOK))
     book.codes = list(stay.values_list("code_hash", flat=True))
     stay.update(spent=False)
     _keep(book)
@@ -173,7 +181,7 @@ def _write_down_members(book: EntryBook) -> None:
     new = [PanelMember(study_id=book.pk, identifier=identifier, panel_hash=person) for person, identifier in book.members.items()]
     entropy.shuffle(new)
     PanelMember.objects.bulk_create(new, batch_size=1000)
-    returned = of_study.filter(pk__in=drawn(of_study, STAY_IN_BOOK))
+    returned = of_study.filter(pk__in=drawn(of_study.select_for_update(skip_locked=True), STAY_IN_BOOK))
     book.members = dict(returned.values_list("panel_hash", "identifier"))
     returned.filter(panel_hash__in=book.members).delete()
     _keep(book)

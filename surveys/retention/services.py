@@ -96,9 +96,12 @@ def forget_operational_data(study: Study, *, actor: User | None = None) -> None:
 
 
 def _in_chunks(rows: QuerySet[Row]) -> Iterator[list[UUID]]:
-    """The keys of these rows, read once: to look anew for the next ones would pass by all that were done before."""
-    keys = list(rows.order_by("pk").values_list("pk", flat=True))  # random ones, so that a part tells nothing of when somebody came
-    return (keys[start : start + CHUNK] for start in range(0, len(keys), CHUNK))
+    """The keys of these rows, until there are none any more. They are read once for many parts: to look anew for each next one would pass
+    by all that were done before. Rows that the night was just writing anew are found by the next look.
+    """
+    # Random ones, so that a part tells nothing of when somebody came.
+    while keys := list(rows.order_by("pk").values_list("pk", flat=True)):
+        yield from (keys[start : start + CHUNK] for start in range(0, len(keys), CHUNK))
 
 
 @transaction.atomic

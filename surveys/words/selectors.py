@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from surveys.access import Seat
 from surveys.batches.rules import LEAST
 from surveys.batches.selectors import somebody_withdrew_after_the_end
-from surveys.models import ENDED, Participant
+from surveys.models import ENDED, Participant, Study
 from surveys.protocols import definition_for
 from surveys.questions.background import ShortText
 
@@ -33,9 +33,13 @@ def words_of(seat: Seat) -> list[Words] | None:
     study, questions = seat.study, short_texts_of(seat)
     if not questions:
         return []
-    if study.status not in ENDED or study.numbers_withheld or study.forgotten_on is not None or somebody_withdrew_after_the_end(study):
+    if study.status not in ENDED:
         return None
-    people = Participant.objects.filter(study=study, counted=True).values_list("background", flat=True)
+    people = list(Participant.objects.filter(study=study, counted=True).values_list("background", flat=True))
+    # After they are read: somebody may withdraw meanwhile.
+    still_there = Study.objects.filter(pk=study.pk, numbers_withheld=False, forgotten_on=None).exists()
+    if not still_there or somebody_withdrew_after_the_end(study):
+        return None
     written = [[str(one[question.name]) for one in people if one.get(question.name)] for question in questions]
     language = definition_for(seat).languages[0]
     return [

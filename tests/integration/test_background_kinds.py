@@ -22,6 +22,7 @@ from surveys.studies import services as studies
 from surveys.studies.examples import SAMPLE
 from surveys.study_file import read_study_file
 from surveys.tokens import hash_of_withdrawal_code
+from surveys.words import selectors
 from tests.factories import document, draft_study, logged_in, page_of, participant_of, person, recruiting_study, study_in, walk
 from tests.finished_people import TELLING_DIE, add_finished_people, count_everybody
 from tests.integration.test_builder import address, definition_of, errors, inputs
@@ -158,6 +159,24 @@ def test_after_a_withdrawal_no_second_list_tells_what_was_taken_out() -> None:
     assert participation.withdraw(study, code="0123-4567-89AB-CDEF")
     assert lines_of(study, browser) == []
     assert "is not shown any more" in browser.get(reverse("surveys:words", args=[study.slug])).content.decode()
+
+
+def test_a_withdrawal_while_the_list_is_being_read_takes_nothing_out_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Attack: a list that lacks one person's words, because they withdrew after it was found that nobody had."""
+    study = closed_with_words(writers=12)
+    gone = Participant.objects.filter(study=study, background__has_key="subject")[0]
+    Participant.objects.filter(pk=gone.pk).update(withdrawal_hash=hash_of_withdrawal_code("0123-4567-89AB-CDEF"))
+    looked = selectors.somebody_withdrew_after_the_end
+
+    def and_then_somebody_does(study: Study) -> bool:
+        found = looked(study)
+        participation.withdraw(study, code="0123-4567-89AB-CDEF")
+        return found
+
+    monkeypatch.setattr(selectors, "somebody_withdrew_after_the_end", and_then_somebody_does)
+    browser = logged_in(study.owner)
+    assert len(lines_of(study, browser)) == 12, "as before they left"
+    assert lines_of(study, browser) == []
 
 
 def test_a_withdrawal_behind_which_nobody_can_be_held_back_closes_the_list_too() -> None:

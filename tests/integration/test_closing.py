@@ -23,7 +23,7 @@ from surveys.batches.selectors import batch_progress, shown_counts
 from surveys.batches.services import EVERYONE_COUNTED, count_next_batch, wrong_counts
 from surveys.batches.tally import tally_of
 from surveys.counts import exact_counts
-from surveys.errors import TransitionError
+from surveys.errors import StudyClosedError, TransitionError
 from surveys.journey import services as participation
 from surveys.models import Participant, Response, ShownNumbers, Step, Study, StudyStatus
 from surveys.protocols import protocol_in_force
@@ -179,6 +179,51 @@ def test_a_group_whose_last_people_left_keeps_ten_back_when_a_counted_one_left_t
     study = work_off(study)
     assert tally_of(study.pk).groups()[group] == shown - 1 - LEAST
     assert batch_progress(study).held_back
+
+
+def test_a_worker_that_lost_the_count_lets_nobody_in_who_is_held_back(study: Study) -> None:
+    """Attack: it stands still, another one takes over and ends, somebody who left is hidden among ten; then it wakes up, and goes on."""
+    group, shown = next(iter(tally_of(study.pk).groups().items()))
+    alike = dict(zip(batches.GROUP, group, strict=True))
+    del alike["answered"]
+    Participant.objects.filter(study=study, counted=False, step=Step.FINISHED, **alike).delete()
+    read_before = closed(study)
+    gone = Participant.objects.filter(study=study, counted=True, step=Step.FINISHED, **alike)[0]
+    Participant.objects.filter(pk=gone.pk).update(withdrawal_hash=hash_of_withdrawal_code(CODE))
+    assert participation.withdraw(study, code=CODE)
+    work_off(study)
+    hidden = Participant.objects.filter(study=study, counted=False).count()
+    assert hidden == LEAST
+    batches.count_everyone_in_parts(read_before)
+    assert tally_of(study.pk).groups()[group] == shown - 1 - LEAST
+    assert Participant.objects.filter(study=study, counted=False).count() == hidden
+
+
+def test_nobody_goes_on_who_waited_until_they_were_counted(postgresql: None, study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Attack: a row that was waited for stands beside the study as it was before it was closed."""
+    person = Participant.objects.filter(study=study, counted=False, step=Step.VIDEO)[0]
+    Participant.objects.filter(pk=person.pk).update(step=Step.QUESTIONS)
+    person = participation.read_participant(person.token_hash)
+    assert person is not None
+    monkeypatch.setattr(batches, "FEW", 10_000)
+    monkeypatch.setattr(participation, "move", lambda *_given: False)  # their row was just laid anew
+    is_counted, go_on = threading.Event(), threading.Event()
+
+    def close() -> None:
+        with transaction.atomic():
+            closed(study)
+            is_counted.set()
+            assert go_on.wait(20)
+
+    def send() -> None:
+        assert is_counted.wait(20)
+        threading.Timer(0.5, go_on.set).start()
+        with pytest.raises(StudyClosedError):
+            participation.record_responses(person, reported=dict.fromkeys(("attention", "retention", "judgement", "comprehension"), True))
+
+    at_once(close, send)
+    assert not Response.objects.filter(participant=person).exists()
+    assert wrong_counts(study) == {}
 
 
 def test_somebody_who_was_sending_their_answers_is_counted_with_them(postgresql: None, study: Study) -> None:

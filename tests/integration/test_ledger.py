@@ -241,6 +241,20 @@ def test_a_study_without_a_budget_has_no_source_and_a_running_one_neither() -> N
     assert not Budget.objects.exists()
 
 
+def test_no_noise_is_drawn_for_a_question_that_waits_when_the_budget_is_frozen() -> None:
+    source, officer = open_source(), person(Role.IRB_OFFICER)
+    waiting = services.ask(source, solved(rho=0.001), actor=source.study.owner)
+    services.freeze(source, reason="A complaint.", actor=officer)
+    work_on(waiting.charge.asking)
+    [returned] = asked_before(budget_of(source))
+    assert (returned.state, "A complaint." in returned.reason) == ("returned", True)
+    assert spent(budget_of(source)) == Units()
+    services.unfreeze(source, actor=officer)
+    again = services.ask(source, solved(rho=0.001), actor=source.study.owner)
+    work_on(again.charge.asking)
+    assert asked_before(budget_of(source))[-1].state == "answered"
+
+
 def test_an_officer_freezes_a_budget_and_lets_it_be_spent_again() -> None:
     source, officer = open_source(), person(Role.IRB_OFFICER)
     answered = asked_and_answered(source, rho=0.001)

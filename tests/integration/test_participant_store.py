@@ -46,7 +46,7 @@ def database(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
         with embedded.schema_editor() as editor:
             for model in apps.get_models():
                 editor.create_model(model)
-        monkeypatch.setattr(participant_store, "connection", embedded)
+        monkeypatch.setattr(participant_store, "_database", lambda: embedded)
         yield EMBEDDED
         embedded.close()
         del connections[EMBEDDED], connections.databases[EMBEDDED]
