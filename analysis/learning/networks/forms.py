@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from analysis.learning.networks.questions import circles_of, classes_of
 from analysis.learning.one_loss import LARGEST_LOSS
-from analysis.learning.spending import QuestionForm
+from analysis.learning.spending.forms import QuestionForm
 from analysis.sources.tables import Schema
 from surveys.journey.forms import read_number
 

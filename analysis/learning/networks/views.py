@@ -10,7 +10,7 @@ from accounts.models import Role
 from analysis.learning.networks.forms import NetworkForm
 from analysis.learning.networks.offers import offer, released_about
 from analysis.learning.networks.questions import circles_of
-from analysis.learning.spending import offered_or_spent
+from analysis.learning.spending.views import offered_or_spent
 from analysis.ledger.errors import LedgerError
 from analysis.ledger.selectors import table_now
 from analysis.releases.selectors import not_covered

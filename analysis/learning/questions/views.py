@@ -15,7 +15,7 @@ from analysis.learning.exactly import exactly_at
 from analysis.learning.questions.desk import lines, offer, true_yes, with_spending
 from analysis.learning.questions.forms import DeskForm
 from analysis.learning.questions.kinds import Statistic
-from analysis.learning.spending import in_summary
+from analysis.learning.spending.views import in_summary
 from analysis.ledger.accounts import account_of
 from analysis.ledger.errors import LedgerError, QuestionError
 from analysis.ledger.page import cost_in_words

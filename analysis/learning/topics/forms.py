@@ -5,7 +5,7 @@ from django.utils.translation import gettext_lazy as _
 
 from analysis.learning.networks.forms import NOISES, usual_amount
 from analysis.learning.one_loss import LARGEST_LOSS
-from analysis.learning.spending import QuestionForm
+from analysis.learning.spending.forms import QuestionForm
 from surveys.journey.forms import read_number
 
 

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods
 
 from accounts.access import in_own_language, require_role, user_of
 from accounts.models import Role
-from analysis.learning.spending import offered_or_spent
+from analysis.learning.spending.views import offered_or_spent
 from analysis.learning.topics.forms import TopicsForm
 from analysis.learning.topics.offers import offer
 from analysis.learning.topics.tables import Answer, Week, term_of, topics_of

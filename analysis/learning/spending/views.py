@@ -2,21 +2,15 @@
 
 from collections.abc import Callable, Mapping
 
-from django import forms
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from accounts.access import user_of
+from analysis.learning.spending.forms import QuestionForm
 from analysis.ledger.errors import LedgerError, QuestionError
 from analysis.ledger.services import ask
 from analysis.models import Source
 from surveys.errors import SurveyError
-
-
-class QuestionForm(forms.Form):
-    def document(self) -> dict[str, object]:
-        """The question that was typed."""
-        raise NotImplementedError
 
 
 def offered_or_spent(

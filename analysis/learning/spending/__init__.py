@@ -1,0 +1,1 @@
+"""A form that asks the ledger, with its cost first, for every page that has one."""
