@@ -11,6 +11,7 @@ import time
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import IO, Any
 
@@ -26,11 +27,14 @@ from rest_framework.views import APIView
 from accounts.models import Role, User
 from config.body_sizes import SMALL
 from surveys.reading import apart
+from surveys.reading.apart import NotReadError, read_apart
+from surveys.reading.readers import STUDY_FILE
 from surveys.studies.services import fingerprint
 from surveys.study_file import dump
 from tests.api_requests import API
 from tests.data_sets import approved
 from tests.factories import LECTURES, SAMPLE, document, draft_study, logged_in, person, recruiting_study
+from tests.prepared_reader import Run, prepared_reader
 from webhooks.models import Event
 from webhooks.services import add_webhook
 
@@ -94,10 +98,16 @@ def without_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(APIView, "throttle_classes", ())
 
 
+@pytest.fixture(scope="module")
+def prepared() -> Iterator[Run]:
+    with prepared_reader() as run:
+        yield run
+
+
 @pytest.fixture
-def each_content_read_once(monkeypatch: pytest.MonkeyPatch) -> dict[tuple[str, str], tuple[int | None, bytes]]:
+def each_content_read_once(monkeypatch: pytest.MonkeyPatch, prepared: Run) -> dict[tuple[str, str], tuple[int | None, bytes]]:
     """A process reads each content once for each reader and its options; the same bytes at the next address get its answer again."""
-    run, known = apart._run, dict[tuple[str, str], tuple[int | None, bytes]]()
+    run, known = prepared, dict[tuple[str, str], tuple[int | None, bytes]]()
 
     def run_once(given: int, answer: IO[bytes], order: str, *, seconds: int) -> int | None:
         size = os.fstat(given).st_size
@@ -227,6 +237,20 @@ def test_the_same_content_is_read_once_and_answered_alike(
     first, other, again = (client.post(API + "studies/", data=body, content_type="application/yaml").json() for body in bodies)
     assert len(each_content_read_once) == 2
     assert first == again != other
+
+
+def test_a_prepared_reader_answers_as_a_new_process(prepared: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def answer_of(run: Run, content: bytes, function: str) -> object:
+        monkeypatch.setattr(apart, "_run", run)
+        try:
+            return read_apart(content, reader=replace(STUDY_FILE, function=function), source="a file")
+        except NotReadError as error:
+            return error.problems
+
+    new = apart._run
+    contents = [SAMPLE_BYTES, *BROKEN_YAML.values(), b"x" * 5_000_000, b"\xff"]
+    for content, function in [*((one, STUDY_FILE.function) for one in contents), (b"", "no.such:reader")]:
+        assert answer_of(prepared, content, function) == answer_of(new, content, function)
 
 
 def processor_seconds() -> float:

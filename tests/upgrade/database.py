@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import shutil
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from datetime import date, datetime, timedelta
@@ -57,13 +58,17 @@ def _later(moment: str | None, passed: timedelta) -> str | None:
 
 
 @contextmanager
-def empty_database(vendor: str, folder: Path) -> Iterator[None]:
-    """Everything in this process uses an empty database of this kind during the block."""
+def empty_database(vendor: str, folder: Path, *, like: str | None = None) -> Iterator[None]:
+    """Everything in this process uses an empty database of this kind during the block: without tables, or a copy of one that was migrated,
+    `like` its file or its address.
+    """
     if vendor == "sqlite":
+        if like:
+            shutil.copy(like, folder / "upgrade.sqlite3")
         with _instead(f"sqlite:///{folder / 'upgrade.sqlite3'}", OPTIONS={"transaction_mode": "IMMEDIATE"}):
             yield
     else:
-        with fresh_database() as address, _instead(address):
+        with fresh_database(like=like) as address, _instead(address):
             yield
 
 

@@ -1,9 +1,12 @@
 """A browser can seek in a lecture: RFC 9110 ranges and conditions, one table for each."""
 
 import random
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from django.core.signals import request_finished
+from django.db import close_old_connections
 from django.http import HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.test import RequestFactory
@@ -14,12 +17,17 @@ from pytest_django import Settings
 from surveys.media import ranged_response
 from surveys.media.ranged_response import FilePart, UnsatisfiableRangeError, byte_range, ranged_file_response
 
-# Closing a response makes Django look after its database connections, which another test may have opened.
-pytestmark = pytest.mark.django_db
-
 CONTENT = random.Random(1).randbytes(1000)
 SIZE = len(CONTENT)
 TAG = '"abc123"'
+
+
+@pytest.fixture(scope="module", autouse=True)
+def no_database() -> Iterator[None]:
+    """Closing a response makes Django look after its database connections. To migrate a database for that takes seconds."""
+    request_finished.disconnect(close_old_connections)
+    yield
+    request_finished.connect(close_old_connections)
 
 
 @pytest.fixture
