@@ -1,5 +1,6 @@
 """Fixtures for all tests. Tests that need PostgreSQL and Redis run under `make test` or `python -m tests.services pytest …`."""
 
+import csv
 import fcntl
 import gc
 import os
@@ -339,3 +340,11 @@ def mail_server(settings: Any) -> Iterator[None]:
     yield
     settings.EMAIL_IS_CONFIGURED = configured
     read_addresses_again()
+
+
+@pytest.fixture
+def limit_of_a_cell() -> Iterator[None]:
+    """Python's own, as in the process of its own in which a file is read. Libraries that only tests use raise that of this process."""
+    before = csv.field_size_limit(131_072)
+    yield
+    csv.field_size_limit(before)

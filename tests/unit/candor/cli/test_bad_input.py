@@ -12,6 +12,7 @@ import pytest
 from tests.unit.candor.cli.running import DESIGN, answers_file, candor, estimated, refused
 
 ROOT = Path(__file__).parents[4]
+pytestmark = pytest.mark.usefixtures("limit_of_a_cell")
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,9 @@ def test_an_insider_reads_the_rest_of_a_record_unless_every_value_was_shuffled_b
     assert hits_of_an_insider(records, plain.records) == 1
     # One in twelve by chance: 10 of 120, give or take 3. Forty and more come once in 10^13 times.
     assert hits_of_an_insider(records, shuffled.records) < 1 / 3
-    assert (list(risks(plain.records).insider), risks(shuffled.records).insider) == (["gpa", "room", "grade", "score"], {})
+    # Other values tell as much by chance only, in most publications.
+    assert {"gpa", "room"} <= set(risks(plain.records).insider)
+    assert risks(shuffled.records).insider == {}
 
     def whole_vertices(repair: Repair) -> None:
         for group in repair.groups():

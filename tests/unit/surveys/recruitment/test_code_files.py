@@ -4,7 +4,7 @@ import codecs
 import csv
 import io
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -19,14 +19,7 @@ NO_COLUMN = "course.csv: no column holds codes. Write “code” above the right
 SEVERAL = "course.csv: columns 1, 2 could all hold the codes. Write “code” above the right one, and above no other."
 NONE = "course.csv: expected 1 to 100,000 codes of at most 2,000,000 characters together, found 0 codes"
 TWO = ("KXTF4M9P", "HDRN7Q2W")
-
-
-@pytest.fixture(autouse=True)
-def the_limit_of_a_cell_that_python_has() -> Iterator[None]:
-    """As in the process of its own in which a file is read. Libraries that only tests use raise the limit of this one."""
-    before = csv.field_size_limit(131_072)
-    yield
-    csv.field_size_limit(before)
+pytestmark = pytest.mark.usefixtures("limit_of_a_cell")
 
 
 def read_codes(content: bytes, *, source: str = "file") -> CodeList:
