@@ -14,7 +14,8 @@ from django.utils.translation import gettext as _
 
 from surveys.allocation.services import has_room, take_slot
 from surveys.batches.order_of_arrival import forget_who_left
-from surveys.batches.services import hide_withdrawal, people_change
+from surveys.batches.services import forget_people, hide_withdrawal
+from surveys.batches.tally import tally_of_people
 from surveys.definition import DIRECT
 from surveys.errors import (
     EntryRefusedError,
@@ -361,8 +362,13 @@ def replay_withdrawals(folder: Path) -> Replayed:
 def _withdraw(study: Study, *, withdrawal_hash: str, panel_number: str) -> Receipt | None:
     """`panel_number` is the hash that finds the number of a panel member."""
     require_findable(study)  # now, so that nobody waits for the deletion of operational data
-    # First the participant, then the study: every step locks them in this order.
+    # First the participant, then the study: every step locks them in this order. Others who withdraw wait for the rest alone.
     participant = hold_participant(study.pk, withdrawal_hash=withdrawal_hash)
+    answered, counted_as = False, None
+    if participant is not None:
+        answered = any(some.exists() for some in (participant.responses, participant.category_responses, participant.direct_answers))
+        counted_as = tally_of_people([participant.pk]) if participant.counted else None
+        participant.delete()
     study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     require_findable(study)
     if participant is None:
@@ -370,14 +376,14 @@ def _withdraw(study: Study, *, withdrawal_hash: str, panel_number: str) -> Recei
     today = timezone.localdate()
     receipt = Receipt(
         day=today,
-        answers=any(some.exists() for some in (participant.responses, participant.category_responses, participant.direct_answers)),
+        answers=answered,
         background=bool(participant.background),
         panel_number=recruitment.forget_panel_member(study, person=panel_number),
         results=participant.counted,
         backups_until=today + timedelta(days=settings.BACKUP_DAYS),
     )
-    with people_change(study.pk, [participant.pk]):
-        participant.delete()
+    if counted_as is not None:
+        forget_people(study.pk, counted_as)
     count(Count(study.pk, CounterKind.WITHDREW, frozen_protocol(participant.protocol_id).version))
     if participant.counted:
         _forget_numbers_of(study, participant)
