@@ -345,8 +345,8 @@ def _keep_change(study_id: int, *, before: Tally, after: Tally) -> None:
 
 
 def _keep(study_id: int, tally: Tally) -> None:
-    KeptCounts.objects.get_or_create(study_id=study_id)
-    KeptCounts.objects.filter(study=study_id).update(**tally.written(), changes=F("changes") + 1)
+    if not KeptCounts.objects.filter(study=study_id).update(**tally.written(), changes=F("changes") + 1):
+        KeptCounts.objects.create(study_id=study_id, **tally.written(), changes=1)
 
 
 def count_again(study: Study) -> None:
