@@ -363,6 +363,7 @@ def _withdraw(study: Study, *, withdrawal_hash: str, panel_number: str) -> Recei
     # First the participant, then the study: every step locks them in this order. Others who withdraw wait for the rest alone.
     participant = hold_participant(study.pk, withdrawal_hash=withdrawal_hash)
     if participant is None:
+        require_findable(Study.objects.get(pk=study.pk))
         return None
     answered = any(some.exists() for some in (participant.responses, participant.category_responses, participant.direct_answers))
     counted_as = tally_of_people([participant.pk]) if participant.counted else None
