@@ -22,10 +22,11 @@ SIZES = (24, 500)
 
 def category_packages(*, seed: int) -> list[dict[str, Any]]:
     """`csv`, `protocol` and `results` of each case, as in a package; the results by the library."""
-    return list(_packages(np.random.default_rng(seed)))
+    return list(category_cases(np.random.default_rng(seed)))
 
 
-def _packages(rng: np.random.Generator) -> Iterator[dict[str, Any]]:
+def category_cases(rng: np.random.Generator) -> Iterator[dict[str, Any]]:
+    """The same, one after the other."""
     for names, rules in DICE:
         first, last = names[0], names[-1]
         for cheaters in ("any", {"always": first}, {"distribution": {first: "3/4", last: "1/4"}}):

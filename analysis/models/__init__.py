@@ -18,6 +18,7 @@ from analysis.models.records import SweepStatus as SweepStatus
 from analysis.models.records import key_of as key_of
 from analysis.models.results import OPEN_RELEASES as OPEN_RELEASES
 from analysis.models.results import PUBLIC_RELEASES as PUBLIC_RELEASES
+from analysis.models.results import STANDING_RELEASES as STANDING_RELEASES
 from analysis.models.results import BackgroundHandling as BackgroundHandling
 from analysis.models.results import Blinding as Blinding
 from analysis.models.results import Chunk as Chunk

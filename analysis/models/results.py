@@ -193,6 +193,8 @@ class ReleaseStatus(models.TextChoices):
 
 
 OPEN_RELEASES = (ReleaseStatus.QUEUED, ReleaseStatus.BUILDING, ReleaseStatus.BUILT, ReleaseStatus.REQUESTED)
+STANDING_RELEASES = (ReleaseStatus.BUILT, ReleaseStatus.REQUESTED, ReleaseStatus.PUBLISHED)
+"""Those with a package. One that is being built may have one, too, which nobody has compared with the people who are still there."""
 PUBLIC_RELEASES = (ReleaseStatus.PUBLISHED, ReleaseStatus.RETRACTED)
 
 
@@ -279,7 +281,7 @@ class Release(Lease):
     WAITING: ClassVar = {"status": ReleaseStatus.QUEUED}
     HELD: ClassVar = {"status": ReleaseStatus.BUILDING}
     DONE: ClassVar = {"status": ReleaseStatus.BUILT, "stage": "", "data": None}
-    FAILED: ClassVar = {"status": ReleaseStatus.FAILED, "stage": "", "data": None, "people_sha256": ""}
+    FAILED: ClassVar = {"status": ReleaseStatus.FAILED, "stage": "", "data": None, "package": None, "people_sha256": ""}
 
     class Meta(Lease.Meta):
         ordering = ("study", "-version", "-pk")
@@ -297,6 +299,7 @@ class Release(Lease):
             ),
             models.CheckConstraint(
                 condition=models.Q(status__in=("built", "requested", "published"), package__isnull=False)
+                | models.Q(status__in=("queued", "building"))  # a worker writes it before it holds the study
                 | (~models.Q(status__in=("built", "requested", "published")) & models.Q(package__isnull=True)),
                 name="only_a_release_that_stands_has_a_package",
             ),

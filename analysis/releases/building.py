@@ -138,7 +138,7 @@ def _draw_rows(release: Release) -> bool:
 
 
 def _wait_to_be_built_again(release: Release) -> None:
-    release.wait(data=None, people_sha256="", people_as_of="", stage="", attempts=0)
+    release.wait(data=None, package=None, people_sha256="", people_as_of="", stage="", attempts=0)
 
 
 def _drawn_records(release: Release, people: Sequence[Person], definition: StudyDefinition) -> dict[str, object]:
@@ -286,12 +286,10 @@ def _store(release: Release, content: Content, package: bytes, *, check: dict[st
     """Keep the package, unless somebody withdrew since the rows were drawn: then queue it again, to be built without them."""
     if check["different"]:
         raise ReleaseError(_("%(different)s of %(values)s published numbers do not follow from the files.") % check)
-    as_of, unchanged = compared_people(release)
     files = files_in(package)
     drawn = json.loads(bytes(release.data or b"{}"))
     manifest = (drawn.get("manifest") or "").encode() or None
     values: dict[str, object] = {
-        "package": package,
         "package_sha256": hashlib.sha256(package).hexdigest(),
         "files": [{"name": name, "size": len(files[name]), "sha256": hashlib.sha256(files[name]).hexdigest()} for name in sorted(files)],
         "summary": {
@@ -312,6 +310,8 @@ def _store(release: Release, content: Content, package: bytes, *, check: dict[st
         "manifest": manifest,
         "public_key": public_pem(signing_key()),
     }
+    release.write(package=package)  # megabytes, for which nobody who withdraws waits
+    as_of, unchanged = compared_people(release)
     with transaction.atomic():
         study = Study.objects.select_for_update(no_key=True).get(pk=release.study_id)
         if not unchanged or state_of_people(study) != as_of:

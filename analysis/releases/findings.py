@@ -12,7 +12,7 @@ from analysis.figures.intervals import category_effects_figure, category_shares_
 from analysis.figures.shown import ShownFigure, shown_figure
 from analysis.live.matrix import ArmShare, Cell, Estimated, Matrix, MatrixRow, category_cell, matrix_table, p_in_words, verdict_of
 from analysis.live.wording import FoundEffect, contrast_in_words
-from analysis.models import Release
+from analysis.models import STANDING_RELEASES, Release
 from candor.categories.results import AT_LEAST, NoEffectTest
 from candor.figures.forest import ForestRow
 from candor.packages.archive import file_in
@@ -54,7 +54,7 @@ def file_of(release: Release, name: str) -> bytes | None:
 
 def findings_of(release: Release) -> Findings | None:
     """None where the package has no estimates."""
-    package = Release.objects.filter(pk=release.pk).values_list("package", flat=True).first()
+    package = Release.objects.filter(pk=release.pk, status__in=STANDING_RELEASES).values_list("package", flat=True).first()
     if package is None:
         return None
     protocol, results = (json.loads(file_in(bytes(package), name) or b"{}") for name in ("protocol.json", "results.json"))

@@ -14,7 +14,16 @@ from django.utils.translation import gettext_lazy
 from accounts.models import User
 from analysis.answers.study_records import Lines, lines_of, roles_of
 from analysis.deposits.selectors import deposit_of
-from analysis.models import OPEN_RELEASES, PUBLIC_RELEASES, BackgroundHandling, DepositStatus, DepositTask, Release, ReleaseStatus
+from analysis.models import (
+    OPEN_RELEASES,
+    PUBLIC_RELEASES,
+    STANDING_RELEASES,
+    BackgroundHandling,
+    DepositStatus,
+    DepositTask,
+    Release,
+    ReleaseStatus,
+)
 from analysis.packages.errors import ReleaseError
 from analysis.packages.rows import SMALLEST_GROUP, SMALLEST_IN_SECTION
 from analysis.releases.people import released_people
@@ -249,7 +258,7 @@ def reads_records(seat: Seat, release: Release) -> bool:
 
 def preview(release: Release, *, with_records: bool) -> Preview:
     """The files as planned, or as built."""
-    package = Release.objects.filter(pk=release.pk).values_list("package", flat=True).first()
+    package = Release.objects.filter(pk=release.pk, status__in=STANDING_RELEASES).values_list("package", flat=True).first()
     if package is None:
         return Preview()
     files = {name: content.decode() for name, content in files_in(bytes(package)).items() if name.endswith(".csv") or name == RECORDS}

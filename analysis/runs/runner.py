@@ -65,12 +65,14 @@ def _gathering(study_id: int, kind: RunKind) -> timedelta:
 @job(kind=RunKind.FIRST_RESULTS, model=Run, where={"kind": RunKind.FIRST_RESULTS}, priority=FIRST)
 def compute_first_results(run: Run) -> None:
     """Let the batch into the numbers if it is complete, and compute. People wait for this work: it goes before everything else."""
-    with transaction.atomic():
-        if count_next_batch(run.study):
-            emit(run.study_id, Event.BATCH_COUNTED)
-            if (full := queue_run(run.study_id, kind=RunKind.FULL_RESULTS)) is not None:
-                transaction.on_commit(partial(send, full))
+    count_next_batch(run.study, note=partial(_note_batch, run.study_id))
     store(run, first_results(run.study, protocol_in_force(run.study).definition))
+
+
+def _note_batch(study_id: int) -> None:
+    emit(study_id, Event.BATCH_COUNTED)
+    if (full := queue_run(study_id, kind=RunKind.FULL_RESULTS)) is not None:
+        transaction.on_commit(partial(send, full))
 
 
 @job(kind=RunKind.FULL_RESULTS, model=Run, where={"kind": RunKind.FULL_RESULTS}, queue=Queue.BOOTSTRAP, priority=HEAVY)

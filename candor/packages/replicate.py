@@ -16,7 +16,9 @@ import runpy
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,8 +81,9 @@ def counts_of(data: Iterable[str], protocol: ProtocolFile) -> dict[str, NDArray[
 
 def categories_of(data: Iterable[str], protocol: ProtocolFile, *, seed: int, level: float) -> NamedCategories:
     """The estimates of the questions with categories, under `categories`; nothing where there are none. Each has a design of its own."""
-    rows, found = list(csv.DictReader(data)), dict[str, Mapping[str, object]]()
-    for question in protocol.get("category_questions", ()):
+    asked, found = protocol.get("category_questions", ()), dict[str, Mapping[str, object]]()
+    rows = _rows_of(data) if asked else []
+    for question in asked:
         design = Design.from_document(question["design"])
         # The last place of each cell counts people without an answer.
         table, answers = np.zeros((*design.shape, len(design.categories) + 1), dtype=np.int64), (*design.categories, "")
@@ -107,6 +110,14 @@ def categories_of(data: Iterable[str], protocol: ProtocolFile, *, seed: int, lev
         except MethodError as error:
             found[question["name"]] = {"n": int(counts.sum()), "not_estimated": str(error)}
     return {"categories": found} if found else {}
+
+
+def _rows_of(data: Iterable[str]) -> list[Mapping[str, str]]:
+    """The rows of the data. Those that are alike are one object: a million rows are of a few kinds."""
+    lines = csv.reader(data)
+    names = next(lines, [])
+    row = cache(lambda *cells: MappingProxyType(dict(zip(names, cells, strict=True))))
+    return [row(*cells) for cells in lines if cells]
 
 
 def estimates_of(

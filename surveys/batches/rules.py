@@ -28,6 +28,14 @@ def taken(waiting: Mapping[Group, int]) -> dict[Group, int]:
     return {group: in_steps(people) for group, people in waiting.items() if in_steps(people)}
 
 
+def few_of(taken: Mapping[Group, int], *, most: int) -> dict[Group, int]:
+    """At most so many of these people, or `LEAST` of each group where that is more; of each group whole tens."""
+    found = dict(taken)
+    while sum(found.values()) > most and max(found.values()) > LEAST:
+        found[max(found, key=lambda group: found[group])] -= LEAST
+    return found
+
+
 def held_back_after(withdrawal_with: int) -> int:
     """How many people of a group are held back after somebody whom shown numbers had counted withdrew, when so many were held back before.
 

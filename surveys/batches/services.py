@@ -2,24 +2,23 @@
 
 import logging
 import secrets
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Count, F, QuerySet, Sum
+from django.db.models import F, Q, QuerySet
 
 from jobs.tasks import send_now
 from surveys.batches import rules
-from surveys.batches.order_of_arrival import HELD_AT_ONCE, drawn, forget_what_was_overwritten, lay_anew, parts
+from surveys.batches.numbers import Numbers, State, numbers_of, studies_to_renew
+from surveys.batches.order_of_arrival import HELD_AT_ONCE, drawn, forget_what_was_overwritten, give_one_age, lay_anew, parts
 from surveys.batches.selectors import (
-    AT_THE_END,
     GROUP,
-    TOTALS,
     batch_is_complete,
     by_group,
-    everybody,
     finished_people,
     group_of,
     nobody_comes_any_more,
@@ -32,29 +31,18 @@ from surveys.batches.tally import (
     differences,
     kept_lines,
     kept_tally,
-    lines_by_group,
     not_counted,
     read,
     taken_until,
-    tallies_kept,
     tally_of,
+    tally_of_people,
     written_lines,
 )
-from surveys.counts import comers, counts_of, exact_consent_counts
+from surveys.batches.the_end import Ending, Standing, standing, the_end_of
+from surveys.counts import comers
 from surveys.events import everyone_counted, numbers_renewed
 from surveys.lifecycle.steps import locked
-from surveys.models import (
-    ENDED,
-    RUNNING,
-    AttritionCount,
-    CounterKind,
-    KeptCounts,
-    Participant,
-    ShardedCounter,
-    ShownNumbers,
-    Study,
-    WayNumbers,
-)
+from surveys.models import ENDED, RUNNING, KeptCounts, Participant, ShownNumbers, Study
 
 ORDER_OF_DAYS = "order_of_days"
 """The kind of work that gives all rows of a study one age."""
@@ -66,51 +54,133 @@ FEW = 200
 """With more people left, a study that is closed leaves it to a worker to count them, part by part."""
 WAIT_UNTIL_THE_END = 4 * rules.LEAST
 """How many people of each group enter the numbers of a closed study together, at the end."""
+SEALED_AT_ONCE = 200
+"""How many people enter the numbers in one transaction. More of them wait only where no worker was there; they enter by and by."""
 MANY_ON_THEIR_WAY = 5000
 """With more people who have not finished, a batch leaves it to the next minute to count them: people wait for its numbers."""
 entropy = secrets.SystemRandom()
 logger = logging.getLogger(__name__)
 
 
-@transaction.atomic
-def count_next_batch(study: Study) -> bool:
-    """Let a complete batch of a running study into the shown numbers. False: it is not complete yet.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """People drawn for the next batch, laid anew and counted while nobody is held."""
 
-    People who are just withdrawing are left out: they hold their rows and wait for the study, which this holds. Newcomers do not wait.
+    changes: int
+    """How often the kept counts had been written when they were drawn."""
+    comes: Sequence[UUID]
+    """Those who are to be shown."""
+    waits: Sequence[UUID]
+    """Those who are shown and are to wait again."""
+    tallies: tuple[Tally, Tally]
+    """How both are counted."""
+    numbers: Numbers | None
+    """None: it takes too long to count everybody, and the next minute does it."""
+    more: bool
+    """Whether so many people wait that others are sealed after these."""
+
+
+def count_next_batch(study: Study, *, note: Callable[[], None] = lambda: None) -> bool:
+    """Let a complete batch of a running study into the shown numbers. False: it is not complete yet, or it changed again and again.
+
+    Nobody waits while it is drawn, laid anew and counted. Then the study is held, as withdrawals hold it too, to see that everybody is
+    still there, and to write. People who are just withdrawing are left out. `note` is called in the same transaction.
     """
+    leaving: set[UUID] = set()
+    sealed, attempts = False, ATTEMPTS
+    while attempts:
+        study = Study.objects.get(pk=study.pk)
+        if not (sealed or batch_is_complete(study)):
+            return False
+        if nobody_comes_any_more(study):
+            return _count_all(study, note)
+        batch = _drawn_batch(study, leaving=leaving)
+        if batch is None or not _seal(study, batch, (lambda: None) if sealed else note):
+            attempts -= 1
+        elif not (sealed := batch.more):
+            return True
+    return sealed
+
+
+@transaction.atomic
+def _count_all(study: Study, note: Callable[[], None]) -> bool:
     study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     if not batch_is_complete(study):
         return False
-    if nobody_comes_any_more(study):
-        count_everyone(study)
-        return True
-    waiting = _held(waiting_people(study.pk))
-    taken = rules.taken({group: len(people) for group, people in waiting.items()})
-    batch = [key for group, people in taken.items() for key in entropy.sample(waiting[group], people)]
+    count_everyone(study)
+    note()
+    return True
+
+
+def _drawn_batch(study: Study, *, leaving: set[UUID]) -> Batch | None:
+    """The people of the next batch, without those who are `leaving`. None: some more are, which is noted."""
+    changes = State.of(study).changes
+    waiting: dict[tuple[object, ...], list[UUID]] = defaultdict(list)
+    for key, *group in waiting_people(study.pk).values_list("pk", *GROUP):
+        if key not in leaving:
+            waiting[tuple(group)].append(key)
+    most = rules.taken({group: len(people) for group, people in waiting.items()})
+    taken = rules.few_of(most, most=SEALED_AT_ONCE)
+    comes = [key for group, people in taken.items() for key in entropy.sample(waiting[group], people)]
     # So many wait again that whole tens stay, which hides who withdrew since the last batch. They are no part of this one, so that they
     # cannot make up for each other.
-    again = []
+    waits = []
     for group, people in tally_of(study.pk).groups().items():
         if too_many := people % rules.LEAST:
             alike = finished_people(study.pk, counted=True).filter(**_of(group))
-            again += drawn(alike.select_for_update(skip_locked=True, of=("self",)), too_many)
-    _count(study.pk, batch)
-    _count(study.pk, again, shown=False)
-    lay_anew(batch + again)
+            waits += drawn(alike.exclude(pk__in=leaving), too_many)
+    everybody = sorted(comes + waits)
+    if busy := set(everybody) - set(_laid_anew(everybody)):
+        leaving |= busy
+        return None
+    tallies = tally_of_people(comes), tally_of_people(waits)
+    numbers = None if taken != most or _many_are_on_their_way(study) else numbers_of(study)
+    return Batch(changes=changes, comes=comes, waits=waits, tallies=tallies, numbers=numbers, more=taken != most)
+
+
+def _laid_anew(people: Sequence[UUID]) -> list[UUID]:
+    """Lay the rows of these people anew, a few at once; those whose rows somebody else holds are left out."""
+    laid = []
+    for part in parts(people, HELD_AT_ONCE):
+        with transaction.atomic():
+            free = Participant.objects.filter(pk__in=part).select_for_update(skip_locked=True, of=("self",))
+            held = list(free.values_list("pk", flat=True))
+            lay_anew(held)
+        laid += held
+    return laid
+
+
+@transaction.atomic
+def _seal(study: Study, batch: Batch, note: Callable[[], None]) -> bool:
+    """Let the batch in, unless somebody of it is gone, or those who are shown are others. Newcomers do not wait for it."""
+    study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+    now = State.of(study)
+    if study.status not in RUNNING or now.changes != batch.changes:
+        return False
+    everybody = [*batch.comes, *batch.waits]
+    there = Participant.objects.filter(Q(pk__in=batch.comes, counted=False) | Q(pk__in=batch.waits, counted=True))
+    if len(there.select_for_update(skip_locked=True, of=("self",)).values_list("pk")) < len(everybody):
+        return False
+    Participant.objects.filter(pk__in=everybody).update(counted=~F("counted"))
+    give_one_age(everybody)
+    comes, waits = batch.tallies
+    _keep_change(study.pk, before=waits, after=comes)
     Study.objects.filter(pk=study.pk).update(numbers_withheld=False)
     left_over = waiting_people(study.pk).count()
-    if _many_are_on_their_way(study):
-        ShownNumbers.objects.update_or_create(study=study, defaults={"left_over": left_over})
-        _show_others(study)
+    if batch.numbers is not None and batch.numbers.as_of == now:
+        _show(study, batch.numbers, left_over=left_over)
     else:
-        keep_shown_numbers(study, left_over=left_over)
+        _write_shown(study, left_over=left_over)
+    note()
     transaction.on_commit(forget_what_was_overwritten)
     return True
 
 
-def let_steps_end(study: Study) -> None:
-    """Wait until everybody who is just sending a page is done. Steps hold people first and then the study, and so must closing."""
-    list(Participant.objects.filter(study=study, counted=False).select_for_update(of=("self",)).order_by("pk").values_list("pk", flat=True))
+def let_steps_end(study: Study) -> list[Standing]:
+    """Wait until everybody who is just sending a page is done; where each of them stands then. Steps hold people first and then the study,
+    and so must closing.
+    """
+    return standing(study, hold=True)
 
 
 def few_are_left(study: Study) -> bool:
@@ -132,44 +202,45 @@ def count_everyone_in_parts(study: Study) -> None:
     for group in by_group(waiting):
         alike = waiting.filter(**_of(group))
         _let_in(study, alike, sorted(alike.values_list("pk", flat=True))[WAIT_UNTIL_THE_END:])
+    forget_what_was_overwritten()  # or those who are left are looked for among all who were let in
+    ready = the_end_of(study)
     with transaction.atomic():
-        let_steps_end(study)
+        found = let_steps_end(study)
         if (study := locked(study)).numbers_withheld:
-            _count_who_is_left(study)
+            _count_who_is_left(study, found, ready)
 
 
 def _let_in(study: Study, people: QuerySet[Participant], keys: Sequence[UUID]) -> None:
     for part in parts(keys, HELD_AT_ONCE):
         with transaction.atomic():
             held = list(people.filter(pk__in=part).select_for_update(of=("self",)).values_list("pk", flat=True))
+            alike = tally_of_people(held)
             if not Study.objects.select_for_update(no_key=True).get(pk=study.pk).numbers_withheld:
                 return
-            _count(study.pk, held)  # the night that begins with the end lays them anew
+            _count(study.pk, held, alike=alike)  # the night that begins with the end lays them anew
 
 
 @transaction.atomic
-def count_everyone(study: Study) -> None:
+def count_everyone(study: Study, ready: Ending | None = None) -> None:
     """Let everybody into the shown numbers, because the study, or the run of its bots, has ended and nobody comes any more."""
-    let_steps_end(study)
+    found = let_steps_end(study)
     study = locked(study)
     if nobody_comes_any_more(study):
-        _count_who_is_left(study)
+        _count_who_is_left(study, found, ready)
 
 
-def _count_who_is_left(study: Study) -> None:
+def _count_who_is_left(study: Study, found: list[Standing], ready: Ending | None) -> None:
     """A shown group in which fewer than `LEAST` wait, since others who waited withdrew, stays as it is: its last few would show. If
-    somebody who was shown withdrew, too, `LEAST` of it are held back beside them.
+    somebody who was shown withdrew, too, `LEAST` of it are held back beside them. The end is counted again if it is not `ready` any more.
     """
-    waiting = by_group(waiting_people(study.pk))
-    few = [group for group, people in tally_of(study.pk).groups().items() if people and waiting.get(group, 0) < rules.LEAST]
-    held_back = [key for group in few for key in waiting_people(study.pk).filter(**_of(group)).values_list("pk", flat=True)]
-    others = Participant.objects.filter(study=study, counted=False)
-    _count(study.pk, list(others.exclude(pk__in=held_back).values_list("pk", flat=True)))
-    for group in few if study.numbers_withheld else ():
-        alike = finished_people(study.pk, counted=True).filter(**_of(group)).exclude(pk__in=held_back)
+    if ready is None or ready.standing != found or ready.numbers.as_of != State.of(study):
+        ready = the_end_of(study)
+    _count(study.pk, ready.comes, alike=ready.tally)
+    for group in ready.few if study.numbers_withheld else ():
+        alike = finished_people(study.pk, counted=True).filter(**_of(group)).exclude(pk__in=ready.held_back)
         _count(study.pk, drawn(alike.select_for_update(skip_locked=True, of=("self",)), rules.LEAST), shown=False)
     Study.objects.filter(pk=study.pk).update(numbers_withheld=False)
-    keep_shown_numbers(study, left_over=0, shown_as=int)
+    _show(study, ready.numbers, left_over=0)
     everyone_counted.send(sender=Study, study_id=study.pk)
     transaction.on_commit(lambda: send_now(ORDER_OF_DAYS))
 
@@ -193,12 +264,12 @@ def hide_withdrawal(study: Study, *, withdrawn: Participant) -> None:
     shown = drawn(rows.filter(counted=True), wanted + rules.LEAST)
     if len(shown) + len(held) < wanted + rules.LEAST:
         _count(study.pk, shown, shown=False)
-        _show_others(study)
+        _write_shown(study)
         return
     again = entropy.sample(shown, min(wanted, len(shown)))
     _count(study.pk, held)
     _count(study.pk, again, shown=False)
-    _show_others(study)
+    _write_shown(study)
 
 
 def show_who_is_on_the_way(study: Study) -> bool:
@@ -209,64 +280,42 @@ def show_who_is_on_the_way(study: Study) -> bool:
     shown = ShownNumbers.objects.filter(study=study).values_list("comers", flat=True).first() or 0
     if study.status not in RUNNING or comers(study, present=_present(study)) < shown + rules.LEAST:
         return False
-    with transaction.atomic():
-        study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)  # people may come meanwhile; batches and the end wait
-        if study.status not in RUNNING:
-            return False
-        keep_shown_numbers(study)
-    numbers_renewed.send(sender=Study, study_id=study.pk)
+    if any(_show_unless_changed(study, numbers_of(study)) for _attempt in range(ATTEMPTS)):
+        numbers_renewed.send(sender=Study, study_id=study.pk)
+        return True
+    return False
+
+
+@transaction.atomic
+def _show_unless_changed(study: Study, numbers: Numbers) -> bool:
+    """Show these numbers of a running study, unless somebody withdrew meanwhile, or others are shown. People may come."""
+    study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+    if study.status not in RUNNING or State.of(study) != numbers.as_of:
+        return False
+    _show(study, numbers)
     return True
 
 
 def renew_who_is_on_the_way() -> list[Study]:
-    """Renew these numbers of all running studies to which enough people have come, found by a few statements however many studies run."""
-    running = Study.objects.filter(status__in=RUNNING)
-    came = Counter({study.pk: 0 for study in running.only("pk")})
-    for study_id, tally in tallies_kept(running):
-        came[study_id] += tally.people.total()
-    decided = ShardedCounter.objects.filter(study__in=running, kind__in=(CounterKind.DECLINED, CounterKind.WITHDREW, CounterKind.EXCLUDED))
-    for rows, number in (
-        (Participant.objects.filter(study__in=running, counted=False), Count("pk")),
-        (decided, Sum("count")),
-        (AttritionCount.objects.filter(study__in=running), Sum("count")),
-    ):
-        came.update(dict(rows.values_list("study").annotate(number).order_by()))
-    before = dict(ShownNumbers.objects.filter(study__in=running).values_list("study", "comers"))
-    enough = [key for key, people in came.items() if people >= before.get(key, 0) + rules.LEAST]
-    return [study for study in Study.objects.filter(pk__in=enough) if show_who_is_on_the_way(study)]
+    """Renew these numbers of all running studies to which enough people have come."""
+    return [study for study in studies_to_renew() if show_who_is_on_the_way(study)]
 
 
-def keep_shown_numbers(study: Study, *, shown_as: Callable[[int], int] = rules.in_steps, **values: int) -> None:
+def keep_shown_numbers(study: Study, *, shown_as: Callable[[int], int] = rules.in_steps) -> None:
     """Keep the numbers to be shown from now on."""
-    present, at_the_end = everybody(study), shown_as is int
-    exact = counts_of(study, present, present=present.total(), assigned=_taken_so_far(study, at_the_end=at_the_end))
-    numbers: dict[str, object] = {name: shown_as(getattr(exact, name)) for name in TOTALS}
-    if at_the_end:
-        numbers[AT_THE_END] = True
-    for name in ("assigned_by_group", "watched_by_group"):
-        numbers[name] = [[*group, shown_as(people)] for group, people in getattr(exact, name).items()]
-    numbers["versions"] = [
-        [one.version, *(shown_as(people) for people in (one.agreed, one.declined, one.withdrew))]
-        for one in exact_consent_counts(study, present)
-    ]
-    ways = WayNumbers.objects.filter(study=study).values_list("counts", flat=True).first() or {}
-    in_tens = rules.in_tens if at_the_end else rules.in_steps  # exact numbers of a small way would be about persons
-    numbers["ways"] = {way: {end: in_tens(people) for end, people in ends.items()} for way, ends in ways.items()}
-    ShownNumbers.objects.update_or_create(study=study, defaults={"comers": exact.comers, "numbers": numbers, **values})
-    _show_others(study)
+    _show(study, numbers_of(study, shown_as=shown_as))
 
 
-def _show_others(study: Study) -> None:
-    """Tell pages that are open, without a count of people, that they show something old."""
-    ShownNumbers.objects.filter(study=study).update(version=F("version") + 1)
+def _show(study: Study, found: Numbers, **values: int) -> None:
+    if found.lines is not None:  # no row before the first batch: few lines to count
+        KeptCounts.objects.filter(study=study).update(lines=written_lines(found.lines))
+    _write_shown(study, comers=found.comers, numbers=found.numbers, **values)
 
 
-def _held(people: QuerySet[Participant]) -> dict[tuple[object, ...], list[UUID]]:
-    """The keys of these people by group, locked; without those whom somebody else holds."""
-    found: dict[tuple[object, ...], list[UUID]] = defaultdict(list)
-    for key, *group in people.select_for_update(skip_locked=True, of=("self",)).values_list("pk", *GROUP):
-        found[tuple(group)].append(key)
-    return found
+def _write_shown(study: Study, **values: object) -> None:
+    """Write the row of shown numbers. Its version tells pages that are open, without a count of people, that they show something old."""
+    if not ShownNumbers.objects.filter(study=study).update(version=F("version") + 1, **values):
+        ShownNumbers.objects.create(study=study, version=1, **values)
 
 
 def _of(group: Iterable[object]) -> dict[str, object]:
@@ -274,11 +323,12 @@ def _of(group: Iterable[object]) -> dict[str, object]:
     return dict(zip(GROUP, group, strict=True))
 
 
-def _count(study_id: int, keys: Collection[UUID], *, shown: bool = True) -> None:
-    for part in parts(list(keys)):
-        before = Tally.of_nobody() if shown else counted(pk__in=part)
+def _count(study_id: int, keys: Sequence[UUID], *, shown: bool = True, alike: Tally | None = None) -> None:
+    """Let these people into the shown numbers, or out of them. `alike` is their tally, where somebody has counted them before."""
+    tally, nobody = tally_of_people(keys) if alike is None else alike, Tally.of_nobody()
+    for part in parts(keys):
         Participant.objects.filter(pk__in=part).update(counted=shown)
-        _keep_change(study_id, before=before, after=counted(pk__in=part) if shown else Tally.of_nobody())
+    _keep_change(study_id, before=nobody if shown else tally, after=tally if shown else nobody)
 
 
 @contextmanager
@@ -292,6 +342,11 @@ def people_change(study_id: int, keys: Collection[object]) -> Iterator[None]:
     _keep_change(study_id, before=before, after=counted(pk__in=list(keys)))
 
 
+def forget_people(study_id: int, alike: Tally) -> None:
+    """Keep the counts in step with people who were counted as `alike` and are deleted. Call it with the study locked."""
+    _keep_change(study_id, before=alike, after=Tally.of_nobody())
+
+
 def _keep_change(study_id: int, *, before: Tally, after: Tally) -> None:
     if before != after:
         kept = kept_tally(study_id)
@@ -299,17 +354,24 @@ def _keep_change(study_id: int, *, before: Tally, after: Tally) -> None:
 
 
 def _keep(study_id: int, tally: Tally) -> None:
-    KeptCounts.objects.get_or_create(study_id=study_id)
-    KeptCounts.objects.filter(study=study_id).update(**tally.written(), changes=F("changes") + 1)
+    if not KeptCounts.objects.filter(study=study_id).update(**tally.written(), changes=F("changes") + 1):
+        KeptCounts.objects.create(study_id=study_id, **tally.written(), changes=1)
 
 
-@transaction.atomic
 def count_again(study: Study) -> None:
-    """Keep counts made anew from the rows of people."""
-    study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)  # people may come meanwhile; batches and withdrawals wait
-    _keep(study.pk, counted(study=study.pk))
-    KeptCounts.objects.filter(study=study.pk).update(lines=written_lines(counted_lines(study.pk, {})))
-    _show_others(study)
+    """Keep counts made anew from the rows of people. Nobody is held while they are counted, unless batches come all the time."""
+    for attempt in range(ATTEMPTS + 1):
+        changes = State.of(study).changes
+        found = counted(study=study.pk), counted_lines(study.pk, {})
+        with transaction.atomic():
+            Study.objects.select_for_update(no_key=True).get(pk=study.pk)  # people may come meanwhile; batches and withdrawals wait
+            unchanged = State.of(study).changes == changes
+            if unchanged or attempt == ATTEMPTS:
+                tally, lines = found if unchanged else (counted(study=study.pk), counted_lines(study.pk, {}))
+                _keep(study.pk, tally)
+                KeptCounts.objects.filter(study=study.pk).update(lines=written_lines(lines))
+                _write_shown(study)
+                return
 
 
 def wrong_counts(study: Study) -> dict[str, int] | None:
@@ -345,12 +407,3 @@ def _many_are_on_their_way(study: Study) -> bool:
 
 def _present(study: Study) -> int:
     return tally_of(study.pk).people.total() + sum(people.count() for people in not_counted(study.pk))
-
-
-def _taken_so_far(study: Study, *, at_the_end: bool) -> Counter[tuple[str, str]]:
-    """The taken lines, of which only those are counted that are new. Before the end, those after a free one are left for the next time."""
-    before = kept_lines(study.pk)
-    lines = counted_lines(study.pk, before, to_the_end=at_the_end)
-    if lines != before:
-        KeptCounts.objects.filter(study=study).update(lines=written_lines(lines))  # no row before the first batch: few lines to count
-    return lines_by_group(lines)

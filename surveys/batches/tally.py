@@ -5,13 +5,15 @@ Kept counts are one small row for each study, however many people it has. Every 
 """
 
 from collections import Counter
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import NamedTuple, TypeVar
+from uuid import UUID
 
 from django.db.models import Count, Max, QuerySet
 
+from surveys.batches.order_of_arrival import parts
 from surveys.counts import Alike, alike_among
 from surveys.models import AllocationList, AllocationSlot, CategoryResponse, KeptCounts, Participant, Response, SlotStatus, Step, Study
 
@@ -118,7 +120,12 @@ def tally_of(study_id: int) -> Tally:
 
 def counted(**among: object) -> Tally:
     """The counts of those who are in the shown numbers among the people with these columns, from their rows."""
-    rows = Participant.objects.filter(counted=True, **among)
+    return tally_among(counted=True, **among)
+
+
+def tally_among(**among: object) -> Tally:
+    """The counts of the people with these columns, as they are once all of them are in the shown numbers."""
+    rows = Participant.objects.filter(**among)
     columns = ("protocol__version", "step", "subsample", "arm", "agrees_to_direct", "is_bot", "consented_on", "finished_on")
     people, agreed_on, answered_on = Counter[Alike](), Counter[date](), Counter[date]()
     for *columns_of_alike, consented, finished, number in rows.values_list(*columns).annotate(Count("pk")).order_by():
@@ -132,11 +139,19 @@ def counted(**among: object) -> Tally:
     return Tally(people=people, agreed_on=agreed_on, answered_on=answered_on, answers=_reported(theirs))
 
 
+def tally_of_people(keys: Sequence[UUID]) -> Tally:
+    """The counts of these people, once they are in the shown numbers."""
+    found, nobody = Tally.of_nobody(), Tally.of_nobody()
+    for part in parts(keys):
+        found = found.changed(before=nobody, after=tally_among(pk__in=part)) or found
+    return found
+
+
 def _reported(theirs: dict[str, object]) -> Counter[Reported]:
     found: Counter[Reported] = Counter()
     group = ("participant__subsample", "participant__arm", "participant__agrees_to_direct")
     for model, answer in ((Response, "reported_yes"), (CategoryResponse, "category")):
-        rows = model._default_manager.filter(participant__counted=True, participant__step=Step.FINISHED, **theirs)
+        rows = model._default_manager.filter(participant__step=Step.FINISHED, **theirs)
         for question, subsample, arm, agrees, value, number in (
             rows.values_list("question", *group, answer).annotate(Count("pk")).order_by()
         ):

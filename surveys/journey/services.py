@@ -14,8 +14,8 @@ from django.utils.translation import gettext as _
 
 from surveys.allocation.services import has_room, take_slot
 from surveys.batches.order_of_arrival import forget_who_left
-from surveys.batches.services import hide_withdrawal, people_change
-from surveys.definition import DIRECT
+from surveys.batches.services import forget_people, hide_withdrawal
+from surveys.batches.tally import tally_of_people
 from surveys.errors import (
     EntryRefusedError,
     InattentiveError,
@@ -195,22 +195,22 @@ def _assigned(participant: Participant, protocol: FrozenProtocol) -> tuple[str, 
     return assignment.subsample, assignment.arm
 
 
+def _moved_to_line(participant: Participant, protocol: FrozenProtocol, changes: Mapping[str, object]) -> bool:
+    """Write what a step changes with the next line of the list, by one statement. False: nothing is written, for whatever reason."""
+    if (line := move_to_line(participant, changes, stratum=_stratum(participant, protocol))) is not None:
+        vars(participant).update(changes, subsample=line[0], arm=line[1])
+    return line is not None
+
+
 def _stratum(participant: Participant, protocol: FrozenProtocol) -> str:
     """Where no answer decides, the background is not read: it may not have been loaded."""
     decides = protocol.definition.in_sections or protocol.definition.allocation.strata
     return protocol.definition.stratum_of(participant.background) if decides else ""
 
 
-def _way_of_asking(participant: Participant) -> tuple[str, ...]:
-    """People drawn into the direct group who decline are not asked at all: chance alone decides who answers with the die."""
-    if participant.subsample != DIRECT:
-        return steps.WITH_DIE
-    return steps.DIRECTLY if participant.agrees_to_direct else steps.NOT_AT_ALL
-
-
 def _advance(participant: Participant, protocol: FrozenProtocol, change: Change = NOTHING_ELSE) -> None:
     """Write the next step with what this one changes."""
-    asked = _way_of_asking(participant)
+    asked = steps.way_of_asking(participant.subsample, agrees=participant.agrees_to_direct)
     step = steps.step_after(participant.step, protocol.definition, asked=asked, answered=lambda: participant.background)
     at_the_end = {"finished_on": timezone.localdate()} if step == steps.FINISHED else {}
     _write(participant, replace(change, fields={"step": step, **at_the_end, **change.fields}))
@@ -250,8 +250,7 @@ def record_background(participant: Participant, *, token: str, answers: Mapping[
     step = steps.step_after(steps.BACKGROUND, definition, answered=lambda: answers)
     changes: dict[str, object] = {"step": step, "background": participant.background}
     fails = any(check.fails(answers) for check in definition.attention_checks)
-    if steps.is_drawn(step) and not fails and (line := move_to_line(participant, changes, stratum=_stratum(participant, protocol))):
-        participant.step, participant.subsample, participant.arm = step, *line
+    if steps.is_drawn(step) and not fails and _moved_to_line(participant, protocol, changes):
         return
     with _before_assignment(participant, steps.BACKGROUND, token=token):
         if fails and definition.attention == "exclude":
@@ -264,6 +263,10 @@ def record_background(participant: Participant, *, token: str, answers: Mapping[
 
 def record_direct_consent(participant: Participant, *, token: str, agrees: bool) -> None:
     """Store whether this person may be asked without a die, and only then assign: the next line of the list comes whatever they said."""
+    protocol = _require_at(participant, steps.DIRECT_CONSENT)
+    step = steps.step_after_direct_consent(protocol.definition, agrees=agrees, answered=lambda: participant.background)
+    if step is not None and _moved_to_line(participant, protocol, {"step": step, "agrees_to_direct": agrees}):
+        return
     with _before_assignment(participant, steps.DIRECT_CONSENT, token=token) as protocol:
         subsample, arm = _assigned(participant, protocol)
         participant.agrees_to_direct, participant.subsample, participant.arm = agrees, subsample, arm
@@ -332,10 +335,6 @@ def record_direct_answers(participant: Participant, *, answers: Mapping[str, int
     _advance(participant, protocol, Change(rows=rows))
 
 
-def withdrawal_code_is_known(study: Study, *, code: str) -> bool:
-    return Participant.objects.filter(study=study, withdrawal_hash=hash_of_withdrawal_code(code)).exists()
-
-
 def withdraw(study: Study, *, code: str) -> Receipt | None:
     """Delete everything stored about the person who holds this code; only the count of assigned people stays. None: no such code."""
     withdrawal_hash, panel_number = hash_of_withdrawal_code(code), panel_hash(code)
@@ -366,23 +365,27 @@ def replay_withdrawals(folder: Path) -> Replayed:
 def _withdraw(study: Study, *, withdrawal_hash: str, panel_number: str) -> Receipt | None:
     """`panel_number` is the hash that finds the number of a panel member."""
     require_findable(study)  # now, so that nobody waits for the deletion of operational data
-    # First the participant, then the study: every step locks them in this order.
+    # First the participant, then the study: every step locks them in this order. Others who withdraw wait for the rest alone.
     participant = hold_participant(study.pk, withdrawal_hash=withdrawal_hash)
+    if participant is None:
+        require_findable(Study.objects.get(pk=study.pk))
+        return None
+    answered = any(some.exists() for some in (participant.responses, participant.category_responses, participant.direct_answers))
+    counted_as = tally_of_people([participant.pk]) if participant.counted else None
+    participant.delete()
     study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     require_findable(study)
-    if participant is None:
-        return None
     today = timezone.localdate()
     receipt = Receipt(
         day=today,
-        answers=any(some.exists() for some in (participant.responses, participant.category_responses, participant.direct_answers)),
+        answers=answered,
         background=bool(participant.background),
         panel_number=recruitment.forget_panel_member(study, person=panel_number),
         results=participant.counted,
         backups_until=today + timedelta(days=settings.BACKUP_DAYS),
     )
-    with people_change(study.pk, [participant.pk]):
-        participant.delete()
+    if counted_as is not None:
+        forget_people(study.pk, counted_as)
     count(Count(study.pk, CounterKind.WITHDREW, frozen_protocol(participant.protocol_id).version))
     if participant.counted:
         _forget_numbers_of(study, participant)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from surveys.definition import StudyDefinition
+from surveys.definition import DIRECT, StudyDefinition
 
 WELCOME, CONSENT = "welcome", "consent"
 BACKGROUND, DIRECT_CONSENT, VIDEO, QUIZ = "background", "direct_consent", "video", "quiz"
@@ -36,6 +36,22 @@ def step_after(
     later = (one for one in steps_of(definition, asked=asked) if comes_before(step, one))
     following = next(later)
     return next(later) if following == QUIZ and answered and _sees_no_quiz(definition, answered) else following
+
+
+def way_of_asking(subsample: str, *, agrees: bool | None) -> tuple[str, ...]:
+    """People drawn into the direct group who decline are not asked at all: chance alone decides who answers with the die."""
+    if subsample != DIRECT:
+        return WITH_DIE
+    return DIRECTLY if agrees else NOT_AT_ALL
+
+
+def step_after_direct_consent(
+    definition: StudyDefinition, *, agrees: bool, answered: Callable[[], Mapping[str, object]] | None = None
+) -> str | None:
+    """The step after the consent to be asked directly. None: nothing is shown before the questions, so that it depends on the draw."""
+    ways = (way_of_asking(subsample, agrees=agrees) for subsample in ("", DIRECT))
+    found = {step_after(DIRECT_CONSENT, definition, asked=way, answered=answered) for way in ways}
+    return found.pop() if len(found) == 1 else None
 
 
 def _sees_no_quiz(definition: StudyDefinition, answered: Callable[[], Mapping[str, object]]) -> bool:

@@ -22,6 +22,7 @@ from surveys.journey.services import AlreadyDoneError
 from surveys.journey.step_views import STEP_PAGES, Invalid, Person, onwards, person_on_the_way, show, show_again
 from surveys.journey.steps import FINISHED, VIDEO, comes_before
 from surveys.journey.visitors import WITHDREW_HERE, Farewell, to_journey
+from surveys.journey.withdrawals import withdrawal_code_is_known
 from surveys.models import RUNNING, Participant, Study
 from surveys.protocols import frozen_protocol, protocol_in_force
 from surveys.recruitment.arrivals import Ended, WayBack, arrival_at, arrival_in, way_back
@@ -218,7 +219,7 @@ def withdraw(request: HttpRequest, slug: str) -> HttpResponse:
     errors, code = [], request.POST.get("code", own_code).strip()[:64]
     with translation.override(shown.spoken if shown else None):
         if request.method == "POST" and stage == "enter":
-            if not participation.withdrawal_code_is_known(study, code=code):
+            if not withdrawal_code_is_known(study, code=code):
                 errors = [{"field": "code", "message": _about_unknown_code(code)}]
             elif request.POST.get("stage") != "confirm":
                 stage = "confirm"

@@ -16,7 +16,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from surveys.errors import JourneyError
-from surveys.models import Study
+from surveys.models import Participant, Study
+from surveys.tokens import hash_of_withdrawal_code
 
 FOLDER = ".withdrawals"
 
@@ -48,6 +49,10 @@ def require_findable(study: Study) -> None:
         raise JourneyError(_("The data of this study are published."), situation="published")
     if study.forgotten_on is not None:
         raise JourneyError(_("Nobody's answers can be found any more."), situation="forgotten")
+
+
+def withdrawal_code_is_known(study: Study, *, code: str) -> bool:
+    return Participant.objects.filter(study=study, withdrawal_hash=hash_of_withdrawal_code(code)).exists()
 
 
 def folder_of_withdrawals() -> Path:

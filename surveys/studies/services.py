@@ -15,6 +15,7 @@ from surveys.access import Seat
 from surveys.allocation.selectors import is_being_launched
 from surveys.allocation.services import are_few, ask_for_lists, draw_first_lists, first_lists, open_arms, stop_drawing
 from surveys.batches.services import EVERYONE_COUNTED, count_everyone, few_are_left, let_steps_end
+from surveys.batches.the_end import Ending, the_end_of
 from surveys.definition import StudyDefinition
 from surveys.drafting.edits import fingerprint_of
 from surveys.drafting.translations import Outdated, outdated_in, remembering, still_right
@@ -261,7 +262,8 @@ def resume(study: Study, *, actor: User) -> Study:
 
 def close(study: Study, *, actor: User) -> Study:
     """End the study for everybody and publish the allocation list. With many people left, a worker counts them before numbers are shown."""
-    return _move(study, StudyStatus.CLOSED, actor=actor, action=actions.CLOSED)
+    ready = the_end_of(study) if few_are_left(study) else None
+    return _move(study, StudyStatus.CLOSED, actor=actor, action=actions.CLOSED, ready=ready)
 
 
 def close_lapsed_studies() -> list[str]:
@@ -303,7 +305,15 @@ def missing_before_review(study: Study) -> list[str]:
 
 
 @transaction.atomic
-def _move(study: Study, status: StudyStatus, *, actor: User | None, action: str, details: Mapping[str, object] | None = None) -> Study:
+def _move(
+    study: Study,
+    status: StudyStatus,
+    *,
+    actor: User | None,
+    action: str,
+    details: Mapping[str, object] | None = None,
+    ready: Ending | None = None,
+) -> Study:
     if at_once := status == StudyStatus.CLOSED and few_are_left(study):
         let_steps_end(study)
     study = locked(study)
@@ -314,7 +324,7 @@ def _move(study: Study, status: StudyStatus, *, actor: User | None, action: str,
         study.numbers_withheld |= not at_once
     study.save()
     if at_once:
-        count_everyone(study)
+        count_everyone(study, ready)
     elif status == StudyStatus.CLOSED:
         transaction.on_commit(lambda: send_now(EVERYONE_COUNTED))
     if actor is None:

@@ -7,7 +7,8 @@ from tests.audits.tree import ROOT, project_files
 EXACT = {"exact_counts", "exact_consent_counts", "present_people", "counts_of", "comers"}
 MAY_COUNT = {
     "surveys/batches/selectors.py": "makes shown numbers of them",
-    "surveys/batches/services.py": "keeps the numbers that are shown from a batch on",
+    "surveys/batches/numbers.py": "computes the numbers that are shown from a batch on",
+    "surveys/batches/services.py": "renews them once enough people have come",
     "surveys/bots/rehearsal.py": "must not send a bot twice",
     "analysis/rehearsal/page.py": "says how many bots have come; nobody but bots is there",
     "platform/config/management/commands/demo.py": "sends as many bots as are missing",

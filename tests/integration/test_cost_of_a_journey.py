@@ -13,8 +13,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from surveys.models import Study
-from tests.factories import address_of, answer, document, logged_in, recruiting_study, walk
+from surveys.models import AllocationSlot, Study
+from tests.factories import address_of, answer, document, follow, logged_in, participant_of, recruiting_study, send, walk
 
 pytestmark = pytest.mark.django_db
 
@@ -48,6 +48,20 @@ def test_each_request_of_a_journey_keeps_to_its_statements() -> None:
             found[step] = page, statements(partial(answer, client, study, step))
         assert found == STATEMENTS
         assert statements(partial(client.get, address_of(study))) == 2  # the person; whether the study gives credit
+
+
+@pytest.mark.usefixtures("postgresql")
+@pytest.mark.parametrize("subsample", ["1", "direct"])
+@pytest.mark.parametrize("agrees", [True, False])
+def test_consent_to_be_asked_directly_takes_no_more_statements_than_other_steps(subsample: str, agrees: bool) -> None:
+    study, client = recruiting_study(direct_group={"share": 0.5, "consent": "May we?"}), Client()
+    AllocationSlot.objects.filter(study=study).update(subsample=subsample)
+    follow(client, study, until="direct_consent")
+    with CaptureQueriesContext(connection) as asked:
+        assert send(client, study, "direct_consent", choice="agree" if agrees else "decline").status_code == 303
+    assert len(asked) == STATEMENTS["background"][1]
+    person = participant_of(client)
+    assert (person.step, person.subsample, person.agrees_to_direct) == ("video", subsample, agrees)
 
 
 CSRF_TOKEN = re.compile(rb'(name="csrfmiddlewaretoken" value=")\w{64}"')

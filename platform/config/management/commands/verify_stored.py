@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from django.core.management.base import BaseCommand, CommandError
 
-from analysis.models import Release
+from analysis.models import STANDING_RELEASES, Release
 from analysis.releases.keys import signing_key
 from candor.packages.signing import public_pem
 from candor.packages.verification import faults_of
@@ -18,7 +18,7 @@ class Command(BaseCommand):
     help = "Compares every lecture with its hash and every data package with its signature; exits with an error that names what differs."
 
     def handle(self, *args: object, **options: object) -> None:
-        media, releases = MediaFile.objects.order_by("pk"), Release.objects.filter(package__isnull=False).order_by("pk")
+        media, releases = MediaFile.objects.order_by("pk"), Release.objects.filter(status__in=STANDING_RELEASES).order_by("pk")
         try:
             wrong = [*_faulty_media(), *_faulty_releases()]
         except StoreAwayError as error:
@@ -39,7 +39,7 @@ def _faulty_media() -> Iterator[str]:
 
 def _faulty_releases() -> Iterator[str]:
     own = public_pem(signing_key()).encode()
-    for release in Release.objects.filter(package__isnull=False).order_by("pk").iterator():
+    for release in Release.objects.filter(status__in=STANDING_RELEASES).order_by("pk").iterator():
         package = bytes(release.package or b"")
         if hashlib.sha256(package).hexdigest() != release.package_sha256:
             yield f"data package {release.pk} is not what was stored"

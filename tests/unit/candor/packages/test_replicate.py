@@ -1,9 +1,17 @@
 """`replicate.py` of a data package needs NumPy and SciPy, not the packages that only working models and direct answers need."""
 
+import random
 import subprocess
 import sys
+import tracemalloc
+from typing import Any
 
+import numpy as np
+import pytest
+
+from candor.packages import replicate
 from tests.audits.tree import ROOT
+from tests.category_cases import category_cases
 
 REPLICATION = """
 import sys
@@ -26,3 +34,16 @@ print(len(tests["margins"]["attention"]), [one["adjusted_p_value"] >= one["p_val
 def test_all_methods_without_covariates_are_computed_without_statsmodels_and_pandas() -> None:
     done = subprocess.run([sys.executable, "-c", REPLICATION], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
     assert (done.stdout, done.stderr) == ("True\n2 [True, True]\n", "")
+
+
+@pytest.mark.parametrize("asked", [True, False])
+def test_a_million_rows_of_a_few_kinds_take_the_memory_of_a_few(asked: bool) -> None:
+    package = next(category_cases(np.random.default_rng(1)))
+    header, *lines = package["csv"].splitlines()
+    many: list[str] = random.Random(1).choices(lines, k=50_000)
+    protocol: Any = package["protocol"] | ({} if asked else {"category_questions": []})
+    tracemalloc.start()
+    replicate.categories_of([header, *many], protocol, seed=1, level=0.95)
+    _now, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 50 * len(many), "bytes: a reference to each row, and to each of those that answered"

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surveys.batches.rules import LEAST, WAITING_PER_GROUP, completes, in_steps, taken
+from surveys.batches.rules import LEAST, WAITING_PER_GROUP, completes, few_of, in_steps, taken
 
 people = st.integers(min_value=0, max_value=10_000)
 
@@ -35,3 +35,12 @@ def test_a_complete_batch_takes_somebody_and_the_next_one_needs_a_step_for_each_
     if sum(waiting) >= completes(groups=groups, left_over=left_over):
         assert taken(dict(enumerate(waiting)))
     assert completes(groups=groups, left_over=left_over) >= max(left_over + groups * LEAST, groups * WAITING_PER_GROUP)
+
+
+@given(st.dictionaries(st.integers(0, 30), st.integers(1, 40).map(lambda tens: tens * LEAST), max_size=12), st.integers(1, 500))
+def test_few_of_many_are_whole_tens_of_each_group_and_no_more_than_may_be(many: dict[int, int], most: int) -> None:
+    few = few_of(many, most=most)
+    assert few.keys() == many.keys()
+    assert all(LEAST <= few[group] <= people and few[group] % LEAST == 0 for group, people in many.items())
+    assert sum(few.values()) <= max(most, LEAST * len(few))
+    assert few == many or sum(few.values()) > most - LEAST

@@ -2,8 +2,9 @@
 
 import pytest
 
-from surveys.journey.steps import ALL_STEPS, DIRECTLY, NOT_AT_ALL, comes_before, step_after, steps_of
+from surveys.journey.steps import ALL_STEPS, DIRECTLY, NOT_AT_ALL, comes_before, step_after, step_after_direct_consent, steps_of
 from tests.factories import definition
+from tests.surveys import one_arm
 
 
 def test_a_study_with_everything_has_every_step() -> None:
@@ -56,3 +57,9 @@ def test_people_in_the_direct_group_see_no_die(asked: tuple[str, ...], last: tup
 
 def test_everybody_else_is_asked_for_consent_and_then_sees_what_everybody_sees() -> None:
     assert [step for step in steps_of(definition(direct_group=GROUP)) if step != "direct_consent"] == list(steps_of(definition()))
+
+
+@pytest.mark.parametrize("agrees", [True, False])
+def test_the_step_after_consent_to_be_asked_directly_depends_on_the_draw_where_nothing_is_shown_between(agrees: bool) -> None:
+    assert step_after_direct_consent(definition(direct_group=GROUP), agrees=agrees) == "video"
+    assert step_after_direct_consent(definition(**one_arm(direct_group=GROUP)), agrees=agrees) is None
