@@ -34,16 +34,16 @@ class Event(models.TextChoices):
 
 ONLY_ONCE = (Event.STUDY_CLOSED, Event.N_REACHED)
 BY_PARTICIPANTS = (Event.N_REACHED, Event.RESULTS_UPDATED, Event.BATCH_COUNTED)
-MARK = timedelta(minutes=5)
-"""Messages about participants leave at whole multiples of this, so that their times do not tell the minute in which somebody came."""
+MARK, DAY = timedelta(minutes=5), timedelta(days=1)
+"""Messages about participants leave at whole multiples of these, so that their times do not tell the minute in which somebody came."""
 DAYS_OF_TWO_SECRETS = 2
 
 
-def due_at(event: str, *, now: datetime) -> datetime:
-    """The moment at which a message about this event may leave."""
+def due_at(event: str, *, now: datetime, after_withdrawals: bool = False) -> datetime:
+    """The moment at which a message about this event may leave. Of results that change by withdrawals, only the day is told."""
     if event not in BY_PARTICIPANTS:
         return now
-    seconds = MARK.total_seconds()
+    seconds = (DAY if after_withdrawals else MARK).total_seconds()
     return datetime.fromtimestamp((now.timestamp() // seconds + 1) * seconds, tz=now.tzinfo)
 
 

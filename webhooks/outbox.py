@@ -13,7 +13,8 @@ from django.utils import timezone
 from jobs.queues import Queue
 from jobs.registry import job, routine
 from webhooks.errors import RefusedAddressError
-from webhooks.models import WAITS, Delivery, DeliveryStatus, due_at
+from webhooks.models import WAITS, Delivery, DeliveryStatus
+from webhooks.selectors import moment_for
 
 # Longer than the single time-outs allow, for servers that send their answer drop by drop.
 MOST_SECONDS = 40
@@ -93,8 +94,7 @@ def forget() -> None:
 def _delivered(delivery: Delivery, *, answered: int) -> None:
     """Done, unless it happened again while the message was on its way: then it goes once more."""
     if delivery.mine().select_for_update().filter(news=True).exists():
-        now = timezone.now()
-        delivery.wait(due_at(delivery.event, now=now) - now, attempts=0)
+        delivery.wait(moment_for(delivery.webhook, delivery.event) - timezone.now(), attempts=0)
     else:
         delivery.finish(answered=answered)
 

@@ -1,13 +1,16 @@
 """Reading a study's webhooks, for those who run it."""
 
+from datetime import datetime
 from uuid import UUID
 
 from django.db.models import QuerySet
 from django.http import Http404
+from django.utils import timezone
 
 from accounts.models import User
 from surveys.access import access_own_study
-from webhooks.models import Delivery, Webhook
+from surveys.batches.selectors import withdrawals_renew_results
+from webhooks.models import Delivery, Webhook, due_at
 
 
 def access_webhook(user: User, slug: str, webhook_id: UUID) -> Webhook:
@@ -29,3 +32,8 @@ def access_delivery(user: User, slug: str, webhook_id: UUID, delivery_id: UUID) 
     if delivery is None:
         raise Http404("There is no such message.")
     return delivery
+
+
+def moment_for(hook: Webhook, event: str) -> datetime:
+    """The moment at which a message that is written now may leave."""
+    return due_at(event, now=timezone.now(), after_withdrawals=withdrawals_renew_results(hook.study))

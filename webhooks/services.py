@@ -17,7 +17,8 @@ from surveys.models import Study
 from webhooks import actions
 from webhooks.addresses import check_address
 from webhooks.errors import WebhookError
-from webhooks.models import DAYS_OF_TWO_SECRETS, ONLY_ONCE, Delivery, DeliveryStatus, Event, Webhook, due_at
+from webhooks.models import DAYS_OF_TWO_SECRETS, ONLY_ONCE, Delivery, DeliveryStatus, Event, Webhook
+from webhooks.selectors import moment_for
 
 MOST_WEBHOOKS = 10
 TOLD: dict[str, tuple[Event, ...]] = {
@@ -89,7 +90,7 @@ def send_again(delivery: Delivery, *, actor: User) -> Delivery:
 
 def emit(study_id: int, event: Event) -> None:
     """Write a message into the outbox for everybody who asked for it. To be called in the transaction of what happened."""
-    for hook in Webhook.objects.filter(study_id=study_id):
+    for hook in Webhook.objects.filter(study_id=study_id).select_related("study").defer("study__definition"):
         if event not in hook.events:
             continue
         there = hook.deliveries.filter(event=event)
@@ -99,7 +100,7 @@ def emit(study_id: int, event: Event) -> None:
             continue
         try:
             with transaction.atomic():
-                delivery = Delivery.objects.create(webhook=hook, event=event, due_at=due_at(event, now=timezone.now()))
+                delivery = Delivery.objects.create(webhook=hook, event=event, due_at=moment_for(hook, event))
         except IntegrityError:  # another process was quicker
             continue
         transaction.on_commit(partial(send, delivery))

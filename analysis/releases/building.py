@@ -36,6 +36,7 @@ from analysis.releases.protecting import Person, Protected, Protection, alone_if
 from analysis.releases.selectors import manifest_of, published_records, reasons_for_exact_counts
 from analysis.seeds import SEED_KEY
 from analysis.sources.selectors import source_of
+from audit.selectors import entries_about
 from audit.services import record
 from candor.errors import MethodError
 from candor.packages.analytics import ANALYTICS
@@ -368,4 +369,15 @@ def outdate(release: Release) -> None:
     Release.objects.filter(pk=release.pk).update(
         status=ReleaseStatus.OUTDATED, package=None, package_sha256="", files=[], summary={}, people_sha256="", public_key="", manifest=None
     )
-    record(actor=None, action=actions.RELEASE_OUTDATED, subject=release.study, details={"version": release.version})
+
+
+@routine(kind="log_of_outdated_releases", every=timedelta(days=1))
+def log_outdated() -> None:
+    """Enter into the log, once a day, which releases withdrawals made outdated: at once, an entry would tell the second of a withdrawal."""
+    outdated = Release.objects.filter(status=ReleaseStatus.OUTDATED)
+    for study in Study.objects.filter(pk__in=outdated.values("study")).defer("definition"):
+        with transaction.atomic():
+            Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+            told = entries_about(study).filter(action=actions.RELEASE_OUTDATED).count()
+            for release in outdated.filter(study=study).defer("package").order_by("pk")[told:]:
+                record(actor=None, action=actions.RELEASE_OUTDATED, subject=study, details={"version": release.version})

@@ -25,10 +25,10 @@ from candor.software import METHOD_VERSION
 from jobs.queues import Queue
 from jobs.registry import FIRST, HEAVY, LAST, job, routine
 from jobs.tasks import send
-from surveys.batches.selectors import batch_is_complete, nobody_comes_any_more, somebody_withdrew_after_the_end
+from surveys.batches.selectors import batch_is_complete, nobody_comes_any_more, withdrawals_renew_results
 from surveys.batches.services import count_next_batch
 from surveys.definition import StudyDefinition
-from surveys.models import ENDED, RUNNING, Study
+from surveys.models import RUNNING, Study
 from surveys.protocols import protocol_at_launch, protocol_in_force
 from webhooks.models import Event
 from webhooks.services import emit
@@ -255,8 +255,7 @@ def end_unfinished(study_id: int, *, kind: RunKind, status: RunStatus) -> bool:
 def tell(run: Run) -> None:
     """Tell the outbox that there are new results and, for quick ones, whether the planned number is reached."""
     emit(run.study_id, Event.RESULTS_UPDATED)
-    # Results that are computed again because somebody withdrew after the end come at that person's moment. Pages ask for themselves.
-    if not (run.study.status in ENDED and somebody_withdrew_after_the_end(run.study)):
+    if not withdrawals_renew_results(run.study):  # open pages ask for themselves
         announce(run.study_id)
     if run.kind != RunKind.FIRST_RESULTS or run.study.protocol_id is None:
         return

@@ -174,6 +174,11 @@ def somebody_withdrew_after_the_end(study: Study) -> bool:
     return withdrawals(study) > at_the_end
 
 
+def withdrawals_renew_results(study: Study) -> bool:
+    """Whether results of a study that has ended are computed again because somebody withdrew: they come at that person's moment."""
+    return study.status in ENDED and somebody_withdrew_after_the_end(study)
+
+
 def _withdrew(people: int, *, at_the_end: int) -> int:
     """Withdrawals after the end are shown in steps, since each of them would otherwise be one person's."""
     return at_the_end + (people - at_the_end) // rules.LEAST * rules.LEAST

@@ -80,7 +80,15 @@ NOT_TRACED_WORK = {
         "those_who_left",
     },
     "it tells of a person": {"delivery", "old_deliveries", "credit", "credit_batch"},
-    "a withdrawal ends it or begins it anew": {"release", "outdated_releases", "snapshot", "question", "record_sweep", "record_sweep_part"},
+    "a withdrawal ends it or begins it anew": {
+        "release",
+        "outdated_releases",
+        "log_of_outdated_releases",
+        "snapshot",
+        "question",
+        "record_sweep",
+        "record_sweep_part",
+    },
 }
 
 

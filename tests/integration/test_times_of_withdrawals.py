@@ -1,0 +1,75 @@
+"""When somebody takes their data out, nothing that is stored or sent tells more than the day."""
+
+from datetime import UTC, datetime, time, timedelta
+
+import pytest
+from django.utils import timezone
+
+from analysis.models import Release, ReleaseStatus, RunKind
+from analysis.runs import full_results, resampling
+from audit.models import Entry
+from surveys.journey.services import withdraw
+from surveys.models import Participant, Step, Study
+from surveys.tokens import hash_of_withdrawal_code
+from tests.finished_people import compute
+from tests.integration.test_webhooks import hook_of
+from tests.jobs import catch, claimed
+from tests.releases import built_release, closed_study
+from webhooks import outbox
+from webhooks.models import Delivery, Event
+from webhooks.services import emit
+
+pytestmark = pytest.mark.django_db
+CODE = "0123-4567-89AB-CDEF"
+
+
+@pytest.fixture
+def study(monkeypatch: pytest.MonkeyPatch) -> Study:
+    for module in (full_results, resampling):
+        monkeypatch.setattr(module, "REPLICATES", 50)  # nobody looks at the intervals
+    catch(monkeypatch)
+    return closed_study()
+
+
+def take_somebody_out(study: Study) -> None:
+    one = Participant.objects.filter(study=study, step=Step.FINISHED, counted=True).first()
+    assert one is not None
+    Participant.objects.filter(pk=one.pk).update(withdrawal_hash=hash_of_withdrawal_code(CODE))
+    assert withdraw(study, code=CODE)
+
+
+def is_midnight(moment: datetime | None) -> bool:
+    """To the second: work that waits again waits from a moment later."""
+    midnight = datetime.combine(timezone.now().astimezone(UTC).date() + timedelta(days=1), time(), tzinfo=UTC)
+    return moment is not None and abs(moment - midnight) < timedelta(seconds=1)
+
+
+def test_a_release_that_ends_by_a_withdrawal_writes_no_entry_at_that_moment(study: Study) -> None:
+    release, entries = built_release(study), Entry.objects.count()
+    take_somebody_out(study)
+    assert Release.objects.get(pk=release.pk).status == ReleaseStatus.OUTDATED
+    assert Entry.objects.count() == entries
+
+
+def test_programs_hear_of_results_without_somebody_at_midnight(study: Study) -> None:
+    hook = hook_of(study, events=(Event.RESULTS_UPDATED,))
+    emit(study.pk, Event.RESULTS_UPDATED)
+    told = hook.deliveries.get()
+    assert told.due_at is not None
+    assert told.due_at - timezone.now() < timedelta(minutes=5), "the end itself is told soon"
+    hook.deliveries.all().delete()
+    take_somebody_out(study)
+    compute(study, RunKind.FIRST_RESULTS)
+    delivery = hook.deliveries.get(event=Event.RESULTS_UPDATED)
+    assert is_midnight(delivery.due_at)
+
+
+def test_news_while_a_message_is_on_its_way_waits_until_midnight_too(study: Study) -> None:
+    hook = hook_of(study, events=(Event.RESULTS_UPDATED,))
+    take_somebody_out(study)
+    emit(study.pk, Event.RESULTS_UPDATED)
+    Delivery.objects.update(due_at=timezone.now())
+    delivery = claimed(hook.deliveries.get())
+    Delivery.objects.filter(pk=delivery.pk).update(news=True)
+    outbox._delivered(delivery, answered=204)
+    assert is_midnight(hook.deliveries.get().due_at)
