@@ -150,10 +150,12 @@ def highest(counts: FloatArray, shares: Shares, *, fixed: FloatArray | None = No
         curvature = ((counts / mu**2) @ products + (force / slack) @ limit_products).reshape(-1, dimensions, dimensions)
         curvature[:, diagonal, diagonal] *= 1 + RIDGE
         score = (counts / mu) @ rows
-        zeros = np.zeros((len(phi), normals.shape[1], normals.shape[1]))
-        system = np.block([[curvature, normals.transpose(0, 2, 1)], [normals, zeros]])
-        right = np.hstack([score - (target / slack) @ limits, zeros.sum(axis=-1)])
-        solved = np.linalg.solve(system, right[..., None])[..., 0]
+        system = np.zeros((len(phi), dimensions + normals.shape[1], dimensions + normals.shape[1]))
+        system[:, :dimensions, :dimensions] = curvature
+        system[:, dimensions:, :dimensions], system[:, :dimensions, dimensions:] = normals, normals.transpose(0, 2, 1)
+        right = np.zeros((*system.shape[:2], 1))
+        right[:, :dimensions, 0] = score - (target / slack) @ limits
+        solved = np.linalg.solve(system, right)[..., 0]
         step, price = solved[:, :dimensions], solved[:, dimensions:]
         change = -(step @ limits.T)
         lifted = (target - force * change) / slack - force
