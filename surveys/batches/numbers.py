@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from django.db.models import Count, QuerySet, Sum
+from django.db.models import Count, F, QuerySet, Sum
 
 from surveys.batches import rules
 from surveys.batches.selectors import AT_THE_END, TOTALS, everybody
-from surveys.batches.tally import Lines, counted_lines, kept_lines, lines_by_group, tallies_kept
+from surveys.batches.tally import Lines, counted_lines, kept_lines, lines_by_group, not_counted, tallies_kept, written_lines
 from surveys.counts import counts_of, exact_consent_counts, withdrawals
 from surveys.models import (
     RUNNING,
@@ -25,6 +25,9 @@ from surveys.models import (
     Study,
     WayNumbers,
 )
+
+MANY_ON_THEIR_WAY = 5000
+"""With more people who have not finished, a batch leaves it to the next minute to count them: people wait for its numbers."""
 
 
 class State(NamedTuple):
@@ -101,3 +104,20 @@ def _taken_so_far(study: Study, *, at_the_end: bool) -> tuple[Lines, bool]:
     before = kept_lines(study.pk)
     lines = counted_lines(study.pk, before, to_the_end=at_the_end)
     return lines, lines != before
+
+
+def show(study: Study, found: Numbers, **values: int) -> None:
+    if found.lines is not None:  # no row before the first batch: few lines to count
+        KeptCounts.objects.filter(study=study).update(lines=written_lines(found.lines))
+    write_shown(study, comers=found.comers, numbers=found.numbers, **values)
+
+
+def write_shown(study: Study, **values: object) -> None:
+    """Write the row of shown numbers. Its version tells pages that are open, without a count of people, that they show something old."""
+    if not ShownNumbers.objects.filter(study=study).update(version=F("version") + 1, **values):
+        ShownNumbers.objects.create(study=study, version=1, **values)
+
+
+def many_are_on_their_way(study: Study) -> bool:
+    _waiting, unfinished = not_counted(study.pk)
+    return unfinished.values("pk")[: MANY_ON_THEIR_WAY + 1].count() > MANY_ON_THEIR_WAY

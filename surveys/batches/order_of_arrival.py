@@ -25,6 +25,7 @@ from django.db.models.functions import Lag, Lead
 from django.utils import timezone
 
 from surveys.models import (
+    RUNNING,
     CategoryResponse,
     CounterKind,
     CreditBook,
@@ -93,6 +94,17 @@ def lay_anew_among_others(person: Participant) -> None:
     keys, before = counted.values_list("pk", flat=True), secrets.randbelow(HELD_AT_ONCE)
     earlier = list(keys.filter(pk__lt=person.pk).order_by("-pk")[:before])
     lay_anew([*earlier, person.pk, *keys.filter(pk__gt=person.pk).order_by("pk")[: HELD_AT_ONCE - 1 - before]])
+
+
+def stays_running(study: Study) -> bool:
+    """Whether the study runs, and goes on until the transaction ends: somebody who closes it waits, and nobody else."""
+    running = Study.objects.filter(pk=study.pk, status__in=RUNNING)
+    if connection.vendor != "postgresql":
+        return running.exists()
+    sql, values = running.values("pk").query.sql_with_params()
+    with connection.cursor() as cursor:
+        cursor.execute(f"{sql} FOR KEY SHARE", values)
+        return cursor.fetchone() is not None
 
 
 def give_one_age(people: Sequence[UUID]) -> None:

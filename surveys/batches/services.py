@@ -13,8 +13,8 @@ from django.db.models import F, Q, QuerySet
 
 from jobs.tasks import send_now
 from surveys.batches import rules
-from surveys.batches.numbers import Numbers, State, numbers_of, studies_to_renew
-from surveys.batches.order_of_arrival import HELD_AT_ONCE, drawn, forget_what_was_overwritten, give_one_age, lay_anew, parts
+from surveys.batches.numbers import Numbers, State, many_are_on_their_way, numbers_of, show, studies_to_renew, write_shown
+from surveys.batches.order_of_arrival import HELD_AT_ONCE, drawn, forget_what_was_overwritten, give_one_age, lay_anew, parts, stays_running
 from surveys.batches.selectors import (
     GROUP,
     batch_is_complete,
@@ -56,8 +56,6 @@ WAIT_UNTIL_THE_END = 4 * rules.LEAST
 """How many people of each group enter the numbers of a closed study together, at the end."""
 SEALED_AT_ONCE = 200
 """How many people enter the numbers in one transaction. More of them wait only where no worker was there; they enter by and by."""
-MANY_ON_THEIR_WAY = 5000
-"""With more people who have not finished, a batch leaves it to the next minute to count them: people wait for its numbers."""
 entropy = secrets.SystemRandom()
 logger = logging.getLogger(__name__)
 
@@ -130,19 +128,24 @@ def _drawn_batch(study: Study, *, leaving: set[UUID]) -> Batch | None:
             alike = finished_people(study.pk, counted=True).filter(**_of(group))
             waits += drawn(alike.exclude(pk__in=leaving), too_many)
     everybody = sorted(comes + waits)
-    if busy := set(everybody) - set(_laid_anew(everybody)):
+    if busy := set(everybody) - set(_laid_anew(study, everybody)):
         leaving |= busy
         return None
     tallies = tally_of_people(comes), tally_of_people(waits)
-    numbers = None if taken != most or _many_are_on_their_way(study) else numbers_of(study)
+    numbers = None if taken != most or many_are_on_their_way(study) else numbers_of(study)
     return Batch(changes=changes, comes=comes, waits=waits, tallies=tallies, numbers=numbers, more=taken != most)
 
 
-def _laid_anew(people: Sequence[UUID]) -> list[UUID]:
-    """Lay the rows of these people anew, a few at once; those whose rows somebody else holds are left out."""
-    laid = []
+def _laid_anew(study: Study, people: Sequence[UUID]) -> list[UUID]:
+    """Lay the rows of these people anew, a few at once, as long as the study runs; those whose rows somebody else holds are left out.
+
+    After the end nobody's row is held here: those who hide somebody that left are drawn among the rows which nobody holds.
+    """
+    laid: list[UUID] = []
     for part in parts(people, HELD_AT_ONCE):
         with transaction.atomic():
+            if not stays_running(study):
+                break
             free = Participant.objects.filter(pk__in=part).select_for_update(skip_locked=True, of=("self",))
             held = list(free.values_list("pk", flat=True))
             lay_anew(held)
@@ -168,9 +171,9 @@ def _seal(study: Study, batch: Batch, note: Callable[[], None]) -> bool:
     Study.objects.filter(pk=study.pk).update(numbers_withheld=False)
     left_over = waiting_people(study.pk).count()
     if batch.numbers is not None and batch.numbers.as_of == now:
-        _show(study, batch.numbers, left_over=left_over)
+        show(study, batch.numbers, left_over=left_over)
     else:
-        _write_shown(study, left_over=left_over)
+        write_shown(study, left_over=left_over)
     note()
     transaction.on_commit(forget_what_was_overwritten)
     return True
@@ -240,7 +243,7 @@ def _count_who_is_left(study: Study, found: list[Standing], ready: Ending | None
         alike = finished_people(study.pk, counted=True).filter(**_of(group)).exclude(pk__in=ready.held_back)
         _count(study.pk, drawn(alike.select_for_update(skip_locked=True, of=("self",)), rules.LEAST), shown=False)
     Study.objects.filter(pk=study.pk).update(numbers_withheld=False)
-    _show(study, ready.numbers, left_over=0)
+    show(study, ready.numbers, left_over=0)
     everyone_counted.send(sender=Study, study_id=study.pk)
     transaction.on_commit(lambda: send_now(ORDER_OF_DAYS))
 
@@ -264,12 +267,12 @@ def hide_withdrawal(study: Study, *, withdrawn: Participant) -> None:
     shown = drawn(rows.filter(counted=True), wanted + rules.LEAST)
     if len(shown) + len(held) < wanted + rules.LEAST:
         _count(study.pk, shown, shown=False)
-        _write_shown(study)
+        write_shown(study)
         return
     again = entropy.sample(shown, min(wanted, len(shown)))
     _count(study.pk, held)
     _count(study.pk, again, shown=False)
-    _write_shown(study)
+    write_shown(study)
 
 
 def show_who_is_on_the_way(study: Study) -> bool:
@@ -292,7 +295,7 @@ def _show_unless_changed(study: Study, numbers: Numbers) -> bool:
     study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     if study.status not in RUNNING or State.of(study) != numbers.as_of:
         return False
-    _show(study, numbers)
+    show(study, numbers)
     return True
 
 
@@ -303,19 +306,7 @@ def renew_who_is_on_the_way() -> list[Study]:
 
 def keep_shown_numbers(study: Study, *, shown_as: Callable[[int], int] = rules.in_steps) -> None:
     """Keep the numbers to be shown from now on."""
-    _show(study, numbers_of(study, shown_as=shown_as))
-
-
-def _show(study: Study, found: Numbers, **values: int) -> None:
-    if found.lines is not None:  # no row before the first batch: few lines to count
-        KeptCounts.objects.filter(study=study).update(lines=written_lines(found.lines))
-    _write_shown(study, comers=found.comers, numbers=found.numbers, **values)
-
-
-def _write_shown(study: Study, **values: object) -> None:
-    """Write the row of shown numbers. Its version tells pages that are open, without a count of people, that they show something old."""
-    if not ShownNumbers.objects.filter(study=study).update(version=F("version") + 1, **values):
-        ShownNumbers.objects.create(study=study, version=1, **values)
+    show(study, numbers_of(study, shown_as=shown_as))
 
 
 def _of(group: Iterable[object]) -> dict[str, object]:
@@ -370,7 +361,7 @@ def count_again(study: Study) -> None:
                 tally, lines = found if unchanged else (counted(study=study.pk), counted_lines(study.pk, {}))
                 _keep(study.pk, tally)
                 KeptCounts.objects.filter(study=study.pk).update(lines=written_lines(lines))
-                _write_shown(study)
+                write_shown(study)
                 return
 
 
@@ -398,11 +389,6 @@ def check_counts() -> None:
             logger.error("The kept counts of %s were wrong and are counted again; please report this: %s", study.slug, ", ".join(wrong))
         if wrong or not KeptCounts.objects.filter(study=study, changes__gt=0).exists():
             count_again(study)
-
-
-def _many_are_on_their_way(study: Study) -> bool:
-    _waiting, unfinished = not_counted(study.pk)
-    return unfinished.values("pk")[: MANY_ON_THEIR_WAY + 1].count() > MANY_ON_THEIR_WAY
 
 
 def _present(study: Study) -> int:

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from analysis.answers.datasets import category_counts, cell_counts
-from surveys.batches import selectors
+from surveys.batches import numbers, selectors
 from surveys.batches import services as batches
 from surveys.batches.selectors import counted_people, everybody, shown_counts
 from surveys.batches.services import count_again, count_next_batch, show_who_is_on_the_way, wrong_counts
@@ -118,7 +118,7 @@ def test_the_numbers_of_the_results_are_those_of_the_rows() -> None:
 @pytest.mark.django_db
 def test_a_page_a_poll_and_a_batch_count_nobody_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """With ever so many people on their way, too; the numbers of people are those that have finished, until the next minute."""
-    monkeypatch.setattr(batches, "MANY_ON_THEIR_WAY", 5)
+    monkeypatch.setattr(numbers, "MANY_ON_THEIR_WAY", 5)
     study = a_study()
     come(study, 160, seed=1)
     with CaptureQueriesContext(connection) as asked:

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from django.db import connection, connections
+from django.db import OperationalError, connection, connections, transaction
 from django.test.utils import CaptureQueriesContext
 
 from analysis.models import Release
@@ -19,6 +19,7 @@ from surveys.batches.services import count_again, count_next_batch, show_who_is_
 from surveys.batches.tally import tally_of
 from surveys.journey import services as participation
 from surveys.journey.withdrawals import Receipt
+from surveys.lifecycle.steps import locked
 from surveys.models import Participant, ShownNumbers, Step, Study, StudyStatus
 from surveys.studies import services as studies
 from surveys.tokens import hash_of_withdrawal_code
@@ -280,3 +281,34 @@ def test_people_who_waited_while_no_worker_was_there_enter_in_parts_of_whole_ten
     left = by_group(waiting_people(study.pk))
     assert all(LEAST <= people < 2 * LEAST for people in left.values()), left
     assert wrong_counts(study) == {}
+
+
+def test_after_the_end_no_batch_holds_people_who_hide_somebody_that_leaves(study: Study) -> None:
+    """Closing waits for the few people whose rows are just laid anew; then a batch that was being drawn lays nobody else."""
+    keys = list(Participant.objects.filter(study=study, step=Step.FINISHED).values_list("pk", flat=True))
+    outcome: list[BaseException | None] = []
+
+    def hold_as_closing_does() -> None:
+        try:
+            with transaction.atomic():
+                with connection.cursor() as cursor:
+                    cursor.execute("SET lock_timeout = '50ms'")
+                locked(study)
+            outcome.append(None)
+        except OperationalError as error:
+            outcome.append(error)
+        finally:
+            connections.close_all()
+
+    def watch(execute: Any, sql: str, *rest: Any) -> Any:
+        if "WITH gone AS" in sql and not outcome:
+            thread = threading.Thread(target=hold_as_closing_does)
+            thread.start()
+            thread.join()
+        return execute(sql, *rest)
+
+    with connection.execute_wrapper(watch):
+        assert sorted(batches._laid_anew(study, keys)) == sorted(keys)
+    assert [type(one) for one in outcome] == [OperationalError], "closing waits"
+    Study.objects.filter(pk=study.pk).update(status=StudyStatus.CLOSED)
+    assert batches._laid_anew(study, keys) == []
