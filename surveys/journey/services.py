@@ -144,8 +144,7 @@ def enrol(study: Study, *, visit: Visit) -> Participant:
 
 def _enrolled_before(token_hash: str) -> Participant:
     """The participant whom another tab was quicker to store."""
-    participant = read_participant(token_hash)
-    if participant is None:
+    if (participant := read_participant(token_hash)) is None:
         raise StepOutOfOrderError  # they withdrew at once
     return participant
 
@@ -276,10 +275,8 @@ def record_direct_consent(participant: Participant, *, token: str, agrees: bool)
 @transaction.atomic
 def record_watched(token: str, *, page: int, tenths: int) -> None:
     """Remember how much of this page of their arm has been watched or heard, in tenths; it never goes down."""
-    here = Participant.objects.filter(
-        token_hash=hash_of_token(token), step=steps.VIDEO, page=page, watched_tenths__lt=tenths, counted=False
-    )
-    here.update(watched_tenths=min(tenths, 10))
+    here = Participant.objects.filter(token_hash=hash_of_token(token), step=steps.VIDEO, page=page, counted=False)
+    here.filter(watched_tenths__lt=tenths).update(watched_tenths=min(tenths, 10))
 
 
 def finish_stimulus(participant: Participant, *, page: int, undone: bool = False) -> None:
