@@ -17,6 +17,7 @@ from analysis.records.services import save_hierarchy, start_sweep
 from analysis.releases import protecting, services
 from analysis.releases.people import released_people
 from analysis.releases.protecting import opened
+from analysis.releases.selectors import Preview, preview
 from candor.packages.archive import files_in
 from candor.packages.record_promises import faults_in
 from candor.records.releases.intersection import intersection
@@ -152,8 +153,9 @@ def test_a_full_disk_during_the_build_leaves_nothing_half_written(study: Study, 
         with pytest.raises(OperationalError, match="No space left"):
             work_on(release)
     release.refresh_from_db()
-    assert (release.status, release.package, release.manifest, release.summary, release.files) == ("building", None, None, {}, [])
-    assert (release.data is None) == (last == "write")
+    assert (release.status, release.manifest, release.summary, release.files) == ("building", None, {}, [])
+    assert (release.data is None, release.package is None) == (last == "write", last == "write")
+    assert preview(release, with_records=True) == Preview(), "a package that is not compared with the people still there is read by nobody"
     with pytest.raises(ReleaseError, match="It may have changed"):
         services.request_approval(release, actor=study.owner)
     fall_silent(release)
