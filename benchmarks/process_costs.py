@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import psycopg
@@ -20,7 +21,9 @@ def family(pid: int) -> Iterator[int]:
 
 def processor_seconds(pid: int) -> float:
     """User and system time of the process and its descendants, those that have ended included."""
-    return sum(_times(member) for member in family(pid))
+    while True:
+        with suppress(FileNotFoundError, ProcessLookupError):  # one has just ended: its time is its parent's now
+            return sum(_times(member) for member in family(pid))
 
 
 def _times(pid: int) -> float:

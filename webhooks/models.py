@@ -40,7 +40,7 @@ DAYS_OF_TWO_SECRETS = 2
 
 
 def due_at(event: str, *, now: datetime, after_withdrawals: bool = False) -> datetime:
-    """The moment at which a message about this event may leave. Of results that change by withdrawals, only the day is told."""
+    """The moment at which a message about this event may leave. Only the day is told of results that change by withdrawals."""
     if event not in BY_PARTICIPANTS:
         return now
     seconds = (DAY if after_withdrawals else MARK).total_seconds()
