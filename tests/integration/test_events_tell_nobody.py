@@ -24,7 +24,7 @@ from tests.factories import draft_study, person, recruiting_study, walk
 from tests.finished_people import TELLING_DIE, add_finished_people
 from tests.jobs import Sent, catch, claimed, work_off
 from tests.releases import built_release, closed_study
-from webhooks import outbox, services
+from webhooks import outbox, selectors, services
 from webhooks.models import BY_PARTICIPANTS, MARK, Delivery, Event, Webhook
 from webhooks.services import add_webhook, emit
 
@@ -88,7 +88,7 @@ def test_messages_do_not_tell_the_second_in_which_a_batch_was_complete(monkeypat
 
 
 def test_the_attack_sees_the_second_where_messages_leave_after_a_fixed_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(services, "due_at", lambda event, *, now: now + timedelta(minutes=1))
+    monkeypatch.setattr(selectors, "due_at", lambda event, *, now, after_withdrawals: now + timedelta(minutes=1))
     worlds = [
         seen(new_study(f"after-{seconds}"), completed_at=NOON + timedelta(seconds=seconds), monkeypatch=monkeypatch) for seconds in SECONDS
     ]
