@@ -315,7 +315,8 @@ def _store(release: Release, content: Content, package: bytes, *, check: dict[st
     as_of, unchanged = compared_people(release)
     with transaction.atomic():
         study = Study.objects.select_for_update(no_key=True).get(pk=release.study_id)
-        if not unchanged or state_of_people(study) != as_of:
+        is_there = Release.objects.filter(pk=release.pk, package__isnull=False).exists()  # a withdrawal deletes it
+        if not (unchanged and is_there) or state_of_people(study) != as_of:
             _wait_to_be_built_again(release)
             return
         release.finish(**values, people_as_of=as_of)

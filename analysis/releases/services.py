@@ -247,7 +247,9 @@ def outdate_with_the_person(sender: object, *, study_id: int, withdrawn: Partici
     """Delete the rows of somebody who was in a release that is not public, in the transaction of their withdrawal."""
     if withdrawn.step != Step.FINISHED or withdrawn.subsample == DIRECT:
         return
-    built = Release.objects.filter(study=study_id, status__in=building.BUILT, simulated=withdrawn.is_bot)
+    theirs = Release.objects.filter(study=study_id, simulated=withdrawn.is_bot)
+    theirs.filter(status=ReleaseStatus.BUILDING, package__isnull=False).update(package=None)  # its worker may be dead
+    built = theirs.filter(status__in=building.BUILT)
     if (release := built.select_for_update().defer("package").first()) is not None:
         building.outdate(release)
 

@@ -166,6 +166,25 @@ def test_a_full_disk_during_the_build_leaves_nothing_half_written(study: Study, 
     assert faults_in(files_in(package_of(release))) == []
 
 
+def test_a_package_that_a_dead_worker_left_goes_with_the_first_who_withdraws(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    release = started_release(study, **RECORDS)
+    with monkeypatch.context() as full:
+        full.setattr(Release, "finish", full_disk)
+        full.setattr(Release, "fail", full_disk)
+        with pytest.raises(OperationalError, match="No space left"):
+            work_on(release)
+    assert Release.objects.get(pk=release.pk).package is not None
+    assert participation.withdraw(study, code=CODE)
+    assert Release.objects.get(pk=release.pk).package is None
+    fall_silent(release)
+    for _attempt in range(2):  # the rows that were drawn before are found to be others, and drawn again
+        tasks.sweep()
+        work_on(release)
+    release.refresh_from_db()
+    assert release.status == "built", release.error
+    assert package_of(release)
+
+
 def test_a_withdrawal_between_the_sweep_and_the_build_is_in_neither(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     """A sweep's findings with somebody are deleted, also while a worker looks; the build has never seen them."""
     looking = sweeping.looked_at
