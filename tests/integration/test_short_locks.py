@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 from django.db import OperationalError, connection, connections, transaction
@@ -29,6 +29,7 @@ from tests.jobs import catch, work_on
 from tests.releases import closed_study, started_release
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("postgresql")]
+Result = TypeVar("Result")
 CODE = "0123-4567-89AB-CDEF"
 COMPUTED = ("GROUP BY", "WITH gone AS")
 """In statements that count people one by one, or lay them anew."""
@@ -73,30 +74,37 @@ def until_stored(statements: list[str]) -> list[str]:
 
 
 @contextmanager
-def somebody_leaves(study: Study, **wanted: object) -> Iterator[list[Receipt | BaseException | None]]:
-    """As soon as people are being counted one by one, somebody else of the study takes data out, and waits 50 ms for a lock at most."""
-    person = Participant.objects.filter(study=study, **wanted)[0]
-    Participant.objects.filter(pk=person.pk).update(withdrawal_hash=hash_of_withdrawal_code(CODE))
-    outcome: list[Receipt | BaseException | None] = []
+def beside(act: Callable[[], Result], *, at: str) -> Iterator[list[Result | BaseException]]:
+    """Before the first statement with these words, somebody else acts, and waits 50 ms for a lock at most."""
+    outcome: list[Result | BaseException] = []
 
-    def leave() -> None:
+    def try_it() -> None:
         try:
             with connections["default"].cursor() as cursor:
                 cursor.execute("SET lock_timeout = '50ms'")
-            outcome.append(participation.withdraw(study, code=CODE))
+            outcome.append(act())
         except BaseException as error:
             outcome.append(error)
         finally:
             connections.close_all()
 
     def watch(execute: Any, sql: str, *rest: Any) -> Any:
-        if "GROUP BY" in sql and not outcome:
-            thread = threading.Thread(target=leave)
+        if at in sql and not outcome:
+            thread = threading.Thread(target=try_it)
             thread.start()
             thread.join()
         return execute(sql, *rest)
 
     with connection.execute_wrapper(watch):
+        yield outcome
+
+
+@contextmanager
+def somebody_leaves(study: Study, **wanted: object) -> Iterator[list[Receipt | BaseException | None]]:
+    """As soon as people are being counted one by one, somebody else of the study takes data out."""
+    person = Participant.objects.filter(study=study, **wanted)[0]
+    Participant.objects.filter(pk=person.pk).update(withdrawal_hash=hash_of_withdrawal_code(CODE))
+    with beside(lambda: participation.withdraw(study, code=CODE), at="GROUP BY") as outcome:
         yield outcome
 
 
@@ -286,28 +294,8 @@ def test_people_who_waited_while_no_worker_was_there_enter_in_parts_of_whole_ten
 def test_after_the_end_no_batch_holds_people_who_hide_somebody_that_leaves(study: Study) -> None:
     """Closing waits for the few people whose rows are just laid anew; then a batch that was being drawn lays nobody else."""
     keys = list(Participant.objects.filter(study=study, step=Step.FINISHED).values_list("pk", flat=True))
-    outcome: list[BaseException | None] = []
-
-    def hold_as_closing_does() -> None:
-        try:
-            with transaction.atomic():
-                with connection.cursor() as cursor:
-                    cursor.execute("SET lock_timeout = '50ms'")
-                locked(study)
-            outcome.append(None)
-        except OperationalError as error:
-            outcome.append(error)
-        finally:
-            connections.close_all()
-
-    def watch(execute: Any, sql: str, *rest: Any) -> Any:
-        if "WITH gone AS" in sql and not outcome:
-            thread = threading.Thread(target=hold_as_closing_does)
-            thread.start()
-            thread.join()
-        return execute(sql, *rest)
-
-    with connection.execute_wrapper(watch):
+    hold_as_closing_does = transaction.atomic(lambda: locked(study))
+    with beside(hold_as_closing_does, at="WITH gone AS") as outcome:
         assert sorted(batches._laid_anew(study, keys)) == sorted(keys)
     assert [type(one) for one in outcome] == [OperationalError], "closing waits"
     Study.objects.filter(pk=study.pk).update(status=StudyStatus.CLOSED)
