@@ -27,6 +27,7 @@ from whitenoise.middleware import WhiteNoiseMiddleware
 from analysis.models.triggers import BUDGETS_NEVER_GROW, CHARGES_ARE_KEPT
 from audit.triggers import LOG_IS_APPEND_ONLY, PUBLISHED_HEADS_ARE_KEPT
 from surveys.models.triggers import PREREGISTRATIONS_ARE_KEPT, PROTOCOLS_ARE_FROZEN
+from tests.call_stack import keep_in_one_chunk
 from tests.crowds import build_study
 from tests.processes import Site, embedded, migrate_embedded, name_of, once, production, to_copy
 
@@ -102,6 +103,11 @@ MADE_BY_MIGRATING = {"django_content_type", "auth_permission"}
 hypothesis.settings.register_profile("repeatable", deadline=None, derandomize=True)
 hypothesis.settings.register_profile("explore", deadline=None, max_examples=1000)
 hypothesis.settings.load_profile("repeatable")
+
+
+def pytest_configure() -> None:
+    """Spare the system hundreds of thousands of chunks of memory."""
+    keep_in_one_chunk()
 
 
 @pytest.hookimpl(wrapper=True)
