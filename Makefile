@@ -16,7 +16,7 @@ PYTHON ?= $(eval PYTHON := $(shell for name in python3 /usr/bin/python3 python3.
 SECONDS_OF_A_PYTHON := import sys, time, timeit; from importlib.util import find_spec; sys.version_info < (3, 11) and sys.exit(1); \
 	work = timeit.repeat("[str(i).split(chr(49))[0].upper() for i in range(9000)]", "", time.process_time, 20, 1); \
 	print(min(work) * (1 if find_spec("ensurepip") else 100), sys.argv[1])
-# How many test processes; six for two processors by default, because some only wait.
+# How many test processes; four for two processors by default, because some only wait. Six take a twelfth longer.
 WORKERS ?= auto
 # A file stays in one process, with its site and its browser; the longest file comes first (tests/conftest.py).
 SHARED := --dist loadfile --no-loadscope-reorder

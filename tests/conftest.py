@@ -91,7 +91,7 @@ LONGEST_FIRST = (
     "integration/test_record_set_packages.py",
 )
 FOLDERS_IN_ORDER = ("browser", "integration", "contracts", "simulation", "audits", "unit")
-WAITING = 4
+WAITING = 2
 """About so many test processes wait at any time, for a browser, a server or a clock."""
 # As many Redis databases as the tests have of their own.
 PROCESSES_AT_MOST = 32
