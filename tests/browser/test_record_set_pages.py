@@ -1,6 +1,7 @@
 """Files of students in a browser: joined, prepared, decided about and downloaded, with the keyboard, on a desk and on phones."""
 
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -8,7 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from django.urls import reverse
+from playwright.sync_api import Page, Route, expect
 
 from accounts.models import Role
 from analysis.models import RecordPackage, RecordSweep
@@ -21,6 +23,22 @@ from tests.record_sets import FILES
 Check = Callable[[Page], None]
 OF_STUDENTS = {"number": "number", "born": "quasi_identifier", "sex": "quasi_identifier", "name": "identifier"}
 OF_COURSES = {"number": "number", "course": "quasi_identifier", "grade": "sensitive"}
+
+
+@pytest.mark.usefixtures("transactional_db")
+def test_files_that_were_chosen_before_the_script_came_are_read_too(new_page: Callable[..., Page], tmp_path: Path) -> None:
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text)
+    page, script, held = new_page(), re.compile(r"/bring\b[^/]*\.js"), list[Route]()
+    log_in(page, person(Role.INVESTIGATOR))
+    page.route(script, lambda route: held.append(route))
+    with page.expect_request(script):
+        page.goto(reverse("analysis:bring_records"), wait_until="commit")
+    page.get_by_label("Files", exact=True).set_input_files([tmp_path / name for name in FILES])
+    for route in held:
+        route.continue_()
+    expect(page.get_by_label("First line of each file")).to_have_value(re.compile("students.csv: number,born"))
+    expect(page.get_by_role("region", name="maths.csv")).to_be_visible()
 
 
 @pytest.mark.usefixtures("transactional_db")

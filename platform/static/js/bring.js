@@ -10,10 +10,15 @@ const firstLine = async (file) =>
   file.name.endsWith(".json") ? "" : (await file.slice(0, LONGEST).text()).split(/\r?\n/, 1)[0];
 const tell = () => form.dispatchEvent(new Event("header"));
 
-need(form, "#file").addEventListener("change", async ({ target }) => {
-  if (!target.files.length) return;
-  const lines = await Promise.all([...target.files].map(firstLine));
-  header.value = lines.map((line, at) => (target.multiple ? `${target.files[at].name}: ${line}` : line)).join("\n");
+const chosen = need(form, "#file");
+
+async function readChosen() {
+  if (!chosen.files.length) return;
+  const lines = await Promise.all([...chosen.files].map(firstLine));
+  header.value = lines.map((line, at) => (chosen.multiple ? `${chosen.files[at].name}: ${line}` : line)).join("\n");
   tell();
-});
+}
+
+chosen.addEventListener("change", readChosen);
+addEventListener("load", () => header.value || readChosen()); // somebody may have chosen files before this script came
 header.addEventListener("change", tell);
