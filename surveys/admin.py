@@ -57,7 +57,7 @@ class ArmStateAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
 
     list_display = ("study", "arm", "quota", "closed")
     readonly_fields = ("study", "arm")
-    fields = (*readonly_fields, "quota", "closed")  # where the quota ends tells how many people there are
+    fields = (*readonly_fields, "quota", "closed")  # how many lines its quota lacks tells how many people there are
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ArmState]:
         """A blinded viewer could learn from quotas and stops how arms grow."""

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
+import pytest
 from _pytest import runner
 
 Arguments = ParamSpec("Arguments")
@@ -30,5 +31,6 @@ def in_one_chunk(function: Callable[Arguments, Result]) -> Callable[Arguments, R
 
 def keep_in_one_chunk() -> None:
     """Let each test with its fixtures, and each thread, have a chunk of its own."""
-    runner.runtestprotocol = in_one_chunk(runner.runtestprotocol)
-    threading.Thread.run = in_one_chunk(threading.Thread.run)  # type: ignore[method-assign]
+    patch = pytest.MonkeyPatch()
+    patch.setattr(runner, "runtestprotocol", in_one_chunk(runner.runtestprotocol))
+    patch.setattr(threading.Thread, "run", in_one_chunk(threading.Thread.run))

@@ -2,13 +2,13 @@
 
 import random
 import secrets
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TypedDict
 
 from django.db import connection, transaction
-from django.db.models import Count, Exists, F, OuterRef, Q, Subquery, Sum
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -20,7 +20,6 @@ from surveys import actions
 from surveys.allocation.assignment import OF_THE_SYSTEM, Assignment, commitment, draw_list, draw_sequence
 from surveys.allocation.lines import store_lines
 from surveys.allocation.selectors import document_of_list
-from surveys.batches.tally import kept_lines
 from surveys.definition import StudyDefinition
 from surveys.errors import StudyFullError, TransitionError
 from surveys.models import RUNNING, AllocationList, AllocationSlot, ArmState, DrawingStatus, ListDrawing, SlotStatus, Study, StudyStatus
@@ -30,10 +29,6 @@ SMALLEST_LIST = 64
 """The length of a list that is drawn in somebody's request, should no worker have drawn the next one in time."""
 AT_ONCE = 5000
 """The most lines that are drawn together, in one transaction. More of them are a worker's job, which stores them part by part."""
-
-MEASURED = 1000
-"""How many lines of an arm with a quota are counted ahead. No server gives Candor as many connections to its database."""
-_LINES, _ARMS = AllocationSlot._meta.db_table, ArmState._meta.db_table
 
 
 class Planned(TypedDict, total=False):
@@ -68,7 +63,7 @@ def draw_first_lists(study: Study, definition: StudyDefinition, lists: Sequence[
 def open_arms(study: Study, definition: StudyDefinition) -> None:
     """Give a study that opens the state of its arms."""
     ArmState.objects.bulk_create(ArmState(study=study, arm=arm.name, quota=arm.quota) for arm in definition.arms)
-    _measure_quotas(study)
+    _close_and_open_lines(study)
 
 
 def ask_for_lists(study: Study, lists: Sequence[Planned], *, launched_by: User | None = None) -> ListDrawing:
@@ -113,7 +108,16 @@ def stop_drawing(study: Study) -> bool:
 
 def draw_allocation_list(study: Study, definition: StudyDefinition, *, stratum: str = "", length: int = SMALLEST_LIST) -> AllocationList:
     """Draw the next list of a stratum and store it; a section keeps its arm. Call it under a lock on the study."""
-    return _draw_list(study, definition, Planned(stratum=stratum, arm=_arm_of(study, definition, stratum), length=length))
+    drawn = _draw_list(study, definition, Planned(stratum=stratum, arm=_arm_of(study, definition, stratum), length=length))
+    use_new_lines(study)
+    return drawn
+
+
+def use_new_lines(study: Study) -> None:
+    """Bring new lines in step with quotas and closed arms. Call it under a lock on the study."""
+    if limited_arms(study).exists():
+        _wait_for_takers(study)
+        _close_and_open_lines(study)
 
 
 def draw_assignments(definition: StudyDefinition, planned: Planned, *, entropy: random.Random = OF_THE_SYSTEM) -> list[Assignment]:
@@ -146,8 +150,9 @@ def begin_list(study: Study, definition: StudyDefinition, *, stratum: str, assig
     return allocation_list
 
 
-def lines_of(found: AllocationList, assignments: Sequence[Assignment], *, start: int = 0) -> Iterable[AllocationSlot]:
+def lines_of(found: AllocationList, assignments: Sequence[Assignment], *, start: int = 0, closed: bool = False) -> Iterable[AllocationSlot]:
     """Lines of a list, from its line `start` on, to be stored."""
+    status = SlotStatus.CLOSED if closed else SlotStatus.FREE
     first = lines_before(found) + 1 + start  # now: while lines are being copied, the connection answers nothing
     return (
         AllocationSlot(
@@ -157,6 +162,7 @@ def lines_of(found: AllocationList, assignments: Sequence[Assignment], *, start:
             position=position,
             subsample=one.subsample,
             arm=one.arm,
+            status=status,
         )
         for position, one in enumerate(assignments, first)
     )
@@ -180,54 +186,57 @@ def _arm_of(study: Study, definition: StudyDefinition, stratum: str) -> str | No
     return study.allocation_slots.filter(stratum=stratum).values_list("arm", flat=True).first() if definition.in_sections else None
 
 
-def _measure_quotas(study: Study) -> None:
-    """Say for each arm with a quota how far along the lists it takes people: over its next free lines, until the quota is reached.
+def _wait_for_takers(study: Study) -> None:
+    """Wait for people who are just taking a line, so that their lines count, and keep others from taking one until the transaction ends."""
+    if limited_arms(study).exists():
+        free = study.allocation_slots.select_for_update(no_key=True).filter(status=SlotStatus.FREE).values_list("pk")
+        deque(free.iterator(chunk_size=10_000), maxlen=0)
 
-    Lines that somebody is just taking count as free. Whether they are taken in the end or given back, no more people than the quota come.
-    No more than `MEASURED` lines are looked at, so that this takes as long in a list of a million lines as in a short one; more are missing
-    then, and the first person beyond them has it done again. Call it under a lock on the study.
+
+def limited_arms(study: Study) -> QuerySet[ArmState]:
+    """The arms that do not take everybody."""
+    return study.arm_states.filter(Q(closed=True) | Q(quota__isnull=False))
+
+
+def _close_and_open_lines(study: Study) -> None:
+    """Bring the free lines in step with closed arms and quotas. Lines that have already been passed over stay closed.
+
+    It writes only lines that change. Without a quota or a closed arm there are none, and new lines are free.
     """
-    states = list(study.arm_states.filter(quota__isnull=False))
-    if not states:
+    if not limited_arms(study).exists() and not study.allocation_slots.filter(status=SlotStatus.CLOSED).exists():
         return
-    taken, free = _taken_by_arm(study), study.allocation_slots.filter(stratum="", status=SlotStatus.FREE).order_by("position")
+    taken = _taken_by_arm(study)
+    states = list(study.arm_states.all())
+    room = {state.arm: 0 if state.closed else None if state.quota is None else max(state.quota - taken[state.arm], 0) for state in states}
+    opened: Counter[str] = Counter()
+    for stratum in set(study.allocation_lists.values_list("stratum", flat=True)):
+        lines = study.allocation_slots.filter(stratum=stratum)
+        last = lines.filter(status=SlotStatus.TAKEN).order_by("-position").values_list("position", flat=True).first() or 0
+        for arm, most in room.items():
+            of_arm = lines.filter(arm=arm).exclude(status=SlotStatus.TAKEN)
+            open_to = Q(position__gt=last)
+            waiting = of_arm.filter(open_to).order_by("position")
+            beyond = None if most is None else waiting.values_list("position", flat=True)[most : most + 1].first()
+            if beyond is not None:
+                open_to &= Q(position__lt=beyond)
+            of_arm.filter(~open_to, status=SlotStatus.FREE).update(status=SlotStatus.CLOSED)
+            of_arm.filter(open_to, status=SlotStatus.CLOSED).update(status=SlotStatus.FREE)
+            opened[arm] += of_arm.filter(open_to).count() if beyond is None else most or 0
     for state in states:
-        room = max((state.quota or 0) - taken[state.arm], 0)
-        lines = list(free.filter(arm=state.arm).values_list("position", flat=True)[: min(room, MEASURED)])
-        state.last_line, state.lines_missing = max(lines, default=0), room - len(lines)
-    ArmState.objects.bulk_update(states, ["last_line", "lines_missing"])
-
-
-def _taken_by_arm(study: Study) -> Counter[str]:
-    """The taken lines of each arm of a study without strata.
-
-    The batches have counted the first ones. A line is given while all free ones before it are held by others, so that no taken one lies
-    beyond as many free lines as there are connections.
-    """
-    last, counted = kept_lines(study.pk).get("", (0, Counter()))
-    lines = study.allocation_slots.filter(stratum="", position__gt=last)
-    beyond = lines.filter(status=SlotStatus.FREE).order_by("position").values_list("position", flat=True)[MEASURED:].first()
-    lines = lines.filter(status=SlotStatus.TAKEN)
-    rest = (lines if beyond is None else lines.filter(position__lt=beyond)).values_list("arm").annotate(Count("pk")).order_by()
-    taken = Counter(dict(rest))
-    for (_subsample, arm), number in counted.items():
-        taken[arm] += number
-    return taken
+        state.lines_missing = max((room[state.arm] or 0) - opened[state.arm], 0)
+    ArmState.objects.bulk_update(states, ["lines_missing"])
 
 
 def take_slot(study: Study, definition: StudyDefinition, *, stratum: str = "") -> Assignment:
     """The next free line of a stratum's lists, now taken. Many people may do so at once; a line whose transaction fails is free again."""
-    section = stratum if definition.in_sections else None
-    if assignment := _take_next_free(study, stratum, section=section):
+    if assignment := _take_next_free(study, stratum):
         return assignment
     locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
-    while True:
-        _measure_quotas(locked)
-        if assignment := _take_next_free(study, stratum, section=section):
-            return assignment
-        if not has_room(study, section=section):
+    while not (assignment := _take_next_free(study, stratum)):
+        if not has_room(study, stratum=stratum if definition.in_sections else None):
             raise StudyFullError
         _extend(locked, definition, stratum=stratum)
+    return assignment
 
 
 def _extend(study: Study, definition: StudyDefinition, *, stratum: str, length: int = SMALLEST_LIST) -> None:
@@ -256,15 +265,6 @@ def draw_lists_ahead(study: Study) -> None:
         return
     for one in lists:
         _extend(locked, definition, stratum=one["stratum"], length=one["length"])
-
-
-def measure_full_arms() -> None:
-    """Look again at arms whose measured lines are used up: when they were measured, somebody may have been passing over one of them."""
-    lines = AllocationSlot.objects.filter(study=OuterRef("study"), stratum="", arm=OuterRef("arm"), status=SlotStatus.FREE)
-    used_up = ArmState.objects.filter(~Exists(lines.filter(position__lte=OuterRef("last_line"))), quota__isnull=False, closed=False)
-    for key in used_up.filter(study__status=StudyStatus.RECRUITING).values_list("study", flat=True).distinct():
-        with transaction.atomic():
-            _measure_quotas(Study.objects.select_for_update(no_key=True).get(pk=key))
 
 
 def studies_short_of_lines() -> list[Study]:
@@ -304,53 +304,36 @@ def next_free_line(study: str) -> str:
     """The statement for the next line of a stratum that nobody else is just taking. `study` stands for the study's key."""
     skip = " FOR UPDATE SKIP LOCKED" if connection.features.has_select_for_update_skip_locked else ""
     return (
-        f"SELECT id FROM {_LINES} "  # noqa: S608
+        f"SELECT id FROM {AllocationSlot._meta.db_table} "  # noqa: S608
         f"WHERE study_id = {study} AND stratum = %s AND status = 'free' ORDER BY position LIMIT 1{skip}"
     )
 
 
-def status_of_line() -> str:
-    """The query for what a line becomes when somebody comes to it: taken, or passed over for good where its arm takes nobody.
+def _take_next_free(study: Study, stratum: str) -> Assignment | None:
+    """One statement: pick, lock and take. On SQLite the transaction already holds the only write lock.
 
-    It stays free where its arm takes more people than are measured.
+    PostgreSQL keeps locks on lines that were closed in the very moment in which it looked at them. If no line is left, the savepoint gives
+    these locks back: the holder of the study's lock may be about to change those lines.
     """
-    return (
-        "SELECT CASE WHEN closed OR (position > last_line AND lines_missing = 0) THEN 'closed' "  # noqa: S608
-        "WHEN position > last_line THEN 'free' ELSE 'taken' END "
-        f"FROM {_ARMS} arms WHERE arms.study_id = {_LINES}.study_id AND arms.arm = {_LINES}.arm"
-    )
+    with transaction.atomic(), connection.cursor() as cursor:
+        taken = f"UPDATE {AllocationSlot._meta.db_table} SET status = 'taken' WHERE id = ({next_free_line('%s')}) RETURNING subsample, arm"  # noqa: S608
+        cursor.execute(taken, [study.pk, stratum])
+        row = cursor.fetchone()
+        transaction.set_rollback(row is None)
+    return Assignment(subsample=row[0], arm=row[1]) if row else None
 
 
-def _take_next_free(study: Study, stratum: str, *, section: str | None) -> Assignment | None:
-    """One statement for each line: pick, lock, and take or pass over. On SQLite the transaction already holds the only write lock.
-
-    Before a second line is passed over the study must have room: nobody passes over all lines of a study that has just become full.
-    """
-    come = f"UPDATE {_LINES} SET status = ({status_of_line()}) WHERE id = ({next_free_line('%s')}) RETURNING status, subsample, arm"  # noqa: S608
-    while True:
-        with connection.cursor() as cursor:
-            cursor.execute(come, [study.pk, stratum])
-            status, subsample, arm = cursor.fetchone() or (SlotStatus.FREE, "", "")
-        if status != SlotStatus.CLOSED:
-            return Assignment(subsample=subsample, arm=arm) if status == SlotStatus.TAKEN else None
-        if not has_room(study, section=section):
-            return None
+def _taken_by_arm(study: Study) -> Counter[str]:
+    return Counter(dict(study.allocation_slots.filter(status=SlotStatus.TAKEN).values_list("arm").annotate(Count("pk"))))
 
 
-def has_room(study: Study, *, section: str | None = None) -> bool:
-    """Whether an arm still takes participants; with a section, its own arm."""
-    has_line = f"SELECT 1 FROM {_LINES} free WHERE study_id = %s AND stratum = '' AND status = 'free' AND free.arm = arms.arm"  # noqa: S608
-    asked = (
-        f"SELECT 1 FROM {_ARMS} arms WHERE study_id = %s AND NOT closed "  # noqa: S608
-        f"AND (quota IS NULL OR lines_missing > 0 OR EXISTS ({has_line} AND position <= last_line))"
-    )
-    values: list[int | str] = [study.pk, study.pk]
-    if section is not None:
-        asked += f" AND arm = (SELECT arm FROM {_LINES} WHERE study_id = %s AND stratum = %s LIMIT 1)"  # noqa: S608
-        values += [study.pk, section]
+def has_room(study: Study, *, stratum: str | None = None) -> bool:
+    """Whether an arm still takes participants; with a stratum, one of the arms on its lists."""
+    of_stratum, values = ("", ()) if stratum is None else (" AND stratum = %s", (stratum,))
     with connection.cursor() as cursor:  # by hand, because everybody who comes asks
-        cursor.execute(f"{asked} LIMIT 1", values)
-        return cursor.fetchone() is not None
+        table = AllocationSlot._meta.db_table
+        cursor.execute(f"SELECT 1 FROM {table} WHERE study_id = %s{of_stratum} AND status = 'free' LIMIT 1", [study.pk, *values])  # noqa: S608
+        return cursor.fetchone() is not None or _takes_more(study, stratum=stratum)
 
 
 def _takes_more(study: Study, *, stratum: str | None) -> bool:
@@ -372,8 +355,9 @@ def change_arm(study: Study, *, arm: str, actor: User, quota: int | None, closed
     if quota is not None and locked.allocation_lists.exclude(stratum="").exists():
         raise TransitionError(_("This study draws within strata, where arms have no quota. Close the arm instead."))
     state = ArmState.objects.select_for_update().get(study=locked, arm=arm)
-    state.quota, state.closed, state.last_line = quota, closed, None
+    state.quota, state.closed = quota, closed
     state.full_clean()
     state.save()
-    _measure_quotas(locked)
+    _wait_for_takers(locked)
+    _close_and_open_lines(locked)
     record(actor=actor, action=actions.ARM_CHANGED, subject=study, details={"arm": arm, "quota": quota, "closed": closed})

@@ -17,7 +17,7 @@ from django.db import DEFAULT_DB_ALIAS, connections, models
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models.base import ModelState
 
-from surveys.allocation.services import next_free_line, status_of_line
+from surveys.allocation.services import next_free_line
 from surveys.models import RUNNING, AllocationSlot, CounterKind, Participant, ShardedCounter, Study
 
 Row = TypeVar("Row", bound=models.Model)
@@ -245,7 +245,7 @@ def _line_sql(names: tuple[str, ...]) -> str:
         f"WITH here AS (SELECT p.study_id FROM {participant} p JOIN {study} s ON s.id = p.study_id "  # noqa: S608
         f"WHERE p.id = %s AND {_STANDS} AND s.status IN ({_running()}) FOR UPDATE OF p), "
         f"line AS (UPDATE {lines} SET status = 'taken' WHERE id = (SELECT free.id FROM here, LATERAL ({line}) free) "
-        f"AND ({status_of_line()}) = 'taken' RETURNING subsample, arm) "
+        "RETURNING subsample, arm) "
         f"UPDATE {participant} SET {assignments}subsample = line.subsample, arm = line.arm FROM line "
         f"WHERE {participant}.id = %s RETURNING line.subsample, line.arm"
     )

@@ -62,9 +62,8 @@ class ArmState(models.Model):
     arm = models.CharField(max_length=50)
     quota = models.PositiveIntegerField(null=True, blank=True)
     closed = models.BooleanField(default=False)
-    last_line = models.PositiveIntegerField(null=True, editable=False, help_text="The last line that its quota is known to allow.")
     lines_missing = models.PositiveIntegerField(
-        default=1, db_default=1, editable=False, help_text="How many more lines than those its quota allows; told without counting."
+        default=1, db_default=1, help_text="How many lines more than its lists have this arm's quota allows; told without counting."
     )
 
     class Meta:

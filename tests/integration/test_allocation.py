@@ -3,14 +3,10 @@
 import hashlib
 import json
 from collections import Counter
-from importlib import import_module
 from typing import Any
 
 import pytest
-from django.apps import apps
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from audit.models import Entry
@@ -136,23 +132,17 @@ def test_a_full_study_is_told_from_few_rows(django_assert_max_num_queries: Any) 
     assert not any("COUNT" in one["sql"] for one in asked.captured_queries)
 
 
-def test_a_full_study_of_an_older_version_is_full_again_within_a_minute() -> None:
-    """Older versions closed lines ahead: until somebody comes or the minute is over, nobody knows how many a quota allows."""
+def test_a_full_study_of_an_older_version_is_full_again_after_one_more_list() -> None:
+    """Older versions did not keep how many lines a quota lacks; until the lists are drawn on, each arm counts as lacking one."""
     study = recruiting_study(arms=with_quotas(slides=3, instructor=4))
     take(study, 7)
-    study.allocation_slots.filter(status="free").update(status="closed")
-    study.arm_states.update(last_line=None, lines_missing=ArmState._meta.get_field("lines_missing").default)
-    import_module("surveys.migrations.0033_quotas_by_lines").free_closed_lines(apps, connection.schema_editor())
-    last = study.allocation_slots.filter(status="taken").latest("position").position
-    assert not study.allocation_slots.filter(status="closed", position__gt=last).exists()
-    assert has_room(study)
+    study.arm_states.update(lines_missing=ArmState._meta.get_field("lines_missing").default)
+    draw_ahead()
     draw_ahead()
     assert not has_room(study)
     with pytest.raises(StudyFullError):
         take(study, 1)
-    change_arm(study, arm="slides", actor=study.owner, quota=5, closed=False)
-    assert take(study, 2)[-1][1] == "slides"
-    assert AllocationList.objects.count() == 1
+    assert AllocationList.objects.count() == 2
 
 
 def test_lines_are_stored_as_the_orm_stores_them(study: Study) -> None:
@@ -215,59 +205,6 @@ def test_a_raised_quota_opens_lines_and_a_lowered_one_closes_them() -> None:
     with pytest.raises(StudyFullError):
         take(study, 1)
     change_arm(study, arm="instructor", actor=study.owner, quota=1, closed=False)
-    assert not has_room(study)
-
-
-@pytest.mark.parametrize("quota", [10, 23, 40])
-def test_a_quota_is_measured_a_few_lines_at_a_time(monkeypatch: pytest.MonkeyPatch, quota: int) -> None:
-    monkeypatch.setattr("surveys.allocation.services.MEASURED", 3)
-    study = recruiting_study(arms=with_quotas(slides=quota, instructor=20))
-    assert study.arm_states.get(arm="slides").lines_missing == quota - 3
-    assert Counter(arm for _subsample, arm in take(study, 10 + quota)).total() == 10 + quota
-    change_arm(study, arm="instructor", actor=study.owner, quota=20, closed=False)
-    assert Counter(arm for _subsample, arm in take(study, 10)).total() == 10
-    assert Counter(study.allocation_slots.filter(status="taken").values_list("arm", flat=True)) == {"slides": quota, "instructor": 20}
-    with pytest.raises(StudyFullError):
-        take(study, 1)
-    assert not has_room(study)
-
-
-def test_as_many_statements_change_an_arm_of_a_long_list_as_of_a_short_one() -> None:
-    """None of them writes a line, whatever becomes of the arm."""
-    asked = []
-    for planned in (40, 4000):
-        study = recruiting_study(slug=f"of-{planned}", allocation={"planned_participants": planned})
-        take(study, 5)
-        with CaptureQueriesContext(connection) as captured:
-            for quota, closed in ((7, False), (None, True), (planned, False), (None, False)):
-                change_arm(study, arm="slides", actor=study.owner, quota=quota, closed=closed)
-        asked.append([one["sql"].split()[0] for one in captured])
-        assert not any(one["sql"].startswith('UPDATE "surveys_allocationslot"') for one in captured)
-    assert asked[0] == asked[1]
-
-
-def test_nobody_passes_over_the_lines_of_a_study_that_has_just_become_full(study: Study) -> None:
-    take(study, 5)
-    for arm in ("slides", "instructor"):
-        change_arm(study, arm=arm, actor=study.owner, quota=None, closed=True)
-    with pytest.raises(StudyFullError):
-        take(study, 1)
-    assert study.allocation_slots.filter(status="closed").count() <= 2
-    change_arm(study, arm="slides", actor=study.owner, quota=None, closed=False)
-    assert take(study, 1)[0][1] == "slides"
-
-
-def test_a_line_passed_over_while_a_quota_was_measured_is_made_up_for() -> None:
-    """One line was free for the measurement, and was passed over by somebody who read the arm's state before."""
-    study = recruiting_study(arms=with_quotas(slides=5, instructor=5))
-    line = study.allocation_slots.filter(arm="slides").order_by("position")[0]
-    study.allocation_slots.filter(pk=line.pk).update(status="closed")
-    take(study, 9)
-    assert not has_room(study)
-    draw_ahead()
-    assert has_room(study)
-    assert take(study, 1)[0][1] == "slides"
-    draw_ahead()
     assert not has_room(study)
 
 

@@ -1,9 +1,8 @@
-"""Nobody who comes or withdraws waits for somebody else's computing: it is done before the study is held, and then only stored."""
+"""Nobody who withdraws waits for somebody else's computing: it is done before the study is held, and then only stored."""
 
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from itertools import pairwise
 from typing import Any, TypeVar
 
@@ -12,7 +11,6 @@ from django.db import OperationalError, connection, connections, transaction
 from django.test.utils import CaptureQueriesContext
 
 from analysis.models import Release
-from surveys.allocation.services import change_arm, take_slot
 from surveys.batches import services as batches
 from surveys.batches.order_of_arrival import HELD_AT_ONCE
 from surveys.batches.rules import LEAST
@@ -23,7 +21,6 @@ from surveys.journey import services as participation
 from surveys.journey.withdrawals import Receipt
 from surveys.lifecycle.steps import locked
 from surveys.models import Participant, ShownNumbers, Step, Study, StudyStatus
-from surveys.protocols import protocol_in_force
 from surveys.studies import services as studies
 from surveys.tokens import hash_of_withdrawal_code
 from tests.factories import recruiting_study
@@ -303,29 +300,3 @@ def test_after_the_end_no_batch_holds_people_who_hide_somebody_that_leaves(study
     assert [type(one) for one in outcome] == [OperationalError], "closing waits"
     Study.objects.filter(pk=study.pk).update(status=StudyStatus.CLOSED)
     assert batches._laid_anew(study, keys) == []
-
-
-def test_somebody_gets_a_line_while_an_arm_is_changed(study: Study) -> None:
-    """The line is one of the arm that goes on: each line of the other one is passed over."""
-    change_arm(study, arm="instructor", actor=study.owner, quota=None, closed=True)
-    with beside(transaction.atomic(lambda: take_slot(study, protocol_in_force(study).definition)), at="audit_") as outcome:
-        change_arm(study, arm="instructor", actor=study.owner, quota=400, closed=False)
-    assert [getattr(one, "arm", one) for one in outcome] == ["slides"]
-
-
-def test_an_arm_is_changed_while_somebody_gets_a_line_and_the_quota_holds(study: Study) -> None:
-    """It does, whether that person stays or their line is given back."""
-    definition, taken = protocol_in_force(study).definition, study.allocation_slots.filter(status="taken", arm="slides")
-    quota = taken.count() + 3
-    for stays in (True, False):
-        with transaction.atomic(), connection.cursor() as cursor:
-            while take_slot(study, definition).arm != "slides":
-                pass
-            change = partial(change_arm, study, arm="slides", actor=study.owner, quota=quota, closed=False)
-            with beside(change, at="the change") as outcome:
-                cursor.execute("SELECT 'the change'")
-            transaction.set_rollback(not stays)
-        assert outcome == [None]
-    for _ in range(20):
-        take_slot(study, definition)
-    assert taken.count() == quota
