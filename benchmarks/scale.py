@@ -190,7 +190,7 @@ def measure(size: int, probe: Probe, kinds: Collection[str] = ()) -> dict[str, F
     from jobs.registry import JOBS
     from surveys.allocation.assignment import commitment
     from surveys.allocation.selectors import allocation_document
-    from surveys.allocation.services import draw_lists_ahead, has_room, take_slot
+    from surveys.allocation.services import change_arm, draw_lists_ahead, has_room, take_slot
     from surveys.batches.order_of_arrival import forget_order_of_days, forget_recent_order
     from surveys.batches.services import (
         count_again,
@@ -233,6 +233,10 @@ def measure(size: int, probe: Probe, kinds: Collection[str] = ()) -> dict[str, F
     def night_after_many_came() -> None:
         assert forget_order_of_days() == []
 
+    def arm_changed() -> None:
+        for quota, closed in ((MOST, False), (None, True), (None, False)):
+            change_arm(now(), arm=definition.arms[0].name, actor=study.owner, quota=quota, closed=closed)
+
     def later_list() -> None:
         draw_lists_ahead(now())
         drawn_by_a_worker()
@@ -273,6 +277,7 @@ def measure(size: int, probe: Probe, kinds: Collection[str] = ()) -> dict[str, F
     take = transaction.atomic(take_slot)
     median("place of a newcomer", lambda: take(study, definition))
     median("room for a newcomer", lambda: has_room(study))
+    median("an arm changed three times", arm_changed)
     did("nothing, in the study", lambda: time.sleep(CONTROL_SECONDS), beside=coming + leaving, study=study)
     did("later list", later_list, beside=coming, study=study)
     add_finished_people(study, 200, counted=False, seed=2)

@@ -10,7 +10,7 @@ from audit.services import publish_head
 from jobs.models import Routine
 from jobs.queues import Queue
 from jobs.registry import job, routine, routine_in_parts
-from surveys.allocation.drawing import draw_lines, use_lists
+from surveys.allocation.drawing import draw_lines
 from surveys.allocation.services import draw_lists_ahead, studies_short_of_lines
 from surveys.batches.order_of_arrival import Place, forget_order_of_days, forget_recent_order, overwrite_those_who_left
 from surveys.batches.services import (
@@ -43,9 +43,13 @@ def send_bots(bot_run: BotRun) -> None:
 
 @job(kind="allocation_lists", model=ListDrawing, expects=(SurveyError,))
 def draw_lists(drawing: ListDrawing) -> None:
-    """Store the lines of long lists; then open the study that waits for them, or let people take them."""
-    if draw_lines(drawing):
-        (use_lists if drawing.launched_by is None else open_drawn)(drawing)
+    """Store the lines of long lists, which people take as they come; then open the study that waits for them."""
+    if not draw_lines(drawing):
+        return
+    if drawing.launched_by is None:
+        drawing.finish()
+    else:
+        open_drawn(drawing)
 
 
 @routine(kind="order_of_arrival", every=HOURLY, at_start=True)

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from surveys.allocation.assignment import Assignment, Expanded, commitment
 from surveys.allocation.lines import store_lines
 from surveys.allocation.selectors import document_of_list
-from surveys.allocation.services import Planned, begin_list, draw_assignments, limited_arms, lines_of, record_further_list, use_new_lines
+from surveys.allocation.services import Planned, begin_list, draw_assignments, lines_of, record_further_list
 from surveys.errors import SurveyError
 from surveys.models import RUNNING, AllocationList, AllocationSlot, DrawingStatus, ListDrawing, Study, StudyStatus
 from surveys.protocols import frozen_protocol
@@ -35,13 +35,6 @@ def draw_lines(drawing: ListDrawing) -> bool:
                 return False
         before += len(assignments)
     return True
-
-
-@transaction.atomic
-def use_lists(drawing: ListDrawing) -> None:
-    """Let people take the lines of further lists, all of which are stored."""
-    use_new_lines(_held(drawing))
-    drawing.finish()
 
 
 def _begun(drawing: ListDrawing, place: int, assignments: list[Assignment]) -> AllocationList | None:
@@ -70,8 +63,7 @@ def _store_part(drawing: ListDrawing, found: AllocationList, assignments: list[A
     study, part = _held(drawing), assignments[start : start + PART]
     if drawing.launched_by_id is not None and not _is_wanted(drawing, study):
         return False  # a further list, whose hash is public, gets all of its lines
-    # Lines of arms that do not take everybody wait for the last part, and are then counted.
-    store_lines(lines_of(found, part, start=start, closed=limited_arms(study).exists()))
+    store_lines(lines_of(found, part, start=start))
     drawing.write(stored=before + start + len(part), attempts=0)
     return True
 

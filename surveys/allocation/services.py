@@ -2,13 +2,12 @@
 
 import random
 import secrets
-from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TypedDict
 
 from django.db import connection, transaction
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models import Exists, F, OuterRef, Q, Subquery, Sum
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -20,6 +19,7 @@ from surveys import actions
 from surveys.allocation.assignment import OF_THE_SYSTEM, Assignment, commitment, draw_list, draw_sequence
 from surveys.allocation.lines import store_lines
 from surveys.allocation.selectors import document_of_list
+from surveys.batches.tally import kept_lines
 from surveys.definition import StudyDefinition
 from surveys.errors import StudyFullError, TransitionError
 from surveys.models import RUNNING, AllocationList, AllocationSlot, ArmState, DrawingStatus, ListDrawing, SlotStatus, Study, StudyStatus
@@ -29,6 +29,11 @@ SMALLEST_LIST = 64
 """The length of a list that is drawn in somebody's request, should no worker have drawn the next one in time."""
 AT_ONCE = 5000
 """The most lines that are drawn together, in one transaction. More of them are a worker's job, which stores them part by part."""
+JUST_TAKEN = 1000
+"""More lines than people are taking at any moment. No server gives Candor as many connections to its database."""
+
+_LINES, _ARMS = AllocationSlot._meta.db_table, ArmState._meta.db_table
+_OPEN = "NOT closed AND (quota IS NULL OR places > 0)"
 
 
 class Planned(TypedDict, total=False):
@@ -62,8 +67,7 @@ def draw_first_lists(study: Study, definition: StudyDefinition, lists: Sequence[
 
 def open_arms(study: Study, definition: StudyDefinition) -> None:
     """Give a study that opens the state of its arms."""
-    ArmState.objects.bulk_create(ArmState(study=study, arm=arm.name, quota=arm.quota) for arm in definition.arms)
-    _close_and_open_lines(study)
+    ArmState.objects.bulk_create(ArmState(study=study, arm=arm.name, quota=arm.quota, places=arm.quota) for arm in definition.arms)
 
 
 def ask_for_lists(study: Study, lists: Sequence[Planned], *, launched_by: User | None = None) -> ListDrawing:
@@ -108,16 +112,7 @@ def stop_drawing(study: Study) -> bool:
 
 def draw_allocation_list(study: Study, definition: StudyDefinition, *, stratum: str = "", length: int = SMALLEST_LIST) -> AllocationList:
     """Draw the next list of a stratum and store it; a section keeps its arm. Call it under a lock on the study."""
-    drawn = _draw_list(study, definition, Planned(stratum=stratum, arm=_arm_of(study, definition, stratum), length=length))
-    use_new_lines(study)
-    return drawn
-
-
-def use_new_lines(study: Study) -> None:
-    """Bring new lines in step with quotas and closed arms. Call it under a lock on the study."""
-    if limited_arms(study).exists():
-        _wait_for_takers(study)
-        _close_and_open_lines(study)
+    return _draw_list(study, definition, Planned(stratum=stratum, arm=_arm_of(study, definition, stratum), length=length))
 
 
 def draw_assignments(definition: StudyDefinition, planned: Planned, *, entropy: random.Random = OF_THE_SYSTEM) -> list[Assignment]:
@@ -150,9 +145,8 @@ def begin_list(study: Study, definition: StudyDefinition, *, stratum: str, assig
     return allocation_list
 
 
-def lines_of(found: AllocationList, assignments: Sequence[Assignment], *, start: int = 0, closed: bool = False) -> Iterable[AllocationSlot]:
+def lines_of(found: AllocationList, assignments: Sequence[Assignment], *, start: int = 0) -> Iterable[AllocationSlot]:
     """Lines of a list, from its line `start` on, to be stored."""
-    status = SlotStatus.CLOSED if closed else SlotStatus.FREE
     first = lines_before(found) + 1 + start  # now: while lines are being copied, the connection answers nothing
     return (
         AllocationSlot(
@@ -162,7 +156,6 @@ def lines_of(found: AllocationList, assignments: Sequence[Assignment], *, start:
             position=position,
             subsample=one.subsample,
             arm=one.arm,
-            status=status,
         )
         for position, one in enumerate(assignments, first)
     )
@@ -186,54 +179,13 @@ def _arm_of(study: Study, definition: StudyDefinition, stratum: str) -> str | No
     return study.allocation_slots.filter(stratum=stratum).values_list("arm", flat=True).first() if definition.in_sections else None
 
 
-def _wait_for_takers(study: Study) -> None:
-    """Wait for people who are just taking a line, so that their lines count, and keep others from taking one until the transaction ends."""
-    if limited_arms(study).exists():
-        free = study.allocation_slots.select_for_update(no_key=True).filter(status=SlotStatus.FREE).values_list("pk")
-        deque(free.iterator(chunk_size=10_000), maxlen=0)
-
-
-def limited_arms(study: Study) -> QuerySet[ArmState]:
-    """The arms that do not take everybody."""
-    return study.arm_states.filter(Q(closed=True) | Q(quota__isnull=False))
-
-
-def _close_and_open_lines(study: Study) -> None:
-    """Bring the free lines in step with closed arms and quotas. Lines that have already been passed over stay closed.
-
-    It writes only lines that change. Without a quota or a closed arm there are none, and new lines are free.
-    """
-    if not limited_arms(study).exists() and not study.allocation_slots.filter(status=SlotStatus.CLOSED).exists():
-        return
-    taken = _taken_by_arm(study)
-    states = list(study.arm_states.all())
-    room = {state.arm: 0 if state.closed else None if state.quota is None else max(state.quota - taken[state.arm], 0) for state in states}
-    opened: Counter[str] = Counter()
-    for stratum in set(study.allocation_lists.values_list("stratum", flat=True)):
-        lines = study.allocation_slots.filter(stratum=stratum)
-        last = lines.filter(status=SlotStatus.TAKEN).order_by("-position").values_list("position", flat=True).first() or 0
-        for arm, most in room.items():
-            of_arm = lines.filter(arm=arm).exclude(status=SlotStatus.TAKEN)
-            open_to = Q(position__gt=last)
-            waiting = of_arm.filter(open_to).order_by("position")
-            beyond = None if most is None else waiting.values_list("position", flat=True)[most : most + 1].first()
-            if beyond is not None:
-                open_to &= Q(position__lt=beyond)
-            of_arm.filter(~open_to, status=SlotStatus.FREE).update(status=SlotStatus.CLOSED)
-            of_arm.filter(open_to, status=SlotStatus.CLOSED).update(status=SlotStatus.FREE)
-            opened[arm] += of_arm.filter(open_to).count() if beyond is None else most or 0
-    for state in states:
-        state.lines_missing = max((room[state.arm] or 0) - opened[state.arm], 0)
-    ArmState.objects.bulk_update(states, ["lines_missing"])
-
-
 def take_slot(study: Study, definition: StudyDefinition, *, stratum: str = "") -> Assignment:
     """The next free line of a stratum's lists, now taken. Many people may do so at once; a line whose transaction fails is free again."""
     if assignment := _take_next_free(study, stratum):
         return assignment
     locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     while not (assignment := _take_next_free(study, stratum)):
-        if not has_room(study, stratum=stratum if definition.in_sections else None):
+        if not has_room(study, section=stratum if definition.in_sections else None):
             raise StudyFullError
         _extend(locked, definition, stratum=stratum)
     return assignment
@@ -297,55 +249,96 @@ def _is_short_of_lines(study: Study, definition: StudyDefinition, *, stratum: st
     position = free.values_list("position", flat=True).first()
     if newest is None or (position is not None and position <= lines_before(newest) + (newest.length + 1) // 2):
         return False
-    return _takes_more(study, stratum=stratum if definition.in_sections else None)
+    arms = study.arm_states.filter(closed=False)
+    if definition.in_sections:
+        arms = arms.filter(arm=_arm_of(study, definition, stratum))
+    places = arms.filter(Q(quota=None) | Q(places__gt=0)).values_list("arm", "places")
+    return any(most is None or not free.filter(arm=arm)[most - 1 : most].exists() for arm, most in places)
 
 
-def next_free_line(study: str) -> str:
-    """The statement for the next line of a stratum that nobody else is just taking. `study` stands for the study's key."""
-    skip = " FOR UPDATE SKIP LOCKED" if connection.features.has_select_for_update_skip_locked else ""
+def lines_to_take() -> str:
+    """The parts of a statement that takes, as `line`, the next free line of a stratum whose arm takes people. `here` is its study.
+
+    A line that somebody else is just taking is left out. One place of an arm with a quota is taken with the line: others who want one wait
+    until this transaction ends, and the last place is given once. `change_arm` waits for whoever is taking a line of the arm, and the other
+    way round. Lines before the taken one whose arm takes nobody are passed over for good.
+
+    Its parameters are the stratum, twice. No line is taken if there is none, or if its arm was closed or filled in this very moment.
+    """
     return (
-        f"SELECT id FROM {AllocationSlot._meta.db_table} "  # noqa: S608
-        f"WHERE study_id = {study} AND stratum = %s AND status = 'free' ORDER BY position LIMIT 1{skip}"
+        f"open AS (SELECT arm FROM {_ARMS}, here WHERE {_ARMS}.study_id = here.study_id AND {_OPEN}), "  # noqa: S608
+        f"next AS (SELECT free.* FROM here, LATERAL (SELECT * FROM {_LINES} WHERE study_id = here.study_id AND stratum = %s "
+        "AND status = 'free' AND arm = ANY (ARRAY(SELECT arm FROM open)) ORDER BY position LIMIT 1 FOR UPDATE SKIP LOCKED) free), "
+        f"unlimited AS (SELECT FROM {_ARMS} arms, next WHERE arms.study_id = next.study_id AND arms.arm = next.arm "
+        "AND NOT closed AND quota IS NULL FOR KEY SHARE OF arms), "
+        f"place AS (UPDATE {_ARMS} SET places = places - 1 FROM next WHERE {_ARMS}.study_id = next.study_id AND {_ARMS}.arm = next.arm "
+        f"AND NOT closed AND places > 0 RETURNING places), "
+        f"line AS (UPDATE {_LINES} SET status = 'taken' FROM next WHERE {_LINES}.id = next.id "
+        f"AND (EXISTS (SELECT FROM unlimited) OR EXISTS (SELECT FROM place)) RETURNING {_LINES}.*), "
+        f"passed AS (UPDATE {_LINES} SET status = 'closed' WHERE id IN (SELECT before.id FROM line, {_LINES} before "
+        "WHERE before.study_id = line.study_id AND before.stratum = %s AND before.status = 'free' AND before.position < line.position "
+        "AND before.arm <> ALL (ARRAY(SELECT arm FROM open)) FOR UPDATE OF before SKIP LOCKED))"
     )
 
 
 def _take_next_free(study: Study, stratum: str) -> Assignment | None:
-    """One statement: pick, lock and take. On SQLite the transaction already holds the only write lock.
+    """Pick, lock and take; by one statement, except on SQLite, where the transaction already holds the only write lock.
 
-    PostgreSQL keeps locks on lines that were closed in the very moment in which it looked at them. If no line is left, the savepoint gives
-    these locks back: the holder of the study's lock may be about to change those lines.
+    PostgreSQL keeps locks on rows that changed in the very moment in which it looked at them. If no line is taken, the savepoint gives
+    these locks back: the holder of the study's lock may be about to change those rows.
     """
+    if connection.vendor != "postgresql":
+        return _take_alone(study, stratum)
     with transaction.atomic(), connection.cursor() as cursor:
-        taken = f"UPDATE {AllocationSlot._meta.db_table} SET status = 'taken' WHERE id = ({next_free_line('%s')}) RETURNING subsample, arm"  # noqa: S608
-        cursor.execute(taken, [study.pk, stratum])
+        here = "here AS (SELECT %s::bigint AS study_id)"
+        cursor.execute(f"WITH {here}, {lines_to_take()} SELECT subsample, arm FROM line", [study.pk, stratum, stratum])  # noqa: S608
         row = cursor.fetchone()
         transaction.set_rollback(row is None)
     return Assignment(subsample=row[0], arm=row[1]) if row else None
 
 
-def _taken_by_arm(study: Study) -> Counter[str]:
-    return Counter(dict(study.allocation_slots.filter(status=SlotStatus.TAKEN).values_list("arm").annotate(Count("pk"))))
+def _take_alone(study: Study, stratum: str) -> Assignment | None:
+    arms = study.arm_states.filter(Q(quota=None) | Q(places__gt=0), closed=False)
+    free = study.allocation_slots.filter(stratum=stratum, status=SlotStatus.FREE)
+    line = free.filter(arm__in=arms.values("arm")).order_by("position").first()
+    if line is None:
+        return None
+    free.filter(position__lt=line.position).update(status=SlotStatus.CLOSED)
+    free.filter(pk=line.pk).update(status=SlotStatus.TAKEN)
+    arms.filter(arm=line.arm).update(places=F("places") - 1)
+    return Assignment(subsample=line.subsample, arm=line.arm)
 
 
-def has_room(study: Study, *, stratum: str | None = None) -> bool:
-    """Whether an arm still takes participants; with a stratum, one of the arms on its lists."""
-    of_stratum, values = ("", ()) if stratum is None else (" AND stratum = %s", (stratum,))
+def has_room(study: Study, *, section: str | None = None) -> bool:
+    """Whether an arm still takes participants; with a section, its own arm."""
+    values: list[int | str] = [study.pk]
+    asked = f"SELECT 1 FROM {_ARMS} WHERE study_id = %s AND {_OPEN}"  # noqa: S608
+    if section is not None:
+        asked += f" AND arm = (SELECT arm FROM {_LINES} WHERE study_id = %s AND stratum = %s LIMIT 1)"  # noqa: S608
+        values += [study.pk, section]
     with connection.cursor() as cursor:  # by hand, because everybody who comes asks
-        table = AllocationSlot._meta.db_table
-        cursor.execute(f"SELECT 1 FROM {table} WHERE study_id = %s{of_stratum} AND status = 'free' LIMIT 1", [study.pk, *values])  # noqa: S608
-        return cursor.fetchone() is not None or _takes_more(study, stratum=stratum)
+        cursor.execute(f"{asked} LIMIT 1", values)
+        return cursor.fetchone() is not None
 
 
-def _takes_more(study: Study, *, stratum: str | None) -> bool:
-    """Whether an arm takes more participants than the lists have lines for."""
-    states = study.arm_states.filter(Q(quota=None) | Q(lines_missing__gt=0), closed=False)
-    of_stratum = study.allocation_slots.filter(stratum=stratum).values("arm")
-    return (states if stratum is None else states.filter(arm__in=of_stratum)).exists()
+def _taken(study: Study, arm: str) -> int:
+    """How many lines of an arm are taken in a study without strata, of which nobody is just taking one.
+
+    The batches have counted the first ones. A line is taken while all free ones before it are held, so no taken one lies beyond as many
+    free ones as people can hold.
+    """
+    last, counted = kept_lines(study.pk).get("", (0, {}))
+    lines = study.allocation_slots.filter(stratum="", position__gt=last)
+    free = lines.filter(status=SlotStatus.FREE).order_by("position").values_list("position", flat=True)
+    beyond = free[JUST_TAKEN : JUST_TAKEN + 1].first()
+    later = lines.filter(arm=arm, status=SlotStatus.TAKEN)
+    later = later if beyond is None else later.filter(position__lt=beyond)
+    return later.count() + sum(number for (_subsample, of_arm), number in counted.items() if of_arm == arm)
 
 
 @transaction.atomic
 def change_arm(study: Study, *, arm: str, actor: User, quota: int | None, closed: bool) -> None:
-    """Set an arm's quota, stop recruiting to it, or resume, while the study runs."""
+    """Set an arm's quota, stop recruiting to it, or resume, while the study runs. No line is written, however many there are."""
     locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     if locked.status not in RUNNING:
         raise TransitionError(
@@ -354,10 +347,9 @@ def change_arm(study: Study, *, arm: str, actor: User, quota: int | None, closed
         )
     if quota is not None and locked.allocation_lists.exclude(stratum="").exists():
         raise TransitionError(_("This study draws within strata, where arms have no quota. Close the arm instead."))
-    state = ArmState.objects.select_for_update().get(study=locked, arm=arm)
+    state = ArmState.objects.select_for_update().get(study=locked, arm=arm)  # once nobody is just taking a line of it
     state.quota, state.closed = quota, closed
+    state.places = None if quota is None else max(quota - _taken(locked, arm), 0)
     state.full_clean()
     state.save()
-    _wait_for_takers(locked)
-    _close_and_open_lines(locked)
     record(actor=actor, action=actions.ARM_CHANGED, subject=study, details={"arm": arm, "quota": quota, "closed": closed})

@@ -17,8 +17,8 @@ from django.db import DEFAULT_DB_ALIAS, connections, models
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models.base import ModelState
 
-from surveys.allocation.services import next_free_line
-from surveys.models import RUNNING, AllocationSlot, CounterKind, Participant, ShardedCounter, Study
+from surveys.allocation.services import lines_to_take
+from surveys.models import RUNNING, CounterKind, Participant, ShardedCounter, Study
 
 Row = TypeVar("Row", bound=models.Model)
 Value = str | int | date | UUID | None
@@ -128,7 +128,7 @@ def move_to_line(participant: Participant, fields: Mapping[str, object], *, stra
     if here.vendor != "postgresql":
         return None
     *values, key = _values_of_update(here, participant, Change(fields=fields))
-    row = _one(here, _line_sql(tuple(fields)), [key, participant.step, participant.page, stratum, *values, key])
+    row = _one(here, _line_sql(tuple(fields)), [key, participant.step, participant.page, stratum, stratum, *values, key])
     return (str(row[0]), str(row[1])) if row else None
 
 
@@ -239,13 +239,11 @@ def _move_sql(names: tuple[str, ...], rows: tuple[type[models.Model], ...], *, c
 @cache
 def _line_sql(names: tuple[str, ...]) -> str:
     """The participant is held first, as by every step, then a line. Without the one, the other stays as it is."""
-    participant, study, lines, line = _table(Participant), _table(Study), _table(AllocationSlot), next_free_line("here.study_id")
+    participant, study = _table(Participant), _table(Study)
     assignments = "".join(f"{_column(Participant, name)} = %s, " for name in names)
     return (
         f"WITH here AS (SELECT p.study_id FROM {participant} p JOIN {study} s ON s.id = p.study_id "  # noqa: S608
-        f"WHERE p.id = %s AND {_STANDS} AND s.status IN ({_running()}) FOR UPDATE OF p), "
-        f"line AS (UPDATE {lines} SET status = 'taken' WHERE id = (SELECT free.id FROM here, LATERAL ({line}) free) "
-        "RETURNING subsample, arm) "
+        f"WHERE p.id = %s AND {_STANDS} AND s.status IN ({_running()}) FOR UPDATE OF p), {lines_to_take()} "
         f"UPDATE {participant} SET {assignments}subsample = line.subsample, arm = line.arm FROM line "
         f"WHERE {participant}.id = %s RETURNING line.subsample, line.arm"
     )

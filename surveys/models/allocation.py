@@ -62,8 +62,9 @@ class ArmState(models.Model):
     arm = models.CharField(max_length=50)
     quota = models.PositiveIntegerField(null=True, blank=True)
     closed = models.BooleanField(default=False)
+    places = models.PositiveIntegerField(null=True, editable=False, help_text="How many more people its quota allows.")
     lines_missing = models.PositiveIntegerField(
-        default=1, db_default=1, help_text="How many lines more than its lists have this arm's quota allows; told without counting."
+        default=1, db_default=1, editable=False, help_text="Nothing reads it but versions before 0033, which may run beside this one."
     )
 
     class Meta:

@@ -3,17 +3,21 @@
 import hashlib
 import json
 from collections import Counter
+from importlib import import_module
 from typing import Any
 
 import pytest
+from django.apps import apps
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from audit.models import Entry
 from surveys.allocation.services import SMALLEST_LIST, change_arm, has_room, take_slot
 from surveys.errors import StudyFullError
 from surveys.journey import services as participation
-from surveys.models import AllocationList, AllocationSlot, ArmState, Study, StudyStatus
+from surveys.models import AllocationList, AllocationSlot, Study, StudyStatus
 from surveys.studies import services as studies
 from surveys.tasks import draw_ahead
 from surveys.tokens import withdrawal_code
@@ -132,17 +136,22 @@ def test_a_full_study_is_told_from_few_rows(django_assert_max_num_queries: Any) 
     assert not any("COUNT" in one["sql"] for one in asked.captured_queries)
 
 
-def test_a_full_study_of_an_older_version_is_full_again_after_one_more_list() -> None:
-    """Older versions did not keep how many lines a quota lacks; until the lists are drawn on, each arm counts as lacking one."""
+def test_a_study_of_an_older_version_keeps_its_quotas() -> None:
+    """Older versions closed lines ahead, and did not count places."""
     study = recruiting_study(arms=with_quotas(slides=3, instructor=4))
     take(study, 7)
-    study.arm_states.update(lines_missing=ArmState._meta.get_field("lines_missing").default)
-    draw_ahead()
-    draw_ahead()
+    study.allocation_slots.filter(status="free").update(status="closed")
+    study.arm_states.update(places=None)
+    import_module("surveys.migrations.0033_places_of_arms").count_places(apps, connection.schema_editor())
+    last = study.allocation_slots.filter(status="taken").latest("position").position
+    assert not study.allocation_slots.filter(status="closed", position__gt=last).exists()
     assert not has_room(study)
     with pytest.raises(StudyFullError):
         take(study, 1)
-    assert AllocationList.objects.count() == 2
+    change_arm(study, arm="slides", actor=study.owner, quota=5, closed=False)
+    assert [arm for _subsample, arm in take(study, 2)] == ["slides", "slides"]
+    assert not has_room(study)
+    assert AllocationList.objects.count() == 1
 
 
 def test_lines_are_stored_as_the_orm_stores_them(study: Study) -> None:
@@ -206,6 +215,30 @@ def test_a_raised_quota_opens_lines_and_a_lowered_one_closes_them() -> None:
         take(study, 1)
     change_arm(study, arm="instructor", actor=study.owner, quota=1, closed=False)
     assert not has_room(study)
+
+
+def test_as_many_statements_change_an_arm_of_a_long_list_as_of_a_short_one() -> None:
+    """None of them writes a line, whatever becomes of the arm."""
+    asked = []
+    for planned in (40, 4000):
+        study = recruiting_study(slug=f"of-{planned}", allocation={"planned_participants": planned})
+        take(study, 5)
+        with CaptureQueriesContext(connection) as captured:
+            for quota, closed in ((7, False), (None, True), (planned, False), (None, False)):
+                change_arm(study, arm="slides", actor=study.owner, quota=quota, closed=closed)
+        asked.append([one["sql"].split()[0] for one in captured])
+        assert not any(one["sql"].startswith('UPDATE "surveys_allocationslot"') for one in captured)
+    assert asked[0] == asked[1]
+
+
+def test_nobody_passes_over_the_lines_of_a_study_that_takes_nobody(study: Study) -> None:
+    take(study, 5)
+    for arm in ("slides", "instructor"):
+        change_arm(study, arm=arm, actor=study.owner, quota=None, closed=True)
+    with pytest.raises(StudyFullError):
+        take(study, 1)
+    assert not study.allocation_slots.filter(status="closed").exists()
+    assert AllocationList.objects.count() == 1
 
 
 def test_changing_an_arm_is_audited(study: Study) -> None:

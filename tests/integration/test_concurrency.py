@@ -1,5 +1,6 @@
 """Many people at once, and one person in many tabs, on PostgreSQL with real threads and committed transactions."""
 
+import contextlib
 import copy
 from collections import Counter
 from collections.abc import Iterator
@@ -9,6 +10,7 @@ from itertools import chain
 from typing import Any
 
 import pytest
+from django.db import transaction
 from django.db.models import Sum
 from django.http import HttpResponse
 from django.template.base import Template
@@ -18,8 +20,8 @@ from django.utils import timezone
 
 from accounts.models import Role
 from audit.models import Entry
-from surveys.allocation.services import change_arm
-from surveys.errors import StudyNotOpenError, TransitionError
+from surveys.allocation.services import change_arm, take_slot
+from surveys.errors import StudyFullError, StudyNotOpenError, TransitionError
 from surveys.journey import services as participation
 from surveys.journey.services import Visit
 from surveys.models import (
@@ -37,6 +39,7 @@ from surveys.models import (
     StudyStatus,
     Verdict,
 )
+from surveys.protocols import protocol_in_force
 from surveys.recruitment.services import add_entry_codes
 from surveys.review import services as reviews
 from surveys.studies import services as studies
@@ -222,6 +225,31 @@ def test_a_quota_holds_while_more_people_than_places_come_at_once() -> None:
     assert answers_at_once(clients, study, "background") == {303: 10, 403: 14}
     assert Counter(Participant.objects.exclude(arm="").values_list("arm", flat=True)) == dict.fromkeys(ARMS, 5)
     assert_everybody_has_one_line(study)
+
+
+@pytest.mark.parametrize("fails", [None, 3], ids=["everybody stays", "one of three is refused after all"])
+def test_quotas_are_exact_while_people_come_at_once_and_they_change(fails: int | None) -> None:
+    """No arm is over its quota, and none is under it: a place that was given back is taken by somebody else."""
+    quotas = dict(zip(ARMS, (40, 27), strict=True))
+    study = recruiting_study(allocation={"planned_participants": 48})
+    definition = protocol_in_force(study).definition
+
+    def come(times: int) -> None:
+        for number in range(times):
+            with contextlib.suppress(StudyFullError), transaction.atomic():
+                take_slot(study, definition)
+                transaction.set_rollback(fails is not None and number % fails == 0)
+
+    def change() -> None:
+        for arm, quota in quotas.items():
+            for most, closed in ((60, False), (quota, True), (None, False), (quota, False)):
+                change_arm(study, arm=arm, actor=study.owner, quota=most, closed=closed)
+
+    at_once(change, *[partial(come, 5)] * 8)
+    assert all(quotas[arm] - number >= 0 for arm, number in Counter(slot.arm for slot in taken(study)).items())
+    at_once(*[partial(come, 14)] * 8)
+    assert Counter(slot.arm for slot in taken(study)) == quotas
+    assert set(study.arm_states.values_list("places", flat=True)) == {0}
 
 
 def test_arms_that_change_while_people_consent_and_are_assigned_block_nobody() -> None:

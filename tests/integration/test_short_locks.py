@@ -1,8 +1,11 @@
-"""Nobody who withdraws waits for somebody else's computing: it is done before the study is held, and then only stored."""
+"""Nobody who comes or withdraws waits for somebody else's computing: it is done before the study is held, and then only stored."""
 
 import threading
+import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from itertools import pairwise
 from typing import Any, TypeVar
 
@@ -11,6 +14,7 @@ from django.db import OperationalError, connection, connections, transaction
 from django.test.utils import CaptureQueriesContext
 
 from analysis.models import Release
+from surveys.allocation.services import change_arm, take_slot
 from surveys.batches import services as batches
 from surveys.batches.order_of_arrival import HELD_AT_ONCE
 from surveys.batches.rules import LEAST
@@ -21,6 +25,7 @@ from surveys.journey import services as participation
 from surveys.journey.withdrawals import Receipt
 from surveys.lifecycle.steps import locked
 from surveys.models import Participant, ShownNumbers, Step, Study, StudyStatus
+from surveys.protocols import protocol_in_force
 from surveys.studies import services as studies
 from surveys.tokens import hash_of_withdrawal_code
 from tests.factories import recruiting_study
@@ -97,6 +102,18 @@ def beside(act: Callable[[], Result], *, at: str) -> Iterator[list[Result | Base
 
     with connection.execute_wrapper(watch):
         yield outcome
+
+
+def until_somebody_waits() -> None:
+    """Return once somebody waits for what this transaction holds."""
+    deadline = time.monotonic() + 30
+    with connection.cursor() as cursor:
+        while time.monotonic() < deadline:
+            cursor.execute("SELECT FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))")
+            if cursor.fetchone() is not None:
+                return
+            time.sleep(0.01)
+    raise AssertionError("nobody waits")
 
 
 @contextmanager
@@ -300,3 +317,52 @@ def test_after_the_end_no_batch_holds_people_who_hide_somebody_that_leaves(study
     assert [type(one) for one in outcome] == [OperationalError], "closing waits"
     Study.objects.filter(pk=study.pk).update(status=StudyStatus.CLOSED)
     assert batches._laid_anew(study, keys) == []
+
+
+def test_somebody_gets_a_line_of_the_other_arm_while_one_is_changed(study: Study) -> None:
+    """Each line of the closed arm before theirs is passed over."""
+    change_arm(study, arm="instructor", actor=study.owner, quota=None, closed=True)
+    with beside(transaction.atomic(lambda: take_slot(study, protocol_in_force(study).definition)), at="audit_") as outcome:
+        change_arm(study, arm="instructor", actor=study.owner, quota=400, closed=False)
+    assert [getattr(one, "arm", one) for one in outcome] == ["slides"]
+
+
+@pytest.mark.parametrize("stays", [True, False])
+@pytest.mark.parametrize("limited", [True, False])
+def test_a_new_quota_waits_for_somebody_who_is_just_taking_a_line(study: Study, *, limited: bool, stays: bool) -> None:
+    """Whether that person stays or their line is given back, the quota is exact. Without the wait it would have counted too few."""
+    definition, taken = protocol_in_force(study).definition, study.allocation_slots.filter(status="taken", arm="slides")
+    quota = taken.count() + 3
+    change_arm(study, arm="slides", actor=study.owner, quota=quota + 5 if limited else None, closed=False)
+    change = partial(change_arm, study, arm="slides", actor=study.owner, quota=quota, closed=False)
+    with transaction.atomic(), connection.cursor() as cursor:
+        while take_slot(study, definition).arm != "slides":
+            pass
+        with beside(change, at="the change") as outcome:
+            cursor.execute("SELECT 'the change'")
+        assert [type(one) for one in outcome] == [OperationalError]
+        transaction.set_rollback(not stays)
+    change()
+    for _ in range(20):
+        take_slot(study, definition)
+    assert taken.count() == quota
+
+
+def test_a_line_that_is_given_back_while_somebody_waits_for_a_place_is_not_passed_over(study: Study) -> None:
+    """Somebody has picked the line after it, and waits for the place of whoever gives theirs back."""
+    definition = protocol_in_force(study).definition
+    change_arm(study, arm="instructor", actor=study.owner, quota=None, closed=True)
+    change_arm(study, arm="slides", actor=study.owner, quota=400, closed=False)
+    come = transaction.atomic(partial(take_slot, study, definition))
+    first, second = study.allocation_slots.filter(arm="slides", status="free").order_by("position")[:2]
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            come()
+            waits = pool.submit(come)
+            until_somebody_waits()
+            transaction.set_rollback(True)
+        waits.result(30)
+        pool.submit(connections.close_all).result()
+    for line in (first, second):
+        line.refresh_from_db()
+    assert [first.status, second.status] == ["free", "taken"]
