@@ -257,18 +257,20 @@ def _is_short_of_lines(study: Study, definition: StudyDefinition, *, stratum: st
 
 
 def lines_to_take() -> str:
-    """The parts of a statement that takes, as `line`, the next free line of a stratum whose arm takes people. `here` is its study.
+    """The parts of a statement that takes, as `line`, the next free line whose arm takes people. `here` is its study and stratum.
 
     A line that somebody else is just taking is left out. One place of an arm with a quota is taken with the line: others who want one wait
     until this transaction ends, and the last place is given once. `change_arm` waits for whoever is taking a line of the arm, and the other
-    way round. Lines before the taken one whose arm takes nobody are passed over for good.
+    way round. Free lines from the `first` to the taken one whose arm takes nobody are passed over for good.
 
-    Its parameters are the stratum, twice. No line is taken if there is none, or if its arm was closed or filled in this very moment.
+    No line is taken if there is none, or if its arm was closed or filled in this very moment.
     """
+    free = f"FROM {_LINES} WHERE study_id = here.study_id AND stratum = here.stratum AND status = 'free'"
     return (
         f"open AS (SELECT arm FROM {_ARMS}, here WHERE {_ARMS}.study_id = here.study_id AND {_OPEN}), "  # noqa: S608
-        f"next AS (SELECT free.* FROM here, LATERAL (SELECT * FROM {_LINES} WHERE study_id = here.study_id AND stratum = %s "
-        "AND status = 'free' AND arm = ANY (ARRAY(SELECT arm FROM open)) ORDER BY position LIMIT 1 FOR UPDATE SKIP LOCKED) free), "
+        f"first AS (SELECT free.* FROM here, LATERAL (SELECT position {free} ORDER BY position LIMIT 1) free), "
+        f"next AS (SELECT free.* FROM here, LATERAL (SELECT * {free} AND arm = ANY (ARRAY(SELECT arm FROM open)) "
+        "ORDER BY position LIMIT 1 FOR UPDATE SKIP LOCKED) free), "
         f"unlimited AS (SELECT FROM {_ARMS} arms, next WHERE arms.study_id = next.study_id AND arms.arm = next.arm "
         "AND NOT closed AND quota IS NULL FOR KEY SHARE OF arms), "
         f"place AS (UPDATE {_ARMS} SET places = places - 1 FROM next WHERE {_ARMS}.study_id = next.study_id AND {_ARMS}.arm = next.arm "
@@ -276,7 +278,8 @@ def lines_to_take() -> str:
         f"line AS (UPDATE {_LINES} SET status = 'taken' FROM next WHERE {_LINES}.id = next.id "
         f"AND (EXISTS (SELECT FROM unlimited) OR EXISTS (SELECT FROM place)) RETURNING {_LINES}.*), "
         f"passed AS (UPDATE {_LINES} SET status = 'closed' WHERE id IN (SELECT before.id FROM line, {_LINES} before "
-        "WHERE before.study_id = line.study_id AND before.stratum = %s AND before.status = 'free' AND before.position < line.position "
+        "WHERE before.study_id = line.study_id AND before.stratum = line.stratum AND before.status = 'free' "
+        "AND before.position >= (SELECT position FROM first) AND before.position < line.position "
         "AND before.arm <> ALL (ARRAY(SELECT arm FROM open)) FOR UPDATE OF before SKIP LOCKED))"
     )
 
@@ -290,8 +293,8 @@ def _take_next_free(study: Study, stratum: str) -> Assignment | None:
     if connection.vendor != "postgresql":
         return _take_alone(study, stratum)
     with transaction.atomic(), connection.cursor() as cursor:
-        here = "here AS (SELECT %s::bigint AS study_id)"
-        cursor.execute(f"WITH {here}, {lines_to_take()} SELECT subsample, arm FROM line", [study.pk, stratum, stratum])  # noqa: S608
+        here = "here AS (SELECT %s::bigint AS study_id, %s AS stratum)"
+        cursor.execute(f"WITH {here}, {lines_to_take()} SELECT subsample, arm FROM line", [study.pk, stratum])  # noqa: S608
         row = cursor.fetchone()
         transaction.set_rollback(row is None)
     return Assignment(subsample=row[0], arm=row[1]) if row else None

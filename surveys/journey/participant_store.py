@@ -128,7 +128,7 @@ def move_to_line(participant: Participant, fields: Mapping[str, object], *, stra
     if here.vendor != "postgresql":
         return None
     *values, key = _values_of_update(here, participant, Change(fields=fields))
-    row = _one(here, _line_sql(tuple(fields)), [key, participant.step, participant.page, stratum, stratum, *values, key])
+    row = _one(here, _line_sql(tuple(fields)), [stratum, key, participant.step, participant.page, *values, key])
     return (str(row[0]), str(row[1])) if row else None
 
 
@@ -242,7 +242,7 @@ def _line_sql(names: tuple[str, ...]) -> str:
     participant, study = _table(Participant), _table(Study)
     assignments = "".join(f"{_column(Participant, name)} = %s, " for name in names)
     return (
-        f"WITH here AS (SELECT p.study_id FROM {participant} p JOIN {study} s ON s.id = p.study_id "  # noqa: S608
+        f"WITH here AS (SELECT p.study_id, %s AS stratum FROM {participant} p JOIN {study} s ON s.id = p.study_id "  # noqa: S608
         f"WHERE p.id = %s AND {_STANDS} AND s.status IN ({_running()}) FOR UPDATE OF p), {lines_to_take()} "
         f"UPDATE {participant} SET {assignments}subsample = line.subsample, arm = line.arm FROM line "
         f"WHERE {participant}.id = %s RETURNING line.subsample, line.arm"
