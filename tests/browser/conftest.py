@@ -132,6 +132,7 @@ def assert_accessible(common_folder: Path) -> Callable[[Page], None]:
     seen.touch()
 
     def check(page: Page) -> None:
+        page.wait_for_load_state()  # a click that leads elsewhere returns when the next page begins
         if page.evaluate("typeof axe") == "undefined":  # a page that was looked at on another screen has it
             page.evaluate(AXE_SCRIPT)
         found = page.evaluate(look_at_page, {"options": WCAG_AND_BEST_PRACTICE, "seen": seen.read_text()})
@@ -148,6 +149,7 @@ def assert_fits() -> Callable[[Page], None]:
     """`assert_fits(page)`: nothing makes the page scroll sideways."""
 
     def check(page: Page) -> None:
+        page.wait_for_load_state()
         overflow = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert overflow <= 0, f"{page.url} is {overflow} pixels wider than the screen"
 

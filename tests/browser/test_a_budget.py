@@ -51,6 +51,12 @@ def tab_to(page: Page, target: Locator) -> None:
     raise AssertionError(f"the Tab key never reaches {target}")
 
 
+def go_on(page: Page) -> None:
+    """Press Enter on a button that leads to another page, and wait for it: the page before may look like it."""
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
+
+
 def asks_by_keyboard(page: Page, *, epsilon: str) -> None:
     """A histogram of gender at this ε, up to the preview of its cost."""
     expect(page.get_by_role("heading", name="1. What")).to_be_visible()
@@ -58,7 +64,7 @@ def asks_by_keyboard(page: Page, *, epsilon: str) -> None:
     while not page.locator('input[name="kind"][value="histogram"]').is_checked():
         page.keyboard.press("ArrowDown")
     tab_to(page, page.get_by_role("button", name="Show the fields of this question"))
-    page.keyboard.press("Enter")
+    go_on(page)
     expect(page.get_by_label("Groups", exact=True)).to_be_visible()
     tab_to(page, page.get_by_label("Groups", exact=True))
     page.keyboard.type("What is your gender?")
@@ -70,14 +76,14 @@ def asks_by_keyboard(page: Page, *, epsilon: str) -> None:
     page.keyboard.press("ControlOrMeta+a")
     page.keyboard.type(epsilon)
     tab_to(page, page.get_by_role("button", name="Show cost and error"))
-    page.keyboard.press("Enter")
+    go_on(page)
 
 
 def spends_by_keyboard(page: Page, question: int) -> None:
     button = page.get_by_role("button", name="Spend and answer")
     expect(button).to_be_visible()
     tab_to(page, button)
-    page.keyboard.press("Enter")
+    go_on(page)
     expect(page.locator(f"#question-{question}")).to_be_visible()
     work_on(Asking.objects.latest("pk"))
     expect(page.locator(f"#question-{question}").get_by_role("columnheader", name="95 % interval")).to_be_visible()

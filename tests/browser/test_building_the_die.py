@@ -83,7 +83,7 @@ def test_somebody_walks_the_preview_and_nobody_has_been_there(page: Page, study:
     page.get_by_role("button", name="Start").click()
     page.get_by_role("button", name="I agree").click()
     page.get_by_role("button", name="Continue").click()
-    page.evaluate("document.querySelector('video').play()")
+    page.locator("video").evaluate("(video) => video.play()")
     expect(page.locator("video")).not_to_have_js_property("currentTime", 0)
     page.get_by_role("button", name="Continue").click()
     page.get_by_role("button", name="Continue").click()

@@ -13,6 +13,7 @@ from surveys.studies.examples import study_from_example
 from tests.browser.conftest import Complaints
 from tests.browser.people import recruiting_study
 from tests.browser.test_builder import investigator, log_in
+from tests.browser.traces import wait_until_loaded
 
 fixtures = (investigator,)
 Check = Callable[[Page], None]
@@ -98,6 +99,7 @@ def test_every_new_kind_by_keyboard_on_a_narrow_phone(
     last = rows.last.get_by_label("Agree", exact=True)
     last.press("Space")
     expect(last).to_be_checked()
+    wait_until_loaded(page)  # a font that comes between two looks moves all rows
     before, after = (rows.nth(place).bounding_box() for place in (48, 49))
     assert before
     assert after
