@@ -66,9 +66,12 @@ def asks_by_keyboard(page: Page, *, epsilon: str) -> None:
     tab_to(page, page.get_by_role("button", name="Show the fields of this question"))
     go_on(page)
     expect(page.get_by_label("Groups", exact=True)).to_be_visible()
-    tab_to(page, page.get_by_label("Groups", exact=True))
-    page.keyboard.type("What is your gender?")
-    expect(page.get_by_label("Groups", exact=True)).to_have_value("background.gender")
+    groups = page.get_by_label("Groups", exact=True)
+    tab_to(page, groups)
+    for _step in range(groups.locator("option").count()):  # by letters a browser begins anew when the next one comes late
+        if groups.input_value() != "background.gender":
+            page.keyboard.press("ArrowDown")
+    expect(groups).to_have_value("background.gender")
     tab_to(page, page.locator('input[name="exact"]:checked'))
     while not page.locator('input[name="exact"][value="epsilon"]').is_checked():
         page.keyboard.press("ArrowDown")
