@@ -14,7 +14,7 @@ from candor.packages import replicate
 from candor.packages.archive import files_in
 from surveys.models import MemberRole, Study, StudyMember
 from surveys.protocols import protocol_in_force
-from tests.browser.conftest import PHONE, Complaints
+from tests.browser.conftest import LOOK_GIVES_WAY, PHONE, Complaints
 from tests.browser.traces import requests_of, wait_until_loaded
 from tests.factories import PASSWORD, draft_study, person
 from tests.jobs import catch, work_on
@@ -51,6 +51,12 @@ def tab_to(page: Page, target: Locator) -> None:
     raise AssertionError(f"the Tab key never reaches {target}")
 
 
+def go_on(page: Page) -> None:
+    """Press Enter on a button that leads to another page, and wait for it: the page before may look like it."""
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
+
+
 def asks_by_keyboard(page: Page, *, epsilon: str) -> None:
     """A histogram of gender at this ε, up to the preview of its cost."""
     expect(page.get_by_role("heading", name="1. What")).to_be_visible()
@@ -58,11 +64,14 @@ def asks_by_keyboard(page: Page, *, epsilon: str) -> None:
     while not page.locator('input[name="kind"][value="histogram"]').is_checked():
         page.keyboard.press("ArrowDown")
     tab_to(page, page.get_by_role("button", name="Show the fields of this question"))
-    page.keyboard.press("Enter")
+    go_on(page)
     expect(page.get_by_label("Groups", exact=True)).to_be_visible()
-    tab_to(page, page.get_by_label("Groups", exact=True))
-    page.keyboard.type("What is your gender?")
-    expect(page.get_by_label("Groups", exact=True)).to_have_value("background.gender")
+    groups = page.get_by_label("Groups", exact=True)
+    tab_to(page, groups)
+    for _step in range(groups.locator("option").count()):  # by letters a browser begins anew when the next one comes late
+        if groups.input_value() != "background.gender":
+            page.keyboard.press("ArrowDown")
+    expect(groups).to_have_value("background.gender")
     tab_to(page, page.locator('input[name="exact"]:checked'))
     while not page.locator('input[name="exact"][value="epsilon"]').is_checked():
         page.keyboard.press("ArrowDown")
@@ -70,14 +79,14 @@ def asks_by_keyboard(page: Page, *, epsilon: str) -> None:
     page.keyboard.press("ControlOrMeta+a")
     page.keyboard.type(epsilon)
     tab_to(page, page.get_by_role("button", name="Show cost and error"))
-    page.keyboard.press("Enter")
+    go_on(page)
 
 
 def spends_by_keyboard(page: Page, question: int) -> None:
     button = page.get_by_role("button", name="Spend and answer")
     expect(button).to_be_visible()
     tab_to(page, button)
-    page.keyboard.press("Enter")
+    go_on(page)
     expect(page.locator(f"#question-{question}")).to_be_visible()
     work_on(Asking.objects.latest("pk"))
     expect(page.locator(f"#question-{question}").get_by_role("columnheader", name="95 % interval")).to_be_visible()
@@ -110,7 +119,7 @@ def test_a_budget_from_the_builder_to_public_data(
 ) -> None:
     catch(monkeypatch)
     monkeypatch.setattr("analysis.releases.building.REPLICATES", 50)  # nobody looks at the bootstrap
-    complaints.expected.append("422")
+    complaints.expected += ["422", *LOOK_GIVES_WAY]
 
     def look(page: Page) -> None:
         """On a desk and on the narrowest phone; what fits there has to be the same page."""

@@ -37,7 +37,8 @@ def log_in(page: Page, username: str, desk: Site) -> None:
 
 
 def save(page: Page) -> None:
-    page.get_by_role("button", name="Save", exact=True).click()
+    with page.expect_navigation():  # not at once: the button waits for what the page saves by itself
+        page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_role("alert")).to_have_count(0)
 
 

@@ -83,7 +83,8 @@ def test_what_is_typed_before_the_scripts_came_is_asked_about(new_page: Callable
     expect(page.get_by_role("link", name="Difficulties")).to_be_visible()
     held: list[Route] = []
     page.route("**/htmx.min*.js", lambda route: held.append(route))
-    page.goto(f"/studies/{study.slug}/analytics/difficulties/", wait_until="commit")
+    with page.expect_request("**/htmx.min*.js"):
+        page.goto(f"/studies/{study.slug}/analytics/difficulties/", wait_until="commit")
     page.get_by_label("How much of the budget").fill("0,1")
     expect(page.get_by_text("The standard error of a difficulty will be about")).to_be_visible()
     held[0].continue_()

@@ -29,6 +29,7 @@ def log_in(page: Page, address: str) -> None:
     page.get_by_label("User name").fill("investigator")
     page.get_by_label("Password").fill("correct horse")
     page.get_by_role("button", name="Log in").click()
+    page.wait_for_url(f"**{address}")  # with its scripts
 
 
 def test_a_study_is_begun_and_an_upload_shows_its_progress(page: Page, investigator: User, complaints: Complaints) -> None:
@@ -39,6 +40,7 @@ def test_a_study_is_begun_and_an_upload_shows_its_progress(page: Page, investiga
     page.get_by_role("button", name="Create the study").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Build the study")
     page.get_by_role("link", name="The file first.mp4 has not been uploaded.").click()
+    page.wait_for_load_state()  # without its script the form of a file goes up without a word
     page.get_by_label("Weight").fill("3")
     status = page.locator("[data-status]").first
     page.evaluate(
@@ -56,8 +58,8 @@ def test_a_study_is_begun_and_an_upload_shows_its_progress(page: Page, investiga
     page.get_by_role("button", name="Upload").nth(1).click()
     expect(page.get_by_text("are not WebVTT")).to_be_visible()
     page.get_by_role("button", name="Save").click()
-    study = Study.objects.get(slug="faces-in-lectures")
     expect(page).to_have_url(re.compile("/build/arms/(#|$)"))
+    study = Study.objects.get(slug="faces-in-lectures")
     assert define(study.definition).arm("first").weight == 3
     assert MediaFile.objects.get(study=study).name == "first.mp4"
     assert "The file first.mp4 has not been uploaded." not in [one.sentence for one in to_do(study)]

@@ -143,9 +143,10 @@ def test_text_that_was_typed_after_logging_out_is_there_after_logging_in(
 
 def test_text_that_was_typed_before_the_script_came_is_saved(page: Page, study: Study, build: str) -> None:
     log_in(page, f"{build}debrief/")
-    page.route("**/builder*.js", lambda route: scripts.append(route))
     scripts: list[Any] = []
-    page.goto(f"{build}debrief/", wait_until="commit")
+    page.route("**/builder*.js", lambda route: scripts.append(route))
+    with page.expect_request("**/builder*.js"):
+        page.goto(f"{build}debrief/", wait_until="commit")
     page.get_by_label("English").fill("Early.")
     page.wait_for_function("document.readyState === 'interactive'")
     scripts[0].continue_()
@@ -157,7 +158,8 @@ def test_the_button_waits_for_what_the_page_saves_by_itself(page: Page, study: S
     log_in(page, f"{build}debrief/")
     waiting: list[Any] = []
     page.route("**/debrief/", lambda route: waiting.append(route) if "x-by-itself" in route.request.headers else route.continue_())
-    page.get_by_label("English").fill("One.")
+    with page.expect_request(lambda request: "x-by-itself" in request.headers):
+        page.get_by_label("English").fill("One.")
     expect(saved(page)).to_have_text("Saving …")
     page.get_by_label("English").fill("One. Two.")
     page.get_by_role("button", name="Save", exact=True).click()

@@ -103,6 +103,7 @@ def test_from_the_last_page_to_the_course(page: Page, site: str, study: Study, a
     page.goto(COURSE)
     expect(page.get_by_text("Your credit is handed in.")).to_be_visible()
     assert [place["sub"] for place in CreditBook.objects.get().waiting] == ["ada"]
+    page.wait_for_load_state()  # the page's script forgets the credit
     assert page.evaluate("localStorage.length") == 0, "nothing is left in the browser"
     assert_readable(page)
 

@@ -50,6 +50,7 @@ def test_a_join_code_is_made_shown_and_typed_as_the_guide_says(
     desk.get_by_role("navigation", name="Pages of this study").get_by_role("link", name=run).click()
     desk.get_by_role("link", name=ways, exact=True).first.click()
     desk.get_by_role("button", name=make).click()
+    expect(desk.locator("code.code")).to_be_visible()
     code = JoinCode.objects.get(study=study).code
     expect(desk.locator("code.code")).to_have_text(code)
     assert_accessible(desk)
@@ -69,6 +70,7 @@ def test_a_join_code_is_made_shown_and_typed_as_the_guide_says(
     expect(student.get_by_role("button", name="I agree")).to_be_visible()
     desk.goto(f"/studies/{SLUG}/ways-in/")
     desk.get_by_role("button", name=another).click()
+    expect(desk.locator("code.code")).not_to_have_text(code)
     assert JoinCode.objects.get(study=study).code != code
 
 

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from accounts.models import Role
 from analysis.models import Asking, DataSet
-from tests.browser.conftest import Complaints
+from tests.browser.conftest import LOOK_GIVES_WAY, Complaints
 from tests.browser.test_ledger_page import log_in
 from tests.data_sets import approved, quiz_file, texts_file
 from tests.factories import person
@@ -21,7 +21,7 @@ Check = Callable[[Page], None]
 def test_a_data_set_is_brought_approved_and_counted(
     new_page: Callable[..., Page], complaints: Complaints, tmp_path: Path, assert_accessible: Check, assert_fits: Check
 ) -> None:
-    complaints.expected += ["htmx:sendAbort", "htmx:afterRequest"]  # a look at what was typed gives way to the next one
+    complaints.expected += LOOK_GIVES_WAY
     owner, officer = person(Role.INVESTIGATOR), person(Role.IRB_OFFICER)
     file = tmp_path / "diaries.csv"
     file.write_text(texts_file())

@@ -199,6 +199,7 @@ def test_the_last_page_forgets_the_rolls(at_questions: Callable[..., Page]) -> N
     answer_all(page)
     submit(page).click()
     expect(page.get_by_role("heading", level=1, name="Thank you")).to_be_visible()
+    page.wait_for_load_state()  # its script forgets them
     assert page.evaluate("sessionStorage.length") == 0
 
 
@@ -306,7 +307,7 @@ def test_answers_leave_at_a_moment_that_chance_draws_and_not_the_click(
         page.add_init_script(f"Math.random = () => {chance}")
         page.clock.install(time=0)
         page.goto(JOURNEY)
-        page.clock.pause_at(8)
+        page.clock.pause_at(18)  # the page has come by then, and has not opened its button
         for _question in TWO_QUESTIONS:
             button(page, "Roll the die").click()
             page.clock.run_for(10)

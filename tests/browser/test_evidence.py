@@ -1,5 +1,6 @@
 """The page of evidence and its file from a disk: with failures and wide tables they fit a small screen, paper, and screen readers."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -29,6 +30,6 @@ def test_failures_fit_and_print_on_the_site_and_from_a_disk(
             expect(page.get_by_text("2 of 3 promises did not hold:")).to_be_visible()
             expect(page.get_by_role("table", name="All promises")).to_be_visible()
             page.get_by_role("row", name="A stolen database names nobody").get_by_role("link").click()
-            assert page.url.endswith("#linkage")
+            expect(page).to_have_url(re.compile("#linkage$"))
     finally:
         default_storage.delete(selectors.PLACE)

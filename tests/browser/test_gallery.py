@@ -13,6 +13,7 @@ MOST_CLICKS = 10
 
 
 def fill_gaps(page: Page) -> None:
+    page.wait_for_load_state()  # with its last field
     for text in page.locator("input[type=text], textarea").all():
         if "[[" in (typed := text.input_value()):
             text.fill(re.sub(r"\[\[(.*?)\]\]", "the people at example.org", typed))
@@ -38,6 +39,7 @@ def test_a_template_is_ready_for_review_after_ten_clicks(
         assert_fits(one)
     click(page.get_by_role("button", name="Begin with vaccination-attitudes"))
     expect(page.get_by_role("heading", name="Build the study")).to_be_visible()
+    page.wait_for_load_state()  # the list stands below the heading
     while page.locator(".builder-to-do a").count():
         click(page.locator(".builder-to-do a").first)
         expect(page.get_by_role("button", name="Save")).to_be_visible()
@@ -46,6 +48,7 @@ def test_a_template_is_ready_for_review_after_ten_clicks(
         expect(page.get_by_text("Saved.")).to_be_visible()
         click(page.get_by_role("link", name="What is left to do"))
         expect(page.get_by_role("heading", name="Build the study")).to_be_visible()
+        page.wait_for_load_state()
     click(page.get_by_role("link", name="Go to the study’s page to submit it for review"))
     click(page.get_by_role("button", name="Submit for review"))
     expect(page.get_by_text("In review").first).to_be_visible()

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from surveys.batches.rules import LEAST
 from surveys.classroom.services import add_answer
 from surveys.models import ClassRoom
-from tests.browser.traces import requests_of
+from tests.browser.traces import requests_of, wait_until_loaded
 
 pytestmark = pytest.mark.django_db(transaction=True)
 Check = Callable[[Page], None]
@@ -28,6 +28,7 @@ def test_a_class_sees_its_estimate_on_the_projector(new_page: Callable[..., Page
 
     phone = new_page(viewport={"width": 320, "height": 640}, reduced_motion="reduce", locale="de-DE")
     phone.goto(f"/in-class/{code.lower()}/")
+    wait_until_loaded(phone)
     sent = requests_of(phone)
     phone.get_by_role("button", name="Würfeln").press("Enter")
     expect(phone.get_by_role("button", name="Würfeln")).to_be_hidden()

@@ -13,6 +13,7 @@ from playwright.sync_api import Download, Page, Request, expect
 from surveys.models import EntryCode, Study
 from tests.browser.conftest import Complaints
 from tests.browser.people import SLUG, recruiting_study
+from tests.browser.traces import requests_of, wait_until_loaded
 from tests.factories import everything_stored
 
 Check = Callable[[Page], None]
@@ -39,14 +40,9 @@ def heard(requests: list[Request]) -> list[str]:
 
 
 def watched(desk: Page) -> list[Request]:
-    """Everything that this browser sends from now on."""
-    requests: list[Request] = []
-
-    def remember(request: Request) -> None:
-        requests.append(request)
-
-    desk.context.on("request", remember)
-    return requests
+    """Everything that this browser sends from now on, once all that belongs to the page is there."""
+    wait_until_loaded(desk)
+    return requests_of(desk.context)
 
 
 @pytest.fixture

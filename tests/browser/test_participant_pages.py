@@ -84,6 +84,7 @@ def pages_of_the_journey(page: Page, words: dict[str, str]) -> Iterator[str]:
     page.goto(JOURNEY)
     yield "welcome"
     button(page, words["start"]).click()
+    arrive(page, "consent")
     yield "consent"
     button(page, words["agree"]).click()
     arrive(page, "background")
@@ -100,7 +101,7 @@ def pages_of_the_journey(page: Page, words: dict[str, str]) -> Iterator[str]:
     button(page, words["continue"]).click()
     expect(page.get_by_role("alert")).to_be_focused()
     yield "die without an answer"
-    button(page, words["roll"]).click()
+    roll(page, button_name=words["roll"])
     button(page, words["show"]).click()
     yield "die, with everybody caught"
     for place in ("check-1", "check-2"):

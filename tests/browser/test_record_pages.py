@@ -123,6 +123,7 @@ def test_records_are_prepared_chosen_read_by_the_officer_and_checked_by_anybody(
     expect(owner.get_by_text("The checker accepts them.")).to_be_visible()
     assert_readable(owner)
     owner.get_by_role("button", name="Ask the IRB officer to approve").click()
+    expect(owner.get_by_text("An IRB officer who has no part in the study decides.")).to_be_visible()
     log_in(officer, person(Role.IRB_OFFICER).get_username())
     officer.goto(f"/studies/{study.slug}/releases/{Release.objects.get().pk}/")
     expect(officer.get_by_role("heading", name="What no parameter protects")).to_be_visible()

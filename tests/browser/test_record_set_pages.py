@@ -14,7 +14,7 @@ from playwright.sync_api import Page, Route, expect
 
 from accounts.models import Role
 from analysis.models import RecordPackage, RecordSweep
-from tests.browser.conftest import Complaints
+from tests.browser.conftest import LOOK_GIVES_WAY, Complaints
 from tests.browser.test_ledger_page import log_in
 from tests.factories import person
 from tests.jobs import work_off
@@ -45,7 +45,7 @@ def test_files_that_were_chosen_before_the_script_came_are_read_too(new_page: Ca
 def test_records_are_brought_prepared_decided_about_and_checked_by_anybody(
     new_page: Callable[..., Page], complaints: Complaints, tmp_path: Path, assert_accessible: Check, assert_fits: Check
 ) -> None:
-    complaints.expected += ["htmx:sendAbort", "htmx:afterRequest"]  # a look at what was typed gives way to the next one
+    complaints.expected += LOOK_GIVES_WAY
 
     def look(page: Page, name: str) -> None:
         for width in (1280, 390, 320):

@@ -70,7 +70,8 @@ def test_two_people_bring_data_to_the_public(
         stranger.get_by_role("link", name="Download the data package").click()
     assert download.value.suggested_filename == f"{study.slug}-1.zip"
     officer.get_by_label("Why it is retracted").fill("A lecture was shown to the wrong arm.")
-    officer.get_by_role("button", name="Retract the data").click()
+    with officer.expect_navigation():
+        officer.get_by_role("button", name="Retract the data").click()
     stranger.reload()
     expect(stranger.get_by_text("A lecture was shown to the wrong arm.")).to_be_visible()
     assert_readable(stranger)

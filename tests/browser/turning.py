@@ -26,6 +26,7 @@ def roll(page: Page, *, button_name: str = "Roll the die") -> str:
 
 def answer_all(page: Page, answer: str = "Yes", *, number: int) -> None:
     """Roll and answer each of `number` questions; the page then shows what will be sent."""
+    page.wait_for_load_state()  # before its scripts a page has answers and no button that rolls
     for _question in range(number):
         if button(page, "Roll the die").is_visible():
             roll(page)
