@@ -13,9 +13,9 @@ from analysis.figures.shown import ShownFigure, shown_figure
 from analysis.live.matrix import ArmShare, Cell, Estimated, Matrix, MatrixRow, category_cell, matrix_table, p_in_words, verdict_of
 from analysis.live.wording import FoundEffect, contrast_in_words
 from analysis.models import STANDING_RELEASES, Release
+from analysis.packages.stored import stored_archive
 from candor.categories.results import AT_LEAST, NoEffectTest
 from candor.figures.forest import ForestRow
-from candor.packages.archive import file_in
 from candor.results import Interval, ModelTest
 
 Document = Mapping[str, Any]
@@ -48,16 +48,20 @@ class Findings:
 def file_of(release: Release, name: str) -> bytes | None:
     """One of the files of its package; None where there is none of this name, or no package any more."""
     there = name in [one["name"] for one in release.files]
-    package = Release.objects.filter(pk=release.pk).values_list("package", flat=True).first() if there else None
-    return None if package is None else file_in(bytes(package), name)
+    archive = stored_archive(Release.objects.filter(pk=release.pk)) if there else None
+    if archive is None:
+        return None
+    with archive as files:
+        return files.read(name)
 
 
 def findings_of(release: Release) -> Findings | None:
     """None where the package has no estimates."""
-    package = Release.objects.filter(pk=release.pk, status__in=STANDING_RELEASES).values_list("package", flat=True).first()
-    if package is None:
+    archive = stored_archive(Release.objects.filter(pk=release.pk, status__in=STANDING_RELEASES))
+    if archive is None:
         return None
-    protocol, results = (json.loads(file_in(bytes(package), name) or b"{}") for name in ("protocol.json", "results.json"))
+    with archive as files:
+        protocol, results = (json.loads(files.read(name)) for name in ("protocol.json", "results.json"))
     return findings_in(protocol, results)
 
 

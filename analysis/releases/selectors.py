@@ -1,9 +1,11 @@
 """Reads releases: those of a study for its staff, public ones for everybody."""
 
 import csv
+import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from django.db.models import Count, Q, QuerySet
 from django.db.models.fields.json import KT
@@ -26,10 +28,10 @@ from analysis.models import (
 )
 from analysis.packages.errors import ReleaseError
 from analysis.packages.rows import SMALLEST_GROUP, SMALLEST_IN_SECTION
+from analysis.packages.stored import stored_archive
 from analysis.releases.people import released_people
 from analysis.releases.protecting import still_asked
 from analysis.sources.selectors import source_of
-from candor.packages.archive import files_in
 from candor.packages.record_promises import RECORDS
 from surveys.access import Seat, access_study
 from surveys.models import Study, StudyStatus
@@ -38,6 +40,7 @@ from surveys.protocols import frozen_protocol, protocol_in_force
 from surveys.questions.sections import SECTION
 
 FIRST_ROWS, FIRST_RECORDS = 10, 20
+BACKGROUND_COUNTS = "background-counts.csv"
 FORGOTTEN = gettext_lazy("Background answers are deleted. Choose to leave them out.")
 NOT_MADE = (ReleaseStatus.QUEUED, ReleaseStatus.BUILDING, ReleaseStatus.FAILED)
 
@@ -258,14 +261,18 @@ def reads_records(seat: Seat, release: Release) -> bool:
 
 def preview(release: Release, *, with_records: bool) -> Preview:
     """The files as planned, or as built."""
-    package = Release.objects.filter(pk=release.pk, status__in=STANDING_RELEASES).values_list("package", flat=True).first()
-    if package is None:
+    archive = stored_archive(Release.objects.filter(pk=release.pk, status__in=STANDING_RELEASES))
+    if archive is None:
         return Preview()
-    files = {name: content.decode() for name, content in files_in(bytes(package)).items() if name.endswith(".csv") or name == RECORDS}
-    header, *rows = csv.reader(files["data.csv"].splitlines()[: FIRST_ROWS + 1])
+    with archive as files:
+        with files.open("data.csv") as data:
+            header, *rows = islice(csv.reader(io.TextIOWrapper(data, newline="")), FIRST_ROWS + 1)
+        there = files.namelist()
+        counts = files.read(BACKGROUND_COUNTS).decode() if BACKGROUND_COUNTS in there else ""
+        records = json.loads(files.read(RECORDS)) if with_records and RECORDS in there else []
     return Preview(
         header=header,
         rows=rows,
-        counts=list(csv.DictReader(files.get("background-counts.csv", "").splitlines())),
-        records=[list(lines_of(record)) for record in json.loads(files.get(RECORDS, "[]"))[:FIRST_RECORDS]] if with_records else (),
+        counts=list(csv.DictReader(counts.splitlines())),
+        records=[list(lines_of(record)) for record in records[:FIRST_RECORDS]],
     )

@@ -12,11 +12,11 @@ from analysis.ledger.page import STATES, cost_in_words
 from analysis.ledger.questions import AnswerTable, Question, read_question
 from analysis.ledger.selectors import asked_before, budget_of
 from analysis.models import Release
+from analysis.packages.stored import stored_archive
 from analysis.releases.selectors import not_covered
 from analysis.sources.selectors import schema_of_snapshot, source_of
 from analysis.sources.tables import Schema
 from candor.packages.analytics import ANALYTICS, PublishedCharge, PublishedDifficulties, PublishedItem
-from candor.packages.archive import files_in
 from candor.privacy.losses import Loss
 from surveys.privacy.words import certainty
 
@@ -59,10 +59,11 @@ def statistics_of(release: Release) -> Statistics | None:
 
     if ANALYTICS not in [file["name"] for file in release.files] or (source := source_of(release.study)) is None:
         return None
-    package = Release.objects.values_list("package", flat=True).get(pk=release.pk)
-    if package is None:
+    archive = stored_archive(Release.objects.filter(pk=release.pk))
+    if archive is None:
         return None
-    document = json.loads(files_in(bytes(package))[ANALYTICS])
+    with archive as files:
+        document = json.loads(files.read(ANALYTICS))
     snapshots = {one.charge.number: one.charge.snapshot for one in asked_before(budget_of(source))}
     charges = [_charged(charge, schema_of_snapshot(source, snapshots[charge["number"]])) for charge in document["charges"]]
     released = [one["answer"] for one in document["charges"] if one["question"].get("kind") == "difficulties" and one["answer"]]

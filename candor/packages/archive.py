@@ -44,12 +44,6 @@ def files_in(package: bytes) -> dict[str, bytes]:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
-def file_in(package: bytes, name: str) -> bytes | None:
-    """One file of an archive that `zip_of` made, without unpacking the others; None where there is none of this name."""
-    with zipfile.ZipFile(io.BytesIO(package)) as archive:
-        return archive.read(name) if name in archive.namelist() else None
-
-
 def files_at(path: Path) -> dict[str, bytes]:
     """The files of a package: of the ZIP file, or of the folder that it was unpacked to (those directly in it)."""
     if path.is_dir():

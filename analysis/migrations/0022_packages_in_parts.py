@@ -1,0 +1,22 @@
+"""PostgreSQL keeps packages as they are. It would compress them, and to read a line it would unpack everything before that line."""
+
+from collections.abc import Callable
+
+from django.apps.registry import Apps
+from django.db import migrations
+from django.db.backends.base.schema import BaseDatabaseSchemaEditor
+
+
+def keep_as(storage: str) -> Callable[[Apps, BaseDatabaseSchemaEditor], None]:
+    def change(apps: Apps, editor: BaseDatabaseSchemaEditor) -> None:
+        if editor.connection.vendor == "postgresql":
+            for model in ("Release", "RecordPackage"):
+                editor.execute(f"ALTER TABLE {apps.get_model('analysis', model)._meta.db_table} ALTER package SET STORAGE {storage}")
+
+    return change
+
+
+class Migration(migrations.Migration):
+    dependencies = [("analysis", "0021_a_package_before_the_end")]
+
+    operations = [migrations.RunPython(keep_as("EXTERNAL"), keep_as("EXTENDED"))]
