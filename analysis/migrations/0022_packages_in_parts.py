@@ -1,4 +1,4 @@
-"""PostgreSQL keeps packages as they are. It would compress them, and to read a line it would unpack everything before that line."""
+"""PostgreSQL keeps packages of releases as they are. It would compress them, and unpack everything before a line to read that line."""
 
 from collections.abc import Callable
 
@@ -10,8 +10,7 @@ from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 def keep_as(storage: str) -> Callable[[Apps, BaseDatabaseSchemaEditor], None]:
     def change(apps: Apps, editor: BaseDatabaseSchemaEditor) -> None:
         if editor.connection.vendor == "postgresql":
-            for model in ("Release", "RecordPackage"):
-                editor.execute(f"ALTER TABLE {apps.get_model('analysis', model)._meta.db_table} ALTER package SET STORAGE {storage}")
+            editor.execute(f"ALTER TABLE {apps.get_model('analysis', 'Release')._meta.db_table} ALTER package SET STORAGE {storage}")
 
     return change
 
