@@ -1,8 +1,9 @@
 """The forms of data sets: bringing one, where every column gets its role by hand, and asking for its budget."""
 
 import csv
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from datetime import date
-from typing import Any
 
 from django import forms
 from django.core.files.uploadedfile import UploadedFile
@@ -27,8 +28,9 @@ from analysis.data_sets.declarations import (
     problem_of_values,
 )
 from analysis.data_sets.retention import typed_day, usual_day
-from analysis.data_sets.services import LONGEST_REASON
+from analysis.data_sets.services import LONGEST_REASON, Bringing
 from analysis.sources.brought import Brought, BroughtColumn, BroughtTable, BroughtTexts, ColumnRole
+from analysis.sources.records.rows import BroughtRecords
 from analysis.sources.table_files import names_of
 from candor.written_numbers import typed_number
 from surveys.privacy.budgets import USUAL_EPSILON, usual_rarity
@@ -66,7 +68,7 @@ LONGEST_LIST = 50_000
 LARGEST_RARITY = 10**14
 
 
-class NewDataSetForm:
+class NewDataSetForm(ABC):
     """The fields of every new data set as they were typed, and the errors by field."""
 
     def __init__(self, sent: QueryDict | None = None) -> None:
@@ -80,8 +82,17 @@ class NewDataSetForm:
     def values(self) -> dict[str, str]:
         return {"delete_on": usual_day().isoformat(), **{name: str(value) for name, value in self.sent.items()}}
 
-    def read_about(self) -> dict[str, Any]:
-        """Title, origin and the day on which the rows are deleted; `errors` says what is wrong."""
+    @property
+    @abstractmethod
+    def parts(self) -> Sequence[object]:
+        """The columns, or the files, with their fields, for the template; `errors` says where a first line is not one."""
+
+    @abstractmethod
+    def declaration(self) -> tuple[Brought | BroughtRecords, object] | None:
+        """The declaration, and the file or files; `errors` says what is missing or wrong, and it may be None then."""
+
+    def read(self) -> Bringing | None:
+        """The arguments of `services.bring`; None where something is missing or wrong."""
         for name, most, missing in (
             ("title", LONGEST_TITLE, _("Write a title.")),
             ("about", LONGEST_ABOUT, _("Write where the data come from, and what the students agreed to.")),
@@ -90,7 +101,11 @@ class NewDataSetForm:
                 self.errors[name] = missing
             elif len(self.value(name)) > most:
                 self.errors[name] = _("Write at most %(most)s letters.") % {"most": most}
-        return {"title": self.value("title"), "about": self.value("about"), "delete_on": self._day()}
+        day, declared = self._day(), self.declaration()
+        if self.errors or day is None or declared is None:
+            return None
+        brought, file = declared
+        return Bringing(brought=brought, file=file, title=self.value("title"), about=self.value("about"), delete_on=day)
 
     def _day(self) -> date | None:
         try:
@@ -129,8 +144,8 @@ class BringForm(NewDataSetForm):
         return names
 
     @property
-    def columns(self) -> list[dict[str, object]]:
-        """Each column with its fields, for the template."""
+    def parts(self) -> list[dict[str, object]]:
+        """Each column with its fields."""
         roles = [NO_ROLE, *(TEXT_ROLES if self.kind == "texts" else ROLES)]
         return [
             {
@@ -146,18 +161,14 @@ class BringForm(NewDataSetForm):
             for place, name in enumerate(self.names)
         ]
 
-    def read(self) -> dict[str, Any] | None:
-        """The declaration and the file, as `services.bring` takes them; None where something is missing or wrong."""
-        about = self.read_about()
+    def declaration(self) -> tuple[Brought, UploadedFile] | None:
         if not self.names:
             self.errors.setdefault("header", _("Write the first line of the file, which names the columns."))
             return None
         brought = self._texts() if self.kind == "texts" else self._table()
         if self.file is None:
             self.errors["file"] = _("Choose the file.")
-        if self.errors:
-            return None
-        return {"brought": brought, "file": self.file, **about}
+        return None if brought is None or self.file is None else (brought, self.file)
 
     def _table(self) -> Brought | None:
         columns = [self._column(place, name) for place, name in enumerate(self.names)]

@@ -5,7 +5,7 @@ Each step holds the data set's lock.
 
 from collections.abc import Collection
 from datetime import date
-from typing import Any
+from typing import Any, TypedDict
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -42,6 +42,16 @@ LONGEST_REASON = 2000
 LONGEST_SLUG = 40
 RESERVED = "new"
 """The address of the form."""
+
+
+class Bringing(TypedDict):
+    """The arguments of `bring`."""
+
+    brought: Brought | BroughtRecords
+    file: object
+    title: str
+    about: str
+    delete_on: date
 
 
 def bring(brought: Brought | BroughtRecords, file: Any, *, title: str, about: str, delete_on: date, actor: User) -> DataSet:

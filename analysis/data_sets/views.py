@@ -15,7 +15,7 @@ from accounts.access import in_own_language, require_role, user_of
 from accounts.models import Role, User
 from analysis.data_sets import services
 from analysis.data_sets.errors import DataSetError
-from analysis.data_sets.forms import BringForm, BudgetForm, ReasonForm
+from analysis.data_sets.forms import BringForm, BudgetForm, NewDataSetForm, ReasonForm
 from analysis.models import DataSetAnalyst, DataSetInvitation, DataSetStatus, Holds
 from analysis.sources.places import Place
 from analysis.sources.seats import NO_DATA_SET, DataSetSeat, access_data_set, data_sets_of, deleted_soon
@@ -50,20 +50,26 @@ def data_sets(request: HttpRequest) -> HttpResponse:
 def bring(request: HttpRequest) -> HttpResponse:
     """A file, with the role of each of its columns. It is read in this request, and nothing of it waits anywhere."""
     form = BringForm(request.POST, request.FILES.get("file"))
+    said = _("The data set is here. Keys of students and texts were thrown away.")
+    return brought(request, form, template="analysis/data_sets/bring.html", page="analysis:data_set", said=said)
+
+
+def brought(request: HttpRequest, form: NewDataSetForm, *, template: str, page: str, said: str) -> HttpResponse:
+    """The form, or the page of the data set that it made."""
     problems: list[str] = []
     if request.POST.get("action") == "bring" and (found := form.read()) is not None:
         try:
             made = services.bring(**found, actor=user_of(request))
-            messages.success(request, _("The data set is here. Keys of students and texts were thrown away."))
-            return redirect("analysis:data_set", made.slug)
+            messages.success(request, said)
+            return redirect(page, made.slug)
         except NotReadError as error:
             problems = error.problems
-    columns = form.columns
+    parts = form.parts
     errors = [{"field": "file", "message": problem} for problem in problems]
     errors += [{"field": field, "message": message} for field, message in form.errors.items()]
-    context = {"form": form, "columns": columns, "errors": errors, "file_error": problems[0] if problems else form.errors.get("file", "")}
+    context = {"form": form, "parts": parts, "errors": errors, "file_error": problems[0] if problems else form.errors.get("file", "")}
     is_part = bool(request.headers.get("HX-Request"))
-    return render(request, "analysis/data_sets/bring.html", context, status=422 if errors and not is_part else 200)
+    return render(request, template, context, status=422 if errors and not is_part else 200)
 
 
 @never_cache

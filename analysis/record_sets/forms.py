@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from django.core.files.uploadedfile import UploadedFile
 from django.http import QueryDict
@@ -123,8 +122,8 @@ class BringRecordsForm(NewDataSetForm):
         )
 
     @property
-    def files(self) -> list[FileFields]:
-        """For the template."""
+    def parts(self) -> list[FileFields]:
+        """Each file with its fields."""
         return [
             FileFields(
                 place=place,
@@ -148,9 +147,7 @@ class BringRecordsForm(NewDataSetForm):
             for place, one in enumerate(self.declared)
         ]
 
-    def read(self) -> dict[str, Any] | None:
-        """The declaration and the files, as `services.bring` of data sets takes them; None where something is missing or wrong."""
-        about = self.read_about()
+    def declaration(self) -> tuple[BroughtRecords, list[UploadedFile]] | None:
         for place, one in enumerate(self.declared):
             if one.kind not in (CSV, XAPI, RECORDS):
                 self.errors[f"file-{place}"] = _("“%(file)s”: choose what it holds.") % {"file": one.name}
@@ -163,7 +160,7 @@ class BringRecordsForm(NewDataSetForm):
             self.errors["file"] = _("Choose all files again, in one go: as many as first lines.")
         if self.errors:
             return None
-        return {"brought": BroughtRecords(files=self.declared), "file": [sent[one.name] for one in self.declared], **about}
+        return BroughtRecords(files=self.declared), [sent[one.name] for one in self.declared]
 
 
 def _is_json(name: str) -> bool:

@@ -16,6 +16,7 @@ from analysis.data_sets import services as data_sets
 from analysis.data_sets.errors import DataSetError
 from analysis.data_sets.forms import ReasonForm
 from analysis.data_sets.retention import typed_day
+from analysis.data_sets.views import brought
 from analysis.models import PackageStatus, RecordPackage
 from analysis.packages.archives.landing import Landing, for_every_site
 from analysis.packages.errors import ReleaseError
@@ -30,7 +31,6 @@ from analysis.sources.seats import NO_DATA_SET, DataSetSeat, access_record_set
 from analysis.sources.selectors import public_record_packages, schema_of_records
 from surveys.access import OWNER_ROLES
 from surveys.questions.publication import Publication
-from surveys.reading.apart import NotReadError
 from surveys.templatetags.catalogue_words import as_sentence
 
 Errors = dict[str, str]
@@ -44,20 +44,8 @@ LONGEST_NAME = 200
 def bring_records(request: HttpRequest) -> HttpResponse:
     """Files of students, with the role of each column. They are read in this request, and nothing of them waits anywhere."""
     form = BringRecordsForm(request.POST, request.FILES.getlist("file"))
-    problems: list[str] = []
-    if request.POST.get("action") == "bring" and (found := form.read()) is not None:
-        try:
-            made = data_sets.bring(**found, actor=user_of(request))
-            messages.success(request, _("The records are here. Numbers of students were thrown away."))
-            return redirect("analysis:data_set_records", made.slug)
-        except NotReadError as error:
-            problems = error.problems
-    files = form.files
-    errors = [{"field": "file", "message": problem} for problem in problems]
-    errors += [{"field": field, "message": message} for field, message in form.errors.items()]
-    context = {"form": form, "files": files, "errors": errors, "file_error": problems[0] if problems else form.errors.get("file", "")}
-    is_part = bool(request.headers.get("HX-Request"))
-    return render(request, "analysis/record_sets/bring.html", context, status=422 if errors and not is_part else 200)
+    said = _("The records are here. Numbers of students were thrown away.")
+    return brought(request, form, template="analysis/record_sets/bring.html", page="analysis:data_set_records", said=said)
 
 
 @never_cache
