@@ -174,6 +174,17 @@ def with_covariates(n: int = 1000) -> None:
             report(f"  Python loop over statsmodels, {what}", fast, plain, replicates=60, wanted="  (wanted: 300 ×)")
 
 
+def with_many_people(n: int = 50_000, questions: int = 4) -> None:
+    """Several questions that the same people answered, where the numbers of all people do not fit into the processor's cache."""
+    studies = {}
+    for number in range(questions):
+        reported, arm, subsample, covariates = participants(n, seed=number)
+        studies[str(number)] = adjusted_study(reported, arm, subsample, covariates, design=DESIGN)
+    resampled = ResampledPeople(studies)
+    print(f"\nWith 8 covariates, n = {n:,}, {questions} questions, {REPLICATES:,} resamples")
+    print(f"  both estimators: {cost(lambda: bootstrap(resampled, replicates=REPLICATES, seed=1), repetitions=3)}")
+
+
 def with_every_term(study: AdjustedStudy) -> AdjustedStudy:
     """Put every term into the models of both arms, as a user without variable selection would."""
     columns = np.arange(study.matrix.values.shape[1])
@@ -188,3 +199,4 @@ if __name__ == "__main__":
     warnings.simplefilter("ignore")  # statsmodels doubts the identity link, at every replicate
     without_covariates()
     with_covariates()
+    with_many_people()

@@ -26,8 +26,13 @@ from tests.processes import Site, built
 NAMES = ("one", "other")
 PEOPLE = """
 from tests.factories import recruiting_study
+from surveys.models import ListDrawing
 from tests.finished_people import TELLING_DIE, add_finished_people
+from tests.jobs import work_on
 study = recruiting_study(allocation={{"planned_participants": {people}}}, die=TELLING_DIE)
+for drawing in ListDrawing.objects.filter(due_at__isnull=False):
+    work_on(drawing)
+study.refresh_from_db()
 add_finished_people(study, {people})
 """
 SILENT = """

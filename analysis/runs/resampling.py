@@ -60,14 +60,17 @@ class _FromChunkToChunk:
         with self._lock:
             found = self._kept.get((run_id, seed))
         found = _analyses(run_id) if found is None else found
+        self.keep(run_id, seed, found)
+        return found
+
+    def keep(self, run_id: int, seed: int | None, analysis: StudyAnalysis) -> None:
         with self._lock:
-            self._kept = {(run_id, seed): found}
+            self._kept = {(run_id, seed): analysis}
             if self._end:
                 self._end.cancel()
             self._end = Timer(self.LONGEST.total_seconds(), self.forget)
             self._end.daemon = True
             self._end.start()
-        return found
 
     def forget(self) -> None:
         with self._lock:

@@ -161,6 +161,7 @@ def first_results(study: Study, definition: StudyDefinition) -> Results:
 
 def begin_full_results(run: Run, definition: StudyDefinition) -> None:
     """Keep a copy of the data, which all chunks use while more answers come in, and list the chunks."""
+    from analysis.runs import resampling  # SciPy, which web processes can do without
     from analysis.runs.full_results import balance_of, outcome_results, study_analysis
     from analysis.runs.sequence_plans import SequencePlan
 
@@ -183,6 +184,8 @@ def begin_full_results(run: Run, definition: StudyDefinition) -> None:
         if not _ended_because_withheld(run):
             run.spread(n=results.n, results=document_of(results), data=people.to_bytes(), seed=analysis.seed, method_version=METHOD_VERSION)
             Chunk.objects.bulk_create(chunks)
+            if chunks:
+                transaction.on_commit(partial(resampling.kept.keep, run.pk, analysis.seed, analysis))
 
 
 def section_results(study: Study, definition: StudyDefinition, people: People) -> dict[str, QuestionEstimate | NotYet]:

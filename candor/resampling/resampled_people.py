@@ -28,7 +28,8 @@ from candor.resampling.drawn_people import draw_people
 from candor.resampling.summaries import acceleration
 from candor.results import EFFICIENT_WITH_COVARIATES
 
-_PEOPLE_AT_ONCE = 2**17  # a block of weights that stays in the processor's cache
+_PEOPLE_AT_ONCE = 2**17  # a block of weights that stays in the processor's cache while it is drawn
+_WEIGHTS_AT_ONCE = 2**22  # 32 MB, for as many resamples as may be: the terms are read from memory once for each such block
 _PEOPLE_PER_BINOMIAL_DRAW = 10  # who are drawn in the time of one
 _ALIKE = 10  # decimals
 
@@ -111,11 +112,13 @@ class ResampledPeople:
         or a group is empty.
         """
         rows = len(self._terms)
-        drawn = np.empty((min(replicates, max(1, _PEOPLE_AT_ONCE // rows)), rows))
+        few = min(replicates, max(1, _PEOPLE_AT_ONCE // rows))
+        drawn = np.empty((few * max(1, min(replicates, _WEIGHTS_AT_ONCE // rows) // few), rows))
         sums = np.empty((replicates, self._terms.shape[1]))
         for first in range(0, replicates, len(drawn)):
             block = drawn[: replicates - first]
-            self._draw(block, rng)
+            for at in range(0, len(block), few):
+                self._draw(block[at : at + few], rng)
             sums[first : first + len(block)] = block @ self._terms
         return {
             name_of(method, question): effects
