@@ -113,7 +113,9 @@ def _climb(tables: FloatArray, matrices: FloatArray, offsets: FloatArray, means:
     φ, slack = found.copy(), np.tile(means.ends - limits @ means.inside, (len(tables), 1))
     yes, no, matrix, offset = tables[..., YES], tables[..., NO], matrices, offsets
     multiplier = 0.1 * tables.sum(axis=(1, 2))[:, None] / count / slack
-    transposed, diagonal = matrix.transpose(0, 2, 1), np.arange(limits.shape[1])
+    transposed, towards = matrix.transpose(0, 2, 1), -limits.T
+    # Some directions change no mean and are held by the limits alone, which is less than rounding when many people answered.
+    ridge = 1 + RIDGE * np.eye(limits.shape[1])
     for _ in range(ITERATIONS):
         mean = np.maximum((matrix @ φ[..., None])[..., 0] + offset, IMPOSSIBLE)
         rest = np.maximum(1 - mean, IMPOSSIBLE)
@@ -121,15 +123,14 @@ def _climb(tables: FloatArray, matrices: FloatArray, offsets: FloatArray, means:
         gap = (slack * multiplier).sum(axis=-1)
         target = (SHRINKAGE / count) * gap[:, None]
         ratio = multiplier / slack
-        curvature = transposed @ ((up / mean + down / rest)[..., None] * matrix) + (limits.T * ratio[:, None, :]) @ limits
-        # Some directions change no mean and are held by the limits alone, which is less than rounding when many people answered.
-        curvature[:, diagonal, diagonal] *= 1 + RIDGE
+        curvature = transposed @ ((up / mean + down / rest)[..., None] * matrix) - (towards * ratio[:, None, :]) @ limits
+        curvature *= ridge
         score = (transposed @ (up - down)[..., None])[..., 0]
         step = np.linalg.solve(curvature, (score - (target / slack) @ limits)[..., None])[..., 0]
-        change = -(step @ limits.T)
+        change = step @ towards
         lifted = (target - multiplier * change) / slack - multiplier
         shift = (matrix @ step[..., None])[..., 0]
-        reach = np.maximum(np.maximum(-shift / mean, shift / rest).max(axis=-1), np.maximum(-change / slack, 0).max(axis=-1))
+        reach = np.concatenate([-shift / mean, shift / rest, -change / slack], axis=-1).max(axis=-1)
         length = NEARLY_ALL / np.maximum(reach, NEARLY_ALL)
         climbed = NEARLY_ALL / np.maximum((-lifted / multiplier).max(axis=-1), NEARLY_ALL)
         residual = np.abs(score - multiplier @ limits).max(axis=-1)

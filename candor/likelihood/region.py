@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypedDict
 
 import numpy as np
@@ -149,7 +150,13 @@ def likelihood_region(counts: FloatArray, design: Design, *, level: float = 0.95
     >>> region.effects, region.honest_proportion[0]
     (((-1.0, 1.0),), 0.0)
     """
-    table = counts.reshape(-1, 2)
+    return _region(np.ascontiguousarray(counts, dtype=float).tobytes(), design, level, kappa)
+
+
+@lru_cache(maxsize=256)
+def _region(counts: bytes, design: Design, level: float, kappa: float) -> LikelihoodRegion:
+    """That of the counts in these bytes. It is kept: results, their history, a package and its check are computed from the same counts."""
+    table = np.frombuffer(counts).reshape(-1, 2)
     polytope = Polytope(design=design, kappa=kappa)
     free = maximise(table, polytope.free())
     statistic, p_value, df = model_test(table, polytope, free)
