@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 from scipy.special import chdtrc
@@ -101,7 +102,13 @@ def category_region(counts: FloatArray, design: Design, *, level: float = 0.95) 
     log-likelihood is at most a quantile of χ² with 1 degree of freedom; for x, and for effects where the cheaters' answers are estimated as
     well, the larger one of `quantile_at_an_end`.
     """
-    table, shares, measures = counts.reshape(-1), possible_shares(design), measures_of(design)
+    return _region(np.ascontiguousarray(counts, dtype=float).tobytes(), design, level)
+
+
+@lru_cache(maxsize=256)
+def _region(counts: bytes, design: Design, level: float) -> CategoryRegion:
+    """That of the counts in these bytes, kept as in `candor.likelihood.region`."""
+    table, shares, measures = np.frombuffer(counts), possible_shares(design), measures_of(design)
     (arms, _), others, honest = design.shape, len(design.categories) - 1, shares.honest
     free = highest(table, shares)
     phi, largest = free.coordinates[0], float(free.log_likelihood[0])
@@ -143,11 +150,14 @@ def category_region(counts: FloatArray, design: Design, *, level: float = 0.95) 
         return tuple(tuple((scale(one, low), scale(one, high)) for one, (low, high) in zip(measures, row, strict=True)) for row in rows)
 
     low, spread = np.array([one.low for one in measures]), np.array([one.high - one.low for one in measures])
+    best_prevalences, best_effects = low + spread * best[1:split].reshape(arms, -1), spread * best[split:].reshape(arms - 1, len(measures))
+    for array in (best_prevalences, best_effects):
+        array.setflags(write=False)
     return CategoryRegion(
         best_honest_proportion=float(best[0]),
         best_log_likelihood=largest,
-        best_prevalences=low + spread * best[1:split].reshape(arms, -1),
-        best_effects=spread * best[split:].reshape(arms - 1, len(measures)),
+        best_prevalences=best_prevalences,
+        best_effects=best_effects,
         honest_proportion=ends[0],
         prevalences=arranged(ends[1:split], Measure.__call__),
         effects=arranged(ends[split:], Measure.difference),
