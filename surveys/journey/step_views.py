@@ -1,29 +1,39 @@
-"""The page of each participant's step, and the form it accepts. `Invalid` sends the page back with what was typed and what is wrong."""
+"""The one address of a study: the page of each participant's step, and the form it accepts.
+
+Stored state decides which page it is, never the address. `Invalid` sends the page back with what was typed and what is wrong.
+"""
 
 import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
+from django.utils import translation
 from django.utils.translation import gettext as _
 
 from surveys.credit.selectors import COMPLETED, gives_credit, had_credit, ticket_for
+from surveys.errors import StepOutOfOrderError, StudyClosedError
 from surveys.journey import services as participation
 from surveys.journey import visitors
 from surveys.journey.comprehension import checked, first_checks
 from surveys.journey.fields import FieldView, arranged
 from surveys.journey.forms import errors_of, read_direct_answers, read_fields, read_responses, settled
 from surveys.journey.language import language_of
+from surveys.journey.newcomers.views import newcomer
 from surveys.journey.pages import SharedContext, as_next_page, can_show_next_page, let_send_to, own_page, shared_page
+from surveys.journey.participant_store import read_study
 from surveys.journey.presentation import Presentation, presentation
-from surveys.journey.steps import BACKGROUND, DIE, DIRECT_CONSENT, DIRECT_QUESTIONS, FINISHED, QUESTIONS, QUIZ, VIDEO
+from surveys.journey.services import AlreadyDoneError
+from surveys.journey.steps import BACKGROUND, DIE, DIRECT_CONSENT, DIRECT_QUESTIONS, FINISHED, QUESTIONS, QUIZ, VIDEO, comes_before
 from surveys.journey.stimuli import KINDS, StimulusView
-from surveys.models import Participant
+from surveys.journey.visitors import to_journey
+from surveys.models import RUNNING, Participant
 from surveys.protocols import frozen_protocol
 from surveys.questions.sections import SECTION
 from surveys.recruitment.arrivals import Ended, WayBack, arrival_in, is_credited_elsewhere, way_back
+from surveys.recruitment.services import count_end
 from surveys.tokens import completion_code, hash_of_token, return_ticket, roll_key, withdrawal_code
 
 
@@ -141,7 +151,7 @@ def _stimulus_context(shown: Presentation, variant: tuple[str, int, int, str]) -
 def _take_stimulus(data: QueryDict, person: Person) -> None:
     participant, sent = person.participant, data.get("page", "0")
     if sent != str(participant.page):  # a page of before, sent twice or from another tab
-        raise participation.AlreadyDoneError
+        raise AlreadyDoneError
     shown, waited = stimulus_of(person), visitors.since_opening(data.get("opened", ""), participant)[0]
     watching = frozen_protocol(participant.protocol_id).definition.watching
     early = "" if person.is_bot else shown.too_early(watching, waited=waited, tenths=participant.watched_tenths)
@@ -275,6 +285,47 @@ STEP_PAGES = {
 }
 
 
+def journey(request: HttpRequest, slug: str) -> HttpResponse:
+    """The one address of a study: shows the page where this person belongs, and takes its form."""
+    token, participant = visitors.participant_of(request, slug)
+    if participant is None:
+        if (study := read_study(slug)) is None:
+            raise Http404("There is no such study.")
+        return newcomer(request, study, goes_on=lambda token, participant: _begin(request, token, participant))
+    person = person_on_the_way(request, token, participant)
+    with translation.override(person.shown.spoken):
+        if participant.step != FINISHED and participant.study.status not in RUNNING:
+            raise StudyClosedError
+        return _take(request, person) if request.method == "POST" else show(request, person)
+
+
+def _take(request: HttpRequest, person: Person) -> HttpResponse:
+    """Act on the sent form. Repeating an earlier step is harmless: the person goes to where they belong."""
+    sent, here = request.POST.get("step", ""), person.participant.step
+    page = STEP_PAGES.get(sent)
+    if page is None or page.take is None or comes_before(sent, here):
+        return to_journey(person.shown.slug)
+    if sent != here:
+        raise StepOutOfOrderError
+    try:
+        page.take(request.POST, person)
+        if person.participant.step == FINISHED:
+            entry = frozen_protocol(person.participant.protocol_id).definition.entry
+            count_end(person.participant.study_id, entry, token=person.token, end=Ended.FINISHED)
+    except AlreadyDoneError:
+        return to_journey(person.shown.slug)
+    except Invalid as invalid:
+        return show_again(request, person, invalid)
+    return onwards(request, person)
+
+
+def _begin(request: HttpRequest, token: str, participant: Participant) -> HttpResponse:
+    """The first step of somebody who just agreed."""
+    person = person_on_the_way(request, token, participant)
+    with translation.override(person.shown.spoken):
+        return onwards(request, person)
+
+
 def person_on_the_way(request: HttpRequest, token: str, participant: Participant) -> Person:
     """The participant in the language of this request."""
     return Person(
@@ -327,7 +378,7 @@ def onwards(request: HttpRequest, person: Person) -> HttpResponse:
     """
     step = person.participant.step
     if not can_show_next_page(request) or step == FINISHED or (step == VIDEO and stimulus_of(person).address):
-        return visitors.to_journey(person.shown.slug)
+        return to_journey(person.shown.slug)
     return as_next_page(show(request, person))
 
 

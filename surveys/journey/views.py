@@ -1,32 +1,28 @@
-"""The participant's pages. Stored state decides which page it is, never the address; only a click (POST) changes anything."""
+"""The participant's pages: the steps, and those beside them. Only a click (POST) changes anything."""
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import wraps
 
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict
+from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import get_object_or_404, render
 from django.utils import translation
 from django.views.decorators.http import require_http_methods, require_POST
 
 from surveys.credit.selectors import credit_of
 from surveys.credit.services import give_code, sign_credit
-from surveys.errors import JourneyError, LinkUnknownError, ReturnUnknownError, StepOutOfOrderError, StudyClosedError
+from surveys.errors import JourneyError, LinkUnknownError, ReturnUnknownError
 from surveys.journey import services as participation
-from surveys.journey import visitors
+from surveys.journey import step_views, visitors
 from surveys.journey.language import keeps_language, language_of, rest_of_address
-from surveys.journey.newcomers.views import newcomer
-from surveys.journey.participant_store import read_study
 from surveys.journey.presentation import Presentation, presentation
 from surveys.journey.services import AlreadyDoneError
-from surveys.journey.step_views import STEP_PAGES, Invalid, Person, onwards, person_on_the_way, show, show_again
-from surveys.journey.steps import FINISHED, VIDEO, comes_before
+from surveys.journey.steps import VIDEO
 from surveys.journey.visitors import WITHDREW_HERE, Farewell, to_journey
 from surveys.journey.withdrawals import withdrawal_code_is_known
-from surveys.models import RUNNING, Participant, Study
-from surveys.protocols import frozen_protocol, protocol_in_force
+from surveys.models import Participant, Study
+from surveys.protocols import protocol_in_force
 from surveys.recruitment.arrivals import Ended, WayBack, arrival_at, arrival_in, way_back
-from surveys.recruitment.services import count_end
 from surveys.tokens import looks_like_completion_code, return_ticket_is_genuine, withdrawal_code
 
 View = Callable[..., HttpResponse]
@@ -77,40 +73,7 @@ def _turned_away(request: HttpRequest, study: Study, error: JourneyError) -> Way
     return None
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@participant_page
-def journey(request: HttpRequest, slug: str) -> HttpResponse:
-    """The one address of a study: shows the page where this person belongs, and takes its form."""
-    token, participant = visitors.participant_of(request, slug)
-    if participant is None:
-        if (study := read_study(slug)) is None:
-            raise Http404("There is no such study.")
-        return newcomer(request, study)
-    person = person_on_the_way(request, token, participant)
-    with translation.override(person.shown.spoken):
-        if participant.step != FINISHED and participant.study.status not in RUNNING:
-            raise StudyClosedError
-        return _take(request, person) if request.method == "POST" else show(request, person)
-
-
-def _take(request: HttpRequest, person: Person) -> HttpResponse:
-    """Act on the sent form. Repeating an earlier step is harmless: the person goes to where they belong."""
-    sent, here = request.POST.get("step", ""), person.participant.step
-    page = STEP_PAGES.get(sent)
-    if page is None or page.take is None or comes_before(sent, here):
-        return to_journey(person.shown.slug)
-    if sent != here:
-        raise StepOutOfOrderError
-    try:
-        page.take(request.POST, person)
-        if person.participant.step == FINISHED:
-            entry = frozen_protocol(person.participant.protocol_id).definition.entry
-            count_end(person.participant.study_id, entry, token=person.token, end=Ended.FINISHED)
-    except AlreadyDoneError:
-        return to_journey(person.shown.slug)
-    except Invalid as invalid:
-        return show_again(request, person, invalid)
-    return onwards(request, person)
+journey = require_http_methods(["GET", "HEAD", "POST"])(participant_page(step_views.journey))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

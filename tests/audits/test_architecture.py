@@ -22,8 +22,8 @@ from tests.jobs import work_off
 from tests.releases import closed_study, started_release
 
 PRODUCTION = tuple(str(ROOT / folder) + "/" for folder in (LIBRARY, *APPLICATIONS))
-VIEW, WORK = "surveys/journey/views.py", "analysis/runs/runner.py"
-ROOMS_OF_AN_ANSWER = 9
+VIEW, WORK = "surveys/journey/step_views.py", "analysis/runs/runner.py"
+ROOMS_OF_AN_ANSWER = 8
 ROOMS_OF_A_RELEASE = {"applications": 11, LIBRARY: 10}
 
 
@@ -52,7 +52,7 @@ def who_touches(table: str) -> Iterator[list[list[str]]]:
 
 
 @pytest.mark.django_db
-def test_an_answer_enters_at_most_nine_rooms_from_view_to_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_answer_enters_at_most_eight_rooms_from_view_to_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
     study, client = recruiting_study(allocation={"planned_participants": 600}), Client()
     walk(client, study, until="questions")
     estimated: list[list[str]] = []

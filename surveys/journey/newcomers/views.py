@@ -1,6 +1,6 @@
 """The pages of people who have not agreed yet: welcome, consent, and the pages of those who said no or took part in this browser before."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from urllib.parse import parse_qsl, urlencode
 
@@ -15,10 +15,9 @@ from surveys.journey.language import language_of, rest_of_address
 from surveys.journey.pages import as_next_page, can_show_next_page, let_send_to, own_page, placeholder, shared_page
 from surveys.journey.presentation import Presentation, presentation
 from surveys.journey.services import Visit
-from surveys.journey.step_views import onwards, person_on_the_way
 from surveys.journey.steps import CONSENT, WELCOME
 from surveys.journey.visitors import Farewell, to_journey
-from surveys.models import Study
+from surveys.models import Participant, Study
 from surveys.protocols import protocol_in_force
 from surveys.questions.sections import SECTION
 from surveys.recruitment.arrivals import Ended, WayBack, arrival_at, arrival_in, carried, to_bring, way_back
@@ -26,8 +25,10 @@ from surveys.recruitment.slowing import Wait, wait_before
 from surveys.tokens import new_token
 
 
-def newcomer(request: HttpRequest, study: Study) -> HttpResponse:
-    """Welcome and consent: nothing is stored until somebody agrees. A browser in which somebody took part says so first."""
+def newcomer(request: HttpRequest, study: Study, *, goes_on: Callable[[str, Participant], HttpResponse]) -> HttpResponse:
+    """Welcome and consent: nothing is stored until somebody agrees, who then `goes_on`. A browser in which somebody took part says so
+    first.
+    """
     visit = visitors.visit_of(request, study)
     if visit is None and study.protocol_id and (farewell := visitors.farewell_of(request, study)):
         return to_journey(study.slug) if request.method == "POST" else _show_farewell(request, study, farewell)
@@ -47,9 +48,7 @@ def newcomer(request: HttpRequest, study: Study) -> HttpResponse:
         if request.POST.get("choice") != "agree" or request.POST.get("version", str(shown.version)) != str(shown.version):
             return to_journey(study.slug)
         participant = participation.enrol(study, visit=replace(visit, language=shown.language))
-        person = person_on_the_way(request, visit.token, participant)
-        with translation.override(person.shown.spoken):
-            response = onwards(request, person)
+        response = goes_on(visit.token, participant)
         visitors.remember_participant(response, study.slug, visit.token)
         return response
 
