@@ -6,6 +6,7 @@ Stored state decides which page it is, never the address. `Invalid` sends the pa
 import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from http import HTTPStatus
 
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
@@ -291,7 +292,7 @@ def journey(request: HttpRequest, slug: str) -> HttpResponse:
     if participant is None:
         if (study := read_study(slug)) is None:
             raise Http404("There is no such study.")
-        return newcomer(request, study, goes_on=lambda token, participant: _begin(request, token, participant))
+        return newcomer(request, study, goes_on=partial(_begin, request))
     person = person_on_the_way(request, token, participant)
     with translation.override(person.shown.spoken):
         if participant.step != FINISHED and participant.study.status not in RUNNING:
