@@ -276,7 +276,8 @@ def close_lapsed_studies() -> list[str]:
         _move(study, StudyStatus.CLOSED, actor=None, action=actions.CLOSED, details={"approval_ended_on": study.approved_until})
 
     last_day = timezone.localdate() - timedelta(days=DAYS_TO_RENEW)
-    return each_held(Study.objects.filter(status__in=RUNNING, approved_until__lt=last_day, submitted=None, rehearsal_of=None), close_lapsed)
+    lapsed = Study.objects.filter(status__in=RUNNING, approved_until__lt=last_day, submitted=None, rehearsal_of=None)
+    return each_held(lapsed, close_lapsed, first=lambda study: few_are_left(study) and let_steps_end(study))
 
 
 def archive(study: Study, *, actor: User) -> Study:
