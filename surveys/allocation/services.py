@@ -208,7 +208,8 @@ def draw_lists_ahead(study: Study) -> None:
     if not halves and not any(_is_short_of_lines(study, definition, stratum=one) for one in definition.strata):
         return
     locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
-    if locked.status not in RUNNING or ListDrawing.objects.filter(study=locked, status=DrawingStatus.DRAWING).exists():
+    is_wanted = locked.status in RUNNING or bool(halves)
+    if not is_wanted or ListDrawing.objects.filter(study=locked, status=DrawingStatus.DRAWING).exists():
         return
     short = [one for one in definition.strata if _is_short_of_lines(locked, definition, stratum=one)]
     lists = [Planned(stratum=one, arm=_arm_of(locked, definition, one), length=_next_length(locked, definition, one)) for one in short]
@@ -220,7 +221,9 @@ def draw_lists_ahead(study: Study) -> None:
 
 
 def studies_short_of_lines() -> list[Study]:
-    """The recruiting studies that may need a further list, found by a few steps down an index for each list."""
+    """The recruiting studies that may need a further list, found by a few steps down an index for each list; and those with half of one,
+    whose hash is public, even if they have ended.
+    """
     newer = AllocationList.objects.filter(study=OuterRef("study"), stratum=OuterRef("stratum"), number__gt=OuterRef("number"))
     earlier = AllocationList.objects.filter(study=OuterRef("study"), number__lt=OuterRef("number")).values("study")
     free = AllocationSlot.objects.filter(study=OuterRef("study"), stratum=OuterRef("stratum"), status=SlotStatus.FREE).order_by("position")
@@ -233,7 +236,7 @@ def studies_short_of_lines() -> list[Study]:
     )
     half_drawn = ListDrawing.objects.filter(launched_by=None, status=DrawingStatus.FAILED)
     keys = {*short.values_list("study", flat=True), *half_drawn.values_list("study", flat=True)}
-    return list(Study.objects.filter(pk__in=keys, status=StudyStatus.RECRUITING))
+    return list(Study.objects.filter(pk__in=keys))
 
 
 def _next_length(study: Study, definition: StudyDefinition, stratum: str) -> int:
