@@ -10,7 +10,7 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.models import Role, TokenScope
-from accounts.services import issue_token
+from accounts.services import change_role, issue_token
 from analysis.data_sets import services
 from analysis.data_sets.errors import DataSetError
 from analysis.data_sets.retention import usual_day
@@ -215,6 +215,18 @@ def test_an_analyst_who_comes_later_waits_for_an_officer_who_saw_the_name() -> N
     assert browser.get(page(source, "data_set_questions")).status_code == 200
     assert browser.post(page(source), {"action": "leave"}).status_code == 302
     assert browser.get(page(source)).status_code == 404
+
+
+def test_an_administrator_who_submitted_a_data_set_and_becomes_an_officer_does_not_decide_about_it() -> None:
+    made = data_set()
+    author, other = person(Role.ADMINISTRATOR), person(Role.IRB_OFFICER)
+    services.submit(made, budget=BUDGET, delete_on=usual_day(), actor=author)
+    author = change_role(user=author, role=Role.IRB_OFFICER)
+    decision = {"budget": (BUDGET.epsilon, BUDGET.delta), "delete_on": f"{usual_day()}", "analysts": ()}
+    with pytest.raises(DataSetError, match="Another IRB officer decides"):
+        services.approve(made, **decision, actor=author)
+    assert logged_in(author).post(page(made), {"action": "send-back", "reason": "Say who agreed."}).status_code == 404
+    services.approve(made, **decision, actor=other)
 
 
 def test_a_data_set_has_the_pages_of_a_closed_study_and_its_api() -> None:
