@@ -41,7 +41,7 @@ def newcomer(request: HttpRequest, study: Study) -> HttpResponse:
         if visit is None or request.POST.get("step") != CONSENT:
             return to_journey(study.slug)
         if request.POST.get("choice") == "decline":
-            participation.decline(study, way=visit.way)
+            participation.decline(study, way=visit.way, is_bot=visit.is_bot)
             return _declined(request, study, shown, visit)
         # People who read another version of the text than the one now in force read this one first.
         if request.POST.get("choice") != "agree" or request.POST.get("version", str(shown.version)) != str(shown.version):
