@@ -12,6 +12,7 @@ from django.db.models import Model
 from django.http import HttpResponse
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 
 from audit.models import Entry
 from surveys.actions import FORGETTING_BEGUN
@@ -24,7 +25,7 @@ from surveys.batches.tally import tally_of
 from surveys.credit import services as credit
 from surveys.credit.selectors import ticket_for
 from surveys.credit.services import change_credit, give_code
-from surveys.errors import CreditError, StudyFullError
+from surveys.errors import CreditError, StudyFullError, TransitionError
 from surveys.journey import services as participation
 from surveys.journey.participant_store import read_participant
 from surveys.journey.services import withdraw
@@ -36,7 +37,7 @@ from surveys.studies.services import close
 from surveys.tokens import hash_of_token, hash_of_withdrawal_code, withdrawal_code
 from tests.course_students import finish, hand_in, launch, signed_token, study_with_credit, words
 from tests.course_students import platform as platform
-from tests.factories import address_of, answer, code_on, hidden_value, page_of, participant_of, recruiting_study, token_of, walk
+from tests.factories import address_of, answer, code_on, hidden_value, logged_in, page_of, participant_of, recruiting_study, token_of, walk
 from tests.finished_people import add_finished_people
 from tests.jobs import catch
 from tests.lti_platform import CoursePlatform
@@ -330,3 +331,14 @@ def test_exact_numbers_of_ways_go_with_the_operational_data() -> None:
     assert begun["panel_members"] == 0
     keep_shown_numbers(closed, shown_as=int)
     assert all(not people for ends in ways_shown(closed).values() for people in ends.values())
+
+
+def test_no_code_comes_in_once_operational_data_are_deleted() -> None:
+    """Nothing would ever delete it: the deletion of the study's operational data is over."""
+    study = study_with_ways()
+    forget_operational_data(close(study, actor=study.owner))
+    with pytest.raises(TransitionError, match="are deleted, and its codes with them"):
+        add_entry_codes(study, codes=["EFGH-5678"], actor=study.owner)
+    page = logged_in(study.owner).post(reverse("surveys:codes", args=[study.slug]), {"action": "add", "codes": "EFGH5678"})
+    assert (page.status_code, "are deleted, and its codes with them" in page.content.decode()) == (422, True)
+    assert not EntryCode.objects.exists()
