@@ -4,6 +4,7 @@ import random
 import secrets
 from collections.abc import Iterable, Sequence
 from functools import partial
+from types import EllipsisType
 from typing import TypedDict
 
 from django.db import connection, transaction
@@ -343,19 +344,24 @@ def _taken(study: Study, arm: str) -> int:
 
 
 @transaction.atomic
-def change_arm(study: Study, *, arm: str, actor: User, quota: int | None, closed: bool) -> None:
-    """Set an arm's quota, stop recruiting to it, or resume, while the study runs. No line is written, however many there are."""
+def change_arm(study: Study, *, arm: str, actor: User, quota: int | EllipsisType | None = ..., closed: bool | EllipsisType = ...) -> None:
+    """Set an arm's quota, stop recruiting to it, or resume, while the study runs. No line is written, however many there are.
+
+    A setting that is not given stays as somebody else may just have left it.
+    """
     locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     if locked.status not in RUNNING:
         raise TransitionError(
             _("Arms can be changed while a study recruits or pauses; this one is %(status)s.")
             % {"status": locked.get_status_display().lower()}
         )
-    if quota is not None and locked.allocation_lists.exclude(stratum="").exists():
-        raise TransitionError(_("This study draws within strata, where arms have no quota. Close the arm instead."))
     state = ArmState.objects.select_for_update().get(study=locked, arm=arm)  # once nobody is just taking a line of it
-    state.quota, state.closed = quota, closed
-    state.places = None if quota is None else max(quota - _taken(locked, arm), 0)
+    state.quota = state.quota if quota is ... else quota
+    state.closed = state.closed if closed is ... else closed
+    if state.quota is not None and locked.allocation_lists.exclude(stratum="").exists():
+        raise TransitionError(_("This study draws within strata, where arms have no quota. Close the arm instead."))
+    state.places = None if state.quota is None else max(state.quota - _taken(locked, arm), 0)
     state.full_clean()
     state.save()
-    record(actor=actor, action=actions.ARM_CHANGED, subject=study, details={"arm": arm, "quota": quota, "closed": closed})
+    details = {"arm": arm, "quota": state.quota, "closed": state.closed}
+    record(actor=actor, action=actions.ARM_CHANGED, subject=study, details=details)
