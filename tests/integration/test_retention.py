@@ -153,6 +153,19 @@ def test_nobodys_data_are_kept_for_longer_than_they_agreed_to(first: int, then: 
     assert day_of_forgetting(study) == date(2026, 1 + kept, 15)
 
 
+def test_the_day_of_the_deletion_does_not_move_with_the_last_person_of_a_version_who_leaves() -> None:
+    """Attack: everybody can read how long data are kept, and so the moment at which the only one who agreed to less took theirs out."""
+    study, client = recruiting_study(retention={"months_after_closing": 1}), Client()
+    code = code_on(walk(client, study), "withdrawal")
+    changed = definition(retention={"months_after_closing": 24})
+    study = studies.submit_for_review(studies.change_definition(study, definition=changed, actor=study.owner), actor=study.owner)
+    study = studies.resume(reviews.approve(study, actor=person(Role.IRB_OFFICER)), actor=study.owner)
+    address = reverse("surveys:transparency", args=[study.slug])
+    before = Client().get(address).content
+    assert participation.withdraw(study, code=code)
+    assert Client().get(address).content == before
+
+
 def test_an_amendment_holds_alone_when_nobody_agreed_to_what_was_before() -> None:
     study = recruiting_study(retention={"months_after_closing": 1})
     changed = definition(retention={"months_after_closing": 7})
