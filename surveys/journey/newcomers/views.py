@@ -33,7 +33,8 @@ def newcomer(request: HttpRequest, study: Study) -> HttpResponse:
     if visit is None and study.protocol_id and (farewell := visitors.farewell_of(request, study)):
         return to_journey(study.slug) if request.method == "POST" else _show_farewell(request, study, farewell)
     protocol = participation.require_open(study, is_bot=visitors.is_bot(request, study))
-    if visit is not None and not _still_fits(visit, protocol.definition.entry):
+    entry = protocol.definition.entry
+    if visit is not None and (not _still_fits(visit, entry) or _comes_otherwise(request, visit, entry)):
         return _begin_anew(study, query=request.GET.urlencode() or visit.query)
     shown = presentation(protocol.id, language_of(request, study, visit))
     with translation.override(shown.spoken):
@@ -63,6 +64,12 @@ def _still_fits(visit: Visit, entry: Entry) -> bool:
     if way is None:
         return False
     return bool(visit.code or not way.way.takes_code) and bool(visit.panel_identifier or not way.way.is_panel)
+
+
+def _comes_otherwise(request: HttpRequest, visit: Visit, entry: Entry) -> bool:
+    """Whether the address names another person or way than the one who pressed Start in this browser, of whom nothing is stored yet."""
+    named = urlencode(carried(request.GET, entry))
+    return bool(named) and named != visit.query
 
 
 def _begin_anew(study: Study, *, query: str) -> HttpResponse:
