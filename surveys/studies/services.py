@@ -345,9 +345,9 @@ def _frozen_draft(study: Study, *, actor: User) -> Protocol:
         if protocol.sha256 == in_force.sha256:
             return in_force
         _require_answers_fit(study, definition)
-        for name in sorted(name for arm in definition.arms for name in arm.video.sources):
+        for name in sorted(name for arm in definition.arms for one in arm.shown for name in one.content()):
             if protocol.media[name]["sha256"] != in_force.media[name]["sha256"]:
-                said = _("The video %(name)s is not the one that participants have seen.") % {"name": name}
+                said = _("The file %(name)s is not the one that participants have seen or heard.") % {"name": name}
                 raise TransitionError(f"{said} {_duplicate()}")
     if keep_words_of_server(study, definition, actor=actor):
         protocol = _next(study, definition)
