@@ -15,6 +15,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from audit.models import Entry
+from lti.services import make_batch
 from surveys.actions import FORGETTING_BEGUN
 from surveys.batches import order_of_arrival
 from surveys.batches.order_of_arrival import CLEANED, HELD_AT_ONCE, _write_again, forget_order_of_days, forget_recent_order, lay_anew
@@ -33,13 +34,25 @@ from surveys.models import CreditBook, EntryBook, EntryCode, PanelMember, Partic
 from surveys.recruitment import services as recruitment
 from surveys.recruitment.services import add_entry_codes, check_completion_codes, write_down_entries
 from surveys.retention.services import forget_operational_data
-from surveys.studies.services import close
+from surveys.studies.services import change_definition, close
 from surveys.tokens import hash_of_token, hash_of_withdrawal_code, withdrawal_code
 from tests.course_students import finish, hand_in, launch, signed_token, study_with_credit, words
 from tests.course_students import platform as platform
-from tests.factories import address_of, answer, code_on, hidden_value, logged_in, page_of, participant_of, recruiting_study, token_of, walk
+from tests.factories import (
+    address_of,
+    answer,
+    code_on,
+    definition,
+    hidden_value,
+    logged_in,
+    page_of,
+    participant_of,
+    recruiting_study,
+    token_of,
+    walk,
+)
 from tests.finished_people import add_finished_people
-from tests.jobs import catch
+from tests.jobs import attempt, catch, claimed
 from tests.lti_platform import CoursePlatform
 from tests.simultaneous import at_once
 
@@ -83,6 +96,19 @@ def test_people_whom_another_site_sends_without_crediting_them_have_the_credit_o
     last = page_of(walk(client, study, answers={"welcome": {"ResponseID": "R_2aBcDeFgH"}}))
     assert last.xpath("//input[@name='ticket']")
     assert last.xpath("//*[@id='completion-code']") == []
+
+
+def test_a_title_that_no_officer_has_approved_stands_in_no_course(platform: CoursePlatform) -> None:
+    """A title is changed in an amendment that is still being written, and credit is sent: the column is made under the approved one."""
+    study, client = study_with_credit(), Client()
+    launch(client, platform, study, sub="ada", without_line_item=True)
+    hand_in(client, study, action="without")
+    changed = definition(title={"en": "Who lies in tests?", "de": "Wer lügt in Tests?"})
+    change_definition(Study.objects.get(pk=study.pk), definition=changed, actor=study.owner)
+    batch = make_batch(study)
+    assert batch is not None
+    attempt(claimed(batch))
+    assert [item["label"] for item in platform.line_items.values()] == ["A short lecture and four honest answers"]
 
 
 def test_codes_of_before_credit_was_turned_on_stay_good(platform: CoursePlatform) -> None:
