@@ -1,5 +1,7 @@
 """Data sets: brought with a role for each column, approved with a budget, asked like a study, and nothing of a student left behind."""
 
+import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,7 @@ from tests.data_sets import BUDGET, TABLE, TEXTS, TYPED_TABLE, TYPED_TEXTS, appr
 from tests.factories import heading, logged_in, page_of, person
 from tests.jobs import work_on
 from tests.ledgers import budget_of
+from tests.simultaneous import at_once
 
 pytestmark = pytest.mark.django_db
 MARK = "zq7marked"
@@ -307,6 +310,22 @@ def test_two_data_sets_may_have_one_title() -> None:
     assert [data_set(owner).slug for _ in range(2)] == ["marks-of-a-course", "marks-of-a-course-2"]
     assert data_set(owner, title="日本").slug == "data-set"
     assert data_set(owner, title="New").slug == "new-2", "the address of the form"
+
+
+def test_two_data_sets_of_one_title_may_come_at_the_same_moment(postgresql: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A button that is pressed twice sends the file twice."""
+    owner, find, both = person(Role.INVESTIGATOR), services._free_slug, threading.Barrier(2)
+
+    def find_together(title: str) -> str:
+        found = find(title)
+        with suppress(threading.BrokenBarrierError):
+            both.wait(5)
+        both.abort()
+        return found
+
+    monkeypatch.setattr(services, "_free_slug", find_together)
+    made = at_once(lambda: data_set(owner), lambda: data_set(owner))
+    assert sorted(one.slug for one in made) == ["marks-of-a-course", "marks-of-a-course-2"]
 
 
 def test_no_page_of_a_data_set_tells_an_exact_statistic_of_it() -> None:
