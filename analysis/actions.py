@@ -49,3 +49,13 @@ ANALYST_UNINVITED = register("data_set.invitation_withdrawn", "An invitation to 
 ANALYST_ACCEPTED = register("data_set.invitation_accepted", "Somebody accepted an invitation to be an analyst of a data set")
 ANALYSTS_APPROVED = register("data_set.analysts_approved", "An IRB officer approved further analysts of a data set")
 ANALYST_REMOVED = register("data_set.analyst_removed", "An analyst of a data set was removed, or left")
+
+# People who did one of these have prepared the data set. They do not decide about it, even if they have another role by now.
+PREPARATION = (
+    DATA_SET_BROUGHT,
+    DATA_SET_SUBMITTED,
+    ANALYST_INVITED,
+    RECORD_ROLES_CHANGED,
+    HIERARCHY_CHANGED,
+    RECORD_PACKAGE_STARTED,
+)

@@ -12,6 +12,7 @@ from lti.errors import PlatformError
 from lti.models import WAITS, CreditBatch, Platform
 from lti.standard.grades import access_token, give_point
 from surveys.credit.selectors import Place
+from surveys.protocols import title_in_force
 
 MOST_SECONDS = 15 * 60
 KEPT_EVERY = 20
@@ -34,7 +35,7 @@ def send_batch(batch: CreditBatch) -> None:
             try:
                 if place.platform not in tokens:
                     tokens[place.platform] = _token(platforms.get(place.platform))
-                give_point(place, token=tokens[place.platform], label=batch.study.title)
+                give_point(place, token=tokens[place.platform], label=title_in_force(batch.study))
             except PlatformError as problem:
                 refused.append(waiting[0])
                 error = str(problem)

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from datetime import date
 from typing import Any, TypedDict
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.text import slugify
@@ -61,9 +61,8 @@ def bring(brought: Brought | BroughtRecords, file: Any, *, title: str, about: st
     rows = brought.read(file)
     holds = Holds.RECORDS if isinstance(brought, BroughtRecords) else Holds.COLUMNS
     with transaction.atomic():
-        data_set = DataSet(slug=_free_slug(title), title=title, about=about, delete_on=delete_on, owner=actor, holds=holds)
-        data_set.full_clean()
-        data_set.save()
+        data_set = DataSet(title=title, about=about, delete_on=delete_on, owner=actor, holds=holds)
+        _store_under_free_slug(data_set)
         store_rows(Source.objects.create(data_set=data_set), rows)
         record(actor=actor, action=actions.DATA_SET_BROUGHT, subject=data_set, details={"students": rows.n, "delete_on": delete_on})
     return data_set
@@ -222,6 +221,19 @@ def _let_in(data_set: DataSet, seen: Collection[int]) -> list[str]:
     names = sorted(waiting.values_list("user__username", flat=True))
     waiting.update(approved_on=timezone.localdate())
     return names
+
+
+def _store_under_free_slug(data_set: DataSet) -> None:
+    """Another one of the same title may come at the same moment: then the next short name is taken."""
+    data_set.slug = _free_slug(data_set.title)
+    data_set.full_clean(validate_unique=False)
+    try:
+        with transaction.atomic():
+            data_set.save(force_insert=True)
+    except IntegrityError:
+        if not DataSet.objects.filter(slug=data_set.slug).exists():
+            raise
+        _store_under_free_slug(data_set)
 
 
 def _free_slug(title: str) -> str:

@@ -319,6 +319,8 @@ def _store(release: Release, content: Content, package: bytes, *, check: dict[st
         if not (unchanged and is_there) or state_of_people(study) != as_of:
             _wait_to_be_built_again(release)
             return
+        if study.forgotten_on is not None:  # operational data were deleted meanwhile, and the manifests with them
+            values["manifest"] = None
         release.finish(**values, people_as_of=as_of)
         emit(release.study_id, Event.RELEASE_BUILT)
 

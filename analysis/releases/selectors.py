@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from accounts.models import User
+from analysis import actions
 from analysis.answers.study_records import Lines, lines_of, roles_of
 from analysis.deposits.selectors import deposit_of
 from analysis.models import (
@@ -32,6 +33,7 @@ from analysis.packages.stored import stored_archive
 from analysis.releases.people import released_people
 from analysis.releases.protecting import still_asked
 from analysis.sources.selectors import source_of
+from audit.selectors import entries_about
 from candor.packages.record_promises import RECORDS
 from surveys.access import Seat, access_study
 from surveys.models import Study, StudyStatus
@@ -70,6 +72,12 @@ class DataSet:
     missing: str
 
 
+def may_publish(user: User, release: Release) -> bool:
+    """Whether this person may make it public: an IRB officer who has no part in the study, and who never asked for a release of it."""
+    asked = entries_about(release.study).filter(actor_id=user.pk, action__in=(actions.RELEASE_STARTED, actions.RELEASE_REQUESTED))
+    return Seat(user, release.study).may_review and not asked.exists()
+
+
 def steps_open_to(user: User, release: Release) -> set[str]:
     """The steps that this person can take with the release now."""
     seat = Seat(user, release.study)
@@ -80,9 +88,9 @@ def steps_open_to(user: User, release: Release) -> set[str]:
     if runs and release.status == ReleaseStatus.BUILT:
         steps.add("request")
     if decides and release.status == ReleaseStatus.REQUESTED:
-        steps |= {"approve", "refuse"}
-    if decides and release.status == ReleaseStatus.REQUESTED and release.protection and still_asked(release.protection):
-        steps.add("confirm")
+        steps.add("refuse")
+    if release.status == ReleaseStatus.REQUESTED and may_publish(user, release):
+        steps |= {"approve", "confirm"} if release.protection and still_asked(release.protection) else {"approve"}
     if (runs or decides) and release.status == ReleaseStatus.PUBLISHED:
         steps.add("retract")
     deposit = deposit_of(release)

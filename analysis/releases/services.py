@@ -25,7 +25,15 @@ from analysis.packages.licences import LICENCES
 from analysis.releases import building
 from analysis.releases.people import released_people, state_of_people
 from analysis.releases.protecting import Protection, checked_choices, confirmed, hierarchies_for
-from analysis.releases.selectors import no_ledger, no_records, obstacles, public_release, published_records, published_smallest_count
+from analysis.releases.selectors import (
+    may_publish,
+    no_ledger,
+    no_records,
+    obstacles,
+    public_release,
+    published_records,
+    published_smallest_count,
+)
 from audit.services import record
 from candor.packages.archive import files_in
 from candor.packages.record_promises import faults_in
@@ -130,7 +138,7 @@ def approve(release: Release, *, actor: User, sha256: str | None = None) -> bool
     (as_of, unchanged), wrong = building.compared_people(examined), _wrong_in(examined)
     release = _locked(release, ReleaseStatus.REQUESTED)
     study = release.study
-    if not Seat(actor, study).may_review or actor.pk == release.requested_by_id:
+    if not may_publish(actor, release):
         raise ReleaseError(_("Only an IRB officer who has no part in the study can approve its release."))
     _require_looked_at(release, sha256)
     _require_looked_at(release, examined.package_sha256)
@@ -156,7 +164,7 @@ def confirm_auxiliary(release: Release, *, names: Sequence[str], actor: User) ->
     release = _locked(release, ReleaseStatus.REQUESTED)
     study = release.study
     protection: Protection = release.protection or Protection()
-    if not Seat(actor, study).may_review or actor.pk == release.requested_by_id:
+    if not may_publish(actor, release):
         raise ReleaseError(_("Only an IRB officer who has no part in the study can confirm that answers are published as they are."))
     if published_records(study, simulated=release.simulated) is not None:
         raise ReleaseError(_("Records of these people are public. Other records of them would tell more, so nothing can be confirmed now."))

@@ -181,7 +181,7 @@ def begin_full_results(run: Run, definition: StudyDefinition) -> None:
         subgroups=subgroups_of(run.study, people, definition),
     )
     with transaction.atomic():
-        if not _ended_because_withheld(run):
+        if not _ended_in_vain(run):
             run.spread(n=results.n, results=document_of(results), data=people.to_bytes(), seed=analysis.seed, method_version=METHOD_VERSION)
             Chunk.objects.bulk_create(chunks)
             if chunks:
@@ -234,16 +234,20 @@ def balance_shown_before(run: Run) -> Balance | None:
 @transaction.atomic
 def store(run: Run, results: Results) -> None:
     """Store the results of a run, unless it was taken away or stopped in the meantime."""
-    if _ended_because_withheld(run):
+    if _ended_in_vain(run):
         return
     run.finish(n=results.n, results=document_of(results), method_version=METHOD_VERSION)
     thin_history(run)
     tell(run)
 
 
-def _ended_because_withheld(run: Run) -> bool:
-    """Whether the run ends without a trace, because somebody in it withdraws. It waits for withdrawals that have not committed yet."""
-    if not Study.objects.select_for_update(no_key=True).get(pk=run.study_id).numbers_withheld:
+def _ended_in_vain(run: Run) -> bool:
+    """Whether the run ends without a trace, because somebody in it withdraws, or the background answers that it uses are deleted. It waits
+    for withdrawals, and for a deletion to begin, that have not committed yet.
+    """
+    study = Study.objects.select_for_update(no_key=True).get(pk=run.study_id)
+    background_is_gone = run.kind == RunKind.FULL_RESULTS and study.forgotten_on is not None
+    if not (study.numbers_withheld or background_is_gone):
         return False
     Run.end(run.mine(), status=RunStatus.SUPERSEDED, results=None)
     return True

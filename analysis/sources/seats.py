@@ -8,7 +8,9 @@ from django.http import Http404
 from django.utils import timezone
 
 from accounts.models import Role, User
+from analysis import actions
 from analysis.models import DataSet, DataSetAnalyst, DataSetStatus, Holds
+from audit.selectors import entries_about
 from surveys.access import StudyRole
 from surveys.retention.selectors import REMINDER_DAYS
 
@@ -50,10 +52,12 @@ class DataSetSeat:
 
     @cached_property
     def may_review(self) -> bool:
-        """An IRB officer who neither brought the data nor is named as an analyst of them."""
+        """An IRB officer who neither brought the data nor is named as an analyst of them, and who never prepared them."""
         if self.user.role != Role.IRB_OFFICER or self.role is not None:
             return False
-        return not DataSetAnalyst.objects.filter(data_set=self.data_set, user=self.user).exists()
+        if DataSetAnalyst.objects.filter(data_set=self.data_set, user=self.user).exists():
+            return False
+        return not entries_about(self.data_set).filter(actor_id=self.user.pk, action__in=actions.PREPARATION).exists()
 
 
 def data_sets_of(user: User) -> QuerySet[DataSet]:

@@ -14,6 +14,7 @@ from analysis.sources.tables import Table
 from analysis.sources.unpacked import UNPACKED
 from audit.services import record
 from jobs.tasks import send
+from surveys.models import Study
 
 Rows = Table | RecordRows
 CURRENT = (SnapshotStatus.MAKING, SnapshotStatus.READY)
@@ -37,9 +38,11 @@ def store_rows(source: Source, rows: Rows) -> Snapshot:
 
 @transaction.atomic
 def make_again(source: Source, *, actor: User) -> bool:
-    """Take the snapshot again after a failure. False: it did not fail."""
+    """Take the snapshot of a study again after a failure. False: it did not fail."""
+    # As withdrawals and the deletion of operational data hold it: each of them ends the snapshot that there is.
+    study = Study.objects.select_for_update(no_key=True).filter(source=source).first()
     newest = Snapshot.objects.select_for_update(of=("self",)).filter(source=source).order_by("-number").defer("data").first()
-    if newest is None or newest.status != SnapshotStatus.FAILED or source.whole.forgotten_on is not None:
+    if study is None or study.forgotten_on is not None or newest is None or newest.status != SnapshotStatus.FAILED:
         return False
     take_snapshot(source)
     record(actor=actor, action=actions.SNAPSHOT_AGAIN, subject=source.whole)

@@ -14,6 +14,7 @@ from http import HTTPStatus
 
 from django.core.exceptions import NON_FIELD_ERRORS, PermissionDenied, SuspiciousOperation, ValidationError
 from django.core.exceptions import BadRequest as HttpBadRequest
+from django.db import DataError
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.http.multipartparser import MultiPartParserError
 from django.shortcuts import render
@@ -35,6 +36,8 @@ from surveys.languages.offered import LANGUAGE_NAMES
 
 logger = logging.getLogger(__name__)
 PROBLEM_JSON = "application/problem+json"
+NUL = ("NUL (0x00)", "\\u0000")
+"""The words by which PostgreSQL refuses a text with a zero byte. No browser's form has one, and no column takes one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,6 +146,8 @@ def problem_of(error: Exception) -> Problem | None:
         case PermissionDenied():
             return replace(FORBIDDEN, message=message)
         case SuspiciousOperation() | HttpBadRequest() | MultiPartParserError():
+            return BAD_REQUEST
+        case DataError() if any(words in message for words in NUL):
             return BAD_REQUEST
         case MethodError():
             return replace(METHOD_ERROR, message=message, code=_code(error))

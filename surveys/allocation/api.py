@@ -43,6 +43,5 @@ class Arm(APIView):
         if state is None:
             raise Http404("There is no such arm.")
         asked = checked(ArmChangeSerializer, request.data)
-        changed = {"quota": state.quota, "closed": state.closed} | asked.validated_data
-        change_arm(study, arm=arm, actor=user, quota=changed["quota"], closed=changed["closed"])
+        change_arm(study, arm=arm, actor=user, **asked.validated_data)
         return Response(ArmStateSerializer(ArmState.objects.get(pk=state.pk)).data)

@@ -4,6 +4,7 @@ import random
 import secrets
 from collections.abc import Iterable, Sequence
 from functools import partial
+from types import EllipsisType
 from typing import TypedDict
 
 from django.db import connection, transaction
@@ -208,7 +209,8 @@ def draw_lists_ahead(study: Study) -> None:
     if not halves and not any(_is_short_of_lines(study, definition, stratum=one) for one in definition.strata):
         return
     locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
-    if locked.status not in RUNNING or ListDrawing.objects.filter(study=locked, status=DrawingStatus.DRAWING).exists():
+    is_wanted = locked.status in RUNNING or bool(halves)
+    if not is_wanted or ListDrawing.objects.filter(study=locked, status=DrawingStatus.DRAWING).exists():
         return
     short = [one for one in definition.strata if _is_short_of_lines(locked, definition, stratum=one)]
     lists = [Planned(stratum=one, arm=_arm_of(locked, definition, one), length=_next_length(locked, definition, one)) for one in short]
@@ -220,7 +222,9 @@ def draw_lists_ahead(study: Study) -> None:
 
 
 def studies_short_of_lines() -> list[Study]:
-    """The recruiting studies that may need a further list, found by a few steps down an index for each list."""
+    """The recruiting studies that may need a further list, found by a few steps down an index for each list; and those with half of one,
+    whose hash is public, even if they have ended.
+    """
     newer = AllocationList.objects.filter(study=OuterRef("study"), stratum=OuterRef("stratum"), number__gt=OuterRef("number"))
     earlier = AllocationList.objects.filter(study=OuterRef("study"), number__lt=OuterRef("number")).values("study")
     free = AllocationSlot.objects.filter(study=OuterRef("study"), stratum=OuterRef("stratum"), status=SlotStatus.FREE).order_by("position")
@@ -233,7 +237,7 @@ def studies_short_of_lines() -> list[Study]:
     )
     half_drawn = ListDrawing.objects.filter(launched_by=None, status=DrawingStatus.FAILED)
     keys = {*short.values_list("study", flat=True), *half_drawn.values_list("study", flat=True)}
-    return list(Study.objects.filter(pk__in=keys, status=StudyStatus.RECRUITING))
+    return list(Study.objects.filter(pk__in=keys))
 
 
 def _next_length(study: Study, definition: StudyDefinition, stratum: str) -> int:
@@ -340,19 +344,24 @@ def _taken(study: Study, arm: str) -> int:
 
 
 @transaction.atomic
-def change_arm(study: Study, *, arm: str, actor: User, quota: int | None, closed: bool) -> None:
-    """Set an arm's quota, stop recruiting to it, or resume, while the study runs. No line is written, however many there are."""
+def change_arm(study: Study, *, arm: str, actor: User, quota: int | EllipsisType | None = ..., closed: bool | EllipsisType = ...) -> None:
+    """Set an arm's quota, stop recruiting to it, or resume, while the study runs. No line is written, however many there are.
+
+    A setting that is not given stays as somebody else may just have left it.
+    """
     locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     if locked.status not in RUNNING:
         raise TransitionError(
             _("Arms can be changed while a study recruits or pauses; this one is %(status)s.")
             % {"status": locked.get_status_display().lower()}
         )
-    if quota is not None and locked.allocation_lists.exclude(stratum="").exists():
-        raise TransitionError(_("This study draws within strata, where arms have no quota. Close the arm instead."))
     state = ArmState.objects.select_for_update().get(study=locked, arm=arm)  # once nobody is just taking a line of it
-    state.quota, state.closed = quota, closed
-    state.places = None if quota is None else max(quota - _taken(locked, arm), 0)
+    state.quota = state.quota if quota is ... else quota
+    state.closed = state.closed if closed is ... else closed
+    if state.quota is not None and locked.allocation_lists.exclude(stratum="").exists():
+        raise TransitionError(_("This study draws within strata, where arms have no quota. Close the arm instead."))
+    state.places = None if state.quota is None else max(state.quota - _taken(locked, arm), 0)
     state.full_clean()
     state.save()
-    record(actor=actor, action=actions.ARM_CHANGED, subject=study, details={"arm": arm, "quota": quota, "closed": closed})
+    details = {"arm": arm, "quota": state.quota, "closed": state.closed}
+    record(actor=actor, action=actions.ARM_CHANGED, subject=study, details=details)

@@ -49,14 +49,17 @@ def locked(study: Study) -> Study:
     return Study.objects.select_for_update().get(pk=study.pk)
 
 
-def each_held(studies: QuerySet[Study], act: Callable[[Study], object]) -> list[str]:
+def each_held(
+    studies: QuerySet[Study], act: Callable[[Study], object], *, first: Callable[[Study], object] = lambda study: None
+) -> list[str]:
     """Act on each of these studies in its own transaction, which locks the study and checks that it is still one of them; return their
-    names.
+    names. `first` holds people in the same transaction, who are held before their study everywhere.
     """
     done = []
-    for key in studies.values_list("pk", flat=True):
+    for found in studies.only("pk"):
         with transaction.atomic():
-            if (study := studies.select_for_update(of=("self",)).filter(pk=key).first()) is not None:
+            first(found)
+            if (study := studies.select_for_update(of=("self",)).filter(pk=found.pk).first()) is not None:
                 act(study)
                 done.append(study.slug)
     return done

@@ -1,6 +1,7 @@
 """Videos, recordings, captions and pictures come in here, after a check of their real content."""
 
 import hashlib
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import PurePath
 from typing import TYPE_CHECKING, cast
@@ -46,16 +47,30 @@ class MediaError(SurveyError, ValueError):
 
 def add_media_file(study: Study, *, name: str, content: File, actor: User) -> MediaFile:  # type: ignore[type-arg]
     """Check and store a file under `name`; an older file of that name stays for the protocols that use it, but is no longer current."""
+    _require_takes_files(study)
+    return store_media_file(study, examine(name, content), content=content, actor=actor, check=_require_takes_files)
+
+
+def _require_takes_files(study: Study) -> None:
     if study.status not in (StudyStatus.DRAFT, *RUNNING):
         raise TransitionError(
             _("Files can be added to a draft or an amendment only; this study is %(status)s.")
             % {"status": study.get_status_display().lower()}
         )
-    return store_media_file(study, examine(name, content), content=content, actor=actor)
 
 
-def store_media_file(study: Study, media: MediaFile, *, content: File, actor: User) -> MediaFile:  # type: ignore[type-arg]
-    """Store a file that was examined before, so that nothing waits for the examination, nor for a store that is far away."""
+def store_media_file(
+    study: Study,
+    media: MediaFile,
+    *,
+    content: File,  # type: ignore[type-arg]
+    actor: User,
+    check: Callable[[Study], None] = lambda study: None,
+) -> MediaFile:
+    """Store a file that was examined before, so that nothing waits for the examination, nor for a store that is far away.
+
+    `check` looks once more at the study, which may have been submitted meanwhile.
+    """
     media.study = study
     content.seek(0)
     place = media.file.field.generate_filename(media, media.id.hex)
@@ -64,7 +79,7 @@ def store_media_file(study: Study, media: MediaFile, *, content: File, actor: Us
         if settings.MEDIA_BUCKET:  # read back, which also gives this computer its copy
             confirm(cast("ObjectStore", media.file.storage), place, sha256=media.sha256)
         with transaction.atomic():
-            locked(study)
+            check(locked(study))
             MediaFile.objects.filter(study=study, name=media.name, current=True).update(current=False)
             media.full_clean()
             media.save(force_insert=True)

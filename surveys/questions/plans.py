@@ -29,6 +29,11 @@ class PrivacyBudget(Part):
                 f"got {self.delta:g}"
             )
 
+    def fitting(self, people: int) -> Self:
+        """The same budget; with a smaller δ where this one is too large for so many people."""
+        most = 1 / (PEOPLE_PER_FAILURE * people)
+        return self if self.delta < most else self.model_copy(update={"delta": most / 2})
+
 
 class PlannedMargin(Part):
     """The smallest difference that would matter, in percentage points; `worse` is the direction that non-inferiority means."""

@@ -36,6 +36,10 @@ class Stimulus(Part):
         """Names of the files that it needs."""
         yield from ()
 
+    def content(self) -> Iterator[str]:
+        """Names of the files that make it what it is: with another one it would be another stimulus."""
+        yield from self.files()
+
     @classmethod
     def awaited(cls, name: str) -> dict[str, object]:
         """The fields of a new one that name files which are still to be uploaded; their names begin with `name`."""
@@ -63,6 +67,9 @@ class Video(Stimulus):
         yield from self.captions.values()
         if self.poster:
             yield self.poster
+
+    def content(self) -> Iterator[str]:
+        yield from self.sources
 
     @classmethod
     def awaited(cls, name: str) -> dict[str, object]:

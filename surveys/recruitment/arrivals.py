@@ -103,9 +103,9 @@ def arrival_in(token: str, entry: Entry) -> Arrival | None:
         return Arrival(way=entry.every_way[0]) if entry.is_one else None
     try:
         name, identifier, back = json.loads(base64.urlsafe_b64decode(brought + "=" * (-len(brought) % 4)))
-    except ValueError:
+    except (ValueError, TypeError, RecursionError):  # nobody was given such a token
         return None
-    way = entry.named(name)
+    way = entry.named(name) if isinstance(identifier, str) and isinstance(back, dict) else None
     return None if way is None else Arrival(way=way, identifier=identifier, back=back)
 
 

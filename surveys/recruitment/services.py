@@ -13,7 +13,7 @@ from accounts.models import User
 from audit.services import record
 from surveys import actions
 from surveys.batches.order_of_arrival import drawn
-from surveys.errors import EntryRefusedError, SurveyError
+from surveys.errors import EntryRefusedError, SurveyError, TransitionError
 from surveys.lifecycle.steps import locked
 from surveys.models import ClassRoom, EntryBook, EntryCode, JoinCode, PanelMember, Study, WayNumbers
 from surveys.questions.entry import Entry, NamedWay
@@ -220,6 +220,9 @@ def add_entry_codes(study: Study, *, codes: Iterable[str], actor: User) -> int:
     hashes -= set(EntryCode.objects.filter(study=study).values_list("code_hash", flat=True))
     # Sorted by hash, not by the order of the course list.
     EntryCode.objects.bulk_create((EntryCode(study=study, code_hash=one) for one in sorted(hashes)), batch_size=1000)
+    # A deletion of all of them that begins now waits for these rows; one that has begun is seen here.
+    if Study.objects.filter(pk=study.pk, forgotten_on__isnull=False).exists():
+        raise TransitionError(_("The operational data of this study are deleted, and its codes with them."))
     record(actor=actor, action=actions.CODES_ADDED, subject=study, details={"count": len(hashes)})
     return len(hashes)
 

@@ -69,8 +69,10 @@ def rehearse(study: Study, *, protocol: ProtocolView, planted: Planted, actor: U
         raise RehearsalError(_("This study asks nobody without a die, so nobody can deny a yes there."))
     _delete_sandbox(Study.objects.select_for_update(no_key=True).get(pk=study.pk))
     slug = f"rehearsal-{secrets.token_hex(8)}"
-    allocation = Allocation(**dict(protocol.definition.allocation) | {"planned_participants": max(planted.bots, 2)})
-    definition = protocol.definition.model_copy(update={"slug": slug, "entry": Entry(), "allocation": allocation})
+    people, budget = max(planted.bots, 2), protocol.definition.privacy_budget
+    allocation = Allocation(**dict(protocol.definition.allocation) | {"planned_participants": people})
+    changed = {"slug": slug, "entry": Entry(), "allocation": allocation, "privacy_budget": budget and budget.fitting(people)}
+    definition = protocol.definition.model_copy(update=changed)
     sandbox = Study(
         slug=slug,
         title=study.title,

@@ -6,7 +6,7 @@ from datetime import date, timedelta
 from django.db.models import Q
 from django.utils import timezone
 
-from surveys.batches.selectors import agreed_versions
+from surveys.batches.selectors import versions_ever_agreed
 from surveys.models import Participant, Step, Study
 from surveys.protocols import frozen_protocol, protocol_in_force
 
@@ -14,8 +14,8 @@ REMINDER_DAYS = timedelta(days=30)
 
 
 def months_kept(study: Study) -> int:
-    """How long after closing: as the protocol in force says, but no longer than any version to which a participant agreed."""
-    versions = {protocol_in_force(study).id, *agreed_versions(study)}
+    """How long after closing: as the protocol in force says, but no longer than any version to which somebody agreed, also who left."""
+    versions = {protocol_in_force(study).id, *versions_ever_agreed(study)}
     return min(frozen_protocol(version).definition.retention.months_after_closing for version in versions)
 
 

@@ -276,7 +276,8 @@ def close_lapsed_studies() -> list[str]:
         _move(study, StudyStatus.CLOSED, actor=None, action=actions.CLOSED, details={"approval_ended_on": study.approved_until})
 
     last_day = timezone.localdate() - timedelta(days=DAYS_TO_RENEW)
-    return each_held(Study.objects.filter(status__in=RUNNING, approved_until__lt=last_day, submitted=None, rehearsal_of=None), close_lapsed)
+    lapsed = Study.objects.filter(status__in=RUNNING, approved_until__lt=last_day, submitted=None, rehearsal_of=None)
+    return each_held(lapsed, close_lapsed, first=lambda study: few_are_left(study) and let_steps_end(study))
 
 
 def archive(study: Study, *, actor: User) -> Study:
@@ -344,9 +345,9 @@ def _frozen_draft(study: Study, *, actor: User) -> Protocol:
         if protocol.sha256 == in_force.sha256:
             return in_force
         _require_answers_fit(study, definition)
-        for name in sorted(name for arm in definition.arms for name in arm.video.sources):
+        for name in sorted(name for arm in definition.arms for one in arm.shown for name in one.content()):
             if protocol.media[name]["sha256"] != in_force.media[name]["sha256"]:
-                said = _("The video %(name)s is not the one that participants have seen.") % {"name": name}
+                said = _("The file %(name)s is not the one that participants have seen or heard.") % {"name": name}
                 raise TransitionError(f"{said} {_duplicate()}")
     if keep_words_of_server(study, definition, actor=actor):
         protocol = _next(study, definition)

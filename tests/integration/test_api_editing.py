@@ -11,6 +11,7 @@ from django.test import Client
 from accounts.models import Role, User
 from analysis.models import Run, RunStatus
 from audit.models import Entry
+from surveys.allocation import services as allocation
 from surveys.models import ArmState, EntryCode, MediaFile, Study
 from surveys.studies import services as studies
 from surveys.study_file import define, dump, read_study_file
@@ -180,6 +181,18 @@ def test_an_arm_is_given_a_quota_and_closed_while_the_study_runs() -> None:
     studies.close(study, actor=study.owner)
     problem(client.patch(address, data='{"closed": false}', content_type="application/json"), 409)
     assert ArmState.objects.get(study=study, arm=arm["arm"]).closed
+
+
+def test_an_arm_that_somebody_closes_while_its_quota_is_changed_stays_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    study, change = recruiting_study(), allocation.change_arm
+
+    def close_first(given: Study, **asked: Any) -> None:
+        change(study, arm="slides", actor=study.owner, quota=None, closed=True)
+        change(given, **asked)
+
+    monkeypatch.setattr("surveys.allocation.api.change_arm", close_first)
+    changed = logged_in(study.owner).patch(at(study, "arms/slides/"), data='{"quota": 5}', content_type="application/json")
+    assert changed.json() == {"arm": "slides", "quota": 5, "closed": True}
 
 
 # Results

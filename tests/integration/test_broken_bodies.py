@@ -25,15 +25,17 @@ from drf_spectacular.generators import SchemaGenerator
 from rest_framework.views import APIView
 
 from accounts.models import Role, User
+from analysis.models import DataSet
 from config.body_sizes import SMALL
+from surveys.models import Comment, StudyStatus
 from surveys.reading import apart
 from surveys.reading.apart import NotReadError, read_apart
 from surveys.reading.readers import STUDY_FILE
 from surveys.studies.services import fingerprint
 from surveys.study_file import dump
 from tests.api_requests import API
-from tests.data_sets import approved
-from tests.factories import LECTURES, SAMPLE, document, draft_study, logged_in, person, recruiting_study
+from tests.data_sets import TYPED_TABLE, approved, bring, quiz_file
+from tests.factories import LECTURES, SAMPLE, address_of, answer, document, draft_study, logged_in, person, recruiting_study, study_in
 from tests.prepared_reader import Run, prepared_reader
 from webhooks.models import Event
 from webhooks.services import add_webhook
@@ -297,3 +299,30 @@ def test_a_file_of_a_name_that_another_folder_has_too_is_told() -> None:
     client = logged_in(person(Role.INVESTIGATOR))
     page = client.get(uploaded(client, "a.zip", content)["Location"]).content.decode()
     assert "b/captions-en.vtt" in page
+
+
+ZERO = "a\0b"
+"""No column of PostgreSQL takes a zero byte, and no browser's form sends one."""
+
+
+def test_a_zero_byte_from_a_stranger_is_no_error_of_the_server(postgresql: None) -> None:
+    study = recruiting_study(entry={"ways": [{"name": "poster"}, {"name": "lecture", "kind": "class"}]})
+    for address, sent in (
+        (address_of(study), {"join": ZERO}),
+        (reverse("surveys:join"), {"code": ZERO}),
+        (reverse("surveys:in_class"), {"code": ZERO}),
+        (reverse("lti:login"), {"iss": ZERO, "login_hint": "1"}),
+    ):
+        assert 400 <= Client().get(address, sent).status_code < 500, address
+    assert 400 <= answer(Client(), study, "welcome", join=ZERO).status_code < 500
+
+
+def test_a_zero_byte_on_a_page_of_staff_is_no_error_of_the_server(postgresql: None) -> None:
+    study, officer = study_in(StudyStatus.IN_REVIEW), logged_in(person(Role.IRB_OFFICER))
+    owner, here = logged_in(study.owner), [study.slug]
+    remark = officer.post(reverse("surveys:comment", args=here), {"section": "consent", "text": ZERO})
+    invited = owner.post(reverse("surveys:people", args=here), {"action": "invite", "role": "viewer", "addressee": ZERO})
+    brought = bring(owner, {**TYPED_TABLE, "title": ZERO}, quiz_file())
+    assert all(400 <= answered.status_code < 500 for answered in (remark, invited, brought))
+    assert not Comment.objects.exists()
+    assert not DataSet.objects.exists()

@@ -1,5 +1,7 @@
 """Data sets: brought with a role for each column, approved with a budget, asked like a study, and nothing of a student left behind."""
 
+import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.models import Role, TokenScope
-from accounts.services import issue_token
+from accounts.services import change_role, issue_token
 from analysis.data_sets import services
 from analysis.data_sets.errors import DataSetError
 from analysis.data_sets.retention import usual_day
@@ -22,6 +24,7 @@ from tests.data_sets import BUDGET, TABLE, TEXTS, TYPED_TABLE, TYPED_TEXTS, appr
 from tests.factories import heading, logged_in, page_of, person
 from tests.jobs import work_on
 from tests.ledgers import budget_of
+from tests.simultaneous import at_once
 
 pytestmark = pytest.mark.django_db
 MARK = "zq7marked"
@@ -217,6 +220,18 @@ def test_an_analyst_who_comes_later_waits_for_an_officer_who_saw_the_name() -> N
     assert browser.get(page(source)).status_code == 404
 
 
+def test_an_administrator_who_submitted_a_data_set_and_becomes_an_officer_does_not_decide_about_it() -> None:
+    made = data_set()
+    author, other = person(Role.ADMINISTRATOR), person(Role.IRB_OFFICER)
+    services.submit(made, budget=BUDGET, delete_on=usual_day(), actor=author)
+    author = change_role(user=author, role=Role.IRB_OFFICER)
+    decision = {"budget": (BUDGET.epsilon, BUDGET.delta), "delete_on": f"{usual_day()}", "analysts": ()}
+    with pytest.raises(DataSetError, match="Another IRB officer decides"):
+        services.approve(made, **decision, actor=author)
+    assert logged_in(author).post(page(made), {"action": "send-back", "reason": "Say who agreed."}).status_code == 404
+    services.approve(made, **decision, actor=other)
+
+
 def test_a_data_set_has_the_pages_of_a_closed_study_and_its_api() -> None:
     analyst = person(Role.ANALYST)
     source = approved(analysts=(analyst,))
@@ -295,6 +310,22 @@ def test_two_data_sets_may_have_one_title() -> None:
     assert [data_set(owner).slug for _ in range(2)] == ["marks-of-a-course", "marks-of-a-course-2"]
     assert data_set(owner, title="日本").slug == "data-set"
     assert data_set(owner, title="New").slug == "new-2", "the address of the form"
+
+
+def test_two_data_sets_of_one_title_may_come_at_the_same_moment(postgresql: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A button that is pressed twice sends the file twice."""
+    owner, find, both = person(Role.INVESTIGATOR), services._free_slug, threading.Barrier(2)
+
+    def find_together(title: str) -> str:
+        found = find(title)
+        with suppress(threading.BrokenBarrierError):
+            both.wait(5)
+        both.abort()
+        return found
+
+    monkeypatch.setattr(services, "_free_slug", find_together)
+    made = at_once(lambda: data_set(owner), lambda: data_set(owner))
+    assert sorted(one.slug for one in made) == ["marks-of-a-course", "marks-of-a-course-2"]
 
 
 def test_no_page_of_a_data_set_tells_an_exact_statistic_of_it() -> None:

@@ -1,6 +1,9 @@
 """The end of an approval: nobody is taken in after it, its renewal, and what becomes of a study that nobody renews."""
 
+import threading
+import time
 from datetime import date, timedelta
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -17,8 +20,9 @@ from surveys.retention.services import forget_what_is_due
 from surveys.review import services as reviews
 from surveys.studies import services as studies
 from surveys.tasks import expire_approvals
-from surveys.tokens import new_token
-from tests.factories import answer, heading, person, recruiting_study, send, study_in, walk
+from surveys.tokens import new_token, withdrawal_code
+from tests.factories import answer, heading, person, recruiting_study, send, study_in, token_of, walk
+from tests.simultaneous import at_once
 
 pytestmark = pytest.mark.django_db
 S = StudyStatus
@@ -101,3 +105,31 @@ def test_a_renewal_keeps_the_version_and_does_not_stop_recruiting(officer: User)
     day = timezone.localdate() + timedelta(days=700)
     study = reviews.approve(study, actor=officer, valid_until=day)
     assert (study.status, study.approved_until, Protocol.objects.count()) == (S.RECRUITING, day, 1)
+
+
+def test_somebody_who_leaves_while_a_study_is_closed_by_itself_waits_for_it(postgresql: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Attack: the hour holds the study and waits for a person, who holds their row and waits for the study."""
+    study, client = recruiting_study(), Client()
+    walk(client, study, until="quiz")
+    code = withdrawal_code(token_of(client))
+    Study.objects.filter(pk=study.pk).update(approved_until=timezone.localdate() - timedelta(days=91))
+    leaves, hold = threading.Event(), participation.hold_participant
+
+    def hold_and_wait(*given: Any, **named: Any) -> Participant | None:
+        found = hold(*given, **named)
+        leaves.set()
+        time.sleep(0.5)
+        return found
+
+    monkeypatch.setattr(participation, "hold_participant", hold_and_wait)
+
+    def close() -> None:
+        assert leaves.wait(10)
+        assert studies.close_lapsed_studies() == [study.slug]
+
+    def leave() -> None:
+        assert participation.withdraw(study, code=code)
+
+    at_once(leave, close)
+    assert study_again(study).status == S.CLOSED
+    assert not Participant.objects.exists()

@@ -9,14 +9,18 @@ from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import Role, User
+from accounts.services import change_role
 from analysis.inbox.selectors import inbox_of
+from analysis.models import Release
+from analysis.packages.errors import ReleaseError
 from analysis.releases import services
+from analysis.releases.selectors import steps_open_to
 from surveys.models import MemberRole, PacketSection, Study, StudyMember, StudyStatus
 from surveys.review import services as reviews
 from surveys.studies import services as studies
 from tests.api_requests import get
 from tests.factories import PASSWORD, definition, heading, logged_in, page_of, person, recruiting_study, study_in
-from tests.releases import PEOPLE, closed_study, requested_release
+from tests.releases import PEOPLE, built_release, closed_study, requested_release
 
 pytestmark = pytest.mark.django_db
 
@@ -37,6 +41,17 @@ def test_the_first_page_after_login(role: Role, name: str) -> None:
     user, browser = person(role), Client()
     page = browser.post(reverse("account_login"), {"login": user.username, "password": PASSWORD}, follow=True)
     assert heading(page) == name
+
+
+def test_an_administrator_who_asked_for_a_release_and_becomes_an_officer_does_not_approve_it(officer: User) -> None:
+    release, author = built_release(closed_study()), person(Role.ADMINISTRATOR)
+    services.request_approval(release, actor=author)
+    author = change_role(user=author, role=Role.IRB_OFFICER)
+    with pytest.raises(ReleaseError, match="Only an IRB officer who has no part"):
+        services.approve(release, actor=author)
+    assert "approve" not in steps_open_to(author, Release.objects.get(pk=release.pk))
+    assert [one.own for one in inbox_of(author).releases] == [True]
+    assert services.approve(release, actor=officer)
 
 
 def test_a_release_waits_in_the_same_place_as_protocols_and_amendments(officer: User) -> None:

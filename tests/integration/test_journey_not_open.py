@@ -1,10 +1,14 @@
 """Studies that are not open, or no longer: the page for newcomers and participants, and that nothing is written."""
 
+from typing import Any
+
 import pytest
 from django.test import Client
 
 from surveys.allocation.services import change_arm
-from surveys.models import Participant, Step, Study, StudyStatus
+from surveys.journey import services as participation
+from surveys.models import Participant, ShardedCounter, Step, Study, StudyStatus
+from surveys.protocols import FrozenProtocol
 from surveys.studies import services as studies
 from tests.factories import address_of, answer, code_on, everything_stored, heading, participant_of, recruiting_study, send, study_in, walk
 
@@ -43,6 +47,22 @@ def test_a_study_that_pauses_between_start_and_consent_takes_nobody_in(client: C
     studies.pause(study, actor=study.owner)
     assert answer(client, study, "consent").status_code == 403
     assert not Participant.objects.exists()
+
+
+def test_whoever_declines_while_the_study_is_closed_moves_no_number(client: Client, study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Attack: numbers are exact after the end, so that one more who declined is the person who sent their page at that moment."""
+    answer(client, study, "welcome")
+    look = participation.require_open
+
+    def and_then_it_closes(*given: Any, **named: Any) -> FrozenProtocol:
+        found = look(*given, **named)
+        monkeypatch.setattr(participation, "require_open", look)
+        studies.close(study, actor=study.owner)
+        return found
+
+    monkeypatch.setattr(participation, "require_open", and_then_it_closes)
+    assert heading(send(client, study, "consent", choice="decline")) == "This study has ended"
+    assert not ShardedCounter.objects.exists()
 
 
 @pytest.mark.parametrize("here", STORED_STEPS)

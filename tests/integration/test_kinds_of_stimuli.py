@@ -12,8 +12,10 @@ from django.urls import reverse
 from accounts.models import Role
 from surveys.bots.sending import arms_by_stimulus, send_bots
 from surveys.bots.walker import Ending, stimulus_on
-from surveys.models import Participant, Step, Study
+from surveys.errors import TransitionError
+from surveys.models import MediaFile, Participant, Step, Study
 from surveys.protocols import protocol_in_force
+from surveys.studies import services as studies
 from tests.factories import address_of, heading, logged_in, page_of, participant_of, person, recruiting_study, send, token_of
 from tests.integration.test_bots import population
 from tests.stimuli import EVERY_ARM, OF_A_KIND, arms_with, hidden_fields, in_arm, way_back
@@ -191,3 +193,14 @@ def test_officers_see_every_page_and_what_another_site_learns(everything: Study)
         assert said in words, said
     assert {one.get("alt") for one in arms.xpath(".//img")} == {"A rising curve", "A map of the town."}
     assert "another site, task.example.org" in " ".join(packet.text_content().split())
+
+
+@pytest.mark.parametrize(("kind", "name"), [("audio", "talk.mp3"), ("image", "map.png"), ("reading", "curve.png"), ("pages", "second.mp3")])
+def test_no_amendment_exchanges_what_people_have_seen_or_heard(kind: str, name: str) -> None:
+    """The words of an arm stay as they are; another recording or picture of the same name would make another arm of it."""
+    study = recruiting_study(**arms_with(kind))
+    seen = MediaFile.objects.get(study=study, name=name)
+    MediaFile.objects.filter(pk=seen.pk).update(current=False)
+    MediaFile.objects.create(study=study, name=name, media_type=seen.media_type, size=seen.size, sha256="0" * 64, file=seen.file.name)
+    with pytest.raises(TransitionError, match=f"{name} is not the one that participants have seen"):
+        studies.submit_for_review(study, actor=study.owner)

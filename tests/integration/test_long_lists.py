@@ -291,6 +291,21 @@ def test_a_further_list_that_failed_half_way_goes_on_and_is_not_replaced() -> No
     assert commitment(allocation_document(second)) == second.sha256
 
 
+def test_a_further_list_that_failed_half_way_goes_on_though_the_study_is_closed(client: Any) -> None:
+    """Its hash is public, and with half of the lines nobody could check it: the list would look forged, and no release be approved."""
+    study = opened()
+    drawing = begun(study)
+    ListDrawing.end(ListDrawing.objects.filter(pk=drawing.pk), status=DrawingStatus.FAILED)
+    studies.close(study, actor=study.owner)
+    draw_ahead()
+    work_on(ListDrawing.objects.get())
+    second = AllocationList.objects.get(number=2)
+    address = reverse("surveys:allocation_list", args=[study.slug, 2])
+    assert commitment(client.get(address).content.decode()) == second.sha256
+    draw_ahead()
+    assert (ListDrawing.objects.get().status, AllocationList.objects.count()) == (DrawingStatus.DONE, 2)
+
+
 def test_a_worker_that_draws_other_lines_from_the_seed_stores_none_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
     study = opened()
     drawing = begun(study)

@@ -17,7 +17,7 @@ from analysis.answers.study_records import records_of
 from analysis.models import Release
 from analysis.packages.errors import ReleaseError
 from analysis.packages.rows import Row
-from analysis.releases import protecting, services
+from analysis.releases import building, protecting, services
 from analysis.releases.keys import signing_key
 from analysis.releases.protecting import opened
 from candor.packages.archive import PUBLIC_KEY, SIGNATURE, SUMS, files_in, signed, zip_of
@@ -171,6 +171,23 @@ def test_a_build_that_saw_somebody_who_withdrew_meanwhile_begins_again(study: St
     release.refresh_from_db()
     assert release.status == "built"
     assert len(files_of(release)["records.json"]) == 96 - LEAST
+
+
+def test_a_manifest_that_was_drawn_before_operational_data_are_deleted_is_not_kept_after_that(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Attack: the package is being built while the data are deleted, and its manifest tells for ever whose record is whose."""
+    signing = building.signing_key
+
+    def forget_meanwhile() -> Any:
+        forget_operational_data(Study.objects.get(pk=study.pk))
+        return signing()
+
+    monkeypatch.setattr(building, "signing_key", forget_meanwhile)
+    release = started_release(study, **RECORDS)
+    work_on(release)
+    release.refresh_from_db()
+    assert (release.status, release.data, release.manifest) == ("built", None, None)
 
 
 def test_records_that_the_checker_refuses_are_neither_built_nor_approved(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,7 @@ from surveys.counts import exact_counts
 from surveys.errors import TransitionError
 from surveys.journey.visitors import BOT_COOKIE, bot_ticket
 from surveys.models import BotRun, BotRunStatus, DirectAnswer, MediaFile, Participant, Response, Study, StudyStatus
-from surveys.protocols import protocol_view_for
+from surveys.protocols import protocol_in_force, protocol_view_for
 from surveys.rehearsal.selectors import rehearsal_of
 from surveys.rehearsal.services import Planted, RehearsalError, delete_rehearsal, rehearse, stop_rehearsal
 from surveys.studies import services as studies
@@ -250,6 +250,14 @@ def test_a_new_rehearsal_takes_the_place_of_the_old_one() -> None:
     assert rehearsal_of(study) == second.study != first.study
     assert list(BotRun.objects.all()) == [second]
     assert BotRun.claim(first.pk) is None
+
+
+def test_a_small_study_with_a_privacy_budget_is_rehearsed_with_many_bots() -> None:
+    """Its δ would be too large for so many people; nobody asks about bots."""
+    study = draft_study(privacy_budget={"epsilon": 1.0, "delta": 1e-3}, allocation={"planned_participants": 60})
+    sandbox = start(study, bots=400).study
+    assert protocol_in_force(sandbox).definition.privacy_budget is not None
+    assert "400" in page_text(study)
 
 
 def test_a_draft_without_its_videos_and_with_codes_can_be_rehearsed() -> None:

@@ -45,7 +45,7 @@ from tests.factories import (
     walk,
 )
 from tests.finished_people import compute
-from tests.jobs import catch, keys
+from tests.jobs import catch, keys, work_off
 
 pytestmark = pytest.mark.django_db
 
@@ -151,6 +151,19 @@ def test_nobodys_data_are_kept_for_longer_than_they_agreed_to(first: int, then: 
     Study.objects.filter(pk=study.pk).update(closed_on=date(2026, 1, 15))
     study.refresh_from_db()
     assert day_of_forgetting(study) == date(2026, 1 + kept, 15)
+
+
+def test_the_day_of_the_deletion_does_not_move_with_the_last_person_of_a_version_who_leaves() -> None:
+    """Attack: everybody can read how long data are kept, and so the moment at which the only one who agreed to less took theirs out."""
+    study, client = recruiting_study(retention={"months_after_closing": 1}), Client()
+    code = code_on(walk(client, study), "withdrawal")
+    changed = definition(retention={"months_after_closing": 24})
+    study = studies.submit_for_review(studies.change_definition(study, definition=changed, actor=study.owner), actor=study.owner)
+    study = studies.resume(reviews.approve(study, actor=person(Role.IRB_OFFICER)), actor=study.owner)
+    address = reverse("surveys:transparency", args=[study.slug])
+    before = Client().get(address).content
+    assert participation.withdraw(study, code=code)
+    assert Client().get(address).content == before
 
 
 def test_an_amendment_holds_alone_when_nobody_agreed_to_what_was_before() -> None:
@@ -269,6 +282,22 @@ def test_results_that_use_background_answers_stay_and_say_when_they_were_compute
     assert "Everything that uses them was computed before the deletion" in page
     assert "Compute all methods again" not in page
     assert client.get(f"/api/v1/studies/{study.slug}/results/").json()["background_deleted_on"] == str(study.forgotten_on)
+
+
+def test_results_that_are_asked_for_in_the_moment_of_the_deletion_replace_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Attack: everything is computed again from background answers of which some or all are gone."""
+    study, _client, _code = closed_study(finished=10, unfinished=())
+    compute(study, RunKind.FULL_RESULTS)
+    before = list(Run.objects.filter(kind=RunKind.FULL_RESULTS, status=RunStatus.DONE).values_list("pk", flat=True))
+
+    def forget_meanwhile(*_given: object) -> timedelta:
+        retention.forget_operational_data(Study.objects.get(pk=study.pk))
+        return timedelta(0)
+
+    monkeypatch.setattr(runner, "_gathering", forget_meanwhile)
+    services.request_refresh(study.pk, kind=RunKind.FULL_RESULTS)
+    work_off(Run.objects.get(kind=RunKind.FULL_RESULTS, status=RunStatus.QUEUED))
+    assert list(Run.objects.filter(kind=RunKind.FULL_RESULTS, status=RunStatus.DONE).values_list("pk", flat=True)) == before
 
 
 @pytest.mark.parametrize(("today", "reminded"), [(date(2026, 12, 15), False), (date(2026, 12, 16), True), (date(2027, 1, 15), True)])

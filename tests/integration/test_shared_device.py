@@ -14,6 +14,7 @@ from tests.factories import (
     code_on,
     everything_stored,
     heading,
+    hidden_value,
     page_of,
     participant_of,
     recruiting_study,
@@ -104,6 +105,18 @@ def test_panel_members_find_their_way_back_after_a_reload_and_the_next_one_keeps
     response = client.post(action)
     assert response["Location"] == f"{address_of(study)}?survey_code=def-456"
     assert 'value="def-456"' in client.get(response["Location"]).content.decode()
+
+
+def test_the_next_person_of_a_panel_does_not_agree_with_the_number_of_one_who_only_pressed_start(client: Client) -> None:
+    """Nothing is stored of the first one yet, who would be told that they took part already, while the next one's credit went to them."""
+    study = recruiting_study(entry={"kind": "sona"})
+    answer(client, study, "welcome", survey_code="abc-123")
+    assert heading(client.get(address_of(study), {"survey_code": "abc-123"})) == heading(client.get(address_of(study))), "a reload"
+    welcome = client.get(address_of(study), {"survey_code": "def-456"}, follow=True)
+    assert hidden_value(welcome, "survey_code") == "def-456"
+    walk(client, study, answers={"welcome": {"survey_code": "def-456"}}, until="background")
+    assert answer(Client(), study, "welcome", survey_code="abc-123").status_code == 303
+    assert answer(Client(), study, "welcome", survey_code="def-456").status_code == 403
 
 
 def test_the_completion_code_on_the_page_of_withdrawals_is_recognised(client: Client, study: Study) -> None:

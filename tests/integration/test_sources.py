@@ -1,5 +1,7 @@
 """The table of a closed study: who is in it, what stands there, and that nothing tells who came when."""
 
+import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,6 +12,7 @@ from analysis.ledger.opening import agreed_budget
 from analysis.ledger.selectors import asked_with
 from analysis.ledger.services import ask
 from analysis.models import Snapshot, Source
+from analysis.sources import services
 from analysis.sources.selectors import obstacle, table_of
 from analysis.sources.services import delete_when_data_are_forgotten, make_again, renew_after_withdrawal
 from analysis.sources.study_tables import schema_of, table_of_study
@@ -18,11 +21,15 @@ from analysis.sources.unpacked import UNPACKED
 from audit.models import Entry
 from candor.errors import DataError
 from surveys.batches.services import count_again
-from surveys.models import Participant, Response
+from surveys.journey.services import withdraw
+from surveys.models import Participant, Response, Study
 from surveys.protocols import protocol_in_force
+from surveys.retention.services import forget_operational_data
+from surveys.tokens import hash_of_withdrawal_code
 from tests.factories import definition
-from tests.jobs import claimed, work_on
+from tests.jobs import catch, claimed, work_on
 from tests.ledgers import DELTA, Solved, budget_of, make_snapshot, open_source, solved, study_with_budget
+from tests.simultaneous import at_once
 
 pytestmark = pytest.mark.django_db
 
@@ -135,6 +142,42 @@ def test_a_snapshot_that_failed_is_made_again(monkeypatch: pytest.MonkeyPatch) -
     assert make_snapshot(source).n == 96
     assert obstacle(source) == ""
     assert Entry.objects.filter(action="source.made_again").count() == 1
+
+
+@pytest.mark.parametrize("meanwhile", ["deletion", "withdrawal"])
+def test_a_table_that_is_made_again_is_not_missed_by_whoever_takes_it_away(
+    postgresql: None, meanwhile: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Attack: it is asked for in the moment in which the data are deleted, and keeps background answers; or in which somebody leaves."""
+    catch(monkeypatch)
+    study = study_with_budget()
+    source, code = Source.objects.get(study=study), "0123-4567-89AB-CDEF"
+    claimed(Snapshot.objects.get()).fail("The disk is full.")
+    person = Participant.objects.filter(study=study, counted=True)[0]
+    Participant.objects.filter(pk=person.pk).update(withdrawal_hash=hash_of_withdrawal_code(code))
+    is_asked, take = threading.Event(), services.take_snapshot
+
+    def take_slowly(source: Source) -> Snapshot:
+        found = take(source)
+        is_asked.set()
+        time.sleep(0.5)
+        return found
+
+    def ask_again() -> None:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(services, "take_snapshot", take_slowly)
+            assert make_again(source, actor=study.owner)
+
+    def take_away() -> None:
+        assert is_asked.wait(10)
+        if meanwhile == "deletion":
+            forget_operational_data(Study.objects.get(pk=study.pk))
+        else:
+            assert withdraw(study, code=code)
+
+    at_once(ask_again, take_away)
+    expected = ["failed", "deleted"] if meanwhile == "deletion" else ["failed", "replaced", "making"]
+    assert list(Snapshot.objects.order_by("number").values_list("status", flat=True)) == expected
 
 
 def test_everybody_agreed_to_the_budget() -> None:

@@ -14,8 +14,9 @@ from audit.models import Entry
 from audit.selectors import verify
 from surveys.access import access_own_study, access_study, studies_of, study_in_public
 from surveys.errors import ConcurrentEditError, DefinitionError, TransitionError
+from surveys.media import services as media
 from surveys.media.services import MediaError, add_media_file
-from surveys.models import ArmState, Protocol, Study, StudyStatus
+from surveys.models import ArmState, MediaFile, Protocol, Study, StudyStatus
 from surveys.review import services as reviews
 from surveys.studies import services as studies
 from surveys.studies.forms import WORDS
@@ -221,6 +222,22 @@ def test_studies_in_review_or_over_cannot_be_changed(status: StudyStatus) -> Non
         studies.change_definition(study, definition=definition(), actor=study.owner)
     with (LECTURES / "captions-en.vtt").open("rb") as content, pytest.raises(TransitionError, match="to a draft or an amendment only"):
         add_media_file(study, name="captions-en.vtt", content=content, actor=study.owner)
+
+
+def test_a_file_that_is_still_examined_while_its_study_is_submitted_comes_too_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would differ from the one that officers approve and people see, so that the study could ask for no renewal later."""
+    study, look = draft_study(), media.examine
+
+    def submit_meanwhile(*given: Any) -> MediaFile:
+        found = look(*given)
+        studies.submit_for_review(Study.objects.get(pk=study.pk), actor=study.owner)
+        return found
+
+    monkeypatch.setattr(media, "examine", submit_meanwhile)
+    with (LECTURES / "captions-en.vtt").open("rb") as content, pytest.raises(TransitionError, match="to a draft or an amendment only"):
+        add_media_file(study, name="captions-en.vtt", content=File(content), actor=study.owner)
+    facts = MediaFile.objects.get(study=study, name="captions-en.vtt", current=True)
+    assert Protocol.objects.get().media["captions-en.vtt"]["id"] == str(facts.pk)
 
 
 def test_a_study_without_its_files_is_not_ready_for_review() -> None:

@@ -12,8 +12,10 @@ from django.db.models import Model
 from django.http import HttpResponse
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 
 from audit.models import Entry
+from lti.services import make_batch
 from surveys.actions import FORGETTING_BEGUN
 from surveys.batches import order_of_arrival
 from surveys.batches.order_of_arrival import CLEANED, HELD_AT_ONCE, _write_again, forget_order_of_days, forget_recent_order, lay_anew
@@ -24,7 +26,7 @@ from surveys.batches.tally import tally_of
 from surveys.credit import services as credit
 from surveys.credit.selectors import ticket_for
 from surveys.credit.services import change_credit, give_code
-from surveys.errors import CreditError, StudyFullError
+from surveys.errors import CreditError, StudyFullError, TransitionError
 from surveys.journey import services as participation
 from surveys.journey.participant_store import read_participant
 from surveys.journey.services import withdraw
@@ -32,13 +34,25 @@ from surveys.models import CreditBook, EntryBook, EntryCode, PanelMember, Partic
 from surveys.recruitment import services as recruitment
 from surveys.recruitment.services import add_entry_codes, check_completion_codes, write_down_entries
 from surveys.retention.services import forget_operational_data
-from surveys.studies.services import close
+from surveys.studies.services import change_definition, close
 from surveys.tokens import hash_of_token, hash_of_withdrawal_code, withdrawal_code
 from tests.course_students import finish, hand_in, launch, signed_token, study_with_credit, words
 from tests.course_students import platform as platform
-from tests.factories import address_of, answer, code_on, hidden_value, page_of, participant_of, recruiting_study, token_of, walk
+from tests.factories import (
+    address_of,
+    answer,
+    code_on,
+    definition,
+    hidden_value,
+    logged_in,
+    page_of,
+    participant_of,
+    recruiting_study,
+    token_of,
+    walk,
+)
 from tests.finished_people import add_finished_people
-from tests.jobs import catch
+from tests.jobs import attempt, catch, claimed
 from tests.lti_platform import CoursePlatform
 from tests.simultaneous import at_once
 
@@ -82,6 +96,19 @@ def test_people_whom_another_site_sends_without_crediting_them_have_the_credit_o
     last = page_of(walk(client, study, answers={"welcome": {"ResponseID": "R_2aBcDeFgH"}}))
     assert last.xpath("//input[@name='ticket']")
     assert last.xpath("//*[@id='completion-code']") == []
+
+
+def test_a_title_that_no_officer_has_approved_stands_in_no_course(platform: CoursePlatform) -> None:
+    """A title is changed in an amendment that is still being written, and credit is sent: the column is made under the approved one."""
+    study, client = study_with_credit(), Client()
+    launch(client, platform, study, sub="ada", without_line_item=True)
+    hand_in(client, study, action="without")
+    changed = definition(title={"en": "Who lies in tests?", "de": "Wer lügt in Tests?"})
+    change_definition(Study.objects.get(pk=study.pk), definition=changed, actor=study.owner)
+    batch = make_batch(study)
+    assert batch is not None
+    attempt(claimed(batch))
+    assert [item["label"] for item in platform.line_items.values()] == ["A short lecture and four honest answers"]
 
 
 def test_codes_of_before_credit_was_turned_on_stay_good(platform: CoursePlatform) -> None:
@@ -330,3 +357,14 @@ def test_exact_numbers_of_ways_go_with_the_operational_data() -> None:
     assert begun["panel_members"] == 0
     keep_shown_numbers(closed, shown_as=int)
     assert all(not people for ends in ways_shown(closed).values() for people in ends.values())
+
+
+def test_no_code_comes_in_once_operational_data_are_deleted() -> None:
+    """Nothing would ever delete it: the deletion of the study's operational data is over."""
+    study = study_with_ways()
+    forget_operational_data(close(study, actor=study.owner))
+    with pytest.raises(TransitionError, match="are deleted, and its codes with them"):
+        add_entry_codes(study, codes=["EFGH-5678"], actor=study.owner)
+    page = logged_in(study.owner).post(reverse("surveys:codes", args=[study.slug]), {"action": "add", "codes": "EFGH5678"})
+    assert (page.status_code, "are deleted, and its codes with them" in page.content.decode()) == (422, True)
+    assert not EntryCode.objects.exists()

@@ -19,6 +19,7 @@ from surveys.journey.steps import CONSENT, WELCOME
 from surveys.journey.visitors import Farewell, to_journey
 from surveys.models import Participant, Study
 from surveys.protocols import protocol_in_force
+from surveys.questions.entry import Entry
 from surveys.questions.sections import SECTION
 from surveys.recruitment.arrivals import Ended, WayBack, arrival_at, arrival_in, carried, to_bring, way_back
 from surveys.recruitment.slowing import Wait, wait_before
@@ -33,6 +34,9 @@ def newcomer(request: HttpRequest, study: Study, *, goes_on: Callable[[str, Part
     if visit is None and study.protocol_id and (farewell := visitors.farewell_of(request, study)):
         return to_journey(study.slug) if request.method == "POST" else _show_farewell(request, study, farewell)
     protocol = participation.require_open(study, is_bot=visitors.is_bot(request, study))
+    entry = protocol.definition.entry
+    if visit is not None and (not _still_fits(visit, entry) or _comes_otherwise(request, visit, entry)):
+        return _begin_anew(study, query=request.GET.urlencode() or visit.query)
     shown = presentation(protocol.id, language_of(request, study, visit))
     with translation.override(shown.spoken):
         if request.method != "POST":
@@ -42,7 +46,7 @@ def newcomer(request: HttpRequest, study: Study, *, goes_on: Callable[[str, Part
         if visit is None or request.POST.get("step") != CONSENT:
             return to_journey(study.slug)
         if request.POST.get("choice") == "decline":
-            participation.decline(study, way=visit.way)
+            participation.decline(study, way=visit.way, is_bot=visit.is_bot)
             return _declined(request, study, shown, visit)
         # People who read another version of the text than the one now in force read this one first.
         if request.POST.get("choice") != "agree" or request.POST.get("version", str(shown.version)) != str(shown.version):
@@ -51,6 +55,26 @@ def newcomer(request: HttpRequest, study: Study, *, goes_on: Callable[[str, Part
         response = goes_on(visit.token, participant)
         visitors.remember_participant(response, study.slug, visit.token)
         return response
+
+
+def _still_fits(visit: Visit, entry: Entry) -> bool:
+    """Whether the way by which somebody began is still there after an amendment, and asks for no more than they brought."""
+    way = entry.named(visit.way or entry.every_way[0].name)
+    if way is None:
+        return False
+    return bool(visit.code or not way.way.takes_code) and bool(visit.panel_identifier or not way.way.is_panel)
+
+
+def _comes_otherwise(request: HttpRequest, visit: Visit, entry: Entry) -> bool:
+    """Whether the address names another person or way than the one who pressed Start in this browser, of whom nothing is stored yet."""
+    named = urlencode(carried(request.GET, entry))
+    return bool(named) and named != visit.query
+
+
+def _begin_anew(study: Study, *, query: str) -> HttpResponse:
+    response = to_journey(study.slug, query=query)
+    visitors.forget(response, study.slug)
+    return response
 
 
 def _declined(request: HttpRequest, study: Study, shown: Presentation, visit: Visit) -> HttpResponse:

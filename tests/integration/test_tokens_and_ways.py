@@ -1,0 +1,49 @@
+"""Tokens and visits that do not fit the ways into a study: made up, or from before an amendment."""
+
+import base64
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from accounts.models import Role
+from surveys.models import ArmState, EntryBook, Participant, Study
+from surveys.review import services as reviews
+from surveys.studies import services as studies
+from tests.factories import answer, definition, heading, hidden_value, person, recruiting_study, send, walk
+
+pytestmark = pytest.mark.django_db
+WAYS = [{"name": "poster"}, {"name": "panel", "kind": "prolific"}]
+PROLIFIC = {"PROLIFIC_PID": "5f1c0000000000000000000a"}
+
+
+@pytest.mark.parametrize("brought", ["1", "null", '["poster", 1, {}]', '["poster", "1", []]', "[" * 2000, "{"])
+def test_a_made_up_token_is_that_of_nobody(brought: str) -> None:
+    """A full study looks into the token for the way back."""
+    study, client = recruiting_study(entry={"ways": WAYS}), Client()
+    client.cookies["candor_participant"] = f"made-up.{base64.urlsafe_b64encode(brought.encode()).decode().rstrip('=')}"
+    ArmState.objects.filter(study=study).update(closed=True)
+    refused = answer(client, study, "welcome", way="poster")
+    assert (refused.status_code, heading(refused)) == (403, "This study is full")
+
+
+def amended(study: Study, entry: dict[str, Any]) -> Study:
+    study = studies.change_definition(study, definition=definition(entry=entry), actor=study.owner)
+    study = studies.submit_for_review(study, actor=study.owner)
+    return studies.resume(reviews.approve(study, actor=person(Role.IRB_OFFICER)), actor=study.owner)
+
+
+@pytest.mark.parametrize("before", [{"kind": "prolific"}, {"ways": [{"name": "poster"}, {"name": "panel"}]}])
+def test_whoever_began_before_an_amendment_of_the_ways_comes_in_by_one_that_is_there(before: dict[str, Any]) -> None:
+    """Attack: somebody whose way is gone, or asks for more by now, came in by the first one, open to everybody, as often as they liked."""
+    study, client = recruiting_study(entry=before), Client()
+    assert answer(client, study, "welcome", **(PROLIFIC if "kind" in before else {"way": "panel"})).status_code == 303
+    study = amended(study, {"ways": WAYS})
+    anew = client.get(send(client, study, "consent", choice="agree", version="2")["Location"])
+    assert not Participant.objects.exists()
+    if "kind" in before:
+        assert hidden_value(anew, "PROLIFIC_PID") == PROLIFIC["PROLIFIC_PID"]
+    else:
+        assert heading(anew) == "We do not know this link"
+    walk(client, study, answers={"welcome": PROLIFIC}, until="background")
+    assert len(EntryBook.objects.get().members) == 1
