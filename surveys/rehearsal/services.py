@@ -3,6 +3,7 @@
 import secrets
 from dataclasses import asdict, dataclass
 from functools import partial
+from math import ceil
 from uuid import uuid4
 
 from django.db import transaction
@@ -70,8 +71,10 @@ def rehearse(study: Study, *, protocol: ProtocolView, planted: Planted, actor: U
     _delete_sandbox(Study.objects.select_for_update(no_key=True).get(pk=study.pk))
     slug = f"rehearsal-{secrets.token_hex(8)}"
     people, budget = max(planted.bots, 2), protocol.definition.privacy_budget
+    share = people / protocol.definition.allocation.planned_participants
+    arms = tuple(arm.model_copy(update={"quota": arm.quota and ceil(arm.quota * share)}) for arm in protocol.definition.arms)
     allocation = Allocation(**dict(protocol.definition.allocation) | {"planned_participants": people})
-    changed = {"slug": slug, "entry": Entry(), "allocation": allocation, "privacy_budget": budget and budget.fitting(people)}
+    changed = {"slug": slug, "entry": Entry(), "allocation": allocation, "arms": arms, "privacy_budget": budget and budget.fitting(people)}
     definition = protocol.definition.model_copy(update=changed)
     sandbox = Study(
         slug=slug,

@@ -25,7 +25,18 @@ from surveys.rehearsal.selectors import rehearsal_of
 from surveys.rehearsal.services import Planted, RehearsalError, delete_rehearsal, rehearse, stop_rehearsal
 from surveys.studies import services as studies
 from tests.categories import PROBATION, with_frequency
-from tests.factories import address_of, draft_study, everything_stored, heading, logged_in, page_of, person, recruiting_study, study_in
+from tests.factories import (
+    address_of,
+    document,
+    draft_study,
+    everything_stored,
+    heading,
+    logged_in,
+    page_of,
+    person,
+    recruiting_study,
+    study_in,
+)
 from tests.finished_people import compute
 from tests.jobs import Sent, catch, claimed, fall_silent, is_unfinished, keys, swept, work_on
 
@@ -258,6 +269,14 @@ def test_a_small_study_with_a_privacy_budget_is_rehearsed_with_many_bots() -> No
     sandbox = start(study, bots=400).study
     assert protocol_in_force(sandbox).definition.privacy_budget is not None
     assert "400" in page_text(study)
+
+
+def test_quotas_grow_and_shrink_with_the_bots() -> None:
+    """Otherwise most of many bots would be turned away, and few would never fill an arm."""
+    arms = [{**arm, "quota": quota} for arm, quota in zip(document()["arms"], (36, 12), strict=True)]
+    study = draft_study(arms=arms, allocation={"planned_participants": 48})
+    for bots, quotas in ((400, {300, 100}), (10, {8, 3})):
+        assert set(start(study, bots=bots).study.arm_states.values_list("quota", flat=True)) == quotas
 
 
 def test_a_draft_without_its_videos_and_with_codes_can_be_rehearsed() -> None:
