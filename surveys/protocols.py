@@ -8,6 +8,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
 
+from django.db.models import QuerySet
 from django.http import Http404
 from django.utils.translation import gettext as _
 
@@ -101,10 +102,24 @@ def with_known_originals(study: Study, definition: StudyDefinition) -> StudyDefi
 
 def definition_for(seat: Seat) -> StudyDefinition:
     """A draft as its owner left it, for people who may change it; any other study as submitted."""
+    protocol = _protocol_for(seat)
+    return define(seat.study.definition) if protocol is None else protocol.definition
+
+
+def files_for(seat: Seat) -> QuerySet[MediaFile]:
+    """The files that go with `definition_for`: those of an amendment in the making belong to no protocol yet."""
+    files, protocol = MediaFile.objects.filter(study=seat.study), _protocol_for(seat)
+    if protocol is None:
+        return files.filter(current=True)
+    return files.filter(pk__in=[protocol.media[name]["id"] for name in protocol.definition.files()])
+
+
+def _protocol_for(seat: Seat) -> FrozenProtocol | None:
+    """The protocol in force; None where this person has the draft before them."""
     study = seat.study
     if study.protocol_id is None or (study.status == StudyStatus.DRAFT and seat.may_change):
-        return define(study.definition)
-    return frozen_protocol(study.protocol_id).definition
+        return None
+    return frozen_protocol(study.protocol_id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,7 +22,7 @@ from surveys.drafting.starter import starter_document
 from surveys.errors import DefinitionError, SurveyError
 from surveys.languages.offered import LANGUAGE_NAMES
 from surveys.models import Study
-from surveys.protocols import definition_for
+from surveys.protocols import definition_for, files_for
 from surveys.studies.examples import EXAMPLES, study_from_example
 from surveys.studies.exchange import duplicate_study, free_slug, import_study, read_upload, with_slug
 from surveys.studies.gallery import study_from_template, templates
@@ -99,7 +99,7 @@ def duplicate(request: HttpRequest, slug: str) -> HttpResponse:
         chosen = _slug(form, suggestion="")
         if not form.summary:
             try:
-                copy = duplicate_study(seat.study, definition=definition_for(seat), slug=chosen, owner=user)
+                copy = duplicate_study(definition_for(seat), files=files_for(seat), slug=chosen, owner=user)
             except SurveyError as error:
                 _tell(form, error)
             else:

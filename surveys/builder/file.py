@@ -48,6 +48,7 @@ class Archive(BuilderPage):
 
     def get(self, request: HttpRequest, **_arguments: object) -> StreamingHttpResponse:
         record(actor=user_of(request), action=actions.STUDY_EXPORTED, subject=self.study)
-        response = StreamingHttpResponse(archive_of(self.study, self.definition), content_type="application/zip")
+        files = self.study.media_files.filter(current=True)
+        response = StreamingHttpResponse(archive_of(self.definition, files=files), content_type="application/zip")
         response["Content-Disposition"] = f'attachment; filename="{self.study.slug}.zip"'
         return response

@@ -23,7 +23,7 @@ from surveys.access import OWNER_ROLES, Seat, access_own_study, access_study, st
 from surveys.drafting.names import name_from
 from surveys.drafting.starter import starter_document
 from surveys.models import Study, StudyStatus
-from surveys.protocols import definition_for
+from surveys.protocols import definition_for, files_for
 from surveys.request_bodies import DEFINITION_SCHEMA, BoundedForm, BoundedJson, JsonFile, YamlFile, ZipFile, body_of
 from surveys.studies.examples import EXAMPLES, study_from_example
 from surveys.studies.exchange import archive_of, duplicate_study, free_slug, import_study, read_upload, with_slug
@@ -177,7 +177,9 @@ class StudyArchive(APIView):
         seat = access_own_study(user, slug)
         record_once_a_day(actor=user, action=actions.STUDY_EXPORTED, subject=seat.study)
         headers = {"Content-Disposition": f'attachment; filename="{slug}.zip"'}
-        return StreamingHttpResponse(archive_of(seat.study, definition_for(seat)), content_type="application/zip", headers=headers)
+        return StreamingHttpResponse(
+            archive_of(definition_for(seat), files=files_for(seat)), content_type="application/zip", headers=headers
+        )
 
 
 class Duplicate(APIView):
@@ -190,7 +192,7 @@ class Duplicate(APIView):
         user = person_of(request)
         seat = access_own_study(user, slug)
         asked = checked(CopySerializer, request.data)
-        copy = duplicate_study(seat.study, definition=definition_for(seat), slug=asked.validated_data["slug"], owner=user)
+        copy = duplicate_study(definition_for(seat), files=files_for(seat), slug=asked.validated_data["slug"], owner=user)
         return new_study_answer(Seat(user, copy))
 
 

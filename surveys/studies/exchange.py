@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from django.core.files import File
 from django.db import transaction
+from django.db.models import QuerySet
 
 from accounts.models import User
 from surveys.definition import StudyDefinition
@@ -67,8 +68,8 @@ def with_slug(definition: StudyDefinition, slug: str) -> StudyDefinition:
     return define({**document_of(definition), "slug": slug})
 
 
-def duplicate_study(study: Study, *, definition: StudyDefinition, slug: str, owner: User) -> Study:
-    """A draft with the same definition and copies of the files, and without any participant's data."""
+def duplicate_study(definition: StudyDefinition, *, files: QuerySet[MediaFile], slug: str, owner: User) -> Study:
+    """A draft with the same definition and copies of those of these files that it needs, and without any participant's data."""
     titles = definition.title.root
     copied: object = (
         {code: _copy_of(title, code) for code, title in titles.items()}
@@ -77,17 +78,17 @@ def duplicate_study(study: Study, *, definition: StudyDefinition, slug: str, own
     )
     copy = define({**document_of(definition), "slug": slug, "title": copied})
     with ExitStack() as opened:
-        current = MediaFile.objects.filter(study=study, current=True, name__in=definition.files())
-        media = {file.name: File(opened.enter_context(file.file.open("rb")), name=file.name) for file in current}
+        needed = files.filter(name__in=definition.files())
+        media = {file.name: File(opened.enter_context(file.file.open("rb")), name=file.name) for file in needed}
         return import_study(copy, media=media, owner=owner)
 
 
-def archive_of(study: Study, definition: StudyDefinition) -> Iterator[bytes]:
-    """A ZIP file with the study file and its current media, in chunks."""
+def archive_of(definition: StudyDefinition, *, files: QuerySet[MediaFile]) -> Iterator[bytes]:
+    """A ZIP file with the study file and those of these files that it needs, in chunks."""
     with TemporaryFile() as target:
         with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as archive:
-            archive.writestr(f"{study.slug}.yaml", write_study_file(definition))
-            for media in MediaFile.objects.filter(study=study, current=True, name__in=definition.files()):
+            archive.writestr(f"{definition.slug}.yaml", write_study_file(definition))
+            for media in files.filter(name__in=definition.files()):
                 with media.file.open("rb") as content, archive.open(media.name, "w", force_zip64=True) as place:
                     for chunk in content.chunks():
                         place.write(chunk)

@@ -1,22 +1,27 @@
 """A study begins from nothing, from a file, or as a copy; and it can be edited and taken away as a file."""
 
+import hashlib
 import io
 import zipfile
 from typing import Any
 
 import pytest
+from django.core.files import File
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
 from accounts.models import Role
+from surveys.access import access_own_study
 from surveys.drafting.translations import remembering
+from surveys.media.services import add_media_file
 from surveys.models import MediaFile, Study, StudyStatus
+from surveys.protocols import definition_for, files_for
 from surveys.questions.parts import Text
 from surveys.studies.readiness import to_do
 from surveys.studies.services import missing_before_review
 from surveys.study_file import define, dump, write_study_file
-from tests.factories import LECTURES, SAMPLE, document, draft_study, logged_in, page_of, person, study_in
+from tests.factories import LECTURES, SAMPLE, document, draft_study, logged_in, page_of, person, recruiting_study, study_in
 from tests.integration.test_builder import address, definition_of, errors, inputs
 
 pytestmark = pytest.mark.django_db
@@ -115,6 +120,24 @@ def test_a_study_goes_out_as_an_archive_and_comes_in_again_the_same(browser: Cli
     assert definition_of(again) == definition_of(study).model_copy(update={"slug": "again"})
     hashes = [set(MediaFile.objects.filter(study=one).values_list("name", "sha256")) for one in (study, again)]
     assert hashes[0] == hashes[1]
+
+
+def test_a_running_study_goes_out_with_the_files_that_participants_see() -> None:
+    """Captions of an amendment in the making belong to no protocol yet. The builder, which shows the amendment, takes them along."""
+    study = recruiting_study()
+    browser, name = logged_in(study.owner), "captions-en.vtt"
+    seen = study.media_files.get(name=name).sha256
+    with (LECTURES / name).open("rb") as content:
+        amended = add_media_file(study, name=name, content=File(content), actor=study.owner).sha256
+    assert amended != seen
+    ways = {reverse("surveys:api_archive", args=[study.slug]): seen, address("build_archive", study): amended}
+    for way, wanted in ways.items():
+        with zipfile.ZipFile(io.BytesIO(b"".join(browser.get(way).streaming_content))) as archive:
+            assert hashlib.sha256(archive.read(name)).hexdigest() == wanted, way
+    seat = access_own_study(study.owner, study.slug)
+    kept = {file.name: file.sha256 for file in files_for(seat)}
+    assert kept[name] == seen
+    assert kept.keys() == definition_for(seat).files()
 
 
 def test_a_study_file_alone_comes_in_and_its_files_are_left_to_do(browser: Client) -> None:

@@ -166,7 +166,7 @@ def test_another_first_language_hides_nothing() -> None:
 
 def test_a_copy_of_a_study_has_no_outdated_title() -> None:
     study = studies.create_study(definition=define(document()), owner=person(Role.INVESTIGATOR))
-    copy = duplicate_study(study, definition=define(study.definition), slug="a-copy", owner=study.owner)
+    copy = duplicate_study(define(study.definition), files=study.media_files.filter(current=True), slug="a-copy", owner=study.owner)
     assert stale(copy) == set()
 
 
