@@ -116,6 +116,8 @@ def test_what_is_typed_wrongly_is_named() -> None:
     place = list(columns_of(source)).index(SCORE)
     cases: list[tuple[dict[str, Any], str, str]] = [
         ({"epsilon": "much"}, "epsilon", "Expected a number, found “much”."),
+        ({"epsilon": ""}, "epsilon", "Write a number above 0 and at most 10."),
+        ({"exact": "error", "error": ""}, "error", "Write a number above 0."),
         ({"epsilon": "11"}, "epsilon", "Write a number above 0 and at most 10."),
         ({"epsilon": "0"}, "epsilon", "Write a number above 0 and at most 10."),
         ({"exact": "questions", "questions": "0"}, "questions", "Write a whole number from 1 to 100,000, not “0”."),
