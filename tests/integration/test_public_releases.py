@@ -165,6 +165,7 @@ def test_one_answer_of_ones_own_does_not_shut_the_simulated_data_in() -> None:
     assert page.xpath('//input[@name="data"]/@value') == ["simulated"]
     assert "95 bots" in page.text_content()
     assert "The smallest group (one arm in one subsample) has 0 finished people" in page.text_content()
+    assert "Bots do not count as people." in page.text_content()
     sent = {"title": "Lectures", "authors": "Lovelace, Ada", "licence": "CC-BY-4.0", "questions": ["attention"]}
     refused = desk.post(address, sent | {"background": "left_out", "smallest_count": "10", "data": "people"})
     assert refused.status_code == 422
