@@ -145,7 +145,10 @@ def test_a_study_of_bots_alone_is_called_simulated_everywhere() -> None:
         reverse("analysis:public_release", args=[study.slug, 1]),
         reverse("analysis:releases_one", args=[study.slug, release.pk]),
     ):
-        assert "Simulated data" in logged_in(study.owner).get(address).content.decode()
+        page = logged_in(study.owner).get(address).content.decode()
+        assert "Simulated data" in page
+        assert "96 bots</span>" in page or "<dt>Bots</dt><dd>96</dd>" in page
+        assert "96 people</span>" not in page
     assert Client().get(reverse("analysis:api_release", args=[study.slug, 1])).json()["simulated"] is True
 
 
