@@ -33,7 +33,7 @@ from surveys.ways_in import JOIN
 @require_safe
 def join(request: HttpRequest) -> HttpResponse:
     """A class types its code, which leads to a study, or to the room of a demonstration."""
-    code, errors = request.GET.get("code", "").strip()[:40], []
+    code, errors, status = request.GET.get("code", "").strip()[:40], [], HTTPStatus.OK
     if code:
         if found := study_with_join_code(code):
             slug, stored = found
@@ -42,9 +42,11 @@ def join(request: HttpRequest) -> HttpResponse:
             return redirect("surveys:class_room", code=room_of_today(code).code)
         except Http404:
             message = _("No study and no room has this code today. Look at it again, or ask your lecturer for the newest one.")
-            errors = [{"field": "code", "message": message}]
+            errors, status = [{"field": "code", "message": message}], HTTPStatus.NOT_FOUND
+    elif "code" in request.GET:
+        errors, status = [{"field": "code", "message": _("Enter your code.")}], HTTPStatus.UNPROCESSABLE_ENTITY
     context = {"language": get_language(), "languages": list(LANGUAGE_NAMES.items()), "code": code, "errors": errors}
-    return render(request, "surveys/participant/join.html", context, status=HTTPStatus.NOT_FOUND if errors else HTTPStatus.OK)
+    return render(request, "surveys/participant/join.html", context, status=status)
 
 
 @in_own_language

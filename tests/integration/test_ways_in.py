@@ -321,6 +321,8 @@ def test_a_class_types_its_code_and_a_renewed_one_opens_nothing(study: Study) ->
     owner.post(page, {"renew": "lecture"})
     assert JoinCode.objects.get().code != code
     assert heading(Client().get(there["Location"])) == "This code does not open the study"
+    empty = Client().get(reverse("surveys:join"), {"code": " "})
+    assert (empty.status_code, '<a href="#code">Enter your code.' in empty.content.decode()) == (422, True)
     gone = Client().get(reverse("surveys:join"), {"code": code})
     assert gone.status_code == 404
     assert "No study and no room has this code today" in gone.content.decode()
