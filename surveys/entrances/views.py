@@ -23,7 +23,7 @@ from surveys.journey.language import in_every_language
 from surveys.languages.names import language_name
 from surveys.languages.offered import LANGUAGE_NAMES
 from surveys.recruitment.made_codes import MOST, qr_svg
-from surveys.recruitment.selectors import definition_shown
+from surveys.recruitment.selectors import definition_shown, join_code_of
 from surveys.recruitment.services import renew_join_code
 from surveys.ways_in import JOIN
 
@@ -58,12 +58,15 @@ def ways_in(request: HttpRequest, slug: str) -> HttpResponse:
     user = user_of(request)
     study = access_own_study(user, slug).study
     if request.method == "POST":
+        way = request.POST.get("renew", "")
+        before = join_code_of(study, way)
         try:
-            code = renew_join_code(study, way=request.POST.get("renew", ""), actor=user)
+            code = renew_join_code(study, way=way, actor=user)
         except SurveyError as error:
             messages.error(request, str(error))
         else:
-            messages.success(request, _("The new join code is %(code)s. The one before opens nothing any more.") % {"code": code})
+            renewed = _("The new join code is %(code)s. The one before opens nothing any more.")
+            messages.success(request, (renewed if before else _("The join code is %(code)s.")) % {"code": code})
         return redirect("surveys:ways_in", study.slug)
     context = {
         "study": study,
