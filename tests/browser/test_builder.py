@@ -89,11 +89,12 @@ def test_questions_are_ordered_by_keyboard_alone_and_by_dragging(page: Page, inv
 def test_a_title_with_the_longest_word_fits_and_a_count_of_two_digits_stands_on_one_line(
     page: Page, phone: Page, investigator: User, assert_fits: Check
 ) -> None:
-    title = {"en": "About Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft", "de": "[[1]]"}
-    study = create_study(definition=define(document(title=title)), owner=investigator)
+    word = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft"
+    questions = [{"name": "attention", "text": f"Did you ever {word}?"}]
+    study = create_study(definition=define(document(title={"en": word, "de": "[[1]]"}, questions=questions)), owner=investigator)
     build = f"/studies/{study.slug}/build/"
     log_in(phone, build)
-    for address in (build, "/studies/", f"{build}../preview/?framed=1&step=welcome"):
+    for address in (build, f"{build}questions/", "/studies/", f"{build}../preview/?framed=1&step=welcome"):
         phone.goto(address)
         assert_fits(phone)
     log_in(page, build)
