@@ -65,9 +65,12 @@ def brought(request: HttpRequest, form: NewDataSetForm, *, template: str, page: 
         except NotReadError as error:
             problems = error.problems
     parts = form.parts
+    if request.POST.get("action") == "columns" and not parts:
+        form.errors.setdefault("header", _("Choose a file, or paste its first line."))
     errors = [{"field": "file", "message": problem} for problem in problems]
     errors += [{"field": field, "message": message} for field, message in form.errors.items()]
     context = {"form": form, "parts": parts, "errors": errors, "file_error": problems[0] if problems else form.errors.get("file", "")}
+    context["file_is_gone"] = bool(request.FILES)
     is_part = bool(request.headers.get("HX-Request"))
     return render(request, template, context, status=422 if errors and not is_part else 200)
 

@@ -137,14 +137,13 @@ def obstacles(study: Study, *, simulated: bool) -> list[str]:
             % {"found": smallest, "needed": SMALLEST_GROUP}
         ]
     if smallest < SMALLEST_GROUP:
-        return [
-            _(
-                "The smallest group (one arm in one subsample) has %(found)d finished people; rows are published from %(needed)d people in "
-                "every group on. In a smaller one somebody who knows who took part could tell rows apart. Publish the estimates in a paper "
-                "instead, or run the study again with more people."
-            )
-            % {"found": smallest, "needed": SMALLEST_GROUP}
-        ]
+        too_few = _(
+            "The smallest group (one arm in one subsample) has %(found)d finished people; rows are published from %(needed)d people in "
+            "every group on. In a smaller one somebody who knows who took part could tell rows apart. Publish the estimates in a paper "
+            "instead, or run the study again with more people."
+        ) % {"found": smallest, "needed": SMALLEST_GROUP}
+        has_bots = released_people(study, simulated=True).exists()
+        return [f"{too_few} {_('Bots do not count as people.')}" if has_bots else too_few]
     return []
 
 

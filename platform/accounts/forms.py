@@ -11,7 +11,7 @@ from accounts.models import Role, User
 class NewUserForm(BaseUserCreationForm):  # type: ignore[type-arg]
     """Name, role and password twice."""
 
-    role = forms.ChoiceField(choices=Role.choices)
+    role = forms.ChoiceField(choices=Role.choices, initial=Role.ANALYST)
 
     class Meta:
         model = User

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from surveys.allocation.findable import too_few
 from surveys.builder.frame import BuilderPage
 from surveys.models import StudyStatus
-from surveys.studies.services import take_back
+from surveys.studies.services import is_amended, take_back
 
 
 class Company(BuilderPage):
@@ -26,6 +26,7 @@ class Overview(BuilderPage):
     def context(self) -> dict[str, object]:
         return {
             "may_return": self.study.status in (StudyStatus.IN_REVIEW, StudyStatus.APPROVED),
+            "unchanged": self.state == "amendment" and not is_amended(self.study),
             "warnings": self.definition.warnings(),
             "few": too_few(self.definition) if self.state == "draft" else "",
         }

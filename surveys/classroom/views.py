@@ -23,6 +23,8 @@ from surveys.models import ClassRoom
 from surveys.recruitment.made_codes import qr_svg
 
 COOKIE = "candor_class_room"
+HALF_COOKIE = "candor_class_half"
+HALVES = tuple(map(str, range(len(FACES))))
 DAY_SECONDS = 24 * 60 * 60
 
 
@@ -50,14 +52,17 @@ def in_class(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def class_room(request: HttpRequest, code: str) -> HttpResponse:
-    """A student's page: the die, the question, and after the answer a word of thanks. A browser answers once."""
+    """A student's page: the die, the question, and after the answer a word of thanks. A browser answers once.
+
+    Its die stays the same as long as the browser is open, because the page that is loaded again has the face that was rolled.
+    """
     room = room_of_today(code)
     if request.COOKIES.get(COOKIE) == room.code:
         return render(request, "surveys/classroom/thanks.html", _languages())
     errors = []
     if request.method == "POST":
         sent, answer = request.POST.get("half", ""), request.POST.get("answer", "")
-        if sent not in map(str, range(len(FACES))) or answer not in ("yes", "no"):
+        if sent not in HALVES or answer not in ("yes", "no"):
             errors = [{"field": "answer", "message": _("Choose an answer")}]
         else:
             try:
@@ -66,9 +71,12 @@ def class_room(request: HttpRequest, code: str) -> HttpResponse:
                 errors = [{"field": "", "message": str(error)}]
             else:
                 return _answered(room)
-    half = half_for_newcomer(room)
+    mine = request.COOKIES.get(HALF_COOKIE, "")
+    half = int(mine) if mine in HALVES else half_for_newcomer(room)
     context = _languages() | {"room": room, "question": QUESTIONS[room.question], "half": half, "die": die_of(half), "errors": errors}
-    return render(request, "surveys/classroom/room.html", context, status=HTTPStatus.UNPROCESSABLE_ENTITY if errors else HTTPStatus.OK)
+    page = render(request, "surveys/classroom/room.html", context, status=HTTPStatus.UNPROCESSABLE_ENTITY if errors else HTTPStatus.OK)
+    _remember(page, HALF_COOKIE, str(half), address=request.path, seconds=None)
+    return page
 
 
 @in_every_language
@@ -105,7 +113,10 @@ def _answered(room: ClassRoom) -> HttpResponse:
     """The browser remembers for a day that it answered in this room, not what."""
     address = reverse("surveys:class_room", args=[room.code])
     response = redirect(address)
-    response.set_cookie(
-        COOKIE, room.code, max_age=DAY_SECONDS, path=address, secure=settings.SESSION_COOKIE_SECURE, httponly=True, samesite="Lax"
-    )
+    _remember(response, COOKIE, room.code, address=address, seconds=DAY_SECONDS)
     return response
+
+
+def _remember(response: HttpResponse, name: str, value: str, *, address: str, seconds: int | None) -> None:
+    """Leave a cookie for this room alone, for so long or until the browser is closed."""
+    response.set_cookie(name, value, max_age=seconds, path=address, secure=settings.SESSION_COOKIE_SECURE, httponly=True, samesite="Lax")

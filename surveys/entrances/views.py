@@ -23,7 +23,7 @@ from surveys.journey.language import in_every_language
 from surveys.languages.names import language_name
 from surveys.languages.offered import LANGUAGE_NAMES
 from surveys.recruitment.made_codes import MOST, qr_svg
-from surveys.recruitment.selectors import definition_shown
+from surveys.recruitment.selectors import definition_shown, join_code_of
 from surveys.recruitment.services import renew_join_code
 from surveys.ways_in import JOIN
 
@@ -33,7 +33,7 @@ from surveys.ways_in import JOIN
 @require_safe
 def join(request: HttpRequest) -> HttpResponse:
     """A class types its code, which leads to a study, or to the room of a demonstration."""
-    code, errors = request.GET.get("code", "").strip()[:40], []
+    code, errors, status = request.GET.get("code", "").strip()[:40], [], HTTPStatus.OK
     if code:
         if found := study_with_join_code(code):
             slug, stored = found
@@ -42,9 +42,11 @@ def join(request: HttpRequest) -> HttpResponse:
             return redirect("surveys:class_room", code=room_of_today(code).code)
         except Http404:
             message = _("No study and no room has this code today. Look at it again, or ask your lecturer for the newest one.")
-            errors = [{"field": "code", "message": message}]
+            errors, status = [{"field": "code", "message": message}], HTTPStatus.NOT_FOUND
+    elif "code" in request.GET:
+        errors, status = [{"field": "code", "message": _("Enter your code.")}], HTTPStatus.UNPROCESSABLE_ENTITY
     context = {"language": get_language(), "languages": list(LANGUAGE_NAMES.items()), "code": code, "errors": errors}
-    return render(request, "surveys/participant/join.html", context, status=HTTPStatus.NOT_FOUND if errors else HTTPStatus.OK)
+    return render(request, "surveys/participant/join.html", context, status=status)
 
 
 @in_own_language
@@ -56,12 +58,15 @@ def ways_in(request: HttpRequest, slug: str) -> HttpResponse:
     user = user_of(request)
     study = access_own_study(user, slug).study
     if request.method == "POST":
+        way = request.POST.get("renew", "")
+        before = join_code_of(study, way)
         try:
-            code = renew_join_code(study, way=request.POST.get("renew", ""), actor=user)
+            code = renew_join_code(study, way=way, actor=user)
         except SurveyError as error:
             messages.error(request, str(error))
         else:
-            messages.success(request, _("The new join code is %(code)s. The one before opens nothing any more.") % {"code": code})
+            renewed = _("The new join code is %(code)s. The one before opens nothing any more.")
+            messages.success(request, (renewed if before else _("The join code is %(code)s.")) % {"code": code})
         return redirect("surveys:ways_in", study.slug)
     context = {
         "study": study,

@@ -197,6 +197,8 @@ def withdraw(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _about_unknown_code(code: str) -> str:
+    if not code:
+        return translation.gettext("Enter your code.")
     if looks_like_completion_code(code):
         return translation.gettext("This is the completion code, for your teacher. The withdrawal code begins with SECRET.")
     return translation.gettext("No data belong to this code. Look at it again.")

@@ -45,6 +45,8 @@ def address(invitation: InvitationLink, *, to: str) -> str:
         try:
             validate_email(to)
         except ValidationError as error:
+            if not to:
+                raise SharingError(_("Write an e-mail address, or the name of an account.")) from error
             raise SharingError(_("Expected an e-mail address or the name of an account, found “%(text)s”.") % {"text": to[:150]}) from error
     token = secrets.token_urlsafe(32)
     invitation.token_hash, invitation.last_day = hash_of_token(token), timezone.localdate() + timedelta(days=DAYS)

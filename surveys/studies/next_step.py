@@ -10,7 +10,7 @@ from django.utils.translation import ngettext
 from surveys.access import Seat
 from surveys.allocation.selectors import is_being_launched
 from surveys.lifecycle.steps import conditions_wait, obstacles_to_recruiting
-from surveys.models import ENDED, StudyStatus
+from surveys.models import ENDED, Study, StudyStatus
 from surveys.studies.forms import WORDS
 from surveys.studies.readiness import ToDo
 from surveys.studies.study_actions import actions_of
@@ -34,8 +34,21 @@ def next_step(seat: Seat, *, missing: list[ToDo]) -> NextStep:
     if seat.may_change:
         return _own_step(seat, missing)
     if seat.may_see_results and seat.study.launched_on:
-        return _page(seat, "analysis:results", _("See the results"), _("People have been taken in."))
+        return _page(seat, "analysis:results", _("See the results"), _how_it_stands(seat.study))
     return _page(seat, "surveys:protocol", _("Read the protocol"), _("The protocol says everything about this study."))
+
+
+def _how_it_stands(study: Study) -> str:
+    """A study that was launched, in a sentence for somebody who looks and changes nothing."""
+    if study.status in ENDED:
+        return _published(study)
+    return _("Nobody is taken in while the study is paused.") if study.status == StudyStatus.PAUSED else _("The study takes people in.")
+
+
+def _published(study: Study) -> str:
+    if study.data_published:
+        return _("The study is over, and its data are public.")
+    return _("The study is over. Its answers can become public, protected by the die.")
 
 
 def _own_step(seat: Seat, missing: list[ToDo]) -> NextStep:
@@ -47,9 +60,8 @@ def _own_step(seat: Seat, missing: list[ToDo]) -> NextStep:
         return _action(seat, "submit", _("Everything is there that officers need."))
     if study.status in ENDED:
         if study.data_published:
-            return _page(seat, "analysis:results", _("See the results"), _("The study is over, and its data are public."))
-        said = _("The study is over. Its answers can become public, protected by the die.")
-        return _page(seat, "analysis:releases", _("Publish the data"), said)
+            return _page(seat, "analysis:results", _("See the results"), _published(study))
+        return _page(seat, "analysis:releases", _("Publish the data"), _published(study))
     if conditions_wait(study):
         return _action(seat, "acknowledge", _("The approval has conditions. Read them below."))
     if study.submitted is not None or study.suspended:

@@ -89,7 +89,7 @@ SAME = {
     "p (Holm)",
     "χ² = %(statistic).2f, df = %(df)s, p = %(p).2g",
 }
-SAME |= {"%(codecs)s in %(container)s"}
+SAME |= {"%(codecs)s in %(container)s", "Bots"}
 BLOCK = re.compile(r"\{%\s*blocktranslate\b([^%]*)%\}(.*?)\{%\s*endblocktranslate\s*%\}", re.DOTALL)
 
 

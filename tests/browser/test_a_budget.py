@@ -63,8 +63,7 @@ def asks_by_keyboard(page: Page, *, epsilon: str) -> None:
     tab_to(page, page.locator('input[name="kind"]:checked'))
     while not page.locator('input[name="kind"][value="histogram"]').is_checked():
         page.keyboard.press("ArrowDown")
-    tab_to(page, page.get_by_role("button", name="Show the fields of this question"))
-    go_on(page)
+    expect(page.get_by_role("button", name="Show the fields of this question")).to_have_count(0)
     expect(page.get_by_label("Groups", exact=True)).to_be_visible()
     groups = page.get_by_label("Groups", exact=True)
     tab_to(page, groups)

@@ -86,6 +86,23 @@ def test_questions_are_ordered_by_keyboard_alone_and_by_dragging(page: Page, inv
     expect(page.locator(f'button[value="{names[0]}_2"]')).to_be_focused()
 
 
+def test_a_title_with_the_longest_word_fits_and_a_count_of_two_digits_stands_on_one_line(
+    page: Page, phone: Page, investigator: User, assert_fits: Check
+) -> None:
+    word = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft"
+    questions = [{"name": "attention", "text": f"Did you ever {word}?"}]
+    study = create_study(definition=define(document(title={"en": word, "de": "[[1]]"}, questions=questions)), owner=investigator)
+    build = f"/studies/{study.slug}/build/"
+    log_in(phone, build)
+    for address in (build, f"{build}questions/", "/studies/", f"{build}../preview/?framed=1&step=welcome"):
+        phone.goto(address)
+        assert_fits(phone)
+    log_in(page, build)
+    count = page.get_by_role("link", name=re.compile("^Arms and what they show")).locator(".builder-left")
+    heights = count.evaluate("(count) => ['9', '10'].map((text) => { count.textContent = text; return count.offsetHeight; })")
+    assert heights[0] == heights[1]
+
+
 def test_every_page_fits_and_serves_screen_readers(page: Page, investigator: User, complaints: Complaints, assert_readable: Check) -> None:
     complaints.expected += ["422", "404"]  # forms that were sent empty, and videos of which there is only a name
     study = create_study(definition=define(document(contact="[[whom]]")), owner=investigator)

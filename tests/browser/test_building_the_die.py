@@ -106,3 +106,10 @@ def test_the_pages_fit_small_screens_and_serve_screen_readers(page: Page, study:
     for address in (DIE, ALLOCATION, PREVIEW, rehearsal, *(f"{PREVIEW}?step={step}" for step in steps)):
         page.goto(address)
         assert_readable(page, screens=[(PHONE, "light"), (PHONE, "dark")])
+
+
+def test_beside_the_preview_every_column_of_the_designs_is_in_sight(page: Page, study: Study) -> None:
+    open_page(page, DIE)
+    table = page.get_by_role("region", name="Table of designs")
+    expect(table.get_by_role("columnheader", name="Shares")).to_be_visible()
+    assert table.evaluate("(region) => region.scrollWidth - region.clientWidth") == 0

@@ -51,6 +51,12 @@ def test_a_file_is_looked_at_before_its_codes_are_added(desk: Page, study: Study
     expect(desk.get_by_text("There are 2 codes, 0 of them spent.")).to_be_visible()
 
 
+def test_codes_that_were_checked_are_on_the_screen(desk: Page) -> None:
+    desk.get_by_label("Completion codes, one on each line").fill("DONE-AAAA-BBBB-CCCC-DDDD")
+    desk.get_by_role("button", name="Check", exact=True).click()
+    expect(desk.get_by_role("rowheader", name="DONE-AAAA-BBBB-CCCC-DDDD")).to_be_in_viewport()
+
+
 def test_a_file_without_codes_says_so_beside_its_field(
     desk: Page, complaints: Complaints, study: Study, assert_accessible: Check, assert_fits: Check
 ) -> None:

@@ -96,6 +96,10 @@ def test_a_quiz_is_brought_and_has_the_pages_of_a_study(
     page.get_by_label("Where the data come from").fill("From elsewhere.")
     page.get_by_label("File", exact=True).set_input_files(file)
     page.get_by_role("group", name="id", exact=True).get_by_label("Role").select_option("student")
+    with page.expect_response(lambda response: response.request.method == "POST"):
+        page.get_by_role("button", name="Show the columns").click()
+    assert page.get_by_label("File", exact=True).evaluate("(input) => input.files.length") == 1
+    expect(page.get_by_role("group", name="id", exact=True).get_by_label("Role")).to_have_value("student")
     page.get_by_label("Columns without a choice are").select_option("left_out")
     page.get_by_role("group", name="q1", exact=True).get_by_label("Role").select_option("item")
     page.locator("#columns").get_by_role("button", name="Bring data").click()

@@ -72,4 +72,7 @@ def test_without_a_script_the_page_explains_itself(new_page: Callable[..., Page]
     page.goto("/")
     expect(page.get_by_role("heading", name="Probier es in 30 Sekunden aus")).to_be_hidden()
     expect(page.get_by_text("Probier es")).to_have_count(1)
+    page.get_by_role("link", name="Mit einem Code mitmachen").click()
+    expect(page.get_by_label("Der Code")).to_be_visible()
+    page.go_back()
     expect(page.get_by_role("listitem").get_by_role("heading", level=3)).to_have_count(7)

@@ -95,6 +95,8 @@ def test_records_are_brought_prepared_decided_about_and_checked_by_anybody(
     owner.get_by_label("Class size that").fill("4")
     owner.get_by_label("ℓ of “course.grade”").fill("2")
     look(owner, "prepare")
+    share = owner.get_by_label("Largest share of people left out")
+    assert share.evaluate("(input) => input.nextElementSibling.offsetTop - input.offsetTop - input.offsetHeight") < 0  # % is beside it
     owner.get_by_role("button", name="Build the package").press("Enter")
     expect(owner.get_by_text("The package is being built.")).to_be_visible()
     work_off(RecordPackage.objects.get())

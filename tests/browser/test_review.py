@@ -45,6 +45,8 @@ def test_an_amendment_is_talked_about_and_approved(new_page: Callable[..., Page]
     expect(officer.locator("ins").filter(has_text="We changed one word.")).to_be_visible()
     officer.goto(f"{STUDY}protocol/")
     officer.get_by_text("Comment on this section").nth(1).click()
+    officer.get_by_role("button", name="Comment", exact=True).locator("visible=true").click()
+    expect(officer.get_by_label("Your comment").locator("visible=true")).to_be_focused()
     officer.get_by_label("Your comment").locator("visible=true").fill("Which word?")
     officer.get_by_role("button", name="Comment", exact=True).locator("visible=true").click()
     expect(officer.get_by_text("1 comment, open")).to_be_visible()

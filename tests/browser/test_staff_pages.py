@@ -93,6 +93,9 @@ def test_results_without_answers_say_where_answers_come_from(page: Page, study: 
     page.goto(f"{STUDY}results/")
     expect(page.get_by_role("heading", name="No results yet")).to_be_visible()
     expect(page.locator("#results")).to_contain_text(JOURNEY)
+    page.emulate_media(media="print")
+    expect(page.get_by_role("navigation", name="Pages of this study")).to_be_hidden()
+    expect(page.get_by_role("link", name=study.title)).to_be_visible()  # on paper, too, the numbers are those of a named study
 
 
 def test_results_refresh_themselves_and_go_to_the_login_when_it_has_run_out(page: Page, study: Study) -> None:

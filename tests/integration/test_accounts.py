@@ -265,6 +265,8 @@ def test_a_stranger_is_asked_to_log_in_and_sent_back() -> None:
 
 def test_administrators_create_accounts_in_the_admin(administrator: User, client: Client) -> None:
     client.force_login(administrator)
+    offered = client.get("/admin/accounts/user/add/").context["adminform"].form
+    assert offered.get_initial_for_field(offered.fields["role"], "role") == Role.ANALYST, "an oversight makes nobody an administrator"
     form = {"username": "new", "email": "", "role": "irb_officer", "password1": PASSWORD, "password2": PASSWORD}
     response = client.post("/admin/accounts/user/add/", form)
     assert response.status_code == 302, response.content.decode()

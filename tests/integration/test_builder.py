@@ -152,9 +152,12 @@ def test_a_running_study_can_be_amended_only_where_no_answer_depends_on_it() -> 
     overview = browser.get(address("build", study)).content.decode()
     assert "amendment" in overview
     assert "Make a new version" not in overview
+    assert "there is nothing to submit" in overview
+    assert "submit it for review" not in overview
     page = address("build_consent", study)
     assert browser.post(page, inputs(browser.get(page)) | {"consent.en": "Better words."}).status_code == 302
     assert definition_of(study).consent.root["en"] == "Better words."
+    assert "there is nothing to submit" not in browser.get(address("build", study)).content.decode()
     assert (study.status, study.protocol_id) == (StudyStatus.RECRUITING, in_force)
     page = address("build_about", study)
     assert browser.post(page, inputs(browser.get(page)) | {"languages": ["en"]}).status_code == 422

@@ -85,6 +85,20 @@ def test_a_browser_answers_once_and_sees_no_number(client: Client, room: ClassRo
     assert "Thank you" in client.get(ROOM.format(room.code)).content.decode()
 
 
+def test_a_page_that_comes_back_has_the_die_with_which_somebody_rolled(room: ClassRoom) -> None:
+    """The face stays on a reload, so another die would make a “yes” of what was “truthfully”."""
+    for mine in (0, 1):
+        add_answer(room.code, half=1 - mine, yes=True)  # the next person gets this half
+        student = Client()
+        assert student.get(ROOM.format(room.code)).context["half"] == mine
+        for _person in range(2):
+            add_answer(room.code, half=mine, yes=True)
+        for shown in (student.post(ROOM.format(room.code), {"half": str(mine)}), student.get(ROOM.format(room.code))):
+            assert shown.context["half"] == mine
+        cookie = student.cookies["candor_class_half"]
+        assert (cookie.value, cookie["path"], cookie["max-age"], cookie["httponly"]) == (str(mine), ROOM.format(room.code), "", True)
+
+
 @pytest.mark.parametrize(
     "sent", [{}, {"half": "0"}, {"half": "2", "answer": "yes"}, {"half": "-1", "answer": "yes"}, {"half": "0", "answer": "6"}]
 )

@@ -67,6 +67,7 @@ def test_only_an_address_or_an_account_without_a_part_is_invited_and_only_by_the
     owner = logged_in(made.owner)
     named(made, analyst)
     for addressee, said in (
+        ("", "Write an e-mail address, or the name of an account."),
         ("nobody at all", "Expected an e-mail address or the name of an account"),
         (analyst.username, f"{analyst.username} has a part in this data set already."),
         (made.owner.username, f"{made.owner.username} has a part in this data set already."),

@@ -72,6 +72,18 @@ def test_a_table_comes_in_with_a_role_for_each_column_and_leaves_its_keys_behind
     assert Entry.objects.filter(action="data_set.brought", actor=owner).count() == 1
 
 
+def test_a_form_that_comes_back_asks_for_what_it_lacks_and_says_that_the_file_is_gone() -> None:
+    browser, gone = logged_in(person(Role.INVESTIGATOR)), "cannot keep files"
+    for form in ("analysis:bring_data", "analysis:bring_records"):
+        empty = browser.post(reverse(form), {"action": "columns"})
+        (link,) = page_of(empty).xpath("//*[@class='error-summary']//a")
+        found = (empty.status_code, link.get("href"), link.text_content(), gone in words(empty))
+        assert found == (422, "#header", "Choose a file, or paste its first line.", False)
+    refused = bring(browser, {**TYPED_TABLE, "title": ""}, quiz_file())
+    assert gone in words(refused)
+    assert page_of(refused).xpath("//input[@id='file']/@aria-describedby") == ["file-hint "]
+
+
 def test_texts_become_topics_and_nothing_of_them_stays(tmp_path: Path, settings: Any, caplog: pytest.LogCaptureFixture) -> None:
     settings.FILE_UPLOAD_TEMP_DIR, settings.FILE_UPLOAD_MAX_MEMORY_SIZE = str(tmp_path), 100
     file = texts_file(key=f"{MARK}-{{}}", text=f"I love recursion, said {MARK}! The recursion is great.")
@@ -245,7 +257,9 @@ def test_a_data_set_has_the_pages_of_a_closed_study_and_its_api() -> None:
     for asking in Asking.objects.all():
         work_on(asking)
     assert [one.state for one in asked_before(budget_of(source))] == ["answered", "answered"]
-    assert "q1" in words(owner.get(page(source, "data_set_difficulties")))
+    shown = words(owner.get(page(source, "data_set_difficulties")))
+    assert "q1" in shown
+    assert "every student can work out" not in shown, "a data set has no page for students"
     number = Charge.objects.get(kind="difficulties").number
     file = owner.get(reverse("analysis:data_set_difficulties_file", args=[source.whole.slug, number]))
     assert (file.json()["data_set"], len(file.json()["items"])) == ("marks-of-a-course", 3)

@@ -53,6 +53,7 @@ def released(source: Source, **sent: str) -> Client:
 
 
 def test_the_page_says_how_exact_it_would_be_before_anything_is_spent(source: Source) -> None:
+    assert "every student can work out" in words_of(logged_in(source.study.owner).get(address(source)))
     client = logged_in(source.study.owner)
     said = {share: words_of(client.get(address(source), {"share": share})) for share in ("100", "0.1")}
     assert "The standard error of a difficulty will be about 0.2" in said["100"]

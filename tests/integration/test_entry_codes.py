@@ -23,7 +23,7 @@ from surveys.recruitment.made_codes import qr_svg
 from surveys.recruitment.services import add_entry_codes
 from surveys.recruitment.slowing import FREE_A_MINUTE, refused_codes
 from surveys.tokens import hash_of_entry_code, hash_of_panel_identifier
-from tests.factories import address_of, answer, code_on, everything_stored, heading, logged_in, recruiting_study, walk
+from tests.factories import address_of, answer, code_on, everything_stored, heading, logged_in, page_of, recruiting_study, walk
 
 pytestmark = pytest.mark.django_db
 
@@ -362,3 +362,11 @@ def test_a_panel_member_is_sent_back_with_their_own_number(client: Client) -> No
     study = recruiting_study(entry={"kind": "sona", "completion_url": "https://example.org/credit?survey_code={identifier}"})
     page = walk(client, study, answers={"welcome": {"survey_code": "abc-123"}})
     assert 'href="https://example.org/credit?survey_code=abc-123"' in page.content.decode()
+
+
+def test_pages_about_personal_codes_lead_to_where_these_are_chosen() -> None:
+    study = recruiting_study()
+    for page in ("surveys:codes", "surveys:letters"):
+        shown = page_of(logged_in(study.owner).get(reverse(page, args=[study.slug])))
+        (link,) = shown.xpath("//div[@class='notice']//a/@href")
+        assert link == reverse("surveys:build_ways", args=[study.slug])

@@ -211,7 +211,9 @@ def test_a_study_that_is_blinded_is_so_for_everybody_until_it_is_closed(study: S
     services.blind(study, on=True, actor=study.owner)
     assert ARMS.findall(seen_by_blinded(study, query="")) == []
     assert ARMS.findall(words_of(get(study, client=logged_in(person(Role.ADMINISTRATOR))))) == []
+    assert "Looks for new answers" in words_of(get(study))
     studies.close(study, actor=study.owner)
+    assert "Looks for new answers" not in words_of(get(study)), "there are no new ones"
     assert "Slides with the instructor minus Slides only" in words_of(get(study))
 
 

@@ -103,3 +103,18 @@ def test_officers_read_and_viewers_look() -> None:
     assert shown(study, viewer)[0] == "Read the protocol"
     study = studies.launch(reviews.approve(study, actor=officer), actor=study.owner)
     assert shown(study, viewer) == ("See the results", reverse("analysis:results", args=[study.slug]))
+
+
+def test_a_viewer_is_told_how_a_study_stands_before_anybody_came() -> None:
+    viewer, study = person(Role.INVESTIGATOR), study_in(S.RECRUITING)
+    StudyMember.objects.create(study=study, user=viewer, role=MemberRole.VIEWER)
+
+    def said() -> str:
+        page = page_of(logged_in(viewer).get(reverse("surveys:study", args=[study.slug])))
+        return " ".join(page.xpath("string(//*[@id='next-step'])").split())
+
+    assert said().startswith("The study takes people in.")
+    studies.pause(study, actor=study.owner)
+    assert said().startswith("Nobody is taken in while the study is paused.")
+    studies.close(study, actor=study.owner)
+    assert said().startswith("The study is over.")

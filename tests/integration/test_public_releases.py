@@ -145,7 +145,10 @@ def test_a_study_of_bots_alone_is_called_simulated_everywhere() -> None:
         reverse("analysis:public_release", args=[study.slug, 1]),
         reverse("analysis:releases_one", args=[study.slug, release.pk]),
     ):
-        assert "Simulated data" in logged_in(study.owner).get(address).content.decode()
+        page = logged_in(study.owner).get(address).content.decode()
+        assert "Simulated data" in page
+        assert "96 bots</span>" in page or "<dt>Bots</dt><dd>96</dd>" in page
+        assert "96 people</span>" not in page
     assert Client().get(reverse("analysis:api_release", args=[study.slug, 1])).json()["simulated"] is True
 
 
@@ -165,6 +168,7 @@ def test_one_answer_of_ones_own_does_not_shut_the_simulated_data_in() -> None:
     assert page.xpath('//input[@name="data"]/@value') == ["simulated"]
     assert "95 bots" in page.text_content()
     assert "The smallest group (one arm in one subsample) has 0 finished people" in page.text_content()
+    assert "Bots do not count as people." in page.text_content()
     sent = {"title": "Lectures", "authors": "Lovelace, Ada", "licence": "CC-BY-4.0", "questions": ["attention"]}
     refused = desk.post(address, sent | {"background": "left_out", "smallest_count": "10", "data": "people"})
     assert refused.status_code == 422

@@ -1,6 +1,7 @@
 """The desk: what, about whom, how exactly; cost and error first; then one button. And the same for programs."""
 
 import json
+import re
 from typing import Any
 from urllib.parse import urlencode
 
@@ -89,7 +90,7 @@ def test_the_cost_and_the_error_come_first_then_one_button_then_the_answer() -> 
     work_on(Asking.objects.get())
     answered = browser.get(address(source))
     assert not page_of(answered).xpath("//div[@id='answers']/@hx-trigger")
-    assert "95 % interval" in text_of(answered)
+    assert re.search(r"\d · 95 % interval: [−-]?\d+ – [−-]?\d+ Privacy", text_of(answered)), "no space before a comma or a bracket"
     assert "Privacy: ε = 0.2, discrete Laplace noise. Neighbours: one participant's whole row is replaced" in text_of(answered)
     assert "This was asked before" in text_of(browser.get(address(source, **typed(source))))
     assert spend(browser, source).status_code == 302
@@ -116,6 +117,8 @@ def test_what_is_typed_wrongly_is_named() -> None:
     place = list(columns_of(source)).index(SCORE)
     cases: list[tuple[dict[str, Any], str, str]] = [
         ({"epsilon": "much"}, "epsilon", "Expected a number, found “much”."),
+        ({"epsilon": ""}, "epsilon", "Write a number above 0 and at most 10."),
+        ({"exact": "error", "error": ""}, "error", "Write a number above 0."),
         ({"epsilon": "11"}, "epsilon", "Write a number above 0 and at most 10."),
         ({"epsilon": "0"}, "epsilon", "Write a number above 0 and at most 10."),
         ({"exact": "questions", "questions": "0"}, "questions", "Write a whole number from 1 to 100,000, not “0”."),

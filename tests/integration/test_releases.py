@@ -174,6 +174,7 @@ def test_a_study_that_runs_or_is_too_small_has_no_release_and_is_told_why() -> N
         started_release(small)
     page = logged_in(small.owner).get(reverse("analysis:releases", args=[small.slug])).content.decode()
     assert "Publish the estimates in a paper instead" in page
+    assert "Bots do not count" not in page
     assert "Build the package" not in page
 
 

@@ -311,7 +311,8 @@ def test_a_class_types_its_code_and_a_renewed_one_opens_nothing(study: Study) ->
     assert "none yet" in owner.get(page).content.decode()
     assert owner.post(page, {"renew": "lecture"}).status_code == 302
     code = JoinCode.objects.get().code
-    assert code in owner.get(page).content.decode()
+    made = owner.get(page).content.decode()
+    assert (f"The join code is {code}." in made, "The one before" in made) == (True, False)
     typed = f" {code[:3].lower()} {code[3:].lower()} "
     there = Client().get(reverse("surveys:join"), {"code": typed})
     assert (there.status_code, there["Location"]) == (302, f"{address_of(study)}?join={code}")
@@ -319,8 +320,11 @@ def test_a_class_types_its_code_and_a_renewed_one_opens_nothing(study: Study) ->
     client, welcome = come(study, {"join": code})
     assert start(client, study, welcome).status_code == 303
     owner.post(page, {"renew": "lecture"})
+    assert "The one before opens nothing any more." in owner.get(page).content.decode()
     assert JoinCode.objects.get().code != code
     assert heading(Client().get(there["Location"])) == "This code does not open the study"
+    empty = Client().get(reverse("surveys:join"), {"code": " "})
+    assert (empty.status_code, '<a href="#code">Enter your code.' in empty.content.decode()) == (422, True)
     gone = Client().get(reverse("surveys:join"), {"code": code})
     assert gone.status_code == 404
     assert "No study and no room has this code today" in gone.content.decode()

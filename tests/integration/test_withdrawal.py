@@ -114,7 +114,8 @@ def test_an_unknown_code_is_refused_in_words(client: Client, study: Study, code:
     for stage in ("enter", "confirm", "done", "published"):
         response = withdraw(client, study, code, stage=stage)
         assert response.status_code == 422
-        assert '<a href="#code">No data belong to this code.' in response.content.decode()
+        said = "No data belong to this code." if code else "Enter your code."
+        assert f'<a href="#code">{said}' in response.content.decode()
     assert everything_stored() == before
 
 

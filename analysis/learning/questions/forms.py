@@ -312,7 +312,7 @@ class DeskForm:
     def _number(self, name: str, otherwise: float = math.nan, *, field: str = "") -> float:
         """The number that was typed; what stands there instead where nothing was."""
         written = self.typed.get(name, "").strip().replace(",", ".")
-        if not written and not math.isnan(otherwise):
+        if not written:
             return otherwise
         number = number_or_fraction(written, low=-1e12, high=1e12)
         if number is None:

@@ -22,3 +22,10 @@ async function readChosen() {
 chosen.addEventListener("change", readChosen);
 addEventListener("load", () => header.value || readChosen()); // somebody may have chosen files before this script came
 header.addEventListener("change", tell);
+
+/** A page that comes back has no chosen file: the columns come into this one. */
+form.addEventListener("submit", (event) => {
+  if (event.submitter?.value !== "columns" || !header.value.trim()) return;
+  event.preventDefault();
+  tell();
+});
