@@ -144,7 +144,7 @@ def _called(contrast: Contrast, names: ArmNames) -> Contrast:
 def _blinded(outcome: QuestionEstimate | NotYet, names: ArmNames) -> QuestionEstimate | NotYet:
     """Without what belongs to single arms: notes, their order and, where they are not of one size, shares of yes."""
     if isinstance(outcome, NotYet):
-        return replace(outcome, not_yet=_("The answers so far do not allow an estimate."))
+        return replace(outcome, not_yet=_("The answers do not allow an estimate."))
     delta = outcome.honest_times_effect
     return replace(
         outcome,
@@ -162,7 +162,7 @@ def _blinded(outcome: QuestionEstimate | NotYet, names: ArmNames) -> QuestionEst
 def _blinded_categories(outcome: CategoryOutcome | NotYet, names: ArmNames) -> CategoryOutcome | NotYet:
     """The same for a question with categories."""
     if isinstance(outcome, NotYet):
-        return outcome if outcome.not_yet == ONCE else replace(outcome, not_yet=_("The answers so far do not allow an estimate."))
+        return outcome if outcome.not_yet == ONCE else replace(outcome, not_yet=_("The answers do not allow an estimate."))
     adjusted = outcome.with_covariates
     return replace(
         outcome,
@@ -185,7 +185,7 @@ def _blinded_sequence(sequence: MarkedSequence, names: ArmNames) -> MarkedSequen
     """Its reason for waiting names an arm."""
     return replace(
         sequence,
-        waits_for=sequence.waits_for and _("The answers so far do not allow an estimate."),
+        waits_for=sequence.waits_for and _("The answers do not allow an estimate."),
         effects=_contrasts(sequence.effects, turned_sequence, names),
         prevalence=_shares(sequence.prevalence, names),
     )

@@ -30,14 +30,14 @@ def plain_reason(reason: str, *, arms: Labels) -> str:
         people, words = int(found[1]), {"arm": arms.get(found[3], found[3]), "subsample": found[4], "least": int(found[5])}
         said = (
             ngettext(
-                "Too early to say: %(found)d person said yes in “%(arm)s”, subsample %(subsample)s, and at least %(least)d have to.",
-                "Too early to say: %(found)d people said yes in “%(arm)s”, subsample %(subsample)s, and at least %(least)d have to.",
+                "Too few answers: %(found)d person said yes in “%(arm)s”, subsample %(subsample)s, and at least %(least)d have to.",
+                "Too few answers: %(found)d people said yes in “%(arm)s”, subsample %(subsample)s, and at least %(least)d have to.",
                 people,
             )
             if found[2] == "yes"
             else ngettext(
-                "Too early to say: %(found)d person said no in “%(arm)s”, subsample %(subsample)s, and at least %(least)d have to.",
-                "Too early to say: %(found)d people said no in “%(arm)s”, subsample %(subsample)s, and at least %(least)d have to.",
+                "Too few answers: %(found)d person said no in “%(arm)s”, subsample %(subsample)s, and at least %(least)d have to.",
+                "Too few answers: %(found)d people said no in “%(arm)s”, subsample %(subsample)s, and at least %(least)d have to.",
                 people,
             )
         )
@@ -46,8 +46,8 @@ def plain_reason(reason: str, *, arms: Labels) -> str:
         return _sentence(_called(reason, arms))
     where, needed, there = found[1], int(found[2]), int(found[3])
     return ngettext(
-        "Too early for an estimate: %(where)s has %(found)d answers, and at least %(needed)d answer is needed.",
-        "Too early for an estimate: %(where)s has %(found)d answers, and at least %(needed)d answers are needed.",
+        "Too few answers for an estimate: %(where)s has %(found)d answers, and at least %(needed)d answer is needed.",
+        "Too few answers for an estimate: %(where)s has %(found)d answers, and at least %(needed)d answers are needed.",
         needed,
     ) % {"where": _called(where, arms), "found": there, "needed": needed}
 

@@ -70,7 +70,7 @@ def cheater_sentence(proportion: SequentialValue | None, *, stated_rate: bool) -
         return _("The answers contradict the assumptions of this design, so they do not tell how many did not follow the die.")
     low, high = interval.low or 0.0, 1.0 if interval.high is None else interval.high
     if low <= 0.005 and high >= 0.995:
-        return _("It is too early to say how many did not follow the die: the answers so far fit with anything from nobody to everybody.")
+        return _("The answers do not tell how many did not follow the die: they fit with anything from nobody to everybody.")
     of = 100 if high - low < 0.3 else 10
     numbers = {"value": round(proportion.value * of), "low": down(low * of), "high": up(high * of), "of": of}
     finding = _("About %(value)d in %(of)d students did not follow the die (between %(low)d and %(high)d in %(of)d)") % numbers
@@ -84,7 +84,7 @@ def prevalence_sentence(value: float | None, interval: Interval | None, *, state
     if interval.kind == "empty" or interval.low is None or interval.high is None:
         return _("The answers contradict the assumptions of this design, so they do not tell how many would truly say yes.")
     if interval.low <= 0.005 and interval.high >= 0.995:
-        return _("It is too early to say how many would truly say yes: the answers so far fit with anything from nobody to everybody.")
+        return _("The answers do not tell how many would truly say yes: they fit with anything from nobody to everybody.")
     numbers = {"low": down(interval.low * 100), "high": up(interval.high * 100), "value": round((value or 0.0) * 100)}
     if value is None:
         finding = _("Of 100 honest students, between %(low)d and %(high)d would truly say yes; the answers tell no more") % numbers
@@ -100,7 +100,7 @@ def effect_sentence(effect: FoundEffect, *, treatment: str, control: str, stated
     if interval is not None and interval.kind == "empty":
         return _("The answers contradict the assumptions of this design, so they do not tell what “%(treatment)s” changes.") % names
     if value is None or interval is None or interval.low is None or interval.high is None or interval.high - interval.low >= 2:
-        return _("It is too early to say how much “%(treatment)s” and “%(control)s” differ among honest students.") % names
+        return _("The answers do not tell how much “%(treatment)s” and “%(control)s” differ among honest students.") % names
     numbers = {"points": abs(round(value * 100)), "low": down(interval.low * 100), "high": up(interval.high * 100)}
     if value >= 0:
         difference = _("Of 100 honest students, about %(points)d more would say yes with “%(treatment)s” than with “%(control)s”")
@@ -115,7 +115,7 @@ def always_known_sentence(effect: FoundEffect, *, treatment: str, control: str) 
     """The sign of the effect and its least size |Δ|, which need no knowledge of the cheaters but that they answer alike in both arms."""
     names = {"treatment": treatment, "control": control}
     if effect.direction == 0:
-        return _("So far, chance alone could explain the difference between “%(treatment)s” and “%(control)s”.") % names
+        return _("Chance alone could explain the difference between “%(treatment)s” and “%(control)s”.") % names
     delta = effect.honest_times_effect
     least = 0.0 if delta is None or delta.low is None or delta.high is None else max(delta.low, -delta.high) * 100
     numbers = names | {"points": down(max(least, 0.0))}

@@ -119,7 +119,7 @@ def test_too_few_answers_are_said_in_words(only_one_arm_answered: Study) -> None
     study = only_one_arm_answered
     words = words_of(logged_in(study.owner).get(reverse("analysis:results", args=[study.slug])))
     assert not list(machine_language(words))
-    assert re.search(r"Too early for an estimate: .+ has 0 answers, and at least 1 answer is needed\.", words)
+    assert re.search(r"Too few answers for an estimate: .+ has 0 answers, and at least 1 answer is needed\.", words)
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_notes_of_the_library_are_said_in_words(note: str, plain: str) -> None:
 def test_reasons_of_the_library_are_said_in_words() -> None:
     error = TooFewResponsesError(needed=2, found=0, of="subsample '1'")
     assert plain_reason(str(error), arms=LABELS) == (
-        "Too early for an estimate: subsample 1 has 0 answers, and at least 2 answers are needed."
+        "Too few answers for an estimate: subsample 1 has 0 answers, and at least 2 answers are needed."
     )
     assert plain_reason("the model has no solution", arms=LABELS) == "The model has no solution."
 

@@ -40,8 +40,8 @@ EFFECT = re.compile(
 )
 SIGN = re.compile(r"“.+” makes yes (more|less) frequent than “.+?”(?:, by at least (\d+) in 100)?")
 SAYS_NOTHING = (
-    "It is too early to say",
-    "So far, chance alone could explain",
+    "The answers do not tell",
+    "Chance alone could explain",
     "The answers fit the model. That does not prove",
 )
 THE_MODEL_FAILS = ("The answers contradict the assumptions", "The answers do not fit the model")

@@ -83,8 +83,8 @@ def test_cheaters_are_counted_in_tens_or_when_more_is_known_in_hundreds(value: f
 
 
 def test_an_interval_from_nobody_to_everybody_says_nothing_yet() -> None:
-    assert said_of_cheaters(proportion(0.4, 0.0, 1.0)).startswith("It is too early to say")
-    assert said_of_cheaters(proportion(0.4)).startswith("It is too early to say")
+    assert said_of_cheaters(proportion(0.4, 0.0, 1.0)).startswith("The answers do not tell")
+    assert said_of_cheaters(proportion(0.4)).startswith("The answers do not tell")
 
 
 def test_a_design_that_cannot_tell_says_so() -> None:
@@ -123,7 +123,7 @@ def test_numbers_in_words_leave_out_nothing_that_the_interval_holds() -> None:
 
 @pytest.mark.parametrize("unknown", [effect(None), effect(0.3), effect(0.3, -0.2, None), effect(0.3, -1.0, 1.0)])
 def test_an_effect_without_bounds_is_too_early_to_tell(unknown: str) -> None:
-    assert unknown == "It is too early to say how much “Face” and “Slides” differ among honest students."
+    assert unknown == "The answers do not tell how much “Face” and “Slides” differ among honest students."
 
 
 def test_percent_signs_in_labels_do_no_harm() -> None:
@@ -144,7 +144,7 @@ def test_a_sign_without_a_least_size_is_said_alone(direction: int, word: str) ->
 
 
 def test_chance_alone_is_said_of_the_answers_and_not_of_the_cheaters() -> None:
-    assert sign(0, -0.1, 0.2) == "So far, chance alone could explain the difference between “Face” and “Slides”."
+    assert sign(0, -0.1, 0.2) == "Chance alone could explain the difference between “Face” and “Slides”."
 
 
 def test_one_look_decides_by_the_adjusted_p_value() -> None:
