@@ -27,6 +27,7 @@ class AnalysisConfig(AppConfig):
         from analysis.runs import runner as runner  # registers what workers do
         from analysis.services import (
             delete_results_that_saw_the_person,
+            full_results_are_awaited,
             refresh_when_answers_change,
             refresh_when_everyone_is_counted,
             refresh_when_somebody_finished,
@@ -41,6 +42,7 @@ class AnalysisConfig(AppConfig):
             counted_people_changed,
             everyone_counted,
             numbers_renewed,
+            operational_data_are_due,
             operational_data_forgotten,
             somebody_finished,
         )
@@ -59,6 +61,7 @@ class AnalysisConfig(AppConfig):
         numbers_renewed.connect(tell_open_pages, dispatch_uid="analysis.renewed")
         everyone_counted.connect(refresh_when_everyone_is_counted, dispatch_uid="analysis.everyone")
         counted_people_changed.connect(delete_results_that_saw_the_person, dispatch_uid="analysis.withdrawal")
+        operational_data_are_due.connect(full_results_are_awaited, dispatch_uid="analysis.due")
         operational_data_forgotten.connect(stop_when_data_are_forgotten, dispatch_uid="analysis.forget")
         operational_data_forgotten.connect(forget_manifests, dispatch_uid="analysis.manifests")
         counted_people_changed.connect(outdate_with_the_person, dispatch_uid="analysis.releases_withdrawal")

@@ -97,6 +97,11 @@ def delete_results_that_saw_the_person(sender: object, *, study_id: int, **kwarg
                 transaction.on_commit(partial(send, run))
 
 
+def full_results_are_awaited(sender: object, *, study_id: int, **kwargs: object) -> bool:
+    """Whether results that use background answers are waiting or being computed."""
+    return Run.objects.filter(study=study_id, kind=RunKind.FULL_RESULTS, status__in=(RunStatus.QUEUED, RunStatus.RUNNING)).exists()
+
+
 def stop_when_data_are_forgotten(sender: object, *, study_id: int, **kwargs: object) -> None:
     """End the running computation, with its copy of the background answers; first results, which use none, are computed once more."""
     for kind in RunKind:

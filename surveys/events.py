@@ -13,5 +13,8 @@ counted_people_changed = Signal()
 everyone_counted = Signal()
 # Sent after the numbers of people on their way were renewed, with `study_id`.
 numbers_renewed = Signal()
+# Sent on the day on which a study's operational data are to be deleted, with `study_id`: True asks to wait for results that need them,
+# until the next hour of this day.
+operational_data_are_due = Signal()
 # Sent in the transaction that begins to delete a study's operational data, with `study_id`: stop work that uses them, keep no copy.
 operational_data_forgotten = Signal()

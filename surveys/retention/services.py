@@ -7,7 +7,7 @@ those who finished, which the die protects; and counts.
 
 from collections import Counter
 from collections.abc import Iterator
-from datetime import date
+from datetime import date, timedelta
 from typing import TypeVar
 from uuid import UUID
 
@@ -26,7 +26,7 @@ from surveys.batches.order_of_arrival import lay_anew
 from surveys.batches.services import people_change
 from surveys.definition import DIRECT
 from surveys.errors import TransitionError
-from surveys.events import operational_data_forgotten
+from surveys.events import operational_data_are_due, operational_data_forgotten
 from surveys.lifecycle.steps import locked
 from surveys.models import (
     ENDED,
@@ -72,9 +72,22 @@ def forget_what_is_due(today: date | None = None) -> list[str]:
 def _due(today: date) -> Iterator[Study]:
     begun_or_due = Q(forgotten_on__isnull=False) | Q(closed_on__lt=today)
     for study in Study.objects.filter(begun_or_due, status__in=ENDED, numbers_withheld=False).defer("definition"):
-        day = day_of_forgetting(study) if study.forgotten_on is None else None
-        if _is_unfinished(study) or (day is not None and day <= today):
+        if _is_unfinished(study) or (study.forgotten_on is None and _is_due(study, today)):
             yield study
+
+
+def _is_due(study: Study, today: date) -> bool:
+    """From the day of the protocol on, but never on the day of the end; on the first of these days results are waited for."""
+    first, end = day_of_forgetting(study), study.closed_on
+    if first is None or end is None or today <= end:
+        return False
+    first = max(first, end + timedelta(days=1))
+    return first < today or (first == today and not _is_awaited(study))
+
+
+def _is_awaited(study: Study) -> bool:
+    """Whether results are just computed from the data, as after a withdrawal; without the data they could never be computed again."""
+    return any(waits for _receiver, waits in operational_data_are_due.send(sender=Study, study_id=study.pk))
 
 
 def forget_operational_data(study: Study, *, actor: User | None = None) -> None:

@@ -182,6 +182,23 @@ def test_a_study_that_keeps_nothing_is_left_a_day_for_its_last_results() -> None
     assert retention.forget_what_is_due(timezone.localdate() + timedelta(days=1)) == [study.slug]
 
 
+def test_results_that_are_computed_on_the_day_are_waited_for_and_not_longer() -> None:
+    """A withdrawal has them computed anew; without the background answers that could never be done again."""
+    study, _client, _code = closed_study(finished=1, unfinished=(), retention={"months_after_closing": 0})
+    day = timezone.localdate() + timedelta(days=1)
+    Run.objects.filter(study=study).delete()
+    assert runner.queue_run(study.pk, kind=RunKind.FULL_RESULTS) is not None
+    assert retention.forget_what_is_due(day) == []
+    assert number_at_the_panel_is_stored()
+    compute(study, RunKind.FULL_RESULTS)
+    assert retention.forget_what_is_due(day) == [study.slug]
+    assert Run.objects.filter(study=study, kind=RunKind.FULL_RESULTS, status=RunStatus.DONE).exists()
+    other, _client, _code = closed_study(finished=1, unfinished=(), retention={"months_after_closing": 0}, slug="never-computed")
+    runner.queue_run(other.pk, kind=RunKind.FULL_RESULTS)
+    assert retention.forget_what_is_due(day) == []
+    assert retention.forget_what_is_due(day + timedelta(days=1)) == [other.slug], "a day later nothing is waited for"
+
+
 @pytest.mark.parametrize("status", [StudyStatus.APPROVED, StudyStatus.RECRUITING, StudyStatus.PAUSED])
 def test_a_study_that_is_not_closed_keeps_everything(status: StudyStatus) -> None:
     study = study_in(status)
