@@ -16,6 +16,7 @@ from analysis.live.wording import (
     how_many_are_missing,
     missing_alike_sentence,
     on_condition,
+    signed,
     specification_sentence,
     up,
 )
@@ -141,8 +142,8 @@ class CategoryWords:
             "answer": self.answer(effect),
             "treatment": self.names.shown[effect.treatment],
             "control": self.names.shown[effect.control],
-            "low": down(interval.low * 100),
-            "high": up(interval.high * 100),
+            "low": signed(down(interval.low * 100)),
+            "high": signed(up(interval.high * 100)),
         }
         if value >= 0:
             finding = _(
@@ -153,7 +154,7 @@ class CategoryWords:
                 "Of 100 honest students, about %(points)d fewer would answer “%(answer)s” with “%(treatment)s” than with “%(control)s”"
             )
         is_certain = effect.adjusted_p_value is not None and effect.adjusted_p_value < 1 - LEVEL
-        ends = _(" (between %(low)+d and %(high)+d)") if is_certain else _("; that may be chance (between %(low)+d and %(high)+d)")
+        ends = _(" (between %(low)s and %(high)s)") if is_certain else _("; that may be chance (between %(low)s and %(high)s)")
         return on_condition((finding + ends) % words, stated_rate=self.stated_rate)
 
     def _share(self, one: CategoryPrevalence) -> str:

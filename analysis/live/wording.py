@@ -101,13 +101,13 @@ def effect_sentence(effect: FoundEffect, *, treatment: str, control: str, stated
         return _("The answers contradict the assumptions of this design, so they do not tell what “%(treatment)s” changes.") % names
     if value is None or interval is None or interval.low is None or interval.high is None or interval.high - interval.low >= 2:
         return _("The answers do not tell how much “%(treatment)s” and “%(control)s” differ among honest students.") % names
-    numbers = {"points": abs(round(value * 100)), "low": down(interval.low * 100), "high": up(interval.high * 100)}
+    numbers = {"points": abs(round(value * 100)), "low": signed(down(interval.low * 100)), "high": signed(up(interval.high * 100))}
     if value >= 0:
         difference = _("Of 100 honest students, about %(points)d more would say yes with “%(treatment)s” than with “%(control)s”")
     else:
         difference = _("Of 100 honest students, about %(points)d fewer would say yes with “%(treatment)s” than with “%(control)s”")
-    chance = _("; that may be chance (between %(low)+d and %(high)+d)")
-    certainty = _(" (between %(low)+d and %(high)+d)") if effect.direction else chance
+    chance = _("; that may be chance (between %(low)s and %(high)s)")
+    certainty = _(" (between %(low)s and %(high)s)") if effect.direction else chance
     return on_condition((difference + certainty) % (names | numbers), stated_rate=stated_rate)
 
 
@@ -149,10 +149,9 @@ def bounds_sentence(effect: Effect) -> str:
     interval = effect.interval
     if effect.bounds is None or interval is None or interval.low is None or interval.high is None:
         return ""
-    numbers = {"low": round(interval.low * 100), "high": round(interval.high * 100)}
+    numbers = {"low": signed(round(interval.low * 100)), "high": signed(round(interval.high * 100))}
     return (
-        _("The effect lies between %(low)+d and %(high)+d in 100, if people who do not follow the die answer alike in both groups.")
-        % numbers
+        _("The effect lies between %(low)s and %(high)s in 100, if people who do not follow the die answer alike in both groups.") % numbers
     )
 
 
@@ -163,14 +162,14 @@ def missing_sentence(missing: MissingAnswers | None, *, names: Mapping[str, str]
     ranges = [
         _(
             "With any answers of theirs, the estimated change of the share of yes from “%(control)s” to “%(treatment)s”, by the "
-            "difference in means, would lie between %(low)+d and %(high)+d in 100. These limits know nothing of chance, nor of people who "
+            "difference in means, would lie between %(low)s and %(high)s in 100. These limits know nothing of chance, nor of people who "
             "do not follow the die."
         )
         % {
             "treatment": names[one.treatment],
             "control": names[one.control],
-            "low": down(one.worst_case[0] * 100),
-            "high": up(one.worst_case[1] * 100),
+            "low": signed(down(one.worst_case[0] * 100)),
+            "high": signed(up(one.worst_case[1] * 100)),
         }
         for one in missing.contrasts
     ]
@@ -190,12 +189,12 @@ def missing_test_sentences(missing: MissingAnswers | None, *, names: Mapping[str
     for one in missing.contrasts:
         yield _(
             "Among people who would answer in both groups, the estimated change from “%(control)s” to “%(treatment)s” lies between "
-            "%(low)+d and %(high)+d in 100, if a group makes people answer more often, or less, but not both."
+            "%(low)s and %(high)s in 100, if a group makes people answer more often, or less, but not both."
         ) % {
             "treatment": names[one.treatment],
             "control": names[one.control],
-            "low": down(one.lee[0] * 100),
-            "high": up(one.lee[1] * 100),
+            "low": signed(down(one.lee[0] * 100)),
+            "high": signed(up(one.lee[1] * 100)),
         }
 
 

@@ -100,7 +100,7 @@ def test_answers_that_contradict_the_assumptions_say_so() -> None:
 def test_an_effect_is_told_in_a_hundred_honest_students() -> None:
     more, fewer = effect(0.2, 0.1, 0.31), effect(-0.2, -0.31, -0.1, direction=-1)
     assert more.startswith("Of 100 honest students, about 20 more would say yes with “Face” than with “Slides” (between +10 and +31)")
-    assert fewer.startswith("Of 100 honest students, about 20 fewer would say yes with “Face” than with “Slides” (between -31 and -10)")
+    assert fewer.startswith("Of 100 honest students, about 20 fewer would say yes with “Face” than with “Slides” (between −31 and −10)")
 
 
 def test_an_effect_carries_its_condition() -> None:
@@ -111,7 +111,7 @@ def test_an_effect_carries_its_condition() -> None:
 
 
 def test_an_effect_whose_direction_is_not_certain_may_be_chance() -> None:
-    assert "than with “Slides”; that may be chance (between -10 and +20), if" in effect(0.05, -0.1, 0.2, direction=0)
+    assert "than with “Slides”; that may be chance (between −10 and +20), if" in effect(0.05, -0.1, 0.2, direction=0)
     assert "chance" not in effect(0.05, 0.004, 0.1)
 
 
@@ -181,7 +181,7 @@ def test_missing_answers_are_told_with_what_they_could_change() -> None:
     assert found is not None
     said = missing_sentence(found, names={"slides": "Slides", "face": "Face"})
     assert said.startswith("40 of 400 people did not answer this question. With any answers of theirs, the estimated change of the share ")
-    assert "from “Slides” to “Face”, by the difference in means, would lie between +0 and +40 in 100" in said
+    assert "from “Slides” to “Face”, by the difference in means, would lie between 0 and +40 in 100" in said
     completed = np.tile(counts, (21, 21, 1, 1, 1))
     for first, second in product(range(21), repeat=2):
         completed[first, second, 1] += [[20 - first, first], [20 - second, second]]
@@ -189,7 +189,7 @@ def test_missing_answers_are_told_with_what_they_could_change() -> None:
     assert (round(float(changes.min()), 6), round(float(changes.max()), 6)) == (0.0, 0.4)
     tested = list(missing_test_sentences(found, names={"slides": "Slides", "face": "Face"}))
     assert tested[0].startswith("Answers are not missing equally often in all groups: chance alone would give such differences in 0.0 % of")
-    assert "from “Slides” to “Face” lies between +0 and +50 in 100, if a group" in tested[1]  # Lee's bounds, by hand in docs/methods.md
+    assert "from “Slides” to “Face” lies between 0 and +50 in 100, if a group" in tested[1]  # Lee's bounds, by hand in docs/methods.md
     alike = missing_answers(counts, [[10, 10], [10, 8]], design=design)
     assert next(missing_test_sentences(alike, names={"slides": "Slides", "face": "Face"})).startswith("Answers are missing about equally")
     assert list(missing_test_sentences(None, names={})) == []
