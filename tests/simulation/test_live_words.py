@@ -36,7 +36,7 @@ CHEATERS = re.compile(r"About \d+ in \d+ students did not follow the die \(betwe
 PREVALENCE = re.compile(r"Of 100 honest students, (?:about \d+ would truly say yes \()?between (\d+) and (\d+)")
 EFFECT = re.compile(
     r"Of 100 honest students, about \d+ (more|fewer) would say yes with “.+” than with “.+”"
-    r"(; that may be chance)? \(between (.\d+) and (.\d+)\)"
+    r"(; that may be chance)? \(between ([+−]?\d+) and ([+−]?\d+)\)"
 )
 SIGN = re.compile(r"“.+” makes yes (more|less) frequent than “.+?”(?:, by at least (\d+) in 100)?")
 SAYS_NOTHING = (
@@ -98,7 +98,8 @@ def is_false(sentence: str, *, cheaters: float, effect: float, prevalence: float
         return not int(said[1]) - 1e-9 <= 100 * prevalence <= int(said[2]) + 1e-9
     if said := EFFECT.match(sentence):
         certain, positive = said[2] is None, said[1] == "more"
-        outside = not int(said[3]) - 1e-9 <= 100 * effect <= int(said[4]) + 1e-9
+        low, high = (int(end.replace("−", "-")) for end in said.groups()[2:])
+        outside = not low - 1e-9 <= 100 * effect <= high + 1e-9
         return outside or (certain and not (effect > 0 if positive else effect < 0))
     if said := SIGN.match(sentence):
         delta = (1 if said[1] == "more" else -1) * (1 - cheaters) * effect
