@@ -247,6 +247,8 @@ def test_a_retracted_release_is_marked_as_such_at_its_doi(study: Study, shelf: S
     services.retract(release, reason="A video was shown to the wrong arm.", actor=study.owner)
     tried_to_the_end(release)
     assert (step_of(release).status, shelf.reasons) == ("withdrawn", ["A video was shown to the wrong arm."])
+    registered, retracted = shelf.descriptions[-2:]
+    assert retracted == registered, "the record of a retracted release does not say that it waits for its approval"
     assert f"The page of its DOI, {DOI}, says that it was retracted" in public_page(release)
 
 
