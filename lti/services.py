@@ -13,6 +13,7 @@ from jobs.registry import routine
 from jobs.tasks import send
 from lti import actions
 from lti.models import BatchStatus, CreditBatch
+from lti.selectors import given_up
 from surveys.batches import rules
 from surveys.models import ENDED, CreditBook, Study
 
@@ -27,8 +28,7 @@ def let_credit_go() -> None:
     for book in CreditBook.objects.exclude(waiting=[]).select_related("study"):
         if len(book.waiting) >= rules.LEAST or book.study.status in ENDED:
             make_batch(book.study)
-    given_up = CreditBatch.objects.filter(status=BatchStatus.FAILED, ended_on__lt=timezone.localdate() - KEPT)
-    given_up.update(places=[])
+    CreditBatch.objects.filter(status=BatchStatus.FAILED, ended_on__lt=timezone.localdate() - KEPT).update(places=[])
 
 
 def send_the_last(sender: object, *, study_id: int, **kwargs: object) -> None:
@@ -53,11 +53,11 @@ def make_batch(study: Study) -> CreditBatch | None:
 
 @transaction.atomic
 def send_again(study: Study, *, actor: User) -> int:
-    """Send what platforms did not take in about a day; return how many batches there are."""
-    given_up = list(CreditBatch.objects.select_for_update().filter(study=study, status=BatchStatus.FAILED))
-    for batch in given_up:
+    """Send what platforms did not take in about a day, as far as its students are still known; return how many batches there are."""
+    batches = list(given_up(study).select_for_update())
+    for batch in batches:
         batch.status, batch.due_at, batch.holder, batch.attempts, batch.ended_on = BatchStatus.WAITING, timezone.now(), None, 0, None
         batch.save()
         transaction.on_commit(partial(send, batch))
-    record(actor=actor, action=actions.SENT_AGAIN, subject=study, details={"batches": len(given_up)})
-    return len(given_up)
+    record(actor=actor, action=actions.SENT_AGAIN, subject=study, details={"batches": len(batches)})
+    return len(batches)

@@ -65,6 +65,7 @@ class Shelf:
 
     def withdraw(self, number: str, description: Description, reason: str) -> None:
         self._be_there()
+        self.descriptions.append(description)
         self.reasons.append(reason)
 
     def _be_there(self) -> None:

@@ -117,6 +117,7 @@ def _give_back(held: Deposit, service: DoiService) -> None:
         _withdraw(held, service)
         return
     if found is not None:
+        held.write(number=found.number)  # not if the next release took it over meanwhile
         service.give_back(found.number)
     held.finish(status=DepositStatus.GIVEN_BACK, doi="", number="", error="")
     _record(held.release, actions.DOI_GIVEN_BACK, doi=found.doi if found else "")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from analysis.models import Release, ReleaseStatus
+from analysis.models import PUBLIC_RELEASES, Release
 from analysis.packages.licences import LICENCES, Licence
 from surveys.questions.publication import Publication
 
@@ -46,8 +46,8 @@ class Description:
 
 
 def description_of(release: Release) -> Description:
-    """Title, authors and address, before somebody approved the data; afterwards all that its public page says."""
-    public, known = release.status == ReleaseStatus.PUBLISHED, release.described
+    """Title, authors and address, before the data are approved; then all that its public page says, or said until a retraction."""
+    public, known = release.status in PUBLIC_RELEASES, release.described
     about = str(release.summary.get("description", "")) if public else ""
     return Description(
         name=f"{release.study.slug}-{release.version}",

@@ -18,8 +18,9 @@ from surveys.access import Seat
 from surveys.models import Study
 
 CAN_ASK_AGAIN = (ReleaseStatus.BUILT, ReleaseStatus.REQUESTED, ReleaseStatus.PUBLISHED)
-TAKEN_OVER = (ReleaseStatus.OUTDATED, ReleaseStatus.FAILED)
-"""Ends of a release after which the next one of the same version has its DOI."""
+TAKEN_OVER = (ReleaseStatus.OUTDATED, ReleaseStatus.FAILED, ReleaseStatus.DISCARDED, ReleaseStatus.REFUSED)
+"""Ends of a release after which the next one of the same version has its DOI, unless it was given back before. The service finds one
+deposit for a version, so that to give it back later would delete the next release's."""
 
 
 def require_possible(release: Release) -> None:

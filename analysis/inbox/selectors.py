@@ -13,10 +13,10 @@ from accounts.models import Role, User
 from analysis.models import DataSet, Release, ReleaseStatus
 from analysis.releases.selectors import may_publish, releases
 from analysis.sources.seats import deleted_soon, waiting_data_sets
-from surveys.access import studies_of
+from surveys.access import Seat, studies_of
 from surveys.lifecycle.selectors import stopped_by
 from surveys.lifecycle.steps import conditions_wait
-from surveys.models import MemberRole, Study, StudyMember, StudyStatus
+from surveys.models import Comment, MemberRole, Study, StudyMember, StudyStatus
 from surveys.review.selectors import Queue, ends_soon, queue_of, threads_of
 
 RELEASE_TASKS: Mapping[ReleaseStatus, Promise] = {
@@ -101,9 +101,14 @@ def _tasks_in(study: Study) -> Iterator[OwnTask]:
         said = _("The approval ends on %(day)s, or has ended: ask to renew it.")
         yield OwnTask(study=study, sentence=said % {"day": date_format(study.approved_until)}, route="surveys:study")
     for thread in threads_of(study).values():
-        if thread.is_open and thread.comments[-1].author.role == Role.IRB_OFFICER:
+        if thread.is_open and _is_an_officers(thread.comments[-1]):
             said = _("An officer’s comment has no answer: %(section)s.")
             yield OwnTask(study=study, sentence=said % {"section": thread.section.label}, route="surveys:review")
     release = releases().filter(study=study).order_by("-pk").first()
     if release is not None and release.status in RELEASE_TASKS:
         yield OwnTask(study=study, sentence=str(RELEASE_TASKS[ReleaseStatus(release.status)]), route="analysis:releases")
+
+
+def _is_an_officers(comment: Comment) -> bool:
+    """Whether an officer wrote it who does not run the study, as some officers do."""
+    return comment.author.role == Role.IRB_OFFICER and not Seat(comment.author, comment.study).may_change

@@ -32,8 +32,8 @@ class DepositTask(models.TextChoices):
 class Deposit(Lease):
     """One release with a service that gives DOIs: the next step, and what the service calls the deposit.
 
-    A version of a study has one deposit however often it is tried: a new build takes over that of a release that somebody's withdrawal
-    or an error ended.
+    A version of a study has one deposit however often it is tried: a new build takes over that of a release that ended before it was
+    public, if it was not given back yet.
     """
 
     release = models.OneToOneField(Release, on_delete=models.PROTECT, related_name="deposit")

@@ -74,7 +74,7 @@ class Asked:
             found = found.filter(actor_name=self.person)
         if self.since:
             found = found.filter(at__gte=_midnight(self.since))
-        if self.until:
+        if self.until and self.until < date.max:
             found = found.filter(at__lt=_midnight(self.until + timedelta(days=1)))
         return found
 

@@ -12,7 +12,7 @@ from accounts.models import Role, User
 from analysis.models import Run, RunStatus
 from audit.models import Entry
 from surveys.allocation import services as allocation
-from surveys.models import ArmState, EntryCode, MediaFile, Study
+from surveys.models import ArmState, EntryCode, MediaFile, MemberRole, Study, StudyMember
 from surveys.studies import services as studies
 from surveys.study_file import define, dump, read_study_file
 from surveys.tokens import completion_code
@@ -80,6 +80,19 @@ def test_a_patch_changes_a_part_and_leaves_the_rest(client: Client, study: Study
     assert answer.status_code == 200, answer.content
     expected = document(slug=study.slug, allocation={"planned_participants": 96}, minimum_seconds=None)
     assert answer.json() == expected | {"translations": study.definition["translations"]}
+
+
+def test_an_amendment_in_the_making_is_read_where_it_is_changed() -> None:
+    """Its next change begins from it, and not from the protocol in force, which everybody else reads."""
+    study, viewer = recruiting_study(), person(Role.ANALYST)
+    StudyMember.objects.create(study=study, user=viewer, role=MemberRole.VIEWER)
+    client, in_force = logged_in(study.owner), study.definition["contact"]
+    assert change(client, study, {"contact": "the first"}, seen=tag(client, study)).status_code == 200
+    assert client.get(at(study, "definition/")).json()["contact"] == "the first"
+    assert get(viewer, f"studies/{study.slug}/definition/")["contact"] == in_force
+    assert change(client, study, {"contact": "the second"}, seen=tag(client, study)).status_code == 200
+    studies.submit_for_review(study, actor=study.owner)
+    assert client.get(at(study, "definition/")).json()["contact"] == in_force, "nothing can be changed now"
 
 
 def test_a_change_without_the_version_seen_is_not_taken(client: Client, study: Study) -> None:

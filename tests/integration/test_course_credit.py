@@ -344,6 +344,7 @@ def test_students_whose_credit_no_platform_takes_are_forgotten_in_the_end(platfo
     CreditBatch.objects.update(ended_on=timezone.localdate() - timedelta(days=91))
     let_credit_go()
     assert CreditBatch.objects.get().places == []
+    assert send_again(study, actor=study.owner) == 0, "nobody is left to whom it could be sent, so nothing counts as sent"
 
 
 def test_only_those_who_run_a_study_turn_credit_on(platform: CoursePlatform) -> None:

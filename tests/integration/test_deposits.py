@@ -210,6 +210,27 @@ def test_a_release_that_does_not_become_public_gives_its_doi_back(study: Study, 
     assert (step_of(release).status, shelf.deposits) == ("given_back", {})
 
 
+@pytest.mark.parametrize("end", ["discard", "refuse"])
+def test_a_doi_that_is_still_to_be_given_back_goes_to_the_next_release(study: Study, shelf: Shelf, end: str) -> None:
+    """The service knows one deposit of each version: to give it back later would delete that of the next release."""
+    release = built(started_release(study, with_doi=True))
+    shelf.is_away = True
+    if end == "discard":
+        services.discard(release, actor=study.owner)
+    else:
+        services.request_approval(release, actor=study.owner)
+        services.refuse(fresh(release), reason="Too early.", actor=person(Role.IRB_OFFICER))
+    tasks.work("deposit", str(step_of(release).pk))
+    shelf.is_away = False
+    again = built(started_release(study, with_doi=True))
+    tried_to_the_end(release)
+    assert [one.doi for one in shelf.deposits.values()] == [DOI]
+    assert DOI in files_in(package_of(again))["CITATION.cff"].decode()
+    again = approved(again)
+    tried_to_the_end(again)
+    assert (step_of(again).status, step_of(again).doi, shelf.made) == ("published", DOI, 1)
+
+
 def test_a_withdrawal_keeps_the_doi_for_the_next_build(study: Study, shelf: Shelf) -> None:
     release = built(started_release(study, with_doi=True))
     withdraw_one(study)
@@ -226,6 +247,8 @@ def test_a_retracted_release_is_marked_as_such_at_its_doi(study: Study, shelf: S
     services.retract(release, reason="A video was shown to the wrong arm.", actor=study.owner)
     tried_to_the_end(release)
     assert (step_of(release).status, shelf.reasons) == ("withdrawn", ["A video was shown to the wrong arm."])
+    registered, retracted = shelf.descriptions[-2:]
+    assert retracted == registered, "the record of a retracted release does not say that it waits for its approval"
     assert f"The page of its DOI, {DOI}, says that it was retracted" in public_page(release)
 
 

@@ -126,6 +126,15 @@ def test_investigators_find_what_waits_for_them() -> None:
     assert "has no answer" not in shown_to(owner)
 
 
+def test_the_answer_of_an_editor_who_is_an_officer_elsewhere_is_an_answer(officer: User) -> None:
+    study, editor = study_in(StudyStatus.IN_REVIEW), person(Role.IRB_OFFICER)
+    StudyMember.objects.create(study=study, user=editor, role=MemberRole.EDITOR)
+    reviews.comment(study, actor=officer, section="consent", text="How long does it take?")
+    assert "An officer’s comment has no answer" in shown_to(study.owner)
+    reviews.comment(study, actor=editor, section="consent", text="Twenty minutes.")
+    assert "has no answer" not in shown_to(study.owner)
+
+
 @pytest.mark.parametrize("role", [MemberRole.VIEWER, MemberRole.BLINDED_VIEWER])
 def test_viewers_have_no_tasks_and_learn_nothing_of_the_review(role: MemberRole) -> None:
     study, viewer = study_in(StudyStatus.IN_REVIEW), person(Role.ANALYST)

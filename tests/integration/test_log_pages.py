@@ -69,6 +69,15 @@ def test_entries_are_found_by_kind_person_study_and_period(officer: User) -> Non
     assert (wrong.status_code, "Enter a valid date." in wrong.content.decode()) == (422, True)
 
 
+@pytest.mark.parametrize("address", ["/log/", "/api/v1/log/"])
+@pytest.mark.parametrize(("period", "found"), [("until=9999-12-31", True), ("since=9999-12-31", False), ("until=0001-01-01", False)])
+def test_the_first_and_the_last_day_of_the_calendar_are_days_like_others(officer: User, address: str, period: str, found: bool) -> None:
+    record(actor=officer, action="account.logged_in", subject=officer, details={"place": "zq7marked"})
+    answer = logged_in(officer).get(f"{address}?{period}&kind=account.logged_in")
+    assert answer.status_code == 200
+    assert ("zq7marked" in answer.content.decode()) == found
+
+
 def test_paging_by_key_shows_every_entry_once_in_both_directions(officer: User) -> None:
     for number in range(2 * PAGE_SIZE + 7):
         record(actor=officer, action=actions.PAUSED, subject=None, details={"number": number})

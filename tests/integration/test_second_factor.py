@@ -18,7 +18,8 @@ from django.test import Client
 
 from accounts import actions
 from accounts.login import middleware
-from accounts.models import Role, User
+from accounts.models import Role, TokenScope, User
+from accounts.services import change_role, issue_token
 from audit.models import Entry
 from tests.factories import PASSWORD, address_of, page_of, person, recruiting_study
 
@@ -170,6 +171,20 @@ def test_an_installation_may_ask_officers_and_administrators_for_a_second_factor
         assert client.get("/api/v1/studies/").status_code == 403
         set_up(client)
     assert is_in(client)
+
+
+@pytest.mark.parametrize(("role", "compulsory"), [(Role.IRB_OFFICER, True), (Role.ADMINISTRATOR, True), (Role.INVESTIGATOR, False)])
+def test_a_token_from_before_somebody_became_an_officer_waits_for_the_second_factor(role: Role, compulsory: bool, settings: Any) -> None:
+    settings.REQUIRE_MFA = True
+    ada = person(Role.INVESTIGATOR, username="ada")
+    token = issue_token(user=ada, name="script", scope=TokenScope.WRITE, days=30)
+    change_role(user=ada, role=role)
+    program = {"Authorization": f"Bearer {token}"}
+    assert Client().get("/api/v1/studies/", headers=program).status_code == (403 if compulsory else 200)
+    client = Client()
+    log_in(client)
+    set_up(client)
+    assert Client().get("/api/v1/studies/", headers=program).status_code == 200
 
 
 def test_a_new_password_ends_the_other_sessions(ada: User) -> None:

@@ -20,6 +20,7 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 
 from accounts.models import Role, User
+from accounts.tokens.api_access import sender_of
 
 GetResponse = Callable[[HttpRequest], HttpResponseBase]
 LONGEST_SECONDS = 12 * 60 * 60
@@ -94,12 +95,19 @@ def refusal(request: HttpRequest) -> HttpResponseBase | None:
     """Where a second factor is compulsory, people who lack theirs can do nothing except set it up."""
     if not settings.REQUIRE_MFA or request.path_info.startswith(("/accounts/", settings.STATIC_URL)):
         return None
-    user = request.user
+    is_program = request.path_info.startswith("/api/")
+    user = _sender(request) if is_program else request.user
     if not isinstance(user, User) or user.role not in WITH_SECOND_FACTOR or has_second_factor(user):
         return None
-    if request.path_info.startswith("/api/"):
+    if is_program:
         raise PermissionDenied(_("This installation asks for a second factor. Set it up on the page of your account."))
     return redirect("mfa_activate_totp")
+
+
+def _sender(request: HttpRequest) -> User | None:
+    """The account behind a session or a token: a token may be from before its owner became an officer."""
+    sender = sender_of(request)
+    return sender[0] if sender else None
 
 
 def has_second_factor(user: User) -> bool:

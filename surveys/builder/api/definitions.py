@@ -17,7 +17,7 @@ from accounts.models import Role
 from accounts.tokens.api_access import checked, person_of
 from audit.services import record_once_a_day
 from surveys import actions
-from surveys.access import access_own_study, access_study
+from surveys.access import Seat, access_own_study, access_study
 from surveys.builder.serializers import (
     ExportSerializer,
     ImportReportSerializer,
@@ -33,10 +33,10 @@ from surveys.errors import ConcurrentEditError, PreconditionFailedError, Precond
 from surveys.imports.choosing import chosen_of
 from surveys.imports.exporting import PROGRAMS, exported
 from surveys.imports.proposing import proposal_from
-from surveys.models import Study
+from surveys.models import RUNNING, Study
 from surveys.protocols import definition_for, with_known_originals
 from surveys.request_bodies import DEFINITION_SCHEMA, BoundedJson, JsonFile, MergePatch, YamlFile, body_of, plain_json
-from surveys.studies.services import change_definition, confirm_translations, fingerprint
+from surveys.studies.services import change_definition, confirm_translations, fingerprint, may_be_edited
 from surveys.study_file import define, document_of, dump, study_from_outside
 
 IF_MATCH = OpenApiParameter(
@@ -78,7 +78,7 @@ class Definition(APIView):
         user = person_of(request)
         seat = access_study(user, slug)
         record_once_a_day(actor=user, action=actions.STUDY_EXPORTED, subject=seat.study)
-        return definition_answer(document_of(definition_for(seat)), slug)
+        return definition_answer(document_of(_definition_at_hand(seat)), slug)
 
     @extend_schema(
         operation_id="studies_replace_definition",
@@ -213,6 +213,12 @@ def version_seen(study: Study, request: Request) -> str:
     if not {"*", f'"{newest}"'} & set(parse_etags(given)):
         raise PreconditionFailedError
     return newest
+
+
+def _definition_at_hand(seat: Seat) -> StudyDefinition:
+    """The definition from which this person's next change begins: an amendment in the making; for all others that of `definition_for`."""
+    amends = seat.may_change and seat.study.status in RUNNING and may_be_edited(seat.study)
+    return define(seat.study.definition) if amends else definition_for(seat)
 
 
 def _change(study: Study, definition: StudyDefinition, *, seen: str, request: Request) -> Response:
