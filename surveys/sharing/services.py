@@ -128,6 +128,8 @@ def transfer_study(study: Study, *, user_id: int, actor: User) -> None:
     member, former = _member(study, user_id), study.owner
     if member.user.role not in OWNER_ROLES:
         raise SharingError(_("Only an investigator or an administrator can own a study."))
+    if not member.user.is_active:
+        raise SharingError(_("This person’s account is switched off."))
     if member.role in CANNOT_OWN:
         raise SharingError(_("A blinded viewer or an analyst cannot own the study; give them another role first."))
     study.owner = member.user

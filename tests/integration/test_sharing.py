@@ -196,6 +196,17 @@ def test_analysts_and_blinded_viewers_are_not_given_a_study(study: Study, role: 
     assert study.owner == owner
 
 
+def test_nobody_whose_account_is_switched_off_is_given_a_study(study: Study) -> None:
+    owner, user = study.owner, member(study, MemberRole.EDITOR)
+    user.is_active = False
+    user.save()
+    response = act(study, owner, "transfer", member=user.pk)
+    assert response.status_code == 422
+    assert "account is switched off" in page_of(response).text_content()
+    study.refresh_from_db()
+    assert study.owner == owner
+
+
 @pytest.mark.parametrize("addressee", ["", "nobody-of-this-name", "eve@", "the owner", "a member"])
 def test_an_invitation_that_makes_no_sense_is_refused_in_words(study: Study, addressee: str) -> None:
     names = {"the owner": study.owner.username, "a member": member(study, MemberRole.VIEWER).username}
