@@ -229,7 +229,10 @@ def test_a_quota_holds_while_more_people_than_places_come_at_once() -> None:
 
 @pytest.mark.parametrize("fails", [None, 3], ids=["everybody stays", "one of three is refused after all"])
 def test_quotas_are_exact_while_people_come_at_once_and_they_change(fails: int | None) -> None:
-    """No arm is over its quota, and none is under it: a place that was given back is taken by somebody else."""
+    """No arm is over its quota, and none is under it: a place that was given back is taken by somebody else.
+
+    Fewer people come while quotas change than the smaller one has places: an arm may take them all while the other one is closed.
+    """
     quotas = dict(zip(ARMS, (40, 27), strict=True))
     study = recruiting_study(allocation={"planned_participants": 48})
     definition = protocol_in_force(study).definition
@@ -245,8 +248,7 @@ def test_quotas_are_exact_while_people_come_at_once_and_they_change(fails: int |
             for most, closed in ((60, False), (quota, True), (None, False), (quota, False)):
                 change_arm(study, arm=arm, actor=study.owner, quota=most, closed=closed)
 
-    at_once(change, *[partial(come, 5)] * 8)
-    assert all(quotas[arm] - number >= 0 for arm, number in Counter(slot.arm for slot in taken(study)).items())
+    at_once(change, *[partial(come, 3)] * 8)
     at_once(*[partial(come, 14)] * 8)
     assert Counter(slot.arm for slot in taken(study)) == quotas
     assert set(study.arm_states.values_list("places", flat=True)) == {0}
