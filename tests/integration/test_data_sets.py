@@ -360,3 +360,13 @@ def test_no_page_of_a_data_set_tells_an_exact_statistic_of_it() -> None:
                 found.append(browser.get(page(source, name)).content.decode().replace(slug, "SLUG"))
         seen.append(found)
     assert seen[0] == seen[1]
+
+
+def test_what_is_wrong_with_a_first_line_stands_at_it_and_for_a_look_in_the_part_that_comes() -> None:
+    client, sent = logged_in(person(Role.INVESTIGATOR)), {"action": "columns", "header": "id,id"}
+    address = reverse("analysis:bring_data")
+    part = page_of(client.post(address, sent, headers={"HX-Request": "true"})).get_element_by_id("columns").text_content()
+    whole = page_of(client.post(address, sent))
+    (said,) = whole.xpath('//*[@id="header-error"]/text()')
+    assert said in part
+    assert said not in whole.get_element_by_id("columns").text_content()
