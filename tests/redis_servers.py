@@ -18,6 +18,20 @@ from cryptography.x509.oid import NameOID
 from tests.installing import find_server
 from tests.services import Server, ServiceError, free_port, redis_server, running
 
+USAGE = {
+    is_authority: x509.KeyUsage(
+        digital_signature=not is_authority,
+        key_cert_sign=is_authority,
+        crl_sign=is_authority,
+        content_commitment=False,
+        key_encipherment=False,
+        data_encipherment=False,
+        key_agreement=False,
+        encipher_only=False,
+        decipher_only=False,
+    )
+    for is_authority in (True, False)
+}
 PASSWORD, OF_SENTINELS = "open: s@same/#1", "of the Sentinels"
 
 
@@ -39,6 +53,9 @@ def certificates(folder: Path) -> Certificates:
         builder = x509.CertificateBuilder().subject_name(name).issuer_name(authority_name).public_key(own_key.public_key())
         builder = builder.serial_number(x509.random_serial_number()).not_valid_before(begin).not_valid_after(begin + timedelta(days=1))
         builder = builder.add_extension(x509.BasicConstraints(ca=is_authority, path_length=None), critical=True)
+        builder = builder.add_extension(x509.SubjectKeyIdentifier.from_public_key(own_key.public_key()), critical=False)
+        issuer = x509.AuthorityKeyIdentifier.from_issuer_public_key(authority_key.public_key())  # Python 3.13 asks for it
+        builder = builder.add_extension(issuer, critical=False).add_extension(USAGE[is_authority], critical=True)
         host = x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))])
         found.append(builder.add_extension(host, critical=not is_authority).sign(authority_key, hashes.SHA256()))
     files = Certificates(authority=folder / "ca.pem", certificate=folder / "redis.pem", key=folder / "redis.key")

@@ -1,6 +1,7 @@
 """The audit log: recorded entries stay, in order, and every change to them shows."""
 
 import sqlite3
+from contextlib import closing
 from decimal import Decimal
 from functools import partial
 from io import StringIO
@@ -228,7 +229,7 @@ def test_entries_about_one_subject_are_listed_latest_first(three_entries: list[E
 
 def test_sqlite_refuses_to_replace_an_entry(tmp_path: Path) -> None:
     """`INSERT OR REPLACE` deletes what is in its way without asking the trigger on deletion. By another file, on any database."""
-    with sqlite3.connect(tmp_path / "log.sqlite3") as database:
+    with closing(sqlite3.connect(tmp_path / "log.sqlite3")) as database, database:
         database.execute("CREATE TABLE audit_entry (sequence INTEGER PRIMARY KEY, actor_name TEXT, hash TEXT UNIQUE)")
         database.execute("CREATE TABLE audit_head (id INTEGER PRIMARY KEY)")
         for statement in triggers.LOG_IS_APPEND_ONLY.statements("sqlite"):

@@ -6,6 +6,7 @@ import logging
 import sqlite3
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +88,7 @@ def test_errors_that_time_heals_are_told_from_bugs(name: str) -> None:
 
 
 def test_a_full_sqlite_says_so_itself(tmp_path: Path) -> None:
-    with sqlite3.connect(tmp_path / "small.sqlite3") as small:
+    with closing(sqlite3.connect(tmp_path / "small.sqlite3")) as small, small:
         small.execute("PRAGMA max_page_count = 4")
         small.execute("CREATE TABLE answers (text)")
         with pytest.raises(sqlite3.OperationalError) as caught:

@@ -48,7 +48,7 @@ def database(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
                 editor.create_model(model)
         monkeypatch.setattr(participant_store, "_database", lambda: embedded)
         yield EMBEDDED
-        embedded.close()
+        embedded.connection.close()  # `embedded.close()` keeps one in memory
         del connections[EMBEDDED], connections.databases[EMBEDDED]
 
 
