@@ -7,7 +7,7 @@ from datetime import timedelta
 from functools import partial
 
 import numpy as np
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models import Max, OuterRef, Subquery
 from django.utils import timezone
 from numpy.typing import NDArray
@@ -46,12 +46,10 @@ def queue_run(study_id: int, *, kind: RunKind = RunKind.FIRST_RESULTS, after: ti
         return None
     if kind == RunKind.FULL_RESULTS and Study.objects.filter(pk=study_id, forgotten_on__isnull=False).exists():
         return None  # the background answers are deleted; results computed from them stay as they are
-    due_at = timezone.now() + (_gathering(study_id, kind) if after is None else after)
-    try:
-        with transaction.atomic():
-            return Run.objects.create(study_id=study_id, kind=kind, due_at=due_at)
-    except IntegrityError:
-        return None
+    asked = Run(study_id=study_id, kind=kind, due_at=timezone.now() + (_gathering(study_id, kind) if after is None else after))
+    # Without an error, whose rollback would make psycopg forget the prepared statements of this connection.
+    Run.objects.bulk_create([asked], ignore_conflicts=True)
+    return Run.objects.filter(study_id=study_id, kind=kind, status=RunStatus.QUEUED, due_at=asked.due_at).first()
 
 
 def _gathering(study_id: int, kind: RunKind) -> timedelta:

@@ -4,8 +4,11 @@ import os
 
 from celery import Celery
 from celery.apps.worker import Worker
-from celery.signals import celeryd_after_setup, setup_logging, worker_shutdown
+from celery.signals import celeryd_after_setup, setup_logging, task_prerun, worker_shutdown
 from django.conf import settings
+from django.db import close_old_connections
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.backends.signals import connection_created
 
 from config.heartbeat import SweepAtStart, WorkerHeartbeat
 
@@ -22,6 +25,21 @@ app.steps["consumer"].update({WorkerHeartbeat, SweepAtStart})
 def take_named_queues(instance: Worker, **kwargs: object) -> None:
     """A worker takes the queues that CANDOR_QUEUES names, or all."""
     instance.app.amqp.queues.select([str(queue) for queue in settings.WORKER_QUEUES])
+
+
+@celeryd_after_setup.connect
+def keep_connections(**kwargs: object) -> None:
+    """A task uses the connection of the one before, if it still works. A new one costs PostgreSQL more than most tasks do."""
+    connection_created.connect(_check_before_each_task)
+    task_prerun.connect(_begin_task)
+
+
+def _check_before_each_task(connection: BaseDatabaseWrapper, **kwargs: object) -> None:
+    connection.health_check_enabled = True  # type: ignore[attr-defined]
+
+
+def _begin_task(**kwargs: object) -> None:
+    close_old_connections()
 
 
 @setup_logging.connect

@@ -2,6 +2,7 @@
 
 import gc
 import os
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -265,6 +266,7 @@ CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_TASK_IGNORE_RESULT = True
+CELERY_DB_REUSE_MAX = sys.maxsize  # Celery closes no connection after a task: `config.celery` sees to them
 CELERY_TASK_SERIALIZER = "json"
 CELERY_TASK_QUEUES = [TaskQueue(name, routing_key=name) for name in Queue]
 CELERY_TASK_DEFAULT_QUEUE = Queue.FIRST
