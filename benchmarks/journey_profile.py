@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http import HTTPStatus
 from typing import Any
+from unittest import mock
 
 import click
 
@@ -53,8 +54,12 @@ AREAS = {
 
 def run(site: Site, *, environment: Mapping[str, str]) -> None:
     """Print where the time goes: per request, per part of the program, and the functions that take most of it."""
-    os.environ |= environment
-    sys.path += environment["PYTHONPATH"].split(os.pathsep)
+    with mock.patch.dict(os.environ, environment):
+        _run(site, folders=environment["PYTHONPATH"].split(os.pathsep))
+
+
+def _run(site: Site, *, folders: list[str]) -> None:
+    sys.path += folders
     import django
 
     django.setup()
