@@ -27,7 +27,8 @@ from surveys.models import RUNNING, AllocationList, AllocationSlot, ArmState, Dr
 from surveys.protocols import protocol_in_force
 
 SMALLEST_LIST = 64
-"""The length of a list that is drawn in somebody's request, should no worker have drawn the next one in time."""
+LONGEST_FOR_ONE = 512
+"""The most lines of a list that is drawn in somebody's request, should no worker have drawn the next one in time."""
 AT_ONCE = 5000
 """The most lines that are drawn together, in one transaction. More of them are a worker's job, which stores them part by part."""
 JUST_TAKEN = 1000
@@ -188,11 +189,11 @@ def take_slot(study: Study, definition: StudyDefinition, *, stratum: str = "") -
     while not (assignment := _take_next_free(study, stratum)):
         if not has_room(study, section=stratum if definition.in_sections else None):
             raise StudyFullError
-        _extend(locked, definition, stratum=stratum)
+        _extend(locked, definition, stratum=stratum, length=min(_next_length(locked, definition, stratum), LONGEST_FOR_ONE))
     return assignment
 
 
-def _extend(study: Study, definition: StudyDefinition, *, stratum: str, length: int = SMALLEST_LIST) -> None:
+def _extend(study: Study, definition: StudyDefinition, *, stratum: str, length: int) -> None:
     record_further_list(draw_allocation_list(study, definition, stratum=stratum, length=length))
 
 
