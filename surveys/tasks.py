@@ -12,7 +12,7 @@ from jobs.queues import Queue
 from jobs.registry import job, routine, routine_in_parts
 from surveys.allocation.drawing import draw_lines
 from surveys.allocation.services import draw_lists_ahead, studies_short_of_lines
-from surveys.batches.order_of_arrival import Place, forget_order_of_days, forget_recent_order, overwrite_those_who_left
+from surveys.batches.order_of_arrival import Place, forget_order_of_days, forget_recent_order, vacuum_after_changes
 from surveys.batches.services import (
     EVERYONE_COUNTED,
     ORDER_OF_DAYS,
@@ -59,10 +59,10 @@ def forget_order() -> None:
     _say(forget_recent_order())
 
 
-@routine(kind="those_who_left", every=timedelta(minutes=1))
+@routine(kind="those_who_left", every=timedelta(seconds=20))
 def overwrite() -> None:
-    """Have the database overwrite the rows of people who withdrew."""
-    overwrite_those_who_left()
+    """Have the database overwrite the rows of people who withdrew, and those that batches laid anew."""
+    vacuum_after_changes()
 
 
 @routine_in_parts(kind=ORDER_OF_DAYS, every=DAILY)

@@ -48,7 +48,7 @@ ON_THEIR_WAY = timedelta(days=1)
 AT_ONCE = 5000
 HELD_AT_ONCE = 50
 """How many people a rewrite holds at once: so few that nobody's page waits for it longer than a blink."""
-LEFT = "people_who_left_and_are_overwritten"
+OVERWRITTEN = "changes_whose_old_versions_are_overwritten"
 ANSWERS: tuple[type[models.Model], ...] = (Response, CategoryResponse, DirectAnswer)
 IDENTITIES: tuple[type[models.Model], ...] = (EntryCode, PanelMember)
 BY_NIGHT: tuple[type[models.Model], ...] = (Participant, *IDENTITIES)
@@ -130,7 +130,7 @@ def forget_recent_order() -> list[str]:
     for keys in parts(found, HELD_AT_ONCE):
         still_there = Participant.objects.filter(waiting | on_their_way, pk__in=keys)
         busy = busy or _unless_busy("people who wait", lambda: lay_anew(_held(still_there)))  # noqa: B023
-    forget_what_was_overwritten()
+    vacuum()
     return busy
 
 
@@ -142,13 +142,14 @@ def forget_order_of_days(note: Callable[[Place], None] = lambda place: None, *, 
     """
     busy: list[str] = []
     if connection.vendor == "postgresql":  # SQLite keeps no age of a row
+        vacuum()  # or the rows that are written now lie between those that batches left
         for model in BY_NIGHT:
             rows = model._default_manager.filter(_settled()) if model is Participant else model._default_manager.all()
             if begun is not None and begun.table == model._meta.db_table:
                 busy += _lay_study_anew(rows.filter(study=begun.study), begun.study, note, begun=begun)
             for study in _in_disorder(rows):
                 busy += _lay_study_anew(rows.filter(study=study), study, note)
-    forget_what_was_overwritten()
+    vacuum()
     return busy
 
 
@@ -181,7 +182,7 @@ def _hold_study(study: int) -> None:
     list(Study.objects.select_for_update(no_key=True).filter(pk=study).values_list("pk", flat=True))
 
 
-def forget_what_was_overwritten() -> None:
+def vacuum() -> None:
     """Let the database overwrite old versions of rows now: SQLite those in its write-ahead log, PostgreSQL those in its tables."""
     if connection.in_atomic_block:
         return
@@ -193,19 +194,22 @@ def forget_what_was_overwritten() -> None:
             cursor.execute(f"VACUUM (SKIP_LOCKED) {tables}")
 
 
-def forget_who_left() -> None:
-    """Overwrite the rows of somebody who was deleted. On PostgreSQL a worker does it within a minute, so that nobody waits for `VACUUM`."""
+def vacuum_soon() -> None:
+    """Overwrite old versions of rows: of somebody who was deleted, or of a batch. On PostgreSQL a worker does it within a minute, so that
+    nobody waits for `VACUUM`, after which each connection plans its statements anew.
+    """
     if connection.vendor == "sqlite":
-        forget_what_was_overwritten()
+        vacuum()
 
 
-def overwrite_those_who_left() -> None:
-    """Overwrite the rows of people who were deleted since the last time. The cache may forget that it was done: then it is done again."""
+def vacuum_after_changes() -> None:
+    """Overwrite old versions of rows if somebody left or was counted since the last time. If the cache forgets it, it is done again."""
     kinds = (CounterKind.WITHDREW, CounterKind.EXCLUDED)
     left = ShardedCounter.objects.filter(kind__in=kinds).aggregate(models.Sum("count", default=0))["count__sum"]
-    if cache.get(LEFT) != left:
-        forget_what_was_overwritten()
-        cache.set(LEFT, left, timeout=None)
+    changes = f"{left} {KeptCounts.objects.aggregate(models.Sum('changes', default=0))['changes__sum']}"
+    if cache.get(OVERWRITTEN) != changes:
+        vacuum()
+        cache.set(OVERWRITTEN, changes, timeout=None)
 
 
 def _settled() -> Q:

@@ -14,7 +14,7 @@ from django.db.models import F, Q, QuerySet
 from jobs.tasks import send_now
 from surveys.batches import rules
 from surveys.batches.numbers import Numbers, State, many_are_on_their_way, numbers_of, show, studies_to_renew, write_shown
-from surveys.batches.order_of_arrival import HELD_AT_ONCE, drawn, forget_what_was_overwritten, give_one_age, lay_anew, parts, stays_running
+from surveys.batches.order_of_arrival import HELD_AT_ONCE, drawn, give_one_age, lay_anew, parts, stays_running, vacuum, vacuum_soon
 from surveys.batches.selectors import (
     GROUP,
     batch_is_complete,
@@ -175,7 +175,7 @@ def _seal(study: Study, batch: Batch, note: Callable[[], None]) -> bool:
     else:
         write_shown(study, left_over=left_over)
     note()
-    transaction.on_commit(forget_what_was_overwritten)
+    transaction.on_commit(vacuum_soon)
     return True
 
 
@@ -205,7 +205,7 @@ def count_everyone_in_parts(study: Study) -> None:
     for group in by_group(waiting):
         alike = waiting.filter(**_of(group))
         _let_in(study, alike, sorted(alike.values_list("pk", flat=True))[WAIT_UNTIL_THE_END:])
-    forget_what_was_overwritten()  # or those who are left are looked for among all who were let in
+    vacuum()  # or those who are left are looked for among all who were let in
     ready = the_end_of(study)
     with transaction.atomic():
         found = let_steps_end(study)

@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from surveys.allocation.services import has_room, take_slot
-from surveys.batches.order_of_arrival import forget_who_left
+from surveys.batches.order_of_arrival import vacuum_soon
 from surveys.batches.services import forget_people, hide_withdrawal
 from surveys.batches.tally import tally_of_people
 from surveys.errors import (
@@ -239,7 +239,7 @@ def _before_assignment(participant: Participant, step: str, *, token: str) -> It
                     count(Count(participant.study_id, CounterKind.EXCLUDED, protocol.version))
                 recruitment.count_end(participant.study_id, protocol.definition.entry, token=token, end=Ended.SCREENED_OUT)
         if excluded:
-            forget_who_left()
+            vacuum_soon()
         raise
 
 
@@ -341,7 +341,7 @@ def withdraw(study: Study, *, code: str) -> Receipt | None:
         if receipt is not None:
             remember_withdrawal(withdrawal_hash=withdrawal_hash, panel_number=panel_number)
     if receipt is not None:
-        forget_who_left()
+        vacuum_soon()
     return receipt
 
 

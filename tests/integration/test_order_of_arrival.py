@@ -9,15 +9,17 @@ from typing import Any
 
 import pytest
 from django.apps import apps
+from django.core.cache import cache
 from django.db import connection, models, transaction
 from django.db.models import UUIDField
+from django.db.models.expressions import RawSQL
 from django.test import Client
 
 from jobs.models import Routine
 from jobs.registry import JOBS
 from jobs.tasks import attempt, send_now
 from surveys.batches import order_of_arrival
-from surveys.batches.order_of_arrival import TABLES, forget_order_of_days, forget_recent_order
+from surveys.batches.order_of_arrival import TABLES, forget_order_of_days, forget_recent_order, vacuum_after_changes
 from surveys.batches.services import ORDER_OF_DAYS, count_next_batch
 from surveys.journey import services as participation
 from surveys.journey.participant_store import read_participant
@@ -41,11 +43,12 @@ def as_they_lie(model: type[models.Model], column: str, **wanted: Any) -> list[A
 
 def ages(model: type[models.Model], **wanted: Any) -> list[int]:
     """The numbers of the transactions that wrote the rows."""
-    return list(
-        model._default_manager.filter(**wanted)
-        .extra(select={"age": f"{model._meta.db_table}.xmin::text::bigint"})
-        .values_list("age", flat=True)
-    )
+    return list(_aged(model, **wanted).values_list("age", flat=True))
+
+
+def _aged(model: type[models.Model], **wanted: Any) -> models.QuerySet[Any]:
+    age = RawSQL(f"{model._meta.db_table}.xmin::text::bigint", [])
+    return model._default_manager.filter(**wanted).annotate(age=age)
 
 
 def in_order_of(written: list[Any], after: list[Any]) -> float:
@@ -108,13 +111,9 @@ def test_a_batch_is_sealed_in_one_transaction_and_in_no_order(postgresql: None, 
 
 def follows_the_key(model: type[models.Model], column: str, **wanted: Any) -> bool:
     """Whether the age of each row tells no more than its random key: no row with a larger key was written before."""
-    written = dict(zip(keys_of(model, column, **wanted), ages(model, **wanted), strict=True))
+    written = dict(_aged(model, **wanted).values_list(column, "age"))
     in_order = [written[key] for key in sorted(written)]
     return in_order == sorted(in_order) and in_order.count(in_order[-1]) > 1
-
-
-def keys_of(model: type[models.Model], column: str, **wanted: Any) -> list[Any]:
-    return list(model._default_manager.filter(**wanted).values_list(column, flat=True))
 
 
 def codes_some_of_them_spent(study: Study) -> None:
@@ -163,7 +162,7 @@ def test_the_next_night_finds_the_one_person_who_came_since(postgresql: None, st
 def test_an_intruder_in_the_middle_of_a_night_learns_nothing_that_was_not_there_before_it(postgresql: None, study: Study) -> None:
     """A worker is killed after two parts. Rows that are done tell no more than their keys, all others what they told before."""
     people_one_by_one(study, PEOPLE)
-    before = dict(zip(keys_of(Participant, "pk"), ages(Participant), strict=True))
+    before = dict(_aged(Participant).values_list("pk", "age"))
     first = max(before.values())
     noted: list[order_of_arrival.Place] = []
 
@@ -174,7 +173,7 @@ def test_an_intruder_in_the_middle_of_a_night_learns_nothing_that_was_not_there_
 
     with pytest.raises(SystemExit):
         forget_order_of_days(killed)
-    now = dict(zip(keys_of(Participant, "pk"), ages(Participant), strict=True))
+    now = dict(_aged(Participant).values_list("pk", "age"))
     done = sorted(key for key, age in now.items() if age > first)
     assert done == sorted(now)[: noted[-1].done], "parts follow the keys, and nothing else"
     assert [now[key] for key in done] == sorted(now[key] for key in done)
@@ -184,7 +183,7 @@ def test_an_intruder_in_the_middle_of_a_night_learns_nothing_that_was_not_there_
     written = {key: now[key] for key in done}
     forget_order_of_days(begun=noted[-1])
     assert follows_the_key(Participant, "pk")
-    after = dict(zip(keys_of(Participant, "pk"), ages(Participant), strict=True))
+    after = dict(_aged(Participant).values_list("pk", "age"))
     assert {key: after[key] for key in done} == written, "it goes on, and does not begin again"
 
 
@@ -216,7 +215,7 @@ def test_a_killed_night_goes_on_where_it_was(postgresql: None, study: Study, mon
         JOBS[ORDER_OF_DAYS].do(night)
     night.refresh_from_db()
     assert night.progress == f"{order_of_arrival.HELD_AT_ONCE} of {PEOPLE}"
-    first = [str(key) for key in sorted(keys_of(Participant, "pk"))[: order_of_arrival.HELD_AT_ONCE]]
+    first = [str(key) for key in Participant.objects.order_by("pk").values_list("pk", flat=True)[: order_of_arrival.HELD_AT_ONCE]]
     assert night.place["after"] == first[-1]
     monkeypatch.setattr(order_of_arrival, "lay_anew", lay)
     written = ages(Participant, pk__in=first)
@@ -371,3 +370,21 @@ def test_too_busy_rows_wait_for_the_next_time(postgresql: None, study: Study) ->
             done.set()
 
     assert at_once(hold, partial(rewrite))[1] == ["people who wait"]
+
+
+def test_old_versions_of_rows_are_overwritten_after_each_batch_and_each_withdrawal(
+    postgresql: None, study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[None] = []
+    client = Client()
+    walk(client, study, until="quiz")
+    add_finished_people(study, PEOPLE - 1, counted=False)
+    cache.clear()
+    monkeypatch.setattr(order_of_arrival, "vacuum", lambda: done.append(None))
+    vacuum_after_changes()
+    count_next_batch(study)
+    vacuum_after_changes()
+    vacuum_after_changes()
+    participation.withdraw(study, code=participation.withdrawal_code(token_of(client)))
+    vacuum_after_changes()
+    assert len(done) == 3, "at first, after the batch, after the withdrawal"
