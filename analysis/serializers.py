@@ -17,7 +17,7 @@ from analysis.models import Run
 from analysis.selectors import Work
 from analysis.stored_results import Balance, DirectGroup, DirectOutcome, MarkedEffect, MarkedSequence, MarkedSequentialEffect
 from candor.designs.design import Design
-from candor.errors import MethodError
+from candor.errors import MethodError, what_came
 from candor.results import AssignmentInference, BootstrapSummary, CheaterProportion, Difference, Effect, Interval
 from candor.written_numbers import number_or_fraction
 from surveys.batches.selectors import BatchProgress
@@ -277,7 +277,7 @@ class NumberField(serializers.FloatField):
         if number is None:
             raise serializers.ValidationError(
                 _('Expected a number from %(low)s to %(high)s or a fraction like "2/6", found %(found)s.')
-                % {"low": f"{self.low:g}", "high": f"{self.high:g}", "found": repr(data)[:LONGEST_NUMBER]}
+                % {"low": f"{self.low:g}", "high": f"{self.high:g}", "found": what_came(data, most=LONGEST_NUMBER)}
             )
         return number
 
@@ -289,7 +289,7 @@ class WholeField(NumberField):
         if not isinstance(data, int) or isinstance(data, bool) or not self.low <= data <= self.high:
             raise serializers.ValidationError(
                 _("Expected a whole number from %(low)s to %(high)s, found %(found)s.")
-                % {"low": f"{self.low:.0f}", "high": f"{self.high:.0f}", "found": repr(data)[:LONGEST_NUMBER]}
+                % {"low": f"{self.low:.0f}", "high": f"{self.high:.0f}", "found": what_came(data, most=LONGEST_NUMBER)}
             )
         return int(data)
 
@@ -332,7 +332,7 @@ class PlanRequestSerializer(serializers.Serializer[object]):
                 )
         if found := _exponents({name: document.get(name) for name in ("subsamples", "allocation", "cheater_model")}):
             raise serializers.ValidationError(
-                _('Expected numbers or fractions like "2/6", found %(found)s.') % {"found": repr(found[0][:LONGEST_NUMBER])}
+                _('Expected numbers or fractions like "2/6", found %(found)s.') % {"found": what_came(found[0], most=LONGEST_NUMBER)}
             )
         try:
             return Design.from_document(document).of_yes_no()

@@ -8,6 +8,27 @@ from contextlib import contextmanager
 from candor.software import DISTRIBUTION
 
 
+def what_came(value: object, *, most: int = 60) -> str:
+    """Say in a message what came: a value as Python writes it, and “nothing” for an empty text.
+
+    Parameters
+    ----------
+    value : object
+        What somebody typed or sent.
+    most : int
+        More characters of it are cut off.
+
+    Examples
+    --------
+    >>> what_came("2/6x"), what_came(" "), what_came("a long text", most=6)
+    ("'2/6x'", 'nothing', "'a lon…")
+    """
+    if isinstance(value, str) and not value.strip():
+        return "nothing"
+    written = repr(value)
+    return written if len(written) <= most else written[:most] + "…"
+
+
 class MethodError(ValueError):
     """A statistical method was asked for something that it cannot answer."""
 

@@ -17,15 +17,23 @@ from surveys.study_file import define, dump
 class StudyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     """A study's owner and whether bots may walk it. Its content is changed in its builder, and its steps are taken on its own page."""
 
-    list_display = ("title", "slug", "status", "owner", "epsilon_per_question", "epsilon_total")
+    list_display = ("title", "slug", "status", "owner", "per_question", "in_total")
     list_filter = ("status",)
     search_fields = ("slug", "title")
-    readonly_fields = ("slug", "title", "status", "epsilon_per_question", "epsilon_total", "launched_on", "closed_on", "study_file")
+    readonly_fields = ("slug", "title", "status", "per_question", "in_total", "launched_on", "closed_on", "study_file")
     fields = ("owner", "accepts_bots", *readonly_fields)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Study]:
         """Rehearsals do not appear among studies."""
         return super().get_queryset(request).filter(rehearsal_of=None)
+
+    @admin.display(description="ε per question", ordering="epsilon_per_question")
+    def per_question(self, study: Study) -> str:
+        return f"{study.epsilon_per_question:.3f}"
+
+    @admin.display(description="ε in total", ordering="epsilon_total")
+    def in_total(self, study: Study) -> str:
+        return f"{study.epsilon_total:.3f}"
 
     @admin.display(description="Study file")
     def study_file(self, study: Study) -> str:

@@ -10,7 +10,7 @@ from itertools import product
 from math import fsum, prod
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from candor.designs.design import Design
 from candor.designs.study_documents import design_with_die
@@ -36,6 +36,7 @@ from surveys.questions.parts import (
     Part,
     Text,
     different,
+    formed,
     some,
     texts_of,
     unique_names,
@@ -54,9 +55,9 @@ MOST_LANGUAGES = 50
 MOST_GROUPS = 8
 """As many groups as `candor.subgroups.disclosure` compares."""
 
-Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{1,49}$")]
-WordsName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,94}\.po$")]
-Translated = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{8}-[0-9a-f]{8}$")]
+Slug = Annotated[str, formed(r"^[a-z0-9][a-z0-9-]{1,49}$", "2 to 50 small letters, digits and hyphens")]
+WordsName = Annotated[str, formed(r"^[A-Za-z0-9][A-Za-z0-9._-]{0,94}\.po$", "the name of a file that ends in .po")]
+Translated = Annotated[str, formed(r"^[0-9a-f]{8}-[0-9a-f]{8}$", "two hashes of 8 digits, with a hyphen between them")]
 """The hash of an original and that of its translation, by `surveys.drafting.translations`."""
 
 

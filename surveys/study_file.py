@@ -11,6 +11,7 @@ from pydantic_core import ErrorDetails
 
 from surveys.definition import StudyDefinition
 from surveys.errors import DefinitionError, dotted
+from surveys.questions.mistakes import mistake_in_words
 from surveys.reading.apart import NotReadError, in_words, read_apart
 from surveys.reading.readers import STUDY_FILE
 from surveys.reading.study_files import plain_values
@@ -78,10 +79,10 @@ def define(document: object, *, source: str = "study", lines: object = None) -> 
         # A list that is too short only because its items are wrong needs no sentence of its own.
         above = {one["loc"][:length] for one in problems for length in range(len(one["loc"]))}
         causes = [one for one in problems if one["loc"] not in above] or problems
-        sentences = [_sentence(one, source=source, lines=lines) for one in causes[:MOST_PROBLEMS]]
+        sentences = [_sentence(one, document, source=source, lines=lines) for one in causes[:MOST_PROBLEMS]]
         if more := len(causes) - len(sentences):
             sentences.append(_("And %(count)s more.") % {"count": f"{more:,}"})
-        fields = [_field_of(one, lines=lines) for one in causes[:MOST_PROBLEMS]]
+        fields = [_field_of(one, document, lines=lines) for one in causes[:MOST_PROBLEMS]]
         raise DefinitionError(sentences, fields=fields) from error
 
 
@@ -100,53 +101,43 @@ def document_of(definition: StudyDefinition) -> dict[str, object]:
     return definition.model_dump(mode="json", exclude_defaults=True)
 
 
-def _sentence(problem: ErrorDetails, *, source: str, lines: object) -> str:
-    line, path = _place(problem["loc"], lines, missing=problem["type"] == "missing")
+def _sentence(problem: ErrorDetails, document: object, *, source: str, lines: object) -> str:
+    line, path = _place(problem["loc"], document, lines, missing=problem["type"] == "missing")
     where = f"{source}, line {line}" if line else source
-    return f"{where}: {path + ': ' if path else ''}{_message(problem)}"
+    return f"{where}: {path + ': ' if path else ''}{mistake_in_words(problem)}"
 
 
-def _field_of(problem: ErrorDetails, *, lines: object) -> tuple[str, str]:
+def _field_of(problem: ErrorDetails, document: object, *, lines: object) -> tuple[str, str]:
     """The place of a problem in the document, and what is wrong there. A rule of the whole study begins with the name of a part."""
-    message = _message(problem)
-    _line, path = _place(problem["loc"], lines, missing=problem["type"] == "missing")
+    message = mistake_in_words(problem)
+    _line, path = _place(problem["loc"], document, lines, missing=problem["type"] == "missing")
     begins = re.match(r"([a-z_]+)((?:\.[a-z_]+|\[[0-9]+\])*)(: | )", message)
     if not path and begins and begins[1] in StudyDefinition.model_fields:
         return dotted(begins[1] + begins[2]), message[begins.end() :] if begins[3] == ": " else message
     return dotted(path), message
 
 
-def _message(problem: ErrorDetails) -> str:
-    """The expected and the received value, without the place."""
-    message = (
-        problem["msg"].removeprefix("Value error, ").replace("Tuple should", "List should").replace("Dictionary should", "Mapping should")
-    )
-    if problem["type"] in ("missing", "value_error") or isinstance(problem["input"], dict | list):
-        return message
-    return f"{message}, got {_shortened(problem['input'])}"
+def _place(location: tuple[int | str, ...], document: object, lines: object, *, missing: bool) -> tuple[int | None, str]:
+    """Line and readable path of a pydantic location; its parts that name a type of a union stand in no document and are left out.
 
-
-def _shortened(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:60]}… ({len(text):,} characters)"
-
-
-def _place(location: tuple[int | str, ...], lines: object, *, missing: bool) -> tuple[int | None, str]:
-    """Line and readable path of a pydantic location; its parts that name a type of a union have no line and are left out.
-
-    The last part of a missing value's path has no line either.
+    The last part of a missing value's path stands in none either.
     """
-    here: Any = lines
+    here: Any = document
+    marked: Any = lines
     path = ""
     for part in location:
-        inside = here[1] if isinstance(here, list) else None
-        there = None
-        if isinstance(inside, dict):
-            there = inside.get(str(part))
-        elif isinstance(inside, list) and isinstance(part, int) and part < len(inside):
-            there = inside[part]
-        if there is not None:
-            here = there
-        if there is not None or lines is None or (missing and part == location[-1]):
+        is_there = part in here if isinstance(here, dict) else isinstance(here, list | tuple) and isinstance(part, int) and part < len(here)
+        if is_there:
+            here = here[part]
+            marked = _inside(marked, part)
+        if is_there or (missing and part == location[-1]):
             path += f"[{part}]" if isinstance(part, int) else f".{str(part)[:80]}" if path else str(part)[:80]
-    return here[0] if isinstance(here, list) else here, path
+    return marked[0] if isinstance(marked, list) else marked, path
+
+
+def _inside(marked: Any, part: int | str) -> Any:
+    """The lines of one part; those of the whole where the part has none of its own."""
+    inside = marked[1] if isinstance(marked, list) else None
+    if isinstance(inside, dict):
+        return inside.get(str(part), marked)
+    return inside[part] if isinstance(inside, list) and isinstance(part, int) and part < len(inside) else marked

@@ -163,5 +163,5 @@ def checked_way(name: str) -> str:
     """The name, if such a way exists."""
     if name not in WAYS_IN:
         *others, last = (f"'{one}'" for one in WAYS_IN)
-        raise ValueError(f"Input should be {', '.join(others)} or {last}, got {name!r}")
+        raise ValueError(f"expected {', '.join(others)} or {last}, got {name!r}")
     return name

@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 from django.utils.translation import gettext as _
 
+from candor.errors import what_came
 from webhooks.errors import RefusedAddressError, WebhookError
 
 LOCAL = ("localhost", "127.0.0.1", "::1")
@@ -18,10 +19,10 @@ def check_address(address: str, *, private_is_allowed: bool) -> None:
         parts = urlsplit(address)
         host, _port = parts.hostname or "", parts.port
     except ValueError as error:
-        raise WebhookError(_("Expected an https address, found %(found)s.") % {"found": repr(address[:100])}) from error
+        raise WebhookError(_("Expected an https address, found %(found)s.") % {"found": what_came(address, most=100)}) from error
     local = private_is_allowed and parts.scheme == "http" and host in LOCAL
     if not host or not address.isascii() or not address.isprintable() or " " in address or (parts.scheme != "https" and not local):
-        raise WebhookError(_("Expected an https address, found %(found)s.") % {"found": repr(address[:100])})
+        raise WebhookError(_("Expected an https address, found %(found)s.") % {"found": what_came(address, most=100)})
     if "@" in parts.netloc or parts.fragment:
         raise WebhookError(_("Expected an address without a login and without “#”."))
     try:

@@ -5,6 +5,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from surveys.questions.mistakes import mistake_in_words
+
 Text = Annotated[str, Field(min_length=1, max_length=2000)]
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
@@ -130,7 +132,7 @@ def read_report(content: bytes) -> Report:
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"])) or "the file"
-        raise EvidenceError(f"expected a report of `make prove`; {place}: {first['msg']}") from error
+        raise EvidenceError(f"expected a report of `make prove`; {place}: {mistake_in_words(first)}") from error
 
 
 def written(report: Report) -> bytes:

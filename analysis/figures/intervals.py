@@ -13,6 +13,7 @@ from candor.figures.forest import Ends, ForestRow, forest_drawing
 from candor.figures.scales import Linear
 from candor.results import BootstrapSummary, Interval
 
+Counted = Callable[[int], str]
 RUNNING_PANEL = 330
 WIDE, NARROW = 760, 360
 
@@ -33,6 +34,16 @@ class BalanceLine:
     notable: bool
 
 
+def people(n: int) -> str:
+    """The participants on whom a number rests."""
+    return ngettext("%(n)d person", "%(n)d people", n) % {"n": n}
+
+
+def bots(n: int) -> str:
+    """The same where all answers are simulated."""
+    return ngettext("%(n)s bot", "%(n)s bots", n) % {"n": n}
+
+
 def ends_of(interval: Interval | BootstrapSummary | None) -> Ends | None:
     """The two ends of an interval; None where it holds nothing."""
     if interval is None or (isinstance(interval, Interval) and interval.kind == "empty"):
@@ -40,42 +51,42 @@ def ends_of(interval: Interval | BootstrapSummary | None) -> Ends | None:
     return interval.low, interval.high
 
 
-def forest_figure(rows: Sequence[ForestRow], *, title: str, narrow: bool = False) -> Drawing:
+def forest_figure(rows: Sequence[ForestRow], *, title: str, of: Counted = people, narrow: bool = False) -> Drawing:
     """Effects among honest people in percentage points, one method below the other."""
     axis_title = _("points more “yes” among honest people") if narrow else _("percentage points more “yes” among honest people")
     return forest_drawing(
-        rows, title=title, axis_title=axis_title, write_tick=_in_points, write_row=_effect, read_row=_read(_effect), narrow=narrow
+        rows, title=title, axis_title=axis_title, write_tick=_in_points, write_row=_effect, read_row=_read(_effect, of), narrow=narrow
     )
 
 
-def prevalence_figure(rows: Sequence[ForestRow], *, title: str, narrow: bool = False) -> Drawing:
+def prevalence_figure(rows: Sequence[ForestRow], *, title: str, of: Counted = people, narrow: bool = False) -> Drawing:
     """Shares of true yes among honest people in percent."""
-    return _shares_figure(rows, title=title, axis_title=_("of 100 honest people, so many truly say “yes”"), narrow=narrow)
+    return _shares_figure(rows, title=title, axis_title=_("of 100 honest people, so many truly say “yes”"), of=of, narrow=narrow)
 
 
-def _shares_figure(rows: Sequence[ForestRow], *, title: str, axis_title: str, narrow: bool) -> Drawing:
+def _shares_figure(rows: Sequence[ForestRow], *, title: str, axis_title: str, of: Counted, narrow: bool) -> Drawing:
     return forest_drawing(
         rows,
         title=title,
         axis_title=axis_title,
         write_tick=_of_100,
         write_row=_share_in_words,
-        read_row=_read(_share_in_words),
+        read_row=_read(_share_in_words, of),
         narrow=narrow,
     )
 
 
-def category_effects_figure(rows: Sequence[ForestRow], *, title: str, narrow: bool = False) -> Drawing:
+def category_effects_figure(rows: Sequence[ForestRow], *, title: str, of: Counted = people, narrow: bool = False) -> Drawing:
     """Differences of the shares of answers among honest people in percentage points."""
     axis_title = _("points more with this answer") if narrow else _("percentage points more honest people with this answer")
     return forest_drawing(
-        rows, title=title, axis_title=axis_title, write_tick=_in_points, write_row=_effect, read_row=_read(_effect), narrow=narrow
+        rows, title=title, axis_title=axis_title, write_tick=_in_points, write_row=_effect, read_row=_read(_effect, of), narrow=narrow
     )
 
 
-def category_shares_figure(rows: Sequence[ForestRow], *, title: str, narrow: bool = False) -> Drawing:
+def category_shares_figure(rows: Sequence[ForestRow], *, title: str, of: Counted = people, narrow: bool = False) -> Drawing:
     """Shares of true answers among honest people in percent."""
-    return _shares_figure(rows, title=title, axis_title=_("of 100 honest people, so many truly give this answer"), narrow=narrow)
+    return _shares_figure(rows, title=title, axis_title=_("of 100 honest people, so many truly give this answer"), of=of, narrow=narrow)
 
 
 def subgroups_figure(rows: Sequence[ForestRow], *, title: str, named: bool = False, narrow: bool = False) -> Drawing:
@@ -167,12 +178,11 @@ def _effect(row: ForestRow) -> str:
     return "–" if row.value is None else _with_ends(row.value, row.intervals[0] if row.has_interval else None)
 
 
-def _read(write_row: Callable[[ForestRow], str]) -> Callable[[ForestRow], str]:
-    """The words for somebody who stops at a row: the numbers beside it, and how many people they rest on."""
+def _read(write_row: Callable[[ForestRow], str], of: Counted = people) -> Callable[[ForestRow], str]:
+    """The words for somebody who stops at a row: the numbers beside it, and how many people or bots they rest on."""
 
     def read(row: ForestRow) -> str:
-        people = "" if row.n is None else ngettext("%(n)d person", "%(n)d people", row.n) % {"n": row.n}
-        return ", ".join(filter(None, (write_row(row), people)))
+        return ", ".join(filter(None, (write_row(row), "" if row.n is None else of(row.n))))
 
     return read
 

@@ -14,6 +14,7 @@ from pydantic_core import ErrorDetails
 from analysis.ledger.errors import LibraryError, QuestionError
 from analysis.sources.tables import Schema, Table
 from candor.privacy.losses import Loss
+from surveys.questions.mistakes import mistake_in_words
 from surveys.questions.parts import Part, some
 
 
@@ -109,9 +110,9 @@ def read_question(document: Mapping[str, object]) -> Question:
     try:
         return KINDS[name].model_validate(dict(document))
     except ValidationError as error:
-        raise LibraryError("; ".join(_in_words(one) for one in error.errors())) from None
+        raise LibraryError("; ".join(_with_place(one) for one in error.errors())) from None
 
 
-def _in_words(error: ErrorDetails) -> str:
+def _with_place(error: ErrorDetails) -> str:
     where = ".".join(str(part) for part in error["loc"])
-    return f"{where}: {error['msg']}" if where else str(error["msg"])
+    return f"{where}: {mistake_in_words(error)}" if where else mistake_in_words(error)

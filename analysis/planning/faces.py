@@ -10,7 +10,7 @@ from fractions import Fraction
 from django.utils.translation import gettext as _
 
 from candor.designs.forced_responses import ForcedResponse
-from candor.errors import DesignError
+from candor.errors import DesignError, what_came
 from candor.planning.best_die import DICE, DieSuggestion, faces_with
 from candor.planning.pareto import FrontDesign
 
@@ -135,7 +135,7 @@ def rolls_of(code: str) -> Mapping[int, int]:
     if not re.fullmatch("[1-9][0-9]{0,2}", code) or int(code) not in SIDES:
         raise DesignError(
             _("a die is %(offered)s or has %(fewest)s to %(most)s sides, found %(found)s")
-            % {"offered": ", ".join(OFFERED), "fewest": SIDES[0], "most": SIDES[-1], "found": repr(code[:40])}
+            % {"offered": ", ".join(OFFERED), "fewest": SIDES[0], "most": SIDES[-1], "found": what_came(code)}
         )
     return dict.fromkeys(range(1, int(code) + 1), 1)
 

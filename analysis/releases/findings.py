@@ -8,7 +8,15 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from analysis.figures.intervals import category_effects_figure, category_shares_figure, forest_figure, prevalence_figure
+from analysis.figures.intervals import (
+    Counted,
+    bots,
+    category_effects_figure,
+    category_shares_figure,
+    forest_figure,
+    people,
+    prevalence_figure,
+)
 from analysis.figures.shown import ShownFigure, shown_figure
 from analysis.live.matrix import ArmShare, Cell, Estimated, Matrix, MatrixRow, category_cell, matrix_table, p_in_words, verdict_of
 from analysis.live.wording import FoundEffect, contrast_in_words
@@ -62,11 +70,11 @@ def findings_of(release: Release) -> Findings | None:
         return None
     with archive as files:
         protocol, results = (json.loads(files.read(name)) for name in ("protocol.json", "results.json"))
-    return findings_in(protocol, results)
+    return findings_in(protocol, results, of=bots if release.simulated else people)
 
 
-def findings_in(protocol: Document, results: Document) -> Findings | None:
-    """The same from the two documents."""
+def findings_in(protocol: Document, results: Document, *, of: Counted) -> Findings | None:
+    """The same from the two documents. `of` says how many have answered."""
     names = {arm["name"]: arm["label"] for arm in protocol["arms"]}
     named = protocol.get("category_questions", ())
     asked = [*protocol["questions"], *(one for one in named if not _is_background(one))]
@@ -79,18 +87,18 @@ def findings_in(protocol: Document, results: Document) -> Findings | None:
     draw = prevalence_figure if matrix.is_survey else forest_figure
     title = _("How many truly say “yes”, by question") if matrix.is_survey else _("Effects by question")
     lines = list(_lines(rows, texts, names))
-    figure = shown_figure(partial(draw, lines, title=title)) if lines else None
+    figure = shown_figure(partial(draw, lines, title=title, of=of)) if lines else None
     return Findings(
         matrix=matrix,
         figure=figure,
         figure_title=title,
-        categories=tuple(_answers(one, outcomes[one["name"]], names) for one in named if "effects" in outcomes.get(one["name"], {})),
+        categories=tuple(_answers(one, outcomes[one["name"]], names, of=of) for one in named if "effects" in outcomes.get(one["name"], {})),
         language=protocol.get("language", "en"),
         level=results["level"],
     )
 
 
-def _answers(question: Document, outcome: Document, names: Mapping[str, str]) -> CategoryFindings:
+def _answers(question: Document, outcome: Document, names: Mapping[str, str], *, of: Counted) -> CategoryFindings:
     """The effects on each answer of one question, or in a survey their shares, as a figure and as a table."""
     words = {one["name"]: one["text"] for one in question["categories"]}
     told = outcome["effects"] or outcome["prevalence"]
@@ -108,7 +116,7 @@ def _answers(question: Document, outcome: Document, names: Mapping[str, str]) ->
         if one["category"] is not None
     ]
     draw = category_effects_figure if outcome["effects"] else category_shares_figure
-    figure = shown_figure(partial(draw, lines, title=question["name"])) if lines else None
+    figure = shown_figure(partial(draw, lines, title=question["name"], of=of)) if lines else None
     is_background = _is_background(question)
     p_values = [one["p_value"] if one["adjusted_p_value"] is None else one["adjusted_p_value"] for one in outcome["no_effect"]]
     return CategoryFindings(

@@ -9,6 +9,7 @@ from typing import TypeVar
 import click
 
 from candor.cli.inputs import InputFile
+from candor.errors import what_came
 from candor.written_numbers import number_or_fraction
 
 Command = TypeVar("Command", bound=Callable[..., object] | click.Command)
@@ -27,7 +28,7 @@ class Number(click.ParamType):  # type: ignore[type-arg]  # generic from click 8
         number = number_or_fraction(str(value), low=self.low, high=self.high)
         if number is None:
             upper = "" if self.high == math.inf else f" to {self.high:g}"
-            self.fail(f'expected a number from {self.low:g}{upper} or a fraction like "2/6", found {str(value)!r}', param, ctx)
+            self.fail(f'expected a number from {self.low:g}{upper} or a fraction like "2/6", found {what_came(str(value))}', param, ctx)
         return number
 
 

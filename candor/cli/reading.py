@@ -16,7 +16,7 @@ from candor.cli.group import InputError
 from candor.cli.inputs import Input
 from candor.designs.design import Design
 from candor.designs.sources import design_in
-from candor.errors import MethodError
+from candor.errors import MethodError, what_came
 from candor.studies.answers import AnswerColumns, AnswerCounts
 from candor.studies.columns import ASSIGNMENT, chosen_columns
 from candor.studies.written_values import MISSING, answer_words, background_values, group_names
@@ -169,7 +169,7 @@ class AnswerFile:
         row = numbers[list(map(self._picker(*names), rows)).index(tuple(pattern))]
         name, cell, _ = next(told for told in zip(names, pattern, codes, strict=True) if told[2] is None)
         expected = {"arm": " or ".join(self.arms), "subsample": " or ".join(self.subsamples)}.get(name, self.words.expected)
-        raise InputError(f"{self.path}: row {row}, column {name!r}: expected {expected}, found {repr(cell) if cell.strip() else 'nothing'}")
+        raise InputError(f"{self.path}: row {row}, column {name!r}: expected {expected}, found {what_came(cell)}")
 
     def _chunks(self, advance: Advance) -> Iterator[tuple[list[Row], Sequence[int]]]:
         """All rows, told in bytes to `advance`."""

@@ -364,7 +364,7 @@ def _warnings(
     else:
         if cheaters.half_width > 0.1:
             notes.append(
-                f"With {n} participants the cheater proportion is known to ±{cheaters.half_width:.2f} only; ±0.05 takes "
+                f"The cheater proportion is known less well than to 5 percentage points, which takes "
                 f"{cheaters.participants_for_five_points} participants."
             )
         if cheaters.unbounded_probability > 0.05:

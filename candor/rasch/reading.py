@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from candor.errors import DataError
+from candor.errors import DataError, what_came
 from candor.rasch.answers import Omitted, QuizAnswers
 from candor.studies.written_values import EXPECTED_ANSWER, MISSING, answer_code
 
@@ -85,7 +85,8 @@ def _codes(row: Sequence[str], header: Sequence[str], *, place: int | None, line
     if place is not None:
         key = row[place].strip()
         if not key or key in keys:
-            raise DataError(f"line {line}, column {header[place]!r}: expected a key of its own, found {key!r}{' again' if key else ''}")
+            came = f"{key!r} again" if key else what_came(key)
+            raise DataError(f"line {line}, column {header[place]!r}: expected a key of its own, found {came}")
         keys.add(key)
     found = []
     for at, (name, cell) in enumerate(zip(header, row, strict=True)):

@@ -1,5 +1,8 @@
 """Accounts in the admin. Rights come from the role alone, so groups and single permissions are not offered."""
 
+from importlib import import_module
+
+from django.apps import apps
 from django.contrib import admin
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
@@ -14,7 +17,12 @@ from accounts.forms import NewUserForm
 from accounts.models import Role, User
 from audit.services import record
 
-admin.site.unregister(Group)
+OF_LOGIN = [name for name in ("allauth.account", "allauth.mfa", "allauth.socialaccount") if apps.is_installed(name)]
+for app in OF_LOGIN:
+    import_module(f"{app}.admin")
+# On their pages a second factor or a bound account could be taken from somebody without an entry in the log.
+of_login = [model for model in apps.get_models() if model._meta.app_config.name in OF_LOGIN]
+admin.site.unregister([Group, *filter(admin.site.is_registered, of_login)])
 
 
 @admin.register(User)

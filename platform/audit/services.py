@@ -1,6 +1,7 @@
 """Writing to the log."""
 
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.db import models, transaction
@@ -14,17 +15,23 @@ from audit.selectors import Asked, entries_about, exported_log, verify
 
 @transaction.atomic
 def record(
-    *, actor: AbstractBaseUser | None, action: str, subject: models.Model | None, details: Mapping[str, object] | None = None
+    *,
+    actor: AbstractBaseUser | None,
+    action: str,
+    subject: models.Model | None,
+    details: Mapping[str, object] | None = None,
+    of_the_day: bool = False,
 ) -> Entry:
     """Append one entry in the caller's transaction, so that a rollback removes it too.
 
-    `actor` is None when the platform itself acts. Call it last in a service: the log stays locked until the transaction ends.
+    `actor` is None when the platform itself acts. `of_the_day`: the entry has the day's midnight for its time, because its second would be
+    that of a participant. Call it last in a service: the log stays locked until the transaction ends.
     """
     actions.description_of(action)
     head, _ = Head.objects.select_for_update().get_or_create(id=1)
     entry = Entry(
         sequence=head.sequence + 1,
-        at=timezone.now(),
+        at=_midnight() if of_the_day else timezone.now(),
         actor_id=actor.pk if actor is not None else None,
         actor_name=actor.get_username() if actor is not None else "",
         action=action,
@@ -44,9 +51,12 @@ def record(
 
 def record_once_a_day(*, actor: AbstractBaseUser, action: str, subject: models.Model) -> None:
     """Record at most once a day for each person and subject; for reads that programs and open pages repeat."""
-    midnight = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
-    if not entries_about(subject).filter(actor_id=actor.pk, action=action, at__gte=midnight).exists():
+    if not entries_about(subject).filter(actor_id=actor.pk, action=action, at__gte=_midnight()).exists():
         record(actor=actor, action=action, subject=subject)
+
+
+def _midnight() -> datetime:
+    return timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
 
 
 def verify_and_record(*, actor: AbstractBaseUser | None) -> Entry:

@@ -2,6 +2,7 @@
 
 from django.contrib import admin
 from django.urls import include, path
+from django.views.generic import RedirectView
 
 from accounts.tokens.api import Account
 from accounts.views import admin_door
@@ -19,6 +20,10 @@ urlpatterns = [
     path("", include("surveys.urls")),  # first, with the address of a journey as its first: most requests are for it
     path("", views.home, name="home"),
     path("admin/login/", admin_door, name="admin_door"),
+    # The admin's own page for a new password makes no entry in the log.
+    path(
+        "admin/password_change/", admin.site.admin_view(RedirectView.as_view(pattern_name="account_change_password")), name="admin_password"
+    ),
     path("admin/", admin.site.urls),
     path("accounts/", include("accounts.urls")),
     path("start/", views.first_page, name="first_page"),

@@ -198,8 +198,9 @@ def _extend(study: Study, definition: StudyDefinition, *, stratum: str, length: 
 
 
 def record_further_list(drawn: AllocationList) -> None:
-    """Publish the hash of a further list, before anybody has a line of it."""
-    record(actor=None, action=actions.ALLOCATION_EXTENDED, subject=drawn.study, details={"list": drawn.number, "sha256": drawn.sha256})
+    """Publish the hash of a further list, before anybody has a line of it. Where none was drawn ahead, somebody has come in this second."""
+    details = {"list": drawn.number, "sha256": drawn.sha256}
+    record(actor=None, action=actions.ALLOCATION_EXTENDED, subject=drawn.study, details=details, of_the_day=True)
 
 
 @transaction.atomic

@@ -16,6 +16,7 @@ from surveys.imports.reading import Proposal
 from surveys.imports.trees import CHANGED, LOST, TAKEN
 from surveys.questions.background import BackgroundQuestion, Circle, Group, Matrix, ShortText, require_fitting
 from surveys.questions.conditions import LIKE_A_PIPE, PIPE
+from surveys.questions.mistakes import mistake_in_words
 from surveys.questions.sensitive import SensitiveQuestion
 from surveys.reading.apart import in_words
 
@@ -161,7 +162,7 @@ def _ask_openly(offer: Offer, document: Document, earlier: dict[str, BackgroundQ
     try:
         earlier[document["name"]] = _BACKGROUND.validate_python(document)
     except ValidationError as error:
-        _leave_out(offer, _("Candor cannot ask it: %(reason)s") % {"reason": error.errors()[0]["msg"].removeprefix("Value error, ")})
+        _leave_out(offer, _("Candor cannot ask it: %(reason)s") % {"reason": mistake_in_words(error.errors()[0])})
         return
     chosen.background.append(document)
 
@@ -201,7 +202,7 @@ def _ask_with_die(offer: Offer, document: Document, die: dict[str, str], definit
             item["faces"] = proposed_faces([str(one["name"]) for one in categories], definition.die)
         SensitiveQuestion.model_validate(item)
     except (MethodError, ValidationError) as error:
-        reason = str(error) if isinstance(error, MethodError) else error.errors()[0]["msg"].removeprefix("Value error, ")
+        reason = str(error) if isinstance(error, MethodError) else mistake_in_words(error.errors()[0])
         _leave_out(offer, _("It cannot be asked with the die: %(reason)s") % {"reason": reason})
         return
     offer.taken_as = DIE

@@ -3,6 +3,7 @@
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from http import HTTPStatus
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -23,7 +24,7 @@ from surveys.access import access_study
 from surveys.definition import DIRECT, StudyDefinition
 from surveys.journey import steps
 from surveys.journey.fields import FieldView, arranged
-from surveys.journey.forms import with_answers
+from surveys.journey.forms import errors_of, read_fields, with_answers
 from surveys.journey.pages import own_page
 from surveys.journey.presentation import Presentation, present
 from surveys.journey.step_views import STEP_PAGES
@@ -83,7 +84,7 @@ class Place:
 @require_http_methods(["GET", "HEAD", "POST"])
 @cache_control(no_store=True)
 def preview(request: HttpRequest, slug: str) -> HttpResponse:
-    """A choice of pages; with a `step`, that page. A form sent from a page only leads on to the next one."""
+    """A choice of pages; with a `step`, that page. A form without a mistake only leads on to the next page."""
     seat = access_study(user_of(request), slug)
     version = _version(request.GET)
     protocol = protocol_view_for(seat, version=version)
@@ -95,10 +96,12 @@ def preview(request: HttpRequest, slug: str) -> HttpResponse:
         return render(request, "surveys/investigator/preview.html", context)
     if place.step not in (*own_steps, DECLINED, PRIVACY):
         raise Http404("This study has no such page.")
-    if request.method == "POST":
-        return _onwards(request.POST, place, own_steps, protocol)
     with translation.override(code_to_speak(protocol.definition, protocol.media, place.language)):
-        return _page(request, place, own_steps, protocol)
+        shown = _shown(place, protocol)
+        filled = _filled(shown, place.step, request.POST) if request.method == "POST" else ()
+        if request.method == "POST" and not errors_of(filled):
+            return _onwards(request.POST, place, own_steps, protocol)
+        return _page(request, place, own_steps, protocol, shown=shown, filled=filled)
 
 
 @require_role(*Role)
@@ -198,8 +201,8 @@ def _neighbour(own_steps: tuple[str, ...], step: str, direction: int) -> str:
     return own_steps[index] if 0 <= index < len(own_steps) else ""
 
 
-def _page(request: HttpRequest, place: Place, own_steps: tuple[str, ...], protocol: ProtocolView) -> HttpResponse:
-    shown = present(
+def _shown(place: Place, protocol: ProtocolView) -> Presentation:
+    return present(
         protocol.definition,
         media=protocol.media,
         version=protocol.version,
@@ -208,9 +211,28 @@ def _page(request: HttpRequest, place: Place, own_steps: tuple[str, ...], protoc
         progress_address=place.address,
         media_address=preview_media_address(place.slug, place.version),
     )
+
+
+def _filled(shown: Presentation, step: str, sent: QueryDict) -> tuple[FieldView, ...]:
+    """The questions of a page with what was typed and what is wrong with it."""
+    asked = {steps.BACKGROUND: shown.background, steps.QUIZ: shown.quiz}.get(step, ())
+    return read_fields(asked, sent)[1]
+
+
+def _page(
+    request: HttpRequest,
+    place: Place,
+    own_steps: tuple[str, ...],
+    protocol: ProtocolView,
+    *,
+    shown: Presentation,
+    filled: tuple[FieldView, ...],
+) -> HttpResponse:
     view = shown.stimuli[place.arm][place.page]
     before, after = (_neighbour(own_steps, place.step, direction) for direction in (-1, +1))
-    context = _context(shown, place, protocol) | {
+    errors = errors_of(filled)
+    context = _context(shown, place, protocol, filled={field.name: field for field in filled}) | {
+        "errors": errors,
         "preview": {
             "step": STEP_NAMES[place.step],
             "place": place,
@@ -224,11 +246,12 @@ def _page(request: HttpRequest, place: Place, own_steps: tuple[str, ...], protoc
     }
     if place.step in own_steps:
         template = STEP_PAGES[place.step].template if place.step in STEP_PAGES else f"surveys/participant/{place.step}.html"
-        return own_page(request, template, shown=shown, step=place.step, context=context)
+        status = HTTPStatus.UNPROCESSABLE_ENTITY if errors else HTTPStatus.OK
+        return own_page(request, template, shown=shown, step=place.step, context=context, status=status)
     return render(request, f"surveys/participant/{place.step}.html", {"study": shown, "language": shown.language} | context)
 
 
-def _context(shown: Presentation, place: Place, protocol: ProtocolView) -> dict[str, object]:
+def _context(shown: Presentation, place: Place, protocol: ProtocolView, *, filled: Mapping[str, FieldView]) -> dict[str, object]:
     """The page's view of the study, with look-alikes in place of personal values."""
     personal = {"resume_url": _("A personal link stands here.")}
     match place.step:
@@ -246,12 +269,13 @@ def _context(shown: Presentation, place: Place, protocol: ProtocolView) -> dict[
             return {"die": shown.dice[place.subsample], "questions": shown.questions, "privacy": words, **epsilons}
         case steps.BACKGROUND:
             # All questions at once, also those that wait for an answer.
-            return personal | {"fields": arranged(_without_answers(shown.background), order="", by_chance=shown.random_background)}
+            fields = [filled.get(field.name, field) for field in _without_answers(shown.background)]
+            return personal | {"fields": arranged(fields, order="", by_chance=shown.random_background)}
         case steps.VIDEO:
             variant: object = (place.arm, place.page, 0, protocol.definition.watching.mode)
         case steps.QUIZ:
-            fields = arranged(_without_answers(shown.quiz, shown.background), order="", by_chance=shown.random_quiz)
-            return personal | {"fields": fields}
+            fields = [filled.get(field.name, field) for field in _without_answers(shown.quiz, shown.background)]
+            return personal | {"fields": arranged(fields, order="", by_chance=shown.random_quiz)}
         case steps.DIE | steps.QUESTIONS:
             variant = place.subsample
             personal["roll_key"] = secrets.token_hex(8)  # every visit begins with fresh dice

@@ -9,17 +9,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import inf
 from typing import Annotated, Protocol, Self
 
-from pydantic import AfterValidator, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
-from surveys.questions.parts import LARGEST_COUNT, Name, Part, Text, different, some
+from surveys.questions.parts import LARGEST_COUNT, Name, Part, Text, different, formed, some
 
 MOST_CONDITIONS = 5
 PIPE = re.compile(r"\{([a-z0-9][a-z0-9_-]*)\|([^{}|]+)\}")
 """An earlier answer within a text, and the words that stand there if it was left out: `{subject|your subject}`."""
 LIKE_A_PIPE = re.compile(r"\{[a-z0-9_.-]+\|[^{}]*\}")
-RowName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,49}(\.[a-z0-9][a-z0-9_-]{0,49})?$")]
+RowName = Annotated[str, formed(r"^[a-z0-9][a-z0-9_-]{0,49}(\.[a-z0-9][a-z0-9_-]{0,49})?$", "the name of a question, or of its row")]
 """A question, or a row of a matrix: `support.books`."""
-Month = Annotated[str, StringConstraints(pattern=r"^(1[89]|20|21)[0-9]{2}(-(0[1-9]|1[0-2]))?$")]
+Month = Annotated[str, formed(r"^(1[89]|20|21)[0-9]{2}(-(0[1-9]|1[0-2]))?$", "a year or a month, such as 2026 or 2026-10")]
 Bound = Annotated[float, Field(ge=-LARGEST_COUNT, le=LARGEST_COUNT)] | Month
 """A number, or a month such as 2004-09."""
 

@@ -4,11 +4,11 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
-from surveys.questions.parts import Name, Part, some, unique_names
+from surveys.questions.parts import Name, Part, formed, some, unique_names
 from surveys.ways_in import CODES, OPEN, WAYS_IN, WayIn, checked_way
 
 MOST_WAYS = 20
-Address = Annotated[str, StringConstraints(pattern=r"^https://")]
+Address = Annotated[str, formed(r"^https://", "an address that begins with https://")]
 Label = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100)]
 
 
@@ -21,7 +21,7 @@ class Way(Part):
     completion_url: Address | None = None
     declined_url: Address | None = None
     screened_out_url: Address | None = None
-    panel_study: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,100}$")] | None = None
+    panel_study: Annotated[str, formed(r"^[A-Za-z0-9_-]{1,100}$", "at most 100 letters, digits, hyphens and underscores")] | None = None
 
     @model_validator(mode="after")
     def _kind_names_its_study(self) -> Self:

@@ -16,13 +16,23 @@ class Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
-Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,49}$")]
-Language = Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}(-[a-z0-9]{2,8})?$")]
+FORMS: dict[str, str] = {}
+"""The words for each form that a text must have, by its pattern."""
+
+
+def formed(pattern: str, words: str) -> StringConstraints:
+    """The form of a text. `words` name it where somebody wrote another one."""
+    FORMS[pattern] = words
+    return StringConstraints(pattern=pattern)
+
+
+Name = Annotated[str, formed(r"^[a-z0-9][a-z0-9_-]{0,49}$", "a name of at most 50 small letters, digits, hyphens and underscores")]
+Language = Annotated[str, formed(r"^[a-z]{2,3}(-[a-z0-9]{2,8})?$", "the code of a language in small letters, such as en or zh-hans")]
 # No control characters but tab and line ends: PostgreSQL stores no NUL, and nobody can see the others.
 NonEmpty = Annotated[
     str,
     StringConstraints(strip_whitespace=True, min_length=1, max_length=20_000),
-    StringConstraints(pattern=r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]*$"),
+    formed(r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]*$", "a text without control characters"),
 ]
 
 

@@ -9,7 +9,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, ValidationError, model_validator
 
-from surveys.questions.parts import Part, some
+from surveys.questions.mistakes import mistake_in_words
+from surveys.questions.parts import Part, formed, some
 
 MOST_CREATORS = 50
 MOST_GRANTS = 20
@@ -81,8 +82,16 @@ def _different(words: tuple[str, ...]) -> tuple[str, ...]:
     return words
 
 
-Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f-\x9f]*$")]
-Email = Annotated[str, StringConstraints(strip_whitespace=True, max_length=200, pattern=r"^[^@\s<>\"]+@[^@\s<>\"]+\.[^@\s<>\"]+$")]
+Line = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=200),
+    formed(r"^[^\x00-\x1f\x7f-\x9f]*$", "one line without control characters"),
+]
+Email = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, max_length=200),
+    formed(r"^[^@\s<>\"]+@[^@\s<>\"]+\.[^@\s<>\"]+$", "an e-mail address"),
+]
 Orcid = Annotated[str, BeforeValidator(checked_orcid)]
 Ror = Annotated[str, BeforeValidator(checked_ror)]
 Month = Annotated[str, BeforeValidator(_checked_month)]
@@ -106,8 +115,7 @@ Role = Literal[
 
 def why_not(error: ValueError) -> str:
     """The first mistake in a sentence, whoever found it."""
-    found = error.errors(include_url=False)[0]["msg"] if isinstance(error, ValidationError) else str(error)
-    return found.removeprefix("Value error, ")
+    return mistake_in_words(error.errors(include_url=False)[0]) if isinstance(error, ValidationError) else str(error)
 
 
 class Creator(Part):

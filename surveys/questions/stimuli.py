@@ -7,17 +7,25 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
-from surveys.questions.parts import LARGEST_COUNT, Language, Name, Part, Text, different, some, unique_names
+from surveys.questions.parts import LARGEST_COUNT, Language, Name, Part, Text, different, formed, some, unique_names
 from surveys.questions.pictures import pictures_in
 
 LONGEST_READING = 1800
 """In seconds."""
 MOST_PAGES = 20
 MOST_PICTURES = 20
-VideoName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,94}\.(?i:mp4|webm)$")]
-AudioName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,94}\.(?i:mp3|m4a|ogg)$")]
-CaptionsName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,94}\.(?i:vtt)$")]
-PictureName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,94}\.(?i:png|jpe?g|webp)$")]
+
+
+def _file(endings: str, words: str) -> StringConstraints:
+    return formed(
+        rf"^[A-Za-z0-9][A-Za-z0-9._-]{{0,94}}\.(?i:{endings})$", f"a file name of letters, digits, points and hyphens that ends in {words}"
+    )
+
+
+VideoName = Annotated[str, _file("mp4|webm", ".mp4 or .webm")]
+AudioName = Annotated[str, _file("mp3|m4a|ogg", ".mp3, .m4a or .ogg")]
+CaptionsName = Annotated[str, _file("vtt", ".vtt")]
+PictureName = Annotated[str, _file("png|jpe?g|webp", ".png, .jpg or .webp")]
 Seconds = Annotated[int, Field(ge=0, le=LONGEST_READING)]
 
 

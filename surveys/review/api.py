@@ -15,6 +15,7 @@ from rest_framework.views import APIView
 
 from accounts.models import Role
 from accounts.tokens.api_access import asked_choice, checked, person_of
+from candor.errors import what_came
 from surveys.access import Seat, access_study
 from surveys.batches.selectors import consent_counts
 from surveys.models import Protocol, Study
@@ -212,5 +213,5 @@ def _asked_version(request: Request, name: str) -> int | None:
     if asked is None:
         return None
     if not (asked.isascii() and asked.isdigit() and len(asked) <= MOST_DIGITS):
-        raise ValidationError({name: [_("Expected the number of a version, found %(found)s.") % {"found": repr(asked[:50])}]})
+        raise ValidationError({name: [_("Expected the number of a version, found %(found)s.") % {"found": what_came(asked)}]})
     return int(asked)

@@ -13,7 +13,7 @@ from accounts.models import Role, User
 from accounts.services import create_user
 from audit.services import record
 from surveys import actions
-from surveys.access import OWNER_ROLES
+from surveys.access import OWNER_ROLES, Seat
 from surveys.errors import SharingError
 from surveys.lifecycle.steps import locked
 from surveys.models import Invitation, InvitationLink, MemberRole, Study, StudyMember
@@ -125,6 +125,8 @@ def remove_member(study: Study, *, user_id: int, actor: User) -> None:
 def transfer_study(study: Study, *, user_id: int, actor: User) -> None:
     """Make a member the owner; the former owner stays as an editor."""
     study = locked(study)
+    if not Seat(actor, study).owns:
+        raise SharingError(_("You do not own this study any more."))
     member, former = _member(study, user_id), study.owner
     if member.user.role not in OWNER_ROLES:
         raise SharingError(_("Only an investigator or an administrator can own a study."))

@@ -54,15 +54,14 @@ def create_study(*, definition: StudyDefinition, owner: User, accepts_bots: bool
     """A new draft."""
     study = Study(slug=definition.slug, owner=owner, accepts_bots=accepts_bots)
     _describe(study, remembering(definition))
+    taken = DefinitionError([_("slug: a study called %(slug)s exists already; choose another slug") % {"slug": definition.slug}])
     if Study.objects.filter(slug=definition.slug).exists():
-        raise DefinitionError([_("slug: a study called %(slug)s exists already; choose another slug") % {"slug": definition.slug}])
+        raise taken
     study.full_clean(exclude=("owner", "protocol"), validate_unique=False, validate_constraints=False)  # the database does
     try:
         study.save(force_insert=True)
     except IntegrityError as error:
-        raise DefinitionError(
-            [_("slug: a study called %(slug)s exists already; choose another slug") % {"slug": definition.slug}]
-        ) from error
+        raise taken from error
     record(actor=owner, action=actions.STUDY_CREATED, subject=study, details={"slug": study.slug})
     return study
 
@@ -343,6 +342,7 @@ def _frozen_draft(study: Study, *, actor: User) -> Protocol:
         raise TransitionError(_("An IRB officer rejected exactly this protocol. Change it before you submit it again."))
     if in_force is not None and study.status in RUNNING:
         if protocol.sha256 == in_force.sha256:
+            in_force.sign_offs.all().delete()  # they stood for the approval that ends; the log keeps them
             return in_force
         _require_answers_fit(study, definition)
         for name in sorted(name for arm in definition.arms for one in arm.shown for name in one.content()):

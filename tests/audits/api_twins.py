@@ -14,6 +14,7 @@ OF_STRANGERS = {
 # Pages of staff that are about the page, the browser or the password: a program has none of them.
 OF_BROWSERS = {
     "admin_door": "a login",
+    "admin_password": "a password",
     "account_login": "a login",
     "account_logout": "a session",
     "log_out_elsewhere": "sessions",

@@ -61,7 +61,7 @@ NOT_TRACED = {
     "lti": {"students and their credit": ("*",)},
     "webhooks": {"a message follows what people do": ("*",)},
     "": {
-        "when somebody logs in is theirs": ("account", "account_[!t]*", "mfa_*", "log_out_elsewhere", "admin_door", "api_account"),
+        "when somebody logs in is theirs": ("account", "account_[!t]*", "mfa_*", "log_out_elsewhere", "admin_*", "api_account"),
         "a visitor asks for it": ("home", "first_page", "favicon", "schema"),
         "it shows what waits": ("work",),
     },

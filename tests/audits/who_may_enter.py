@@ -38,6 +38,7 @@ EVERYWHERE: dict[str, tuple[Any, ...]] = {
     "mfa_download_recovery_codes":     (LOGIN,  404,    404,    404,    404,    404,    404,    404,    404),
     "work":                            (LOGIN,  403,    403,    403,    403,    403,    403,    403,    200),
     "admin_door":                      (LOGIN,  403,    403,    403,    403,    403,    403,    403,    403),
+    "admin_password":                  (LOGIN,  LOGIN,  LOGIN,  LOGIN,  LOGIN,  LOGIN,  LOGIN,  LOGIN,  OUT),
     "surveys:studies":                 (LOGIN,  200,    200,    200,    200,    200,    200,    200,    200),
     "surveys:new_study":               (LOGIN,  200,    403,    403,    403,    200,    403,    403,    200),
     "surveys:import_study":            (LOGIN,  200,    403,    403,    403,    200,    403,    403,    200),

@@ -11,6 +11,7 @@ from django.core.management import call_command
 from django.db import IntegrityError
 from django.http import HttpRequest, HttpResponse
 from django.test import Client, RequestFactory
+from django.urls import reverse
 from django.utils import timezone
 
 from accounts import actions, services
@@ -294,3 +295,20 @@ def test_accounts_are_not_deleted_in_the_admin_and_groups_are_not_offered(admini
     assert client.post(f"/admin/accounts/user/{investigator.pk}/delete/", {"post": "yes"}).status_code == 403
     assert Group._meta.label not in client.get("/admin/").content.decode()
     assert client.get("/admin/auth/group/").status_code == 404
+
+
+def test_an_administrator_changes_their_password_where_the_log_tells_of_it(administrator: User, client: Client) -> None:
+    client.force_login(administrator)
+    new = {"old_password": PASSWORD, "new_password1": "nine camels under water", "new_password2": "nine camels under water"}
+    for response in (client.get("/admin/password_change/"), client.post("/admin/password_change/", new)):
+        assert response["Location"] == reverse("account_change_password")
+    administrator.refresh_from_db()
+    assert administrator.check_password(PASSWORD)
+
+
+def test_second_factors_are_not_changed_in_the_admin_where_no_entry_would_tell(administrator: User, client: Client) -> None:
+    client.force_login(administrator)
+    assert "/admin/mfa/" not in (front := client.get("/admin/").content.decode())
+    assert "/admin/account/" not in front
+    for address in ("mfa/authenticator", "account/emailaddress", "socialaccount/socialaccount"):
+        assert client.get(f"/admin/{address}/").status_code == 404

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections import Counter
+from datetime import time
 from importlib import import_module
 from typing import Any
 
@@ -14,6 +15,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from audit.models import Entry
+from audit.selectors import verify
 from surveys.allocation.services import SMALLEST_LIST, change_arm, has_room, take_slot
 from surveys.errors import StudyFullError
 from surveys.journey import services as participation
@@ -99,6 +101,8 @@ def test_a_used_up_list_is_followed_by_another_with_a_hash_of_its_own(client: Cl
     assert first.nonce != second.nonce
     entry = Entry.objects.get(action="study.allocation_extended")
     assert (entry.actor, entry.details) == (None, {"list": 2, "sha256": second.sha256})
+    assert entry.at.time() == time.min, "its second would be that in which somebody came"
+    assert verify().intact
     assert second.sha256 in pages(client, study)[0]
     studies.close(study, actor=study.owner)
     content = client.get(reverse("surveys:allocation_list", args=[study.slug, 2])).content

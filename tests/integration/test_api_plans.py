@@ -54,6 +54,7 @@ def test_a_plan_is_the_document_of_the_command_line(tmp_path: Path, investigator
     ("changes", "field", "expected"),
     [
         ({"prevalence": 1.5}, "prevalence", 'Expected a number from 0 to 1 or a fraction like "2/6", found 1.5.'),
+        ({"prevalence": ""}, "prevalence", "found nothing."),
         ({"prevalence": "nan"}, "prevalence", "found 'nan'."),
         ({"cheaters": "1e999999999"}, "cheaters", "found '1e999999999'."),
         ({"effect": True}, "effect", "found True."),

@@ -167,7 +167,7 @@ def test_mistakes_in_a_study_file_come_with_their_places() -> None:
     places = told_at(problem(answer, 400))
     assert set(places) >= {"consent", "questions.1.name"}
     assert any(place.startswith("arms.0.label") for place in places)
-    assert places["consent"] == "Field required"
+    assert places["consent"] == "this part is missing"
     document = get(study.owner, f"studies/{study.slug}/definition/") | {"control": "nobody"}
     answer = sent(logged_in(study.owner), "PUT", f"studies/{study.slug}/definition/", document, **{"If-Match": "*"})
     assert set(told_at(problem(answer, 400))) == {"control"}

@@ -88,9 +88,9 @@ def test_a_question_about_what_the_die_protects_is_free_even_when_nothing_is_lef
     [
         ({}, "Expected one of the kinds"),
         ({"kind": "guess"}, "found guess"),
-        ({"kind": "solved"}, "item: Field required"),
+        ({"kind": "solved"}, "item: this part is missing"),
         (solved(rho="much"), "rho: "),
-        (solved(rho=0.1, colour="red"), "colour: Extra inputs"),
+        (solved(rho=0.1, colour="red"), "colour: there is no part of this name"),
         (solved(item="quiz.unknown"), "expected a quiz item"),
     ],
 )

@@ -155,6 +155,18 @@ def test_saying_no_leads_to_the_page_for_it_and_another_language_is_kept() -> No
     assert page_of(german).get("lang") == "de"
 
 
+def test_a_number_outside_its_range_is_refused_as_it_will_be() -> None:
+    study = draft_study()
+    client, here = logged_in(study.owner), address(study, "background")
+    sent = client.post(here, {"step": "background", "year": "99", "gender": "woman"})
+    assert sent.status_code == 422
+    page = page_of(sent)
+    assert "Enter a number from 1 to 8, not 99." in page.text_content()
+    assert page.xpath('//input[@name="year"]/@value') == ["99"]
+    assert len(page.xpath("//main//fieldset")) == len(page_of(client.get(here)).xpath("//main//fieldset"))
+    assert client.post(here, {"step": "background", "year": "8"}).status_code == 303
+
+
 def test_the_practice_die_rolls_afresh_and_no_page_tells_whose_it_is() -> None:
     study = draft_study()
     client = logged_in(study.owner)

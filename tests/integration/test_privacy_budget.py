@@ -86,17 +86,17 @@ def test_an_impossible_budget_is_refused_and_nothing_typed_is_lost(typed: dict[s
 @pytest.mark.parametrize(
     ("budget", "said"),
     [
-        ({"epsilon": 0, "delta": 1e-6}, "epsilon: Input should be greater than 0, got 0"),
-        ({"epsilon": -1, "delta": 1e-6}, "greater than 0"),
-        ({"epsilon": 10.5, "delta": 1e-6}, "less than or equal to 10, got 10.5"),
-        ({"epsilon": 1, "delta": 0}, "delta: Input should be greater than 0"),
+        ({"epsilon": 0, "delta": 1e-6}, "epsilon: expected a number above 0, got 0"),
+        ({"epsilon": -1, "delta": 1e-6}, "expected a number above 0"),
+        ({"epsilon": 10.5, "delta": 1e-6}, "of at most 10, got 10.5"),
+        ({"epsilon": 1, "delta": 0}, "delta: expected a number above 0"),
         (
             {"epsilon": 1, "delta": 1 / 480},
             r"privacy_budget.delta must be below 1 / \(10 × 48 planned participants\) = 0.0021, got 0.0020833",
         ),
-        ({"epsilon": 1}, "Field required"),
+        ({"epsilon": 1}, "this part is missing"),
         ({"epsilon": float("nan"), "delta": 1e-6}, "finite"),
-        ({"epsilon": 1, "delta": 1e-6, "rho": 1}, "not permitted"),
+        ({"epsilon": 1, "delta": 1e-6, "rho": 1}, "there is no part of this name"),
     ],
 )
 def test_a_study_file_with_an_impossible_budget_is_refused(budget: dict[str, float], said: str) -> None:

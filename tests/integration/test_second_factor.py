@@ -100,6 +100,27 @@ def test_the_secret_is_a_picture_in_the_page_and_lies_encrypted_in_the_database(
     assert secret not in repr(list(Authenticator.objects.values_list()))
 
 
+def test_the_pages_about_logging_in_speak_as_all_others_do(ada: User) -> None:
+    client = Client()
+    log_in(client)
+    names = ["Change the password", "Confirm that it is you", "Second factor"]
+    assert [name_of(client, address) for address in ("/accounts/password/", APP, "/accounts/second-factor/")] == names
+    set_up(client)
+    names = ["Second factor", "Recovery codes", "Draw new codes", "Remove the second factor"]
+    assert [name_of(client, address) for address in ("/accounts/second-factor/", CODES, f"{CODES}new/", f"{APP}off/")] == names
+    stranger = Client()
+    log_in(stranger)
+    assert name_of(stranger, CODE) == "Second factor"
+
+
+def name_of(client: Client, address: str) -> str:
+    """The heading of a page, which is its title, too."""
+    page = page_of(client.get(address, follow=True))
+    name = page.xpath("string(//h1)")
+    assert page.xpath("string(//title)") == f"{name} – Candor"
+    return str(name)
+
+
 def test_a_recovery_code_opens_once(ada: User) -> None:
     client = Client()
     log_in(client)

@@ -13,9 +13,10 @@ from accounts.models import Role, User
 from audit.models import Entry
 from surveys import actions
 from surveys.access import Seat
-from surveys.errors import TransitionError
+from surveys.errors import SharingError, TransitionError
 from surveys.models import Invitation, MemberRole, Study, StudyMember, StudyStatus
 from surveys.review import services as reviews
+from surveys.sharing import services as sharing
 from surveys.studies import services as studies
 from tests.factories import draft_study, everything_stored, logged_in, page_of, person, study_in
 
@@ -186,6 +187,16 @@ def test_a_study_is_given_to_a_member_and_its_former_owner_stays_as_editor(study
     assert study.owner == user
     assert (Seat(former, study).owns, Seat(former, study).may_change) == (False, True)
     assert recorded(actions.TRANSFERRED) == [(former.username, {"from": former.username, "to": user.username})]
+
+
+def test_a_study_that_was_given_away_meanwhile_is_not_given_to_a_second_person(study: Study) -> None:
+    former, first, second = study.owner, member(study, MemberRole.EDITOR), member(study, MemberRole.EDITOR)
+    sharing.transfer_study(study, user_id=first.pk, actor=former)
+    with pytest.raises(SharingError, match="You do not own this study any more"):
+        sharing.transfer_study(study, user_id=second.pk, actor=former)
+    study.refresh_from_db()
+    assert study.owner == first
+    assert len(recorded(actions.TRANSFERRED)) == 1
 
 
 @pytest.mark.parametrize(("role", "platform_role"), [(MemberRole.VIEWER, Role.ANALYST), (MemberRole.BLINDED_VIEWER, Role.INVESTIGATOR)])

@@ -117,6 +117,20 @@ def test_a_second_reader_who_may_not_review_any_more_does_not_count(study: Study
     assert reviews.reject(study, actor=officer, reason="A refusal needs one officer.").status == StudyStatus.DRAFT
 
 
+def test_a_renewal_needs_a_second_reader_of_its_own(study: Study, officer: User, second: User, settings: Any) -> None:
+    settings.SECOND_READER = True
+    sign_all(study, second)
+    study = studies.launch(reviews.approve(study, actor=officer), actor=study.owner)
+    study = studies.submit_for_review(study, actor=study.owner)
+    assert study.submitted == study.protocol
+    assert counts(study) == {}
+    with pytest.raises(TransitionError, match="asks for a second reader"):
+        reviews.approve(study, actor=officer)
+    sign_all(study, second)
+    assert reviews.approve(study, actor=officer).status == StudyStatus.RECRUITING
+    assert Entry.objects.filter(action="study.part_signed").count() == 2 * len(SIGNED_PARTS)
+
+
 def test_a_review_is_assigned_to_somebody_who_may_review(study: Study, officer: User, second: User) -> None:
     StudyMember.objects.create(study=study, user=person(Role.IRB_OFFICER, username="part-taker"), role=MemberRole.VIEWER)
     page = page_of(logged_in(officer).get(reverse("surveys:review", args=[study.slug])))

@@ -14,6 +14,7 @@ from rest_framework.serializers import Serializer
 
 from accounts.models import ApiToken, Role, TokenScope, User, hash_of_api_token
 from accounts.services import record_refused_token
+from candor.errors import what_came
 
 Sent = TypeVar("Sent", bound=Serializer[object])
 READING = (TokenScope.READ, TokenScope.WRITE)
@@ -96,6 +97,6 @@ def asked_choice(request: Request, name: str, choices: Sequence[str]) -> str | N
     asked = request.query_params.get(name)
     if asked is not None and asked not in choices:
         raise ValidationError(
-            {name: [_("Expected one of %(choices)s, found %(found)s.") % {"choices": ", ".join(choices), "found": repr(asked[:50])}]}
+            {name: [_("Expected one of %(choices)s, found %(found)s.") % {"choices": ", ".join(choices), "found": what_came(asked)}]}
         )
     return asked

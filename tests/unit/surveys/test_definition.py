@@ -47,22 +47,25 @@ OTHER = {"name": "b", "text": "B"}
 TURNING = [ONLY | {"score": 1}, OTHER | {"score": 3}, {"name": "c", "text": "C", "score": 3}]
 ENDLESS = [ONLY | {"score": float("inf")}, OTHER | {"score": 0}]
 MISTAKES: dict[str, tuple[Change, str]] = {
-    "an unknown part": (put("colour", to="red"), "colour: Extra inputs are not permitted, got 'red'"),
-    "a missing part": (lambda changed: changed.pop("consent"), "consent: Field required"),
-    "a slug with a space": (put("slug", to="my study"), "slug: String should match pattern"),
-    "an empty text": (put("debrief", to="  "), "String should have at least 1 character, got '  '"),
+    "an unknown part": (put("colour", to="red"), "colour: there is no part of this name"),
+    "a missing part": (lambda changed: changed.pop("consent"), "consent: this part is missing"),
+    "a slug with a space": (put("slug", to="my study"), "slug: expected 2 to 50 small letters"),
+    "an empty text": (put("debrief", to="  "), "expected at least 1 character, got nothing"),
     "a text of nothing but a NUL": (put("debrief", to="a\0b"), "debrief"),
-    "a text that is too long": (put("debrief", to="x" * 20_001), "String should have at most 20000 characters, got 'xxx"),
-    "an address that is not https": (put("entry", to={"completion_url": "http://x"}), "entry.completion_url: String should match"),
+    "a text that is too long": (put("debrief", to="x" * 20_001), "expected at most 20,000 characters, got 'xxx"),
+    "an address that is not https": (
+        put("entry", to={"completion_url": "http://x"}),
+        "expected an address that begins with https://",
+    ),
     "a list for strangers and codes": (
         put("entry", to={"kind": "codes", "listed": True}),
         "entry: listed: expected kind: open, because strangers come from a public list; found codes",
     ),
     "another kind of entry": (
         put("entry", to={"kind": "phone"}),
-        "Input should be 'open', 'class', 'codes', 'prolific', 'sona', 'mturk' or 'qualtrics', got 'phone'",
+        "expected 'open', 'class', 'codes', 'prolific', 'sona', 'mturk' or 'qualtrics', got 'phone'",
     ),
-    "no arm": (lambda changed: changed["arms"].clear(), "arms: List should have at least 1 item after validation, not 0"),
+    "no arm": (lambda changed: changed["arms"].clear(), "arms: expected at least 1 item, got nothing"),
     "a treatment that shows nothing": (
         lambda changed: changed["arms"][1].pop("video"),
         "arms: every arm but the control needs one of video, reading, image, audio, task, or pages, or there is nothing to compare; "
@@ -74,29 +77,32 @@ MISTAKES: dict[str, tuple[Change, str]] = {
     ),
     "a text that takes an hour": (
         put("arms", 0, to={"name": "slides", "label": "Text", "reading": {"text": "Read this.", "seconds": 3600}}),
-        "arms[0].reading.seconds: Input should be less than or equal to 1800, got 3600",
+        "arms[0].reading.seconds: expected a number of at most 1,800, got 3600",
     ),
     "two arms of one name": (put("arms", 1, "name", to="slides"), "arms: names must differ; repeated: slides"),
     "a control that is no arm": (put("control", to="radio"), "control must be one of the arms slides, instructor, got radio"),
-    "an arm without weight": (put("arms", 0, "weight", to=0), "arms[0].weight: Input should be greater than or equal to 1, got 0"),
-    "a quota of nobody": (put("arms", 0, "quota", to=0), "arms[0].quota: Input should be greater than or equal to 1"),
-    "a video that is a picture": (put("arms", 0, "video", "sources", to=["a.png"]), "arms[0].video.sources[0]: String should match"),
-    "a video above its folder": (put("arms", 0, "video", "sources", to=["../a.mp4"]), "arms[0].video.sources[0]: String should match"),
-    "captions that are no captions": (put("arms", 0, "video", "captions", to={"en": "a.srt"}), "arms[0].video.captions.en: String"),
-    "a poster that is a video": (put("arms", 0, "video", "poster", to="a.mp4"), "arms[0].video.poster: String should match"),
-    "more than the whole video": (put("watching", "share", to=1.5), "watching.share: Input should be less than or equal to 1, got 1.5"),
+    "an arm without weight": (put("arms", 0, "weight", to=0), "arms[0].weight: expected a number of at least 1, got 0"),
+    "a quota of nobody": (put("arms", 0, "quota", to=0), "arms[0].quota: expected a number of at least 1"),
+    "a video that is a picture": (put("arms", 0, "video", "sources", to=["a.png"]), "arms[0].video.sources[0]: expected a file name"),
+    "a video above its folder": (put("arms", 0, "video", "sources", to=["../a.mp4"]), "arms[0].video.sources[0]: expected a file name"),
+    "captions that are no captions": (
+        put("arms", 0, "video", "captions", to={"en": "a.srt"}),
+        "captions.en: expected a file name",
+    ),
+    "a poster that is a video": (put("arms", 0, "video", "poster", to="a.mp4"), "arms[0].video.poster: expected a file name"),
+    "more than the whole video": (put("watching", "share", to=1.5), "watching.share: expected a number of at most 1, got 1.5"),
     "bounds out of order": (put("background", 1, "minimum", to=9), "minimum must be below maximum, got 9 and 8"),
     "a question of an unknown kind": (
         put("background", 0, "kind", to="hologram"),
-        "Input tag 'hologram' found using 'kind' does not match any of the expected tags",
+        "background[0]: kind: expected one of 'single_choice', 'multiple_choice'",
     ),
-    "a question without a role": (lambda changed: changed["background"][0].pop("role"), "background[0].role: Field required"),
-    "one option": (put("background", 0, "options", to=[ONLY]), "background[0].options: List should have at least 2 items"),
+    "a question without a role": (lambda changed: changed["background"][0].pop("role"), "background[0].role: this part is missing"),
+    "one option": (put("background", 0, "options", to=[ONLY]), "background[0].options: expected at least 2 items"),
     "options of one name": (put("background", 0, "options", to=[ONLY, ONLY]), "background[0].options: names must differ; repeated: a"),
     "questions of one name": (put("background", 1, "name", to="gender"), "background: names must differ; repeated: gender"),
     "a group in a group": (
         lambda changed: changed["background"][3]["fields"].append(deepcopy(changed["background"][3])),
-        "fields[2]: Input tag 'group' found",
+        "'date', got 'group'",
     ),
     "a scale with some scores": (
         put(
@@ -112,35 +118,35 @@ MISTAKES: dict[str, tuple[Change, str]] = {
     ),
     "an endless score": (
         put("background", 0, to=SCALE | {"options": ENDLESS}),
-        "score: Input should be a finite number",
+        "score: expected a finite number",
     ),
     "a text of any length": (
         put("background", 0, to={"kind": "short_text", "name": "s", "text": "?", "longest": 5000}),
-        "longest: Input should be less than or equal to 200, got 5000",
+        "longest: expected a number of at most 200, got 5000",
     ),
     "words with a role in a release": (
         put("background", 0, to={"kind": "short_text", "name": "s", "text": "?", "role": "auxiliary"}),
-        "role: Extra inputs are not permitted",
+        "role: there is no part of this name",
     ),
     "words in a group": (
         lambda changed: changed["background"][3]["fields"].append({"kind": "short_text", "name": "s", "text": "?"}),
-        "Input tag 'short_text' found",
+        "'date', got 'short_text'",
     ),
     "an answer that is no option": (
         put("quiz", 0, "answer", to="x"),
         "quiz[0]: answer must be one of the options alike, fair, quick, got x",
     ),
-    "no sensitive question": (put("questions", to=[]), "questions: List should have at least 1 item after validation, not 0"),
+    "no sensitive question": (put("questions", to=[]), "questions: expected at least 1 item, got nothing"),
     "a text that lacks a language": (put("title", to={"en": "x"}), "title: the text in de is missing (the study's languages are en, de)"),
     "a nested text that lacks a language": (
         put("background", 3, "fields", 0, "options", 1, "text", to={"en": "x"}),
         "background[3].fields[0].options[1].text: the text in de is missing",
     ),
-    "a language that is no code": (put("languages", to=["English"]), "languages[0]: String should match pattern"),
-    "one subsample": (lambda changed: changed["die"]["subsamples"].pop("2"), "die.subsamples: Mapping should have at least 2 items"),
+    "a language that is no code": (put("languages", to=["English"]), "languages[0]: expected the code of a language"),
+    "one subsample": (lambda changed: changed["die"]["subsamples"].pop("2"), "die.subsamples: expected at least 2 items"),
     "four subsamples": (
         put("die", "subsamples", to={name: {"yes": [1], "no": [2]} for name in "1234"}),
-        "die.subsamples: Mapping should have at most 3 items after validation, not",
+        "die.subsamples: expected at most 3 items, got",
     ),
     "the same faces twice": (
         put("die", "subsamples", "2", to={"yes": [1], "no": [2, 3]}),
@@ -158,9 +164,9 @@ MISTAKES: dict[str, tuple[Change, str]] = {
     ),
     "weights of unknown subsamples": (put("die", "weights", to={"3": 1}), "die.weights names subsamples that are not there: 3"),
     "cheaters of an unknown kind": (put("die", "cheaters", to="sometimes"), "die.cheaters"),
-    "a list of one": (put("allocation", "planned_participants", to=1), "allocation.planned_participants: Input should be greater"),
-    "a block of nobody": (put("allocation", "block_multiples", to=[0]), "allocation.block_multiples[0]: Input should be greater"),
-    "waiting too long": (put("minimum_seconds", to=121), "minimum_seconds: Input should be less than or equal to 120, got 121"),
+    "a list of one": (put("allocation", "planned_participants", to=1), "allocation.planned_participants: expected a number"),
+    "a block of nobody": (put("allocation", "block_multiples", to=[0]), "allocation.block_multiples[0]: expected a number"),
+    "waiting too long": (put("minimum_seconds", to=121), "minimum_seconds: expected a number of at most 120, got 121"),
 }
 
 
@@ -267,8 +273,8 @@ def test_a_share_in_whole_hundredths_up_to_a_half_is_taken_exactly() -> None:
 @pytest.mark.parametrize(
     ("group", "sentence"),
     [
-        ({"share": 0.0}, "direct_group.share: Input should be greater than 0"),
-        ({"share": 0.51}, "direct_group.share: Input should be less than or equal to 0.5"),
+        ({"share": 0.0}, "direct_group.share: expected a number above 0"),
+        ({"share": 0.51}, "direct_group.share: expected a number of at most 0.5"),
         ({"share": 0.333}, "direct_group.share: expected whole hundredths, such as 0.15, got 0.333"),
         ({"consent": {"en": "May we?"}}, "direct_group.consent: the text in de is missing"),
         ({"consent": ""}, "direct_group.consent"),

@@ -196,10 +196,7 @@ def test_yes_and_no_are_words_and_true_and_false_are_not() -> None:
     assert read_study_file(text.replace("'yes'", "yes").replace("'no'", "no").replace("'on'", "on").replace("'off'", "off")) == study
     shuffled = text.replace("answer: alike", "answer: alike\n  shuffle: false")
     assert read_study_file(shuffled).quiz[0].shuffle is False
-    assert (
-        "quiz[0].shuffle: Input should be a valid boolean"
-        in problems_of(text.replace("answer: alike", "answer: alike\n  shuffle: maybe"))[0]
-    )
+    assert "quiz[0].shuffle: expected true or false" in problems_of(text.replace("answer: alike", "answer: alike\n  shuffle: maybe"))[0]
 
 
 def test_a_mistake_in_the_values_is_named_with_its_line() -> None:
@@ -209,7 +206,7 @@ def test_a_mistake_in_the_values_is_named_with_its_line() -> None:
 
 def test_a_misspelt_key_is_named_with_its_line() -> None:
     text = SAMPLE_TEXT.replace("minimum_seconds: 20", "minimun_seconds: 20")
-    assert problems_of(text) == [f"a.yaml, line {line_of(text, 'minimun')}: minimun_seconds: Extra inputs are not permitted, got 20"]
+    assert problems_of(text) == [f"a.yaml, line {line_of(text, 'minimun')}: minimun_seconds: there is no part of this name"]
 
 
 @pytest.mark.parametrize(
@@ -227,7 +224,7 @@ def test_a_misspelt_key_is_named_with_its_line() -> None:
         ("a: 1\n---\nb: 2\n", "a.yaml, line 2, column 1: not readable as YAML or JSON: but found another document"),
         ("", "a.yaml: expected a mapping with title, consent, arms …, got NoneType"),
         ("- a\n- b\n", "a.yaml: expected a mapping with title, consent, arms …, got list"),
-        ("{}", "a.yaml, line 1: slug: Field required"),
+        ("{}", "a.yaml, line 1: slug: this part is missing"),
         ("{[a]: b}", "a.yaml, line 1, column 2: not readable as YAML or JSON: a key must be one word"),
     ],
 )

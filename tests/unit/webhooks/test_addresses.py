@@ -65,6 +65,11 @@ def test_an_address_that_is_not_https_on_the_internet_is_refused(address: str) -
         check_address(address, private_is_allowed=False)
 
 
+def test_an_empty_address_is_called_nothing() -> None:
+    with pytest.raises(WebhookError, match=r"^Expected an https address, found nothing\.$"):
+        check_address("", private_is_allowed=False)
+
+
 def test_https_is_taken_and_in_development_this_computer_too() -> None:
     check_address("https://lab.example.org:8443/hooks?for=candor", private_is_allowed=False)
     check_address("http://localhost:8000/", private_is_allowed=True)

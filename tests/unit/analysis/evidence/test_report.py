@@ -49,7 +49,7 @@ def test_nobody_turns_a_failure_into_success() -> None:
         (b"[]", "the file: "),
         (b'{"format": "candor-evidence-2"}', "format: "),
         (changed(machine={"hostname": "x"}), r"machine\.system: "),
-        (changed(hostname="x"), "hostname: Extra inputs"),
+        (changed(hostname="x"), "hostname: there is no part of this name"),
         (changed(proofs=[]), "proofs: "),
         (changed(ended="2026-03-04T09:00:00Z"), "a run ends after it began"),
         (changed(commit="a branch"), "commit: "),

@@ -109,7 +109,7 @@ def test_wrong_options_are_refused(arguments, said):
             "line 2, column 'name': expected 0, 1, no, yes, false, true or nothing, found 's0'",
         ),
         (lambda text: text.replace("\ns7,", "\ns3,", 1), "line 9, column 'student': expected a key of its own, found 's3' again"),
-        (lambda text: text.replace("\ns7,", "\n ,", 1), "line 9, column 'student': expected a key of its own, found ''"),
+        (lambda text: text.replace("\ns7,", "\n ,", 1), "line 9, column 'student': expected a key of its own, found nothing"),
         (
             lambda text: text.replace("\ns7,1", "\ns7,0", 1).replace("\ns7,0", "\ns7,2", 1),
             "line 9, column 'q1': expected 0, 1, no, yes, false, true or nothing, found '2'",

@@ -73,6 +73,7 @@ def test_covariates_save_people():
         (["--effect", "0.1", "--front", "--least-truth", "1"], "the least share of truth must lie in [0, 1), found 1"),
         (["--effect", "0.1", "--r-squared", "1.2"], "expected a number from 0 to 1"),
         (["--effect", "0.7"], "every prevalence must lie between 0 and 1, found 1.1"),
+        (["--effect", ""], 'expected a number from -1 to 1 or a fraction like "2/6", found nothing'),
         (["--effect", "two"], "expected a number from -1 to 1 or a fraction like \"2/6\", found 'two'"),
         (["--effect", "drug=0.1"], "there is no treatment arm 'drug'; the design has treatment"),
         (["--effect", "0"], "no number of people on earth finds an effect this close to 0"),

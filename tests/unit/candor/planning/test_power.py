@@ -157,7 +157,9 @@ def test_seventy_two_participants_are_told_that_they_learn_little_about_cheaters
     plan = plan_study(SIX_SIDED, prevalence=0.4, effects=0.2, cheater_proportion=0.15, n=72)
     assert plan.cheater_proportion.standard_error > 0.6
     assert plan.cheater_proportion.unbounded_probability > 0.7
-    assert any("±0.05 takes" in note for note in plan.notes)
+    takes = f"5 percentage points, which takes {plan.cheater_proportion.participants_for_five_points} participants"
+    assert any(takes in note for note in plan.notes)
+    assert not any("±" in note for note in plan.notes), "the page gives the precision in points, the command line as a share"
     assert any("hardly excludes anything" in note for note in plan.notes)
 
 

@@ -103,7 +103,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     "a subsample without faces": ({"faces": {"1": ONE}}, "questions[4].faces must name faces for every subsample of the die; missing: 2"),
     "subsamples that play alike": ({"faces": {"1": ONE, "2": ONE}}, "questions[4]: the subsamples must play different forced responses"),
     "one category": ({"categories": categories("never")}, "questions[4]: a question needs 2 to 6 categories, found 1"),
-    "seven categories": ({"categories": categories(*"abcdefg")}, "questions[4].categories: List should have at most 6 items"),
+    "seven categories": ({"categories": categories(*"abcdefg")}, "questions[4].categories: expected at most 6 items"),
     "categories of one name": ({"categories": categories("never", "never")}, "questions[4].categories: names must differ; repeated: never"),
     "a category called truth": (
         {"categories": categories("never", "truth")},

@@ -41,7 +41,7 @@ def test_an_arm_knows_its_files(shown: dict[str, Any], files: set[str]) -> None:
         ({"audio": {"sources": ["talk.mp3"]}}, "expected a transcript, all that is said and heard"),
         ({"audio": {"sources": [], "transcript": "Hello."}}, "at least 1 item"),
         ({"audio": {"sources": ["talk.wav"], "transcript": "Hello."}}, "audio.sources"),
-        ({"image": {"picture": "curve.png"}}, "image.alternative: Field required"),
+        ({"image": {"picture": "curve.png"}}, "image.alternative: this part is missing"),
         ({"image": IMAGE | {"picture": "https://example.org/curve.png"}}, "image.picture"),
         ({"reading": {"text": "![A curve](curve.png)"}}, "expected pictures that are uploaded and stand under pictures, got curve.png"),
         ({"reading": {"text": "![A pixel](https://example.org/a.png)"}}, "got https://example.org/a.png"),
