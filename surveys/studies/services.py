@@ -222,7 +222,7 @@ def stop_launch(study: Study, *, actor: User) -> Study:
 def open_drawn(drawing: ListDrawing) -> None:
     """Open the study whose first lists are stored, for the person who launched it and still may."""
     study, actor = locked(drawing.study), drawing.launched_by
-    if actor is None or study.status != StudyStatus.APPROVED:
+    if actor is None or study.status != StudyStatus.APPROVED or study.protocol_id != drawing.protocol_id:
         raise TransitionError(_("Nobody launches this study any more."))
     if not (actor.is_active and Seat(actor, study).may_change):
         raise TransitionError(_("Only somebody who runs this study can open it, and %(person)s no longer does.") % {"person": actor})
