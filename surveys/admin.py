@@ -2,15 +2,18 @@
 
 from django.contrib import admin
 from django.db.models import QuerySet
+from django.forms import ModelForm
 from django.http import HttpRequest
 from django.urls import reverse
 
 from accounts.access import user_of
 from surveys.access import Seat, blinded_studies_of
 from surveys.allocation.services import change_arm
+from surveys.bots.services import let_bots_walk
 from surveys.models import AllocationList, ArmState, Protocol, Study
-from surveys.studies.services import change_definition, may_be_edited
-from surveys.study_file import define, dump
+from surveys.sharing.services import give_study
+from surveys.studies.services import may_be_edited
+from surveys.study_file import dump
 
 
 @admin.register(Study)
@@ -44,11 +47,11 @@ class StudyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     def has_delete_permission(self, request: HttpRequest, obj: Study | None = None) -> bool:
         return False
 
-    def save_model(self, request: HttpRequest, obj: Study, form: object, change: bool) -> None:
-        stored = Study.objects.get(pk=obj.pk)
-        change_definition(
-            stored, definition=define(stored.definition), actor=user_of(request), owner=obj.owner, accepts_bots=obj.accepts_bots
-        )
+    def save_model(self, request: HttpRequest, obj: Study, form: "ModelForm[Study]", change: bool) -> None:
+        if "accepts_bots" in form.changed_data:
+            let_bots_walk(obj, accepts_bots=obj.accepts_bots, actor=user_of(request))
+        if "owner" in form.changed_data:
+            give_study(obj, user=obj.owner, actor=user_of(request))
 
 
 @admin.register(ArmState)
