@@ -7,6 +7,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from accounts.access import user_of
+from accounts.admin import SettingsAdmin
 from surveys.access import Seat, blinded_studies_of
 from surveys.allocation.services import change_arm
 from surveys.bots.services import let_bots_walk
@@ -17,7 +18,7 @@ from surveys.study_file import dump
 
 
 @admin.register(Study)
-class StudyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+class StudyAdmin(SettingsAdmin):
     """A study's owner and whether bots may walk it. Its content is changed in its builder, and its steps are taken on its own page."""
 
     list_display = ("title", "slug", "status", "owner", "epsilon_per_question", "epsilon_total")
@@ -55,7 +56,7 @@ class StudyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
 
 
 @admin.register(ArmState)
-class ArmStateAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+class ArmStateAdmin(SettingsAdmin):
     """Quotas, and stopping an arm while the study runs."""
 
     list_display = ("study", "arm", "quota", "closed")
@@ -72,8 +73,9 @@ class ArmStateAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
         return False
 
-    def save_model(self, request: HttpRequest, obj: ArmState, form: object, change: bool) -> None:
-        change_arm(obj.study, arm=obj.arm, actor=user_of(request), quota=obj.quota, closed=obj.closed)
+    def save_model(self, request: HttpRequest, obj: ArmState, form: "ModelForm[ArmState]", change: bool) -> None:
+        changed = {name: form.cleaned_data[name] for name in form.changed_data}
+        change_arm(obj.study, arm=obj.arm, actor=user_of(request), **changed)
 
 
 class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
