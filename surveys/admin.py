@@ -2,19 +2,23 @@
 
 from django.contrib import admin
 from django.db.models import QuerySet
+from django.forms import ModelForm
 from django.http import HttpRequest
 from django.urls import reverse
 
 from accounts.access import user_of
+from accounts.admin import SettingsAdmin
 from surveys.access import Seat, blinded_studies_of
 from surveys.allocation.services import change_arm
+from surveys.bots.services import let_bots_walk
 from surveys.models import AllocationList, ArmState, Protocol, Study
-from surveys.studies.services import change_definition, may_be_edited
-from surveys.study_file import define, dump
+from surveys.sharing.services import give_study
+from surveys.studies.services import may_be_edited
+from surveys.study_file import dump
 
 
 @admin.register(Study)
-class StudyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+class StudyAdmin(SettingsAdmin):
     """A study's owner and whether bots may walk it. Its content is changed in its builder, and its steps are taken on its own page."""
 
     list_display = ("title", "slug", "status", "owner", "per_question", "in_total")
@@ -52,15 +56,15 @@ class StudyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     def has_delete_permission(self, request: HttpRequest, obj: Study | None = None) -> bool:
         return False
 
-    def save_model(self, request: HttpRequest, obj: Study, form: object, change: bool) -> None:
-        stored = Study.objects.get(pk=obj.pk)
-        change_definition(
-            stored, definition=define(stored.definition), actor=user_of(request), owner=obj.owner, accepts_bots=obj.accepts_bots
-        )
+    def save_model(self, request: HttpRequest, obj: Study, form: "ModelForm[Study]", change: bool) -> None:
+        if "accepts_bots" in form.changed_data:
+            let_bots_walk(obj, accepts_bots=obj.accepts_bots, actor=user_of(request))
+        if "owner" in form.changed_data:
+            give_study(obj, user=obj.owner, actor=user_of(request))
 
 
 @admin.register(ArmState)
-class ArmStateAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+class ArmStateAdmin(SettingsAdmin):
     """Quotas, and stopping an arm while the study runs."""
 
     list_display = ("study", "arm", "quota", "closed")
@@ -77,8 +81,9 @@ class ArmStateAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
         return False
 
-    def save_model(self, request: HttpRequest, obj: ArmState, form: object, change: bool) -> None:
-        change_arm(obj.study, arm=obj.arm, actor=user_of(request), quota=obj.quota, closed=obj.closed)
+    def save_model(self, request: HttpRequest, obj: ArmState, form: "ModelForm[ArmState]", change: bool) -> None:
+        changed = {name: form.cleaned_data[name] for name in form.changed_data}
+        change_arm(obj.study, arm=obj.arm, actor=user_of(request), **changed)
 
 
 class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]

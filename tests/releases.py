@@ -9,14 +9,17 @@ from analysis.models import Release
 from analysis.releases import services
 from analysis.releases.services import Choices
 from candor.packages.archive import files_in
-from surveys.models import Participant, Study
+from surveys.journey import services as participation
+from surveys.models import Participant, Step, Study
 from surveys.studies import services as studies
+from surveys.tokens import hash_of_withdrawal_code
 from tests.factories import person, recruiting_study
 from tests.finished_people import TELLING_DIE, add_finished_people
 from tests.jobs import work_on
 
 SITE = "https://candor.example.org"
 PEOPLE = 96
+CODE = "AAAA-BBBB-CCCC-DDDD"
 CHOICES = Choices(
     title="Attention in recorded lectures",
     authors=("Lovelace, Ada", "Hopper, Grace"),
@@ -72,3 +75,11 @@ def package_of(release: Release) -> bytes:
 def rows_in(release: Release) -> list[dict[str, str]]:
     """data.csv, as any reader would parse it."""
     return list(csv.DictReader(io.StringIO(files_in(package_of(release))["data.csv"].decode())))
+
+
+def withdraw_one(study: Study) -> None:
+    """One of the participants whose answers the results count types their code."""
+    one = Participant.objects.filter(study=study, step=Step.FINISHED, counted=True).first()
+    assert one is not None
+    Participant.objects.filter(pk=one.pk).update(withdrawal_hash=hash_of_withdrawal_code(CODE))
+    assert participation.withdraw(study, code=CODE)

@@ -74,7 +74,7 @@ def save_hierarchy(whole: Study | DataSet, *, attribute: str, chains: Chains | N
 @transaction.atomic
 def start_sweep(study: Study, *, simulated: bool, actor: User) -> RecordSweep:
     """Try every class size; the new sweep takes the place of an older one."""
-    Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+    study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     if why := " ".join(obstacles(study, simulated=simulated)) or no_records(study, simulated=simulated):
         raise ReleaseError(why)
     return _started(study, simulated=simulated, actor=actor)

@@ -17,7 +17,7 @@ from analysis import actions
 from analysis.models import OPEN_RELEASES, Release
 from analysis.packages.errors import ReleaseError
 from analysis.releases import services
-from analysis.releases.selectors import access_release, preview, public_release, public_releases, releases, steps_open_to
+from analysis.releases.selectors import Preview, access_release, preview, public_release, public_releases, releases, steps_open_to
 from analysis.releases.serializers import (
     ReleaseDetailSerializer,
     ReleaseSerializer,
@@ -123,7 +123,10 @@ class StudyRelease(APIView):
     def get(self, request: Request, slug: str, number: int) -> Response:
         user = person_of(request)
         release = access_release(user, slug, number)
-        return _release_answer(release, Seat(user, release.study))
+        shown = preview(release, with_records=False)
+        if shown.rows and release.status in OPEN_RELEASES:
+            record_once_a_day(actor=user, action=actions.RELEASE_ROWS_SEEN, subject=release.study)
+        return _release_answer(release, Seat(user, release.study), shown)
 
 
 class ReleaseStep(APIView):
@@ -155,10 +158,7 @@ class ReleaseStep(APIView):
         return _release_answer(after, Seat(user, after.study))
 
 
-def _release_answer(release: Release, seat: Seat) -> Response:
-    """A release with its first rows; that somebody saw rows before they are public stands in the log, once a day."""
-    shown = preview(release, with_records=False)
-    if shown.rows and release.status in OPEN_RELEASES:
-        record_once_a_day(actor=seat.user, action=actions.RELEASE_ROWS_SEEN, subject=release.study)
-    context = {"steps": steps_open_to(seat.user, release), "preview": shown}
+def _release_answer(release: Release, seat: Seat, shown: Preview | None = None) -> Response:
+    """A release with its first rows, if it was asked for. The answer to a step has none: it may be kept, and a withdrawal deletes rows."""
+    context = {"steps": steps_open_to(seat.user, release), "preview": shown or Preview()}
     return Response(StudyReleaseDetailSerializer(release, context=context).data)

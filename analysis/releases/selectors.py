@@ -230,6 +230,13 @@ def not_covered(study: Study) -> list[str]:
     return shown_exactly(protocol_in_force(study).definition, reasons_for_counts=reasons_for_exact_counts(study))
 
 
+def not_covered_in_public(study: Study) -> list[str]:
+    """The same for everybody, with the reasons that an officer has approved: those of public releases."""
+    public = Release.objects.filter(study=study, status__in=PUBLIC_RELEASES, simulated=False).exclude(reason_for_exact_counts="")
+    reasons = dict.fromkeys(public.order_by("version").values_list("reason_for_exact_counts", flat=True))
+    return shown_exactly(protocol_in_force(study).definition, reasons_for_counts=list(reasons))
+
+
 def public_releases() -> QuerySet[Release]:
     """Public releases, the newest first, including retracted ones."""
     return releases().filter(status__in=PUBLIC_RELEASES).order_by("-decided_on", "-pk")

@@ -261,8 +261,8 @@ class StudyReleaseDetailSerializer(StudyReleaseSerializer):
     privacy = serializers.SerializerMethodField()
     steps = serializers.SerializerMethodField(help_text="The steps that you can take now.")
     header = serializers.SerializerMethodField(help_text="The columns of the rows.")
-    rows = serializers.SerializerMethodField(help_text="The first rows; none before the package is built.")
-    counts = serializers.SerializerMethodField(help_text="All counts of background answers that are in it.")
+    rows = serializers.SerializerMethodField(help_text="The first rows; none before the package is built, nor in the answer to a step.")
+    counts = serializers.SerializerMethodField(help_text="All counts of background answers that are in it; likewise.")
 
     class Meta(StudyReleaseSerializer.Meta):
         fields = (

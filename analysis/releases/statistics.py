@@ -13,7 +13,7 @@ from analysis.ledger.questions import AnswerTable, Question, read_question
 from analysis.ledger.selectors import asked_before, budget_of
 from analysis.models import Release
 from analysis.packages.stored import stored_archive
-from analysis.releases.selectors import not_covered
+from analysis.releases.selectors import not_covered_in_public
 from analysis.sources.selectors import schema_of_snapshot, source_of
 from analysis.sources.tables import Schema
 from candor.packages.analytics import ANALYTICS, PublishedCharge, PublishedDifficulties, PublishedItem
@@ -78,7 +78,7 @@ def statistics_of(release: Release) -> Statistics | None:
         difficulties=difficulties,
         items=hardest_first(difficulties, language) if difficulties else [],
         figure=difficulties_figure(difficulties, language) if difficulties else None,
-        exactly=not_covered(release.study),
+        exactly=not_covered_in_public(release.study),
     )
 
 

@@ -11,11 +11,13 @@ from candor.cli.inputs import Input, InputFile
 from candor.cli.options import key_option
 from candor.packages.archive import PUBLIC_KEY, SIGNATURE, SUMS, files_at, files_in
 from candor.packages.programs import PROGRAM, run_program
-from candor.packages.verification import ARCHIVE, faults_of, faults_of_files
+from candor.packages.record_promises import CHECK, RECORDS
+from candor.packages.verification import ARCHIVE, Fault, faults_of, faults_of_files, unsigned
 
 NOT_RUN = 1
-# Unless these are as they were signed, nobody vouches for the program.
-VOUCHING = {ARCHIVE, PROGRAM, PUBLIC_KEY, SIGNATURE, SUMS, "the key"}
+UNSIGNED = "nobody signed it"
+# Unless these are as they were signed, nobody vouches for the program, and for the checker of records that it runs.
+VOUCHING = {ARCHIVE, CHECK, PROGRAM, PUBLIC_KEY, SIGNATURE, SUMS, "the key"}
 
 
 @click.command()
@@ -35,7 +37,10 @@ def replicate(context: click.Context, package: Input, key_path: Input | None) ->
         folder = Path(temporary)
         if isinstance(package, Path) and package.is_dir():
             folder = package
-            faults = faults_of_files(files_at(folder), key=key)
+            files = files_at(folder)
+            # A file that was put beside them is no fault, unless the program would take it for a part of the package.
+            beside = [Fault(file=name, what=UNSIGNED) for name in unsigned(files) if name in (CHECK, RECORDS)]
+            faults = [*faults_of_files(files, key=key), *beside]
         else:
             content = package.read_bytes()
             faults = faults_of(content, key=key)
@@ -43,7 +48,8 @@ def replicate(context: click.Context, package: Input, key_path: Input | None) ->
                 (folder / Path(name).name).write_bytes(inside)
         for fault in faults:
             click.echo(f"{fault.file}: {fault.what}", err=True)
-        if (folder != package and faults) or VOUCHING & {fault.file for fault in faults}:
+        unvouched = any(fault.file in VOUCHING or fault.what == UNSIGNED for fault in faults)
+        if (folder != package and faults) or unvouched:
             click.echo(f"{PROGRAM} was not run: the package is not as it was signed.", err=True)
             context.exit(NOT_RUN)
         context.exit(run_program(folder))

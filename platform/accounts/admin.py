@@ -7,7 +7,8 @@ from django.contrib import admin
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.contrib.auth.models import Group
-from django.db.models import Model
+from django.db.models import Field, Model
+from django.forms import Field as FormField
 from django.forms import ModelForm
 from django.http import HttpRequest
 
@@ -25,8 +26,18 @@ of_login = [model for model in apps.get_models() if model._meta.app_config.name 
 admin.site.unregister([Group, *filter(admin.site.is_registered, of_login)])
 
 
+class SettingsAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+    """Settings that others change, too: a page that was open for long changes only those that were changed on it."""
+
+    def formfield_for_dbfield(self, db_field: "Field[object, object]", request: HttpRequest, **kwargs: object) -> FormField | None:
+        field = super().formfield_for_dbfield(db_field, request, **kwargs)
+        if field is not None:
+            field.show_hidden_initial = True
+        return field
+
+
 @admin.register(User)
-class UserAdmin(DjangoUserAdmin):  # type: ignore[type-arg]
+class UserAdmin(SettingsAdmin, DjangoUserAdmin):  # type: ignore[type-arg]
     """Accounts are switched off, not deleted: the audit log refers to them."""
 
     list_display = ("username", "email", "role", "is_active", "last_login")
@@ -49,9 +60,12 @@ class UserAdmin(DjangoUserAdmin):  # type: ignore[type-arg]
             )
             obj.__dict__.update(created.__dict__)
             return
-        changed = services.change_role(user=obj, role=role, actor=user_of(request))
-        obj.role, obj.is_staff, obj.is_superuser = changed.role, changed.is_staff, changed.is_superuser
-        obj.save()
+        if "role" in form.changed_data:
+            services.change_role(user=obj, role=role, actor=user_of(request))
+        stored = User.objects.select_for_update().get(pk=obj.pk)
+        for name in {*form.changed_data} - {"role"}:
+            setattr(stored, name, form.cleaned_data[name])
+        stored.save()
 
     def log_change(self, request: HttpRequest, obj: Model, message: list[dict[str, dict[str, list[str]]]]) -> LogEntry:
         """Also called for a new password. Our log names the fields that changed, never their values."""

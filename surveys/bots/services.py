@@ -1,4 +1,6 @@
-"""Simulated days for bots that all walk within a minute: a batch has one day, so that figures over days have more than one dot.
+"""Whether bots walk a study, and the simulated days of those who all walk within a minute.
+
+A batch has one day, so that figures over days have more than one dot.
 
 Only batches have days here, as everywhere: a bot gets its day when the batch that counts it does, and shares it with all others of that
 batch. People keep their own day.
@@ -7,11 +9,16 @@ batch. People keep their own day.
 from datetime import date, timedelta
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
+from accounts.models import User
+from audit.services import record
+from surveys import actions
 from surveys.batches.order_of_arrival import lay_anew
 from surveys.batches.services import people_change
+from surveys.errors import TransitionError
 from surveys.lifecycle.steps import locked
-from surveys.models import Participant, Study
+from surveys.models import Participant, Study, StudyStatus
 
 
 def day_of_batch(*, last: date, arrived: int, expected: int, over: timedelta) -> date:
@@ -34,3 +41,15 @@ def give_batch_a_day(study: Study, day: date, *, today: date) -> int:
         Participant.objects.filter(pk__in=keys).update(consented_on=day, finished_on=day)
     lay_anew(keys)
     return len(keys)
+
+
+@transaction.atomic
+def let_bots_walk(study: Study, *, accepts_bots: bool, actor: User) -> None:
+    """Say whether bots may walk a study, as long as it does not run."""
+    study = locked(study)
+    if study.status not in (StudyStatus.DRAFT, StudyStatus.APPROVED):
+        status = study.get_status_display().lower()
+        raise TransitionError(_("This study cannot be changed now; it is %(status)s.") % {"status": status})
+    study.accepts_bots = accepts_bots
+    study.save(update_fields=["accepts_bots"])
+    record(actor=actor, action=actions.STUDY_CHANGED, subject=study, details={"accepts_bots": accepts_bots})

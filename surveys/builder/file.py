@@ -6,11 +6,12 @@ from django.utils.translation import gettext as _
 from accounts.access import user_of
 from audit.services import record
 from surveys import actions
-from surveys.access import OWNER_ROLES
+from surveys.access import OWNER_ROLES, Seat
 from surveys.builder.frame import BuilderPage, DraftPage
 from surveys.drafting.edits import Edit, Whole
 from surveys.drafting.forms import DraftForm, Typed
 from surveys.errors import DefinitionError
+from surveys.protocols import files_for
 from surveys.studies.exchange import archive_of
 from surveys.study_file import document_of, study_from_outside, write_study_file
 
@@ -48,7 +49,9 @@ class Archive(BuilderPage):
 
     def get(self, request: HttpRequest, **_arguments: object) -> StreamingHttpResponse:
         record(actor=user_of(request), action=actions.STUDY_EXPORTED, subject=self.study)
-        files = self.study.media_files.filter(current=True)
+        # Those of a frozen protocol, or of what is being built: an unfinished amendment may have exchanged some.
+        frozen = self.state == "frozen"
+        files = files_for(Seat(self.person, self.study)) if frozen else self.study.media_files.filter(current=True)
         response = StreamingHttpResponse(archive_of(self.definition, files=files), content_type="application/zip")
         response["Content-Disposition"] = f'attachment; filename="{self.study.slug}.zip"'
         return response

@@ -34,6 +34,10 @@ class DecisionWithReason(WithReason):
     version = forms.IntegerField(required=False, widget=forms.HiddenInput)
 
 
+class Acknowledgement(forms.Form):
+    decision = forms.IntegerField(required=False, widget=forms.HiddenInput)
+
+
 class Approval(forms.Form):
     version = forms.IntegerField(required=False, widget=forms.HiddenInput)
     valid_until = forms.DateField(
@@ -72,7 +76,7 @@ class Words:
     @property
     def has_own_page(self) -> bool:
         """Whether a page asks for further words, or says first what will happen for good."""
-        return self.irreversible or bool(self.form.base_fields)
+        return self.irreversible or not all(field.widget.is_hidden for field in self.form.base_fields.values())
 
 
 DECISION_WORDS: Mapping[str, Words] = {

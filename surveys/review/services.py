@@ -113,12 +113,14 @@ def lift_suspension(study: Study, *, actor: User, reason: str) -> Study:
 
 
 @transaction.atomic
-def acknowledge_conditions(study: Study, *, actor: User) -> Study:
-    """The investigator has read the conditions of the approval and will keep to them."""
+def acknowledge_conditions(study: Study, *, actor: User, decision: int | None = None) -> Study:
+    """The investigator has read the conditions of the approval, which is this `decision`, and will keep to them."""
     study = locked(study)
     approval = approval_of(study)
     if not Seat(actor, study).may_change or approval is None or not approval.conditions or approval.acknowledged_on:
         raise TransitionError(_("There are no conditions that you have to acknowledge."))
+    if decision not in (None, approval.pk):
+        raise TransitionError(_("This cannot be done now. The study may have changed in the meantime."))
     approval.acknowledged_by, approval.acknowledged_on = actor, timezone.localdate()
     approval.save()
     details = {"version": approval.protocol.version, "conditions": approval.conditions}

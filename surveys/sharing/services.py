@@ -127,18 +127,28 @@ def transfer_study(study: Study, *, user_id: int, actor: User) -> None:
     study = locked(study)
     if not Seat(actor, study).owns:
         raise SharingError(_("You do not own this study any more."))
-    member, former = _member(study, user_id), study.owner
-    if member.user.role not in OWNER_ROLES:
+    give_study(study, user=_member(study, user_id).user, actor=actor)
+
+
+@transaction.atomic
+def give_study(study: Study, *, user: User, actor: User) -> None:
+    """The same for somebody who may have had no part in it; administrators do so."""
+    study = locked(study)
+    former, member = study.owner, StudyMember.objects.select_for_update().filter(study=study, user=user).first()
+    if user == former:
+        return
+    if user.role not in OWNER_ROLES:
         raise SharingError(_("Only an investigator or an administrator can own a study."))
-    if not member.user.is_active:
+    if not user.is_active:
         raise SharingError(_("This person’s account is switched off."))
-    if member.role in CANNOT_OWN:
+    if member is not None and member.role in CANNOT_OWN:
         raise SharingError(_("A blinded viewer or an analyst cannot own the study; give them another role first."))
-    study.owner = member.user
-    member.delete()
+    study.owner = user
+    if member is not None:
+        member.delete()
     StudyMember.objects.create(study=study, user=former, role=MemberRole.EDITOR)
     study.save(update_fields=["owner"])
-    record(actor=actor, action=actions.TRANSFERRED, subject=study, details={"from": former.username, "to": study.owner.username})
+    record(actor=actor, action=actions.TRANSFERRED, subject=study, details={"from": former.username, "to": user.username})
 
 
 def _locked(invitation: Link) -> Link:

@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy
 
 from surveys.access import Seat
 from surveys.models import Study
-from surveys.review.forms import DECISION_WORDS, Words
+from surveys.review.forms import DECISION_WORDS, Acknowledgement, Words
 from surveys.studies.study_actions import open_action
 
 WORDS: Mapping[str, Words] = {
@@ -15,7 +15,7 @@ WORDS: Mapping[str, Words] = {
     "amend": Words(label=gettext_lazy("Submit the changes for review, and pause recruiting until they are approved")),
     "renew": Words(label=gettext_lazy("Ask to renew the approval")),
     "take-back": Words(label=gettext_lazy("Take back from review")),
-    "acknowledge": Words(label=gettext_lazy("I have read the conditions and will keep to them")),
+    "acknowledge": Words(label=gettext_lazy("I have read the conditions and will keep to them"), form=Acknowledgement),
     "launch": Words(
         label=gettext_lazy("Launch"),
         effect=gettext_lazy("Groups are drawn and people are taken in. The study can be paused later, but never be a draft again."),

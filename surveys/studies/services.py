@@ -72,13 +72,11 @@ def change_definition(
     *,
     definition: StudyDefinition,
     actor: User,
-    owner: User | None = None,
-    accepts_bots: bool | None = None,
     expected_fingerprint: str | None = None,
     page: str = "",
     reverts: int | None = None,
 ) -> Study:
-    """Replace the draft and, if given, its owner and whether bots may walk it.
+    """Replace the draft.
 
     Each change makes a version of the draft and an entry of the log. Typing of one person on a `page` that saves by itself is one
     change for ten minutes. `reverts`: the number of the change that this one takes back.
@@ -102,14 +100,10 @@ def change_definition(
         raise DefinitionError(
             [_("slug: expected %(slug)s, got %(found)s; a study keeps its slug") % {"slug": study.slug, "found": definition.slug}]
         )
-    if running and (owner not in (None, study.owner) or accepts_bots not in (None, study.accepts_bots)):
-        raise TransitionError(_("The owner of a running study, and whether bots may walk it, cannot be changed."))
     before, document = fingerprint(study), study.definition
     _describe(study, _remembering(study, definition))
     if running:
         _require_answers_fit(study, definition)
-    study.owner = owner or study.owner
-    study.accepts_bots = study.accepts_bots if accepts_bots is None else accepts_bots
     approval_lost = study.status == StudyStatus.APPROVED and fingerprint(study) != before
     if approval_lost:
         _back_to_draft(study)
@@ -221,7 +215,7 @@ def stop_launch(study: Study, *, actor: User) -> Study:
 def open_drawn(drawing: ListDrawing) -> None:
     """Open the study whose first lists are stored, for the person who launched it and still may."""
     study, actor = locked(drawing.study), drawing.launched_by
-    if actor is None or study.status != StudyStatus.APPROVED:
+    if actor is None or study.status != StudyStatus.APPROVED or study.protocol_id != drawing.protocol_id:
         raise TransitionError(_("Nobody launches this study any more."))
     if not (actor.is_active and Seat(actor, study).may_change):
         raise TransitionError(_("Only somebody who runs this study can open it, and %(person)s no longer does.") % {"person": actor})

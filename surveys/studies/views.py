@@ -52,7 +52,7 @@ def study(request: HttpRequest, slug: str) -> HttpResponse:
         if name in open_now and open_now[name].has_own_page:
             return redirect("surveys:action", slug, name)
         try:
-            take_action(seat, name)
+            take_action(seat, name, request.POST)
         except SurveyError as error:
             messages.error(request, str(error))
         return redirect("surveys:study", slug)

@@ -27,6 +27,8 @@ def short_texts_of(seat: Seat) -> list[ShortText]:
 def words_of(seat: Seat) -> list[Words] | None:
     """The words that people wrote, by question; nothing if no question asks for words.
 
+    Where people came, bots are left out, whose words would fill up those of few people.
+
     None until everybody is counted after the end, once operational data are deleted, and once somebody withdrew after the end: the list
     without their words, beside the list of before, would tell what they wrote.
     """
@@ -35,7 +37,9 @@ def words_of(seat: Seat) -> list[Words] | None:
         return []
     if study.status not in ENDED:
         return None
-    people = list(Participant.objects.filter(study=study, counted=True).values_list("background", flat=True))
+    counted = Participant.objects.filter(study=study, counted=True)
+    humans = counted.filter(is_bot=False)
+    people = list((humans if humans.exists() else counted).values_list("background", flat=True))
     # After they are read: somebody may withdraw meanwhile.
     still_there = Study.objects.filter(pk=study.pk, numbers_withheld=False, forgotten_on=None).exists()
     if not still_there or somebody_withdrew_after_the_end(study):

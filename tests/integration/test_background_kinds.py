@@ -150,6 +150,15 @@ def test_nine_writers_are_too_few() -> None:
     assert lines_of(study, logged_in(study.owner)) == []
 
 
+def test_bots_do_not_fill_up_the_words_of_few_people() -> None:
+    study = closed_with_words(writers=12)
+    written = Participant.objects.filter(study=study, background__has_key="subject")
+    written.filter(pk__in=list(written.values_list("pk", flat=True)[:9])).update(is_bot=True)
+    assert lines_of(study, logged_in(study.owner)) == []
+    Participant.objects.filter(study=study).update(is_bot=True)
+    assert len(lines_of(study, logged_in(study.owner))) == 12, "where nobody but bots came, as in a demonstration"
+
+
 def test_after_a_withdrawal_no_second_list_tells_what_was_taken_out() -> None:
     study = closed_with_words(writers=12)
     browser = logged_in(study.owner)

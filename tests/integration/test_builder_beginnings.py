@@ -18,6 +18,7 @@ from surveys.media.services import add_media_file
 from surveys.models import MediaFile, Study, StudyStatus
 from surveys.protocols import definition_for, files_for
 from surveys.questions.parts import Text
+from surveys.studies import services as studies
 from surveys.studies.readiness import to_do
 from surveys.studies.services import missing_before_review
 from surveys.study_file import define, dump, write_study_file
@@ -138,6 +139,10 @@ def test_a_running_study_goes_out_with_the_files_that_participants_see() -> None
     kept = {file.name: file.sha256 for file in files_for(seat)}
     assert kept[name] == seen
     assert kept.keys() == definition_for(seat).files()
+    studies.close(study, actor=study.owner)
+    for way in ways:
+        with zipfile.ZipFile(io.BytesIO(b"".join(browser.get(way).streaming_content))) as archive:
+            assert hashlib.sha256(archive.read(name)).hexdigest() == seen, "nobody was ever shown the amendment"
 
 
 def test_a_study_file_alone_comes_in_and_its_files_are_left_to_do(browser: Client) -> None:

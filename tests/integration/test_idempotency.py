@@ -25,6 +25,7 @@ from config.idempotency.bodies import HashedBody
 from surveys.models import MemberRole, Study, StudyMember
 from tests.api_requests import API, DESIGN, problem
 from tests.factories import draft_study, everything_stored, logged_in, person, recruiting_study
+from tests.releases import built_release, closed_study, withdraw_one
 from tests.simultaneous import at_once
 from webhooks.models import Webhook
 
@@ -151,6 +152,17 @@ class TestOnce:
         assert problem(again, 403)["type"] == "urn:candor:problem:idempotency-rights-changed"
         assert secret not in again.content.decode()
         assert Webhook.objects.count() == 1
+
+    def test_no_kept_answer_gives_rows_back_that_a_withdrawal_deleted(self) -> None:
+        release = built_release(closed_study())
+        client, _token = program(release.study.owner)
+        path = f"releases/{release.pk}/request/"
+        assert client.get(f"{API}studies/{release.study.slug}/releases/{release.pk}/").json()["rows"]
+        assert send(client, release.study, {}, path=path).json()["status"] == "requested"
+        withdraw_one(release.study)
+        again = send(client, release.study, {}, path=path)
+        assert (again.status_code, again["Idempotent-Replayed"]) == (200, "true")
+        assert (again.json()["rows"], again.json()["counts"]) == ([], [])
 
     def test_somebody_whose_request_changed_their_own_right_gets_its_answer_again(self) -> None:
         study, editor = recruiting_study(), person(Role.INVESTIGATOR)

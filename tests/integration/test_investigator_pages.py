@@ -1,13 +1,16 @@
 """The pages of those who run studies: their content and their readers."""
 
 import pytest
+from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 
 from accounts.models import Role
+from surveys.allocation.services import change_arm
 from surveys.batches.services import keep_shown_numbers
-from surveys.models import Study, StudyStatus
+from surveys.models import ArmState, Study, StudyStatus
 from surveys.review import services as reviews
+from surveys.sharing.services import give_study
 from tests.factories import draft_study, heading, logged_in, page_of, person, recruiting_study, study_in, walk
 from tests.finished_people import add_finished_people
 
@@ -132,6 +135,42 @@ def test_administrators_say_whose_a_study_is_and_whether_bots_may_walk_it() -> N
     assert logged_in(administrator).post(page, {"owner": colleague.pk, "accepts_bots": "on"}).status_code == 302
     study.refresh_from_db()
     assert (study.owner, study.accepts_bots, study.definition) == (colleague, True, before)
+
+
+def fields_of(page: HttpResponse) -> dict[str, str]:
+    """The values that a browser sends back from a page of the admin on which nothing was changed."""
+    form = page_of(page).xpath('//form[@method="post" and contains(@id, "_form")]')[0]
+    return {name: value for name, value in form.form_values() if value is not None}
+
+
+def test_a_page_of_the_admin_that_was_open_for_long_gives_no_study_back() -> None:
+    study, colleague = draft_study(), person(Role.INVESTIGATOR)
+    page, client = reverse("admin:surveys_study_change", args=[study.pk]), logged_in(person(Role.ADMINISTRATOR))
+    seen = fields_of(client.get(page))
+    give_study(study, user=colleague, actor=study.owner)
+    client.post(page, seen | {"accepts_bots": "on"})
+    study.refresh_from_db()
+    assert (study.owner, study.accepts_bots) == (colleague, True)
+
+
+def test_a_page_of_the_admin_that_was_open_for_long_opens_no_arm_again(study: Study) -> None:
+    state = ArmState.objects.get(study=study, arm="slides")
+    page, client = reverse("admin:surveys_armstate_change", args=[state.pk]), logged_in(person(Role.ADMINISTRATOR))
+    seen = fields_of(client.get(page))
+    change_arm(study, arm="slides", actor=study.owner, closed=True)
+    assert client.post(page, seen | {"quota": "50"}).status_code == 302
+    state.refresh_from_db()
+    assert (state.quota, state.closed) == (50, True)
+
+
+def test_a_page_of_the_admin_that_was_open_for_long_gives_no_right_back() -> None:
+    somebody, client = person(Role.IRB_OFFICER), logged_in(person(Role.ADMINISTRATOR))
+    page = reverse("admin:accounts_user_change", args=[somebody.pk])
+    seen = fields_of(client.get(page))
+    client.post(page, {name: value for name, value in seen.items() if name != "is_active"} | {"role": Role.ANALYST})
+    assert client.post(page, seen | {"email": "new@example.org"}).status_code == 302
+    somebody.refresh_from_db()
+    assert (somebody.email, somebody.role, somebody.is_active) == ("new@example.org", Role.ANALYST, False)
 
 
 @pytest.mark.parametrize("status", [*StudyStatus, "sent back"])

@@ -339,6 +339,7 @@ def test_an_administrators_changes_to_an_account_are_recorded() -> None:
     client = logged_in(administrator)
     before = Entry.objects.count()
     form = {"username": "anna", "role": "analyst", "first_name": "Anna", "last_name": "", "email": ""}
+    form |= {"initial-username": "anna", "initial-role": "analyst", "initial-is_active": "True"}
     assert client.post(f"/admin/accounts/user/{somebody.pk}/change/", form).status_code == 302
     passwords = {"password1": "a long new password", "password2": "a long new password", "usable_password": "true"}
     assert client.post(f"/admin/accounts/user/{somebody.pk}/password/", passwords).status_code == 302

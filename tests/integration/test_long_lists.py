@@ -168,16 +168,23 @@ def test_a_stopped_launch_goes_on_with_the_same_list() -> None:
     assert AllocationList.objects.get().sha256 == hashed
 
 
-def test_lines_of_a_version_that_never_opened_are_deleted() -> None:
+@pytest.mark.parametrize("stopped", [True, False])
+def test_lines_of_a_version_that_never_opened_are_deleted(stopped: bool) -> None:
+    """Attack, where it is not stopped: the worker dies before the opening, and the next one comes after another approval."""
     study, drawing = launched()
-    taken = claimed(drawing)
-    parts.draw_lines(taken)
-    studies.stop_launch(study, actor=study.owner)
+    parts.draw_lines(claimed(drawing))
+    if stopped:
+        studies.stop_launch(study, actor=study.owner)
     study = studies.take_back(study, actor=study.owner)
     study = studies.submit_for_review(study, actor=study.owner)
     officer = Entry.objects.get(action="study.approved").actor
     assert officer is not None
     study = reviews.approve(study, actor=officer)
+    if not stopped:
+        fall_silent(drawing)
+        attempt(claimed_again(drawing))
+        study.refresh_from_db()
+        assert study.status == StudyStatus.APPROVED, "nobody has launched this version"
     study = studies.launch(study, actor=study.owner)
     work_on(ListDrawing.objects.get(study=study))
     study.refresh_from_db()

@@ -105,7 +105,7 @@ def test_accounts_from_before_keep_their_names_and_the_oldest_its_look() -> None
     changed = services.change_role(user=User.objects.get(username="Ada"), role=Role.INVESTIGATOR)
     assert changed.role == Role.INVESTIGATOR, "their accounts can be changed"
     administrator = logged_in(person(Role.ADMINISTRATOR, username="grace"))
-    form = {"username": "admin", "role": "analyst", "first_name": "", "last_name": "", "email": ""}
+    form = {"username": "admin", "role": "analyst", "first_name": "", "last_name": "", "email": "", "initial-is_active": "True"}
     switched_off = User.objects.get(username="admin")
     assert administrator.post(f"/admin/accounts/user/{switched_off.pk}/change/", form).status_code == 302
     switched_off.refresh_from_db()

@@ -3,11 +3,13 @@
 import hashlib
 import io
 import zipfile
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.files.base import ContentFile
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 from lxml import html
@@ -166,6 +168,16 @@ def test_an_operator_who_changes_an_installed_file_changes_nothing_that_particip
     changes = logged_in(officer).get(reverse("surveys:protocol", args=[study.slug])).content.decode()
     assert "server/tr.po" in changes
     assert "EVIL Questions about the study?" in changes
+
+
+def test_a_study_in_a_language_of_the_server_is_exported_without_the_words_that_were_kept(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """They stand under a name with a folder, which no study file has, and belong to the server."""
+    offer(monkeypatch, file_of_words("OLD").encode())
+    study = approved(draft_study(**{**with_turkish(document()), "languages": ["en", "tr"]}), person(Role.IRB_OFFICER))
+    call_command("export_study", study.slug, output=tmp_path / "study.yaml")
+    assert {file.name for file in tmp_path.iterdir()} == {"study.yaml", *define(study.definition).files()}
 
 
 def test_a_file_that_somebody_changed_on_the_disk_is_not_read() -> None:

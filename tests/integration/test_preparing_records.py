@@ -21,6 +21,7 @@ from audit.models import Entry
 from surveys.journey import services as participation
 from surveys.models import Participant, Study
 from surveys.protocols import protocol_in_force
+from surveys.retention.services import forget_operational_data
 from surveys.tokens import hash_of_withdrawal_code
 from tests.api_requests import get, post, problem
 from tests.factories import draft_study, logged_in, page_of, person
@@ -188,6 +189,15 @@ def test_a_second_tab_does_not_undo_the_first_unseen(study: Study) -> None:
     [now] = again.xpath(".//input[@name='seen']/@value")
     assert client.post(address(study), {"action": "edit", "attribute": "gender", "listed": lists[1], "seen": now}).status_code == 302
     assert RecordHierarchies.objects.get().document["gender"]["woman"] == ["woman", "two", "*"]
+
+
+def test_nothing_is_tried_once_operational_data_are_deleted(study: Study) -> None:
+    """Attack: a page that read the study before the deletion began starts a search after it."""
+    seen = Study.objects.get(pk=study.pk)
+    forget_operational_data(study)
+    with pytest.raises(ReleaseError, match="are deleted"):
+        start_sweep(seen, simulated=False, actor=seen.owner)
+    assert not RecordSweep.objects.exists()
 
 
 def test_a_withdrawal_ends_a_search_that_a_worker_holds(study: Study) -> None:

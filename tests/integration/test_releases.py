@@ -29,6 +29,7 @@ from tests.finished_people import add_finished_people
 from tests.jobs import work_on
 from tests.releases import (
     CHOICES,
+    CODE,
     PEOPLE,
     SITE,
     built_release,
@@ -38,23 +39,15 @@ from tests.releases import (
     requested_release,
     rows_in,
     started_release,
+    withdraw_one,
 )
 
 pytestmark = pytest.mark.django_db
-CODE = "AAAA-BBBB-CCCC-DDDD"
 
 
 @pytest.fixture
 def study() -> Study:
     return closed_study()
-
-
-def withdraw_one(study: Study) -> None:
-    """One of the participants whose answers the results count types their code."""
-    one = Participant.objects.filter(study=study, step=Step.FINISHED, counted=True).first()
-    assert one is not None
-    Participant.objects.filter(pk=one.pk).update(withdrawal_hash=hash_of_withdrawal_code(CODE))
-    assert participation.withdraw(study, code=CODE)
 
 
 def actions_about(study: Study) -> list[str]:

@@ -13,6 +13,7 @@ from django.test import Client
 from django.urls import reverse
 from lxml import html
 
+from accounts.models import Role
 from analysis.ledger.services import ask
 from analysis.models import Release, Source
 from analysis.packages.errors import ReleaseError
@@ -21,10 +22,10 @@ from candor.cli import main
 from candor.packages.archive import PUBLIC_KEY, SIGNATURE, SUMS, files_in, signed, zip_of
 from candor.packages.verification import faults_of
 from surveys.models import Study
-from tests.factories import logged_in
+from tests.factories import logged_in, person
 from tests.jobs import work_on
 from tests.ledgers import make_snapshot, study_with_budget
-from tests.releases import CHOICES, built_release, closed_study, published_release, started_release
+from tests.releases import CHOICES, built_release, closed_study, published_release, requested_release, started_release
 
 pytestmark = pytest.mark.django_db
 REASON = "The journal asks for exact sizes of the groups."
@@ -171,6 +172,23 @@ def test_the_reason_for_a_package_stands_beside_every_guarantee_as_soon_as_its_c
     assert REASON in client.get(address).content.decode()
     services.discard(release, actor=study.owner)
     assert REASON in client.get(address).content.decode()
+
+
+def test_a_reason_that_no_officer_has_approved_stands_on_no_public_page() -> None:
+    """Attack: the text of a package that is only built, or that officers refused, on the page of one that is public."""
+    study = asked_study()
+    public = published_release(study, background="noisy_counts")
+    address = reverse("analysis:public_release", args=[study.slug, public.version])
+
+    def is_public() -> bool:
+        return REASON in Client().get(address).content.decode()
+
+    refused = requested_release(study, background="counts", reason_for_exact_counts=REASON)
+    assert not is_public()
+    services.refuse(refused, reason="Not needed.", actor=person(Role.IRB_OFFICER))
+    assert not is_public()
+    published_release(study, background="counts", reason_for_exact_counts=REASON)
+    assert is_public()
 
 
 def test_a_study_without_a_budget_has_no_ledger_to_release() -> None:

@@ -30,6 +30,7 @@ from tests.factories import (
     draft_study,
     heading,
     logged_in,
+    page_of,
     person,
     recruiting_study,
     send,
@@ -137,6 +138,23 @@ def test_conditions_are_acknowledged_before_anybody_is_taken_in(officer: User) -
     desk.post(reverse("surveys:action", args=[study.slug, "launch"]))
     study.refresh_from_db()
     assert study.status == S.RECRUITING
+
+
+@pytest.mark.parametrize("status", [S.IN_REVIEW, S.PAUSED])
+def test_conditions_that_came_after_the_page_was_opened_are_not_acknowledged(officer: User, status: S) -> None:
+    study = study_in(status)
+    study = study if status == S.IN_REVIEW else studies.submit_for_review(study, actor=study.owner)
+    study = reviews.approve(study, actor=officer, conditions="Not in the exams.")
+    desk, page = logged_in(study.owner), reverse("surveys:study", args=[study.slug])
+    (form,) = (one for one in page_of(desk.get(page)).forms if one.xpath('.//button[@value="acknowledge"]'))
+    sent = dict(form.form_values()) | {"action": "acknowledge"}
+    again = studies.take_back(study, actor=study.owner) if status == S.IN_REVIEW else study
+    reviews.approve(studies.submit_for_review(again, actor=study.owner), actor=officer, conditions="Only at home.")
+    desk.post(page, sent)
+    assert not study.decisions.filter(acknowledged_on__isnull=False).exists()
+    (form,) = (one for one in page_of(desk.get(page)).forms if one.xpath('.//button[@value="acknowledge"]'))
+    desk.post(page, dict(form.form_values()) | {"action": "acknowledge"})
+    assert last_entry().details["conditions"] == "Only at home."
 
 
 def test_a_renewal_with_conditions_pauses_recruiting_until_they_are_acknowledged(officer: User) -> None:

@@ -218,6 +218,29 @@ def test_nobody_whose_account_is_switched_off_is_given_a_study(study: Study) -> 
     assert study.owner == owner
 
 
+def in_the_admin(study: Study, owner: User, **others: str) -> HttpResponse:
+    page = reverse("admin:surveys_study_change", args=[study.pk])
+    return logged_in(person(Role.ADMINISTRATOR)).post(page, {"owner": owner.pk, **others})
+
+
+@pytest.mark.parametrize("role", [None, MemberRole.VIEWER])
+def test_administrators_give_a_study_as_its_owner_does(study: Study, role: MemberRole | None) -> None:
+    former, user = study.owner, person(Role.INVESTIGATOR) if role is None else member(study, role)
+    assert in_the_admin(study, user).status_code == 302
+    study.refresh_from_db()
+    assert study.owner == user
+    assert list(StudyMember.objects.values_list("user", "role")) == [(former.pk, MemberRole.EDITOR)]
+    assert [details for _actor, details in recorded(actions.TRANSFERRED)] == [{"from": former.username, "to": user.username}]
+
+
+@pytest.mark.parametrize("role", [None, MemberRole.BLINDED_VIEWER, MemberRole.ANALYST])
+def test_administrators_give_no_study_to_those_who_must_not_own_it(study: Study, role: MemberRole | None) -> None:
+    owner, user = study.owner, person(Role.IRB_OFFICER) if role is None else member(study, role)
+    assert in_the_admin(study, user).status_code == 409
+    study.refresh_from_db()
+    assert study.owner == owner
+
+
 @pytest.mark.parametrize("addressee", ["", "nobody-of-this-name", "eve@", "the owner", "a member"])
 def test_an_invitation_that_makes_no_sense_is_refused_in_words(study: Study, addressee: str) -> None:
     names = {"the owner": study.owner.username, "a member": member(study, MemberRole.VIEWER).username}

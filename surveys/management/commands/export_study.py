@@ -22,11 +22,12 @@ class Command(BaseCommand):
         if study is None:
             raise CommandError(f"There is no study called {slug}.")
         record(actor=None, action=actions.STUDY_EXPORTED, subject=study)
-        text = write_study_file(define(study.definition))
+        definition = define(study.definition)
+        text = write_study_file(definition)
         if output is None:
             self.stdout.write(text, ending="")
             return
-        media = list(MediaFile.objects.filter(study=study, current=True))
+        media = list(MediaFile.objects.filter(study=study, current=True, name__in=definition.files()))
         targets = [output, *(output.parent / file.name for file in media)]
         if there := [str(path) for path in targets if path.exists()]:
             raise CommandError(f"Not overwritten: {', '.join(there)}")

@@ -234,6 +234,18 @@ def test_a_program_that_nobody_vouches_for_is_not_run(folder, name):
     assert "replicate.py was not run: the package is not as it was signed." in done.stderr
 
 
+@pytest.mark.parametrize("has_records", [True, False])
+def test_a_checker_that_nobody_vouches_for_is_not_run(folder, has_records):
+    """Attack: replicate.py runs check.py, which somebody changed, or put beside a package that has no records."""
+    if has_records:
+        signed_anew(**{"check.py": b"", "records.json": b"[]"})
+    (folder / "records.json").write_bytes(b"[]")
+    (folder / "check.py").write_bytes(b"open('ran', 'w')\n")
+    done = command("replicate", "unpacked")
+    assert (done.exit_code, done.stdout, Path("ran").exists()) == (1, "", False)
+    assert "replicate.py was not run: the package is not as it was signed." in done.stderr
+
+
 def test_a_program_signed_with_another_key_is_not_run():
     for where in ("package.zip", "unpacked"):
         assert command("replicate", where, "--key", "other.pem").exit_code == 1

@@ -12,7 +12,7 @@ import pytest
 
 from candor.packages.archive import SIGNATURE, SUMS, files_in, signed, sums_of, zip_of
 from candor.packages.signing import is_genuine, private_key, public_pem, signature_of
-from candor.packages.verification import ARCHIVE, faults_of
+from candor.packages.verification import ARCHIVE, faults_of, faults_of_files
 
 KEY = private_key("a secret for tests")
 OTHER = private_key("another secret")
@@ -70,6 +70,14 @@ def test_files_that_were_added_or_taken_out_are_named() -> None:
     assert files_named(zip_of({**FILES, "extra.txt": b"hello"})) == ["extra.txt"]
     assert files_named(zip_of({name: content for name, content in FILES.items() if name != "data.csv"})) == ["data.csv"]
     assert files_named(zip_of({name: content for name, content in FILES.items() if name != SUMS})) == [SUMS]
+
+
+@pytest.mark.parametrize("end", ["\nx", "\r", "\v ", "\u2028"])
+def test_a_name_that_goes_on_in_another_line_brings_no_sum_for_a_changed_file(end: str) -> None:
+    """The genuine content under the longer name once gave its hash to the changed file, and nothing was found."""
+    forged = {**FILES, "data.csv": b"arm,subsample\nb,1\n", f"data.csv{end}": FILES["data.csv"]}
+    assert files_named(zip_of(forged)) == ["data.csv", f"data.csv{end}"]
+    assert [fault.file for fault in faults_of_files(forged)] == ["data.csv"]
 
 
 @pytest.mark.parametrize("content", [FILES["README.md"], b"# Other data\n"])
