@@ -173,7 +173,7 @@ def highest(counts: FloatArray, shares: Shares, *, fixed: FloatArray | None = No
         settled[moving] = done
         if done.any():
             keep = ~done
-            moving, phi, slack, force = (one[keep] for one in (moving, phi, slack, force))
+            moving, phi, slack, force = moving[keep], phi[keep], slack[keep], force[keep]
             normals = normals if fixed is None else normals[keep]
             if len(moving) == 0:
                 break

@@ -152,7 +152,7 @@ def category_estimates(
     questions: dict[str, NDArray[np.generic]] = {name: answers.to(name, design=design).counts for name in answers.missing}
     about = [] if answers.choice.named else [NO_OUTCOME_NAMED.format(names=", ".join(answers.choice.outcomes))]
     first, *_ = questions
-    ratio = stated_ratio(questions[first].sum(axis=-1) + answers.missing[first], design=design)
+    ratio = stated_ratio(np.add(questions[first].sum(axis=-1), answers.missing[first]), design=design)
     about += [RATIO_ALARM.format(ratio=ratio)] if ratio is not None and ratio.alarm else []
     together = None
     if assigned:

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
+import numpy as np
+
 from candor.category_questions import CategoryEstimates
 from candor.designs.design import Design
 from candor.designs.sources import DesignSource, read_design
@@ -225,7 +227,7 @@ class Analysis:
             level=self.level,
             choice=answers.choice,
             missing={name: one for name, one in missing.items() if one is not None},
-            sample_ratio=stated_ratio(*(one.counts.sum(axis=-1) + absent[name] for name, one in first), design=design),
+            sample_ratio=stated_ratio(*(np.add(one.counts.sum(axis=-1), absent[name]) for name, one in first), design=design),
         )
 
     def _resampled(

@@ -57,7 +57,7 @@ def python_chosen(**environment: str) -> str:
     done = subprocess.run(
         ["make", "--no-print-directory", "--eval", "chosen: ; @echo $(PYTHON)", "chosen"],
         cwd=ROOT,
-        env={**os.environ, **environment},
+        env={name: value for name, value in os.environ.items() if name not in {"MAKEFLAGS", "MAKEOVERRIDES", "PYTHON"}} | environment,
         capture_output=True,
         text=True,
         check=True,

@@ -95,7 +95,7 @@ def highest(counts: Array, shares: Limited, normal: Array | None = None, start: 
     """The largest log-likelihood between the limits, where normal · φ stays what it is at the start, by an interior-point method."""
     rows, limits, size = shares.matrix, shares.limits, shares.matrix.shape[1]
     normals = np.zeros((0, size)) if normal is None else normal[None]
-    people = counts.sum()
+    people = float(counts.sum())
     phi = shares.inside if start is None else start
     slack = shares.ends - limits @ phi
     force = 0.1 * people / len(limits) / slack

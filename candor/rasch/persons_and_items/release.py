@@ -63,7 +63,7 @@ def difficulties_of_persons_and_items(noisy: Whole, *, m: int) -> FloatArray:
         return np.block([[np.diag(both.sum(axis=1)), -both], [-both.T, np.diag(both.sum(axis=0))]]) + RIDGE * np.diag(weights)
 
     found = minimize(height, np.zeros(len(weights)), jac=slope, hess=curvature, method="trust-exact", options={"gtol": CONVERGED})
-    if np.abs(found.jac).max() > 1000 * CONVERGED:
+    if np.abs(np.asarray(found.jac)).max() > 1000 * CONVERGED:
         raise MethodError(f"the joint likelihood did not converge: {found.message}")
     difficulties = found.x[len(score) :]
     return np.asarray(difficulties - difficulties.mean())

@@ -179,8 +179,8 @@ class Opener:
             return NOBODY, NOBODY
         given = np.where(gaining, np.where(whole | homeless, asked, surplus), 0)
         if (missing := classes.k - given.sum()) > 0:
-            others = np.flatnonzero(~gaining)
-            cheapest = others[np.argsort(-saved[others], kind="stable")]
+            resting = np.flatnonzero(~gaining)
+            cheapest = resting[np.argsort(-saved[resting], kind="stable")]
             ready = np.minimum(asked, surplus)[cheapest]
             given[cheapest] = np.clip(missing - (np.cumsum(ready) - ready), 0, ready)
             gain += float(saved[cheapest] @ given[cheapest])
