@@ -49,6 +49,7 @@ ANALYST_UNINVITED = register("data_set.invitation_withdrawn", "An invitation to 
 ANALYST_ACCEPTED = register("data_set.invitation_accepted", "Somebody accepted an invitation to be an analyst of a data set")
 ANALYSTS_APPROVED = register("data_set.analysts_approved", "An IRB officer approved further analysts of a data set")
 ANALYST_REMOVED = register("data_set.analyst_removed", "An analyst of a data set was removed, or left")
+EVIDENCE_INSTALLED = register("evidence.installed", "A report of evidence was put on the public page, at the command line")
 
 # People who did one of these have prepared the data set. They do not decide about it, even if they have another role by now.
 PREPARATION = (

@@ -6,6 +6,7 @@ import csv
 import hashlib
 import io
 import json
+import re
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,6 +20,8 @@ from candor.errors import PackageError
 from candor.packages.archive import PUBLIC_KEY, files_at
 from candor.packages.documents import ProtocolFile, Published
 from candor.packages.verification import faults_at
+
+OF_A_LIST = re.compile(r"^SHA-256: ([0-9a-f]{64})$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -38,6 +41,8 @@ class DataPackage:
         Whether bots gave the answers, as the package itself says.
     server : str
         SHA-256 of the public key that it brings; empty where it brings none.
+    allocation_lists : frozenset of str
+        SHA-256 of every list by which chance drew the groups. No two studies share one.
     """
 
     frame: Mapping[str, NDArray[np.generic]]
@@ -47,6 +52,7 @@ class DataPackage:
     protocol: ProtocolFile
     simulated: bool
     server: str
+    allocation_lists: frozenset[str] = frozenset()
 
 
 def load_package(path: str | Path, *, verify: bool = False, key: str | Path | bytes | None = None) -> DataPackage:
@@ -109,6 +115,7 @@ def load_package(path: str | Path, *, verify: bool = False, key: str | Path | by
             protocol=protocol,
             simulated=_is_simulated(files.get("datapackage.json", b"{}")),
             server=hashlib.sha256(files[PUBLIC_KEY]).hexdigest() if PUBLIC_KEY in files else "",
+            allocation_lists=frozenset(OF_A_LIST.findall(files.get("allocation-proof.txt", b"").decode())),
         )
     except KeyError as error:
         raise PackageError(f"{path}: no data package: {error.args[0]} is missing") from error

@@ -60,13 +60,13 @@ def studies_of(
 
 
 def _refuse_the_same_people(packages: Sequence[DataPackage], names: Sequence[str]) -> None:
-    """Two versions of one release have people in common, who would count twice."""
-    seen: dict[tuple[str, str], str] = {}
+    """Two versions of one release have people in common, who would count twice. Its lists show it where the server got another key."""
+    seen: dict[object, str] = {}
     for name, package in zip(names, packages, strict=True):
-        identity = (package.server, str(package.protocol.get("study")))
-        if identity in seen:
-            raise DataError(f"{seen[identity]} and {name} are releases of the same study: its people would count twice. Pool the newer one")
-        seen[identity] = name
+        marks = [(package.server, str(package.protocol.get("study"))), *package.allocation_lists]
+        if earlier := next((seen[mark] for mark in marks if mark in seen), None):
+            raise DataError(f"{earlier} and {name} are releases of the same study: its people would count twice. Pool the newer one")
+        seen |= dict.fromkeys(marks, name)
     if repeated := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
         raise DataError(f"two studies are called {repeated[0]!r}: give them names, such as NAME=FILE on the command line")
 

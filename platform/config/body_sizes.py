@@ -25,6 +25,8 @@ TABLES = 100 * 1024**2
 """Tables and texts that somebody brings: a million students with their answers."""
 IMPORTS = 26 * 1024**2
 """Surveys of other programs."""
+REFUSED = "candor.body_was_refused"
+"""In the WSGI environment of a request whose body the embedded server did not take. No header has such a name."""
 STUDY = r"[-\w]+"
 LARGER = (
     (
@@ -101,14 +103,14 @@ class BodySizeMiddleware:
 
 def problem_of_body(request: HttpRequest) -> Problem | None:
     """Why this body is not taken. Django reads no more than the length that is announced, so that only the announcement counts."""
-    announced = request.META.get("CONTENT_LENGTH") or ""
-    if not announced:
-        return NO_LENGTH if "chunked" in request.META.get("HTTP_TRANSFER_ENCODING", "").lower() else None
+    announced, refused = request.META.get("CONTENT_LENGTH") or "", REFUSED in request.META
+    if not announced and "chunked" in request.META.get("HTTP_TRANSFER_ENCODING", "").lower():
+        return NO_LENGTH
     length = int(announced) if announced.isdecimal() else 0
     if length <= SMALL:
-        return None
+        return TOO_LARGE if refused else None
     most = most_at(request.path_info)
     if length > most:
         found = {"most": f"{most // 1024:,}", "found": f"{length // 1024:,}"}
         return replace(TOO_LARGE, message=_("Expected at most %(most)s kB, found %(found)s kB. Nothing of it was kept.") % found)
-    return None if length <= most_from(request) else NOT_FROM_STRANGERS
+    return NOT_FROM_STRANGERS if refused or length > most_from(request) else None

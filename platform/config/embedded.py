@@ -20,8 +20,10 @@ from waitress.adjustments import Adjustments
 from waitress.channel import HTTPChannel
 from waitress.parser import HTTPRequestParser
 from waitress.server import BaseWSGIServer, create_server
+from waitress.task import ErrorTask, Task, WSGITask
+from waitress.utilities import RequestEntityTooLarge
 
-from config.body_sizes import SMALL, most_from
+from config.body_sizes import REFUSED, SMALL, most_from
 from config.heartbeat import Scheduler
 from jobs.tasks import take_over_everything
 from surveys.tasks import leave_no_order
@@ -52,8 +54,25 @@ class BoundedParser(HTTPRequestParser):  # type: ignore[misc]  # waitress has no
             return SMALL
 
 
+class RefusedTask(WSGITask):  # type: ignore[misc]
+    """Candor's own answer to what the parser refused. Nobody reads the rest, so the connection ends with it."""
+
+    def get_environment(self) -> dict[str, object]:
+        return {**super().get_environment(), REFUSED: True}
+
+    def execute(self) -> None:
+        self.set_close_on_finish()
+        super().execute()
+
+
+def task_of_error(channel: HTTPChannel, request: HTTPRequestParser) -> Task:
+    """Waitress's own answer to what cannot be read; Candor's to what is too large."""
+    return (RefusedTask if isinstance(request.error, RequestEntityTooLarge) else ErrorTask)(channel, request)
+
+
 class BoundedChannel(HTTPChannel):  # type: ignore[misc]
     parser_class = BoundedParser
+    error_task_class = staticmethod(task_of_error)
 
 
 class EmbeddedServer:

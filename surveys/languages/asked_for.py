@@ -2,6 +2,8 @@
 
 from collections.abc import Collection, Sequence
 
+from django.utils.translation.trans_real import parse_accept_lang_header
+
 COOKIE = "candor_language"
 """Holds the code of the language that was chosen for a study, until the browser is closed; the server stores nothing of it."""
 PARAMETER = "language"
@@ -16,6 +18,6 @@ def matching(wanted: str, codes: Collection[str]) -> str:
 
 
 def preferred(accepted: str, codes: Sequence[str]) -> str:
-    """The first of `codes` in a header `Accept-Language`, or else the first of all."""
-    found = (matching(part.partition(";")[0], codes) for part in accepted.split(","))
+    """The one of `codes` that a header `Accept-Language` gives the highest weight, or else the first of all."""
+    found = (matching(language, codes) for language, _weight in parse_accept_lang_header(accepted))
     return next((code for code in found if code), codes[0])

@@ -8,6 +8,7 @@ LONGEST_SHOWN = 80
 NAMED_PARTS, A_LIST = "parts with names", "a list"
 KINDS = {
     "string_type": "a text",
+    "text_form": "a text, or one for each language",
     **dict.fromkeys(("dict_type", "mapping_type", "model_type", "model_attributes_type"), NAMED_PARTS),
     **dict.fromkeys(("list_type", "tuple_type"), A_LIST),
     **dict.fromkeys(("int_type", "int_parsing", "int_parsing_size", "int_from_float"), "a whole number"),

@@ -1,10 +1,10 @@
 """The material of every part of a study's definition: names, and texts in one language or several."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Protocol
 
-from pydantic import BaseModel, ConfigDict, Field, RootModel, StringConstraints
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, RootModel, StringConstraints, Tag
 
 MOST_NAMED = 20
 """Names that one sentence of an error lists."""
@@ -36,7 +36,19 @@ NonEmpty = Annotated[
 ]
 
 
-class Text(RootModel[NonEmpty | Annotated[dict[Language, NonEmpty], Field(min_length=1)]]):
+def _form_of_text(value: object) -> str | None:
+    """So that a mistake is said of the form that was meant, and not of both."""
+    return "text" if isinstance(value, str) else "texts" if isinstance(value, Mapping) else None
+
+
+class Text(
+    RootModel[
+        Annotated[
+            Annotated[NonEmpty, Tag("text")] | Annotated[dict[Language, NonEmpty], Field(min_length=1), Tag("texts")],
+            Discriminator(_form_of_text, custom_error_type="text_form", custom_error_message="expected a text"),
+        ]
+    ]
+):
     """One string that serves every language, or one string per language."""
 
     model_config = ConfigDict(frozen=True)

@@ -8,7 +8,7 @@ from django.urls import reverse
 from surveys.batches import rules
 from surveys.definition import StudyDefinition
 from surveys.errors import SectionUnknownError
-from surveys.models import RUNNING, EntryBook, EntryCode, JoinCode, PanelMember, Study
+from surveys.models import RUNNING, EntryBook, EntryCode, JoinCode, PanelMember, Study, StudyStatus
 from surveys.protocols import frozen_protocol
 from surveys.questions.entry import NamedWay
 from surveys.questions.sections import SECTION
@@ -83,8 +83,10 @@ def join_code_of(study: Study, way: str) -> str:
 
 
 def definition_shown(study: Study) -> StudyDefinition:
-    """The definition that participants see, or would see."""
-    return frozen_protocol(study.protocol_id).definition if study.protocol_id else define(study.definition)
+    """The definition that participants see, or would see. A draft that was sent back keeps the protocol that the officers saw."""
+    if study.protocol_id is None or study.status == StudyStatus.DRAFT:
+        return define(study.definition)
+    return frozen_protocol(study.protocol_id).definition
 
 
 def path_for_participants(study: Study, *, section: str = "", way: str = "") -> str:

@@ -67,14 +67,15 @@ def withdraw_invitation(study: Study, *, invitation_id: int, actor: User) -> Non
 
 @transaction.atomic
 def accept_invitation(invitation: Invitation, *, user: User) -> StudyMember:
-    """Make this person a member, once."""
+    """Make this person a member, once. The study is held before its invitations and members, as when it is given away."""
+    study = locked(invitation.study)
     invitation = use(invitation, user=user)
-    _must_be_new(invitation.study, user)
-    member = StudyMember(study=invitation.study, user=user, role=invitation.role)
+    _must_be_new(study, user)
+    member = StudyMember(study=study, user=user, role=invitation.role)
     member.full_clean()
     member.save()
     details = {"user": user.username, "role": member.role}
-    record(actor=user, action=actions.INVITATION_ACCEPTED, subject=invitation.study, details=details)
+    record(actor=user, action=actions.INVITATION_ACCEPTED, subject=study, details=details)
     return member
 
 

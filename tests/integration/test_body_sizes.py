@@ -19,7 +19,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 
 from accounts.models import Role, TokenScope
 from accounts.services import issue_token
-from config.body_sizes import FILES, LARGER, SMALL, TEXTS, most_at
+from config.body_sizes import FILES, LARGER, REFUSED, SMALL, TEXTS, most_at
 from tests.factories import draft_study, logged_in, person
 from tests.processes import Site, embedded, production
 
@@ -219,6 +219,36 @@ def test_600_megabytes_without_a_session_end_early_in_the_embedded_server(
     sent, largest, _answer = upload(embedded_site_of_file, path, headers=headers, chunked=chunked)
     assert largest < MEGABYTE
     assert sent < 32 * MEGABYTE  # what the system's buffers hold
+
+
+@pytest.mark.parametrize(
+    ("path", "length", "status", "said"),
+    [
+        ("/s/lecture-videos/", "Content-Length: 99999999", 413, "Expected at most 64 kB, found 97,656 kB."),
+        ("/import-study/", "Content-Length: 99999", 403, "This much can be sent only by somebody who is logged in."),
+        ("/api/v1/studies/", "Transfer-Encoding: chunked", 413, "This is more than can be sent here"),
+        ("/api/v1/studies/", "Content-Length: 5\r\nTransfer-Encoding: chunked", 413, "This is more than can be sent here"),
+    ],
+)
+def test_the_embedded_server_leaves_the_words_to_candor(
+    embedded_site_of_file: Site, path: str, length: str, status: int, said: str
+) -> None:
+    with socket.create_connection(("127.0.0.1", embedded_site_of_file.port), timeout=60) as connection:
+        connection.sendall(f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/html\r\n{length}\r\n\r\n".encode())
+        if "chunked" in length:
+            connection.sendall(f"{SMALL + 1:x}\r\n".encode() + b"0" * (SMALL + 1))
+        answer = b"".join(iter(lambda: connection.recv(65536), b"")).decode()
+    assert answer.startswith(f"HTTP/1.1 {status} ")
+    assert "Connection: close" in answer
+    assert said in answer
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("length", ["", "5", str(3 * MEGABYTE)])
+def test_what_the_server_refused_is_never_taken_for_a_whole_body(length: str) -> None:
+    cookie = session_of(logged_in(person(Role.INVESTIGATOR)))
+    status, body, _page = send("/import-study/", length=0, CONTENT_LENGTH=length, HTTP_COOKIE=cookie, **{REFUSED: "1"})
+    assert (status in {403, 413}, body.was_read) == (True, 0)
 
 
 @pytest.fixture(scope="module")

@@ -16,14 +16,31 @@ from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 
+from accounts.models import Role
 from audit.models import Entry
-from surveys.models import CounterKind, EntryBook, EntryCode, Participant, ShardedCounter, Study
+from surveys.models import CounterKind, EntryBook, EntryCode, Participant, ShardedCounter, Study, StudyStatus
 from surveys.recruitment import slowing
 from surveys.recruitment.made_codes import qr_svg
+from surveys.recruitment.selectors import definition_shown
 from surveys.recruitment.services import add_entry_codes
 from surveys.recruitment.slowing import FREE_A_MINUTE, refused_codes
+from surveys.review import services as reviews
+from surveys.studies.services import change_definition
 from surveys.tokens import hash_of_entry_code, hash_of_panel_identifier
-from tests.factories import address_of, answer, code_on, everything_stored, heading, logged_in, page_of, recruiting_study, walk
+from tests.factories import (
+    address_of,
+    answer,
+    code_on,
+    definition,
+    everything_stored,
+    heading,
+    logged_in,
+    page_of,
+    person,
+    recruiting_study,
+    study_in,
+    walk,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -370,3 +387,13 @@ def test_pages_about_personal_codes_lead_to_where_these_are_chosen() -> None:
         shown = page_of(logged_in(study.owner).get(reverse(page, args=[study.slug])))
         (link,) = shown.xpath("//div[@class='notice']//a/@href")
         assert link == reverse("surveys:build_ways", args=[study.slug])
+
+
+def test_the_pages_of_a_draft_that_was_sent_back_show_what_it_says_now() -> None:
+    study = study_in(StudyStatus.IN_REVIEW)
+    reviews.ask_for_changes(study, reason="Use codes.", actor=person(Role.IRB_OFFICER))
+    change_definition(study, definition=definition(entry={"kind": "codes"}, title="Another title"), actor=study.owner)
+    poster = logged_in(study.owner).get(reverse("surveys:poster", args=[study.slug]))
+    assert "Another title" in poster.content.decode()
+    study.refresh_from_db()
+    assert definition_shown(study).entry.every_way[0].way.takes_code

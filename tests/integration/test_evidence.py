@@ -1,5 +1,6 @@
 """The page of evidence: what it shows is signed by this installation, and failures stand in it as such."""
 
+import hashlib
 import io
 import json
 import sys
@@ -11,10 +12,13 @@ import pytest
 from click.testing import CliRunner
 from django.core.files.storage import default_storage
 from django.core.management import CommandError, call_command
+from django.db import DatabaseError
 from django.test import Client
 
+from analysis import actions
 from analysis.evidence import selectors, services
 from analysis.evidence.report import written
+from audit.models import Entry
 from candor.cli import main
 from candor.packages.archive import PUBLIC_KEY, SIGNATURE, SUMS, files_in, signed, zip_of
 from candor.packages.signing import private_key
@@ -65,6 +69,24 @@ def test_an_installed_report_is_shown_and_its_file_is_signed(client: Client, tmp
     assert files["evidence.json"] == written(report())
     assert b"1 promise was tried, and it held." in files["index.html"]
     assert not any(word in files["index.html"] for word in (b"<script", b"://"))
+
+
+def test_the_log_says_which_report_was_installed_and_one_that_it_does_not_take_is_not_shown(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = Path(default_storage.path(services.install(failing_report())))
+    entry = Entry.objects.get(action=actions.EVIDENCE_INSTALLED)
+    assert entry.details["held"] is False
+    assert entry.details["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
+    default_storage.delete(selectors.PLACE)
+    monkeypatch.setattr(services, "record", refuse)
+    with pytest.raises(DatabaseError):
+        services.install(report())
+    assert "No report is installed here yet." in words(client)
+
+
+def refuse(**_entry: object) -> None:
+    raise DatabaseError
 
 
 def test_failures_stand_in_it_in_red(client: Client) -> None:

@@ -4,11 +4,14 @@ They are text, so that the same values make the same bytes, and a reader sees wh
 at which they were written; each of these programs saves one, in its own present format.
 """
 
+import re
 from collections.abc import Mapping
 
 from analysis.packages.content import Column, Content, columns_of
 
 LABELS = ("labels.R", "labels.do", "labels.sps")
+SLASH_OF_A_COMMENT = re.compile(r"/(?=[*/])|(?<=[*/])/")
+END_OF_COMPOUND = re.compile(r"\"'|\A'")
 LONGEST_NAME, LONGEST_LABEL = 32, 80
 """The limits of Stata, for names and for labels; SPSS takes longer ones."""
 
@@ -32,7 +35,7 @@ def short_names(columns: list[Column]) -> dict[str, str]:
 def _spss(content: Content, columns: list[Column]) -> list[str]:
     names = short_names(columns)
     kinds = [f"{names[one.name]} {'F1.0' if one.is_number else f'A{_width(one)}'}" for one in columns]
-    lines = [f"* {_plain(content.title)}: data.csv with labels. In SPSS: INSERT FILE='labels.sps' CD=YES."]
+    lines = [f"* {_inert(content.title)}: data.csv with labels. In SPSS: INSERT FILE='labels.sps' CD=YES."]
     lines += ["GET DATA /TYPE=TXT /FILE='data.csv' /ENCODING='UTF8' /DELIMITERS=',' /QUALIFIER='\"' /ARRANGEMENT=DELIMITED /FIRSTCASE=2"]
     lines += [f"  /VARIABLES={' '.join(kinds)}.", "VARIABLE LABELS"]
     lines += [f"  {names[one.name]} {_quoted(one.label)}" for one in columns] + ["  .", "VALUE LABELS"]
@@ -44,7 +47,7 @@ def _spss(content: Content, columns: list[Column]) -> list[str]:
 
 def _stata(content: Content, columns: list[Column]) -> list[str]:
     names = short_names(columns)
-    lines = [f"* {_plain(content.title)}: data.csv with labels. In Stata 14 or later: do labels.do", "version 14", "clear"]
+    lines = [f"* {_inert(content.title)}: data.csv with labels. In Stata 14 or later: do labels.do", "version 14", "clear"]
     lines += ['import delimited using "data.csv", varnames(nonames) rowrange(2) stringcols(_all) encoding("UTF-8") delimiters(",")']
     for number, one in enumerate(columns, start=1):
         name = names[one.name]
@@ -91,6 +94,14 @@ def _plain(text: str) -> str:
     return " ".join(text.split())
 
 
+def _inert(text: str) -> str:
+    """For comments of SPSS and Stata, and for texts of Stata: nothing begins or ends a comment, goes on in the next line, or is a macro.
+
+    Stata reads macros in comments, too, and both may read `/*` in a line that begins with `*`.
+    """
+    return SLASH_OF_A_COMMENT.sub("／", _plain(text).replace("`", "’").replace("$", "＄"))
+
+
 def _cut(text: str) -> str:
     text = _plain(text)
     return text if len(text) <= LONGEST_LABEL else f"{text[: LONGEST_LABEL - 1]}…"
@@ -103,9 +114,9 @@ def _quoted(text: str) -> str:
 
 
 def _compound(text: str) -> str:
-    """For Stata, whose compound quotes hold all but themselves and what begins a macro."""
-    harmless = _plain(text).replace("`", "’").replace("$", "＄").replace("\"'", "”")
-    return f'`"{harmless}"\''
+    """For Stata, whose compound quotes hold all but themselves and what begins a macro. One that begins with `'` might end at once."""
+    held = END_OF_COMPOUND.sub("”", _inert(text))
+    return f'`"{held}"\''
 
 
 def _r_text(text: str) -> str:

@@ -15,7 +15,7 @@ from django.contrib.auth.middleware import AuthenticationMiddleware
 from django.contrib.messages.middleware import MessageMiddleware
 from django.contrib.sessions.middleware import SessionMiddleware
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 
@@ -44,7 +44,13 @@ class ExceptOnJourneys:
 
 
 class StaffSessions(ExceptOnJourneys, SessionMiddleware):
-    """Django's sessions."""
+    """Django's sessions. A page with a cookie is for one browser: a cache between might hand the cookie to another."""
+
+    def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
+        response = super().process_response(request, response)
+        if response.cookies and "public" in response.get("Cache-Control", ""):
+            response["Cache-Control"] = "no-store"
+        return response
 
 
 class StaffUsers(ExceptOnJourneys, AuthenticationMiddleware):

@@ -29,6 +29,7 @@ def package(
     text: str = "Did your attention wander?",
     simulated: bool = False,
     server: str = "a",
+    lists: Sequence[str] = (),
 ) -> Path:
     """Write NAME.zip in this folder."""
     tables = counts if isinstance(counts, Mapping) else {question: counts}
@@ -50,6 +51,8 @@ def package(
         "results.json": b"{}",
         "datapackage.json": json.dumps({"keywords": ["simulated data"] if simulated else []}).encode(),
     }
+    if lists:
+        files["allocation-proof.txt"] = "\n".join(f"List {place}\nSHA-256: {one}" for place, one in enumerate(lists, start=1)).encode()
     path = Path(f"{name}-{server}.zip")
     path.write_bytes(zip_of(signed(files, KEY if server == "a" else OTHER_KEY)))
     return path

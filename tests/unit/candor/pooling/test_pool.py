@@ -171,6 +171,14 @@ def test_two_releases_of_one_study_are_refused_because_people_would_count_twice(
     assert command("pool", f"here={path}", f"there={elsewhere}").exit_code == 0
 
 
+def test_two_releases_of_one_study_are_known_by_their_lists_when_the_server_has_another_key():
+    before = package("first", lists=["1" * 64])
+    after = package("first", server="b", lists=["1" * 64, "2" * 64])
+    with pytest.raises(candor.DataError, match="before and after are releases of the same study"):
+        candor.pool({"before": before, "after": after})
+    assert "releases of the same study" in refused("pool", f"before={before}", f"after={after}")
+
+
 def test_simulated_data_are_refused_or_marked():
     paths = [package("first"), package("second", SMALLER, simulated=True)]
     with pytest.raises(candor.DataError, match="the data of second are simulated"):

@@ -64,3 +64,25 @@ def test_every_form_of_a_text_has_words() -> None:
         json.loads(found) for found in re.findall(r'"pattern": ("(?:[^"\\]|\\.)*")', json.dumps(StudyDefinition.model_json_schema()))
     }
     assert patterns <= set(FORMS)
+
+
+OF_A_TEXT: dict[str, tuple[object, tuple[str, str]]] = {
+    "a number": (5, ("title", "expected a text, or one for each language, got 5")),
+    "nothing": (None, ("title", "expected a text, or one for each language, got nothing")),
+    "no words": ("  ", ("title", "expected at least 1 character, got nothing")),
+    "a control character": ("a\0b", ("title", "expected a text without control characters, got 'a\\x00b'")),
+    "no language": ({}, ("title", "expected at least 1 item, got nothing")),
+    "a number in a language": ({"en": "A", "de": 5}, ("title.de", "expected a text, got 5")),
+    "no words in a language": ({"en": "A", "de": ""}, ("title.de", "expected at least 1 character, got nothing")),
+    "a name of no language": (
+        {"texts": "A"},
+        ("title.texts", "expected the code of a language in small letters, such as en or zh-hans, got 'texts'"),
+    ),
+}
+
+
+@pytest.mark.parametrize(("wrong", "said"), OF_A_TEXT.values(), ids=OF_A_TEXT.keys())
+def test_a_mistake_in_a_text_is_said_once_of_the_form_that_was_meant(wrong: object, said: tuple[str, str]) -> None:
+    with pytest.raises(DefinitionError) as refused:
+        define(document() | {"title": wrong})
+    assert refused.value.fields == [said]

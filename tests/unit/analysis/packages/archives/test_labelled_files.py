@@ -1,6 +1,9 @@
 """Labels for SPSS and Stata: every column and value, and no text of a study ends its quotation. R runs in test_package_in_r."""
 
+import re
 from dataclasses import replace
+
+import pytest
 
 from analysis.packages.archives.labelled_files import LONGEST_NAME, labelled_files, short_names
 from analysis.packages.content import Column, columns_of
@@ -8,10 +11,11 @@ from tests.package_contents import content
 
 
 def labelled(text: str) -> dict[str, str]:
-    """The programs for a study with this text as its questions."""
+    """The programs for a study with this text as its title and its questions, for their answers, and for its arms."""
     chosen = content()
-    questions = [{**one, "text": text} for one in chosen.protocol["questions"]]
-    found = labelled_files(replace(chosen, protocol={**chosen.protocol, "questions": questions}))
+    questions = [{**one, "text": text, "yes": text} for one in chosen.protocol["questions"]]
+    arms = [{**one, "label": text} for one in chosen.protocol["arms"]]
+    found = labelled_files(replace(chosen, title=text, protocol={**chosen.protocol, "questions": questions, "arms": arms}))
     return {name: program.decode() for name, program in found.items()}
 
 
@@ -30,6 +34,38 @@ def test_apostrophes_and_macros_of_a_text_stay_text():
     assert "  answer_attention '`\"x\"'' $HOME it''s. exit'\n" in texts["labels.sps"]
     assert 'label variable answer_attention `"’"x” ＄HOME it\'s. exit"\'\n' in texts["labels.do"]
     assert "'`\"x\"\\' $HOME it\\'s. exit'\n" in texts["labels.R"]
+
+
+HOSTILE = (
+    "/* all of it",
+    "*/ clear",
+    "ends ///",
+    "https://a.b//*/c",
+    "`a' $b ${c} \"' '\"",
+    "a\nb\rc\x0bd\x85e\u2028f\u2029g",
+    "back\\",
+    "back\\'); q('no')",
+    "a sentence.",
+    "'",
+    '"',
+)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_no_text_begins_a_comment_or_a_macro_or_ends_a_line_or_a_quotation(text: str):
+    usual, hostile = labelled("harmless"), labelled(text)
+    for name, program in hostile.items():
+        assert len(program.splitlines()) == len(usual[name].splitlines())
+    stata, spss = hostile["labels.do"], hostile["labels.sps"]
+    assert not re.search(r"/\*|\*/|//|\$", stata)
+    for line in stata.splitlines()[1:]:
+        assert line.count('`"') == line.count("\"'") == line.count("`")
+    assert not re.search(r"/\*|\*/", spss.splitlines()[0])
+    assert spss.splitlines()[0].endswith("CD=YES.")
+    for line in spss.splitlines()[1:]:
+        assert line.count("'") % 2 == 0
+    for line in hostile["labels.R"].splitlines()[1:]:
+        assert re.sub(r"\\\\|\\'", "", line).count("'") % 2 == 0
 
 
 def test_long_names_stay_different():
