@@ -51,7 +51,7 @@ def simulate(
     outcome : str
         Name of the answer's column.
     background_effects : mapping of str to float
-        Standard normal covariates, with the effect of each on the log-odds of a true yes.
+        Standard normal covariates, with the effect of each on the log-odds of a true yes, within ±1000.
 
     Returns
     -------
@@ -61,7 +61,7 @@ def simulate(
     Raises
     ------
     MethodError
-        When a share is impossible, an arm or a way to cheat unknown, or two columns would have one name.
+        When a share or an effect is impossible, an arm or a way to cheat unknown, or two columns would have one name.
 
     References
     ----------

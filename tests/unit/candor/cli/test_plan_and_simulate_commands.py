@@ -119,6 +119,12 @@ def test_a_covariate_to_simulate_needs_a_name_and_a_number(option):
     assert "expected NAME=NUMBER" in line
 
 
+@pytest.mark.parametrize("number", ["nan", "inf", "1e400", "-1e20"])
+def test_a_covariate_to_simulate_has_a_possible_effect(number):
+    line = refused("simulate", "--design", "design.json", "--n", "5", "--effect", "0", "--covariate", f"age={number}")
+    assert "the effect of 'age' on the log-odds must lie within ±1000, found" in line
+
+
 def test_every_way_to_cheat_can_be_simulated():
     options = {parameter.name: parameter.type for parameter in main.get_command(None, "simulate").params}
     assert set(options["cheater_behaviour"].choices) == set(Behaviour) - {Behaviour.HONEST}
