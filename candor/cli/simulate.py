@@ -21,13 +21,14 @@ from candor.cli.options import (
 )
 from candor.cli.progress import progress_bar
 from candor.cli.reading import read_design
+from candor.planning.margins import MOST_PARTICIPANTS
 from candor.planning.simulation import Behaviour, LatentModel
 from candor.studies.simulations import WAYS_TO_CHEAT, simulated_parts
 
 
 @click.command()
 @design_option
-@click.option("--n", type=click.IntRange(min=0), required=True, help="Number of participants.")
+@click.option("--n", type=click.IntRange(0, MOST_PARTICIPANTS), required=True, help="Number of participants.")
 @all_of(effect_option, prevalence_option, cheaters_option)
 @click.option(
     "--cheater-behaviour",
