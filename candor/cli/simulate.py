@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from candor.cli.inputs import Input
+from candor.cli.inputs import Input, complete_file
 from candor.cli.options import (
     all_of,
     cheaters_option,
@@ -74,7 +74,7 @@ def simulate(
         seed = secrets.randbits(32)
         click.echo(f"seed {seed}", err=True)
     parts = simulated_parts(design, model, n=n, outcome=outcome, seed=seed)
-    with output.open("w", encoding="utf-8", newline="") if output else nullcontext(sys.stdout) as file:
+    with complete_file(output) if output else nullcontext(sys.stdout) as file:
         writer = csv.writer(file, lineterminator="\n")
         with progress_bar(n, label="Simulating") as advance:
             for index, part in enumerate(parts):
