@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from candor.cli.inputs import Input, InputFile
+from candor.cli.inputs import Input, InputFile, write
 from candor.cli.options import PROPORTION, design_option, format_option, level_option
 from candor.cli.planned_tests import families_by_name, planned_test_options
 from candor.cli.progress import progress_bar
@@ -115,5 +115,5 @@ def estimate(
 
 def _show(result: StudyEstimates | CategoryEstimates, *, output_format: str, plot: Path | None) -> None:
     if plot is not None:
-        plot.write_text(result.plot(), encoding="utf-8")
+        write(plot, result.plot())
     click.echo(json.dumps(result.to_dict(), ensure_ascii=False, indent=2) if output_format == "json" else str(result))

@@ -1,4 +1,7 @@
-"""Files that a command reads: a path, or what can be read only once (``-`` for standard input, a pipe), kept to be read as a file can."""
+"""Files that a command reads: a path, or what can be read only once (``-`` for standard input, a pipe), kept to be read as a file can.
+
+Files that a command writes: complete, or not at all.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,8 @@ import os
 import shutil
 import sys
 import tempfile
-from contextlib import closing, nullcontext
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, nullcontext
 from functools import cached_property
 from pathlib import Path
 from typing import IO, Any, Literal
@@ -78,3 +82,31 @@ class InputFile(click.Path):
         if context.meta.setdefault("candor.standard_input", param) is not param:
             self.fail("only one input can be -, standard input", param, ctx)
         return context.with_resource(closing(Stream()))
+
+
+@contextmanager
+def complete_file(path: Path) -> Iterator[IO[str]]:
+    """Give a file in which to write; it takes its place once all is written. A pipe or a device is written as it is.
+
+    Complaints name the path that somebody gave.
+    """
+    is_file = path.is_file() or not path.exists()
+    place = path.resolve() if is_file else path  # a link stays one
+    partial = place.with_name(f".{place.name}.partial") if is_file else place
+    try:
+        with partial.open("w", encoding="utf-8", newline="") as file:
+            yield file
+        if is_file:
+            partial.replace(place)
+    except OSError as error:
+        error.filename = str(path)
+        raise
+    finally:
+        if is_file:
+            partial.unlink(missing_ok=True)
+
+
+def write(path: Path, text: str) -> None:
+    """Write a whole text."""
+    with complete_file(path) as file:
+        file.write(text)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from candor.cli.inputs import Input, InputFile
+from candor.cli.inputs import Input, InputFile, write
 from candor.cli.options import format_option, level_option
 from candor.pooling.pooled_estimates import pool as pooled
 from candor.pooling.studies import StudySource
@@ -57,7 +57,7 @@ def pool(
         key=None if key_path is None else key_path.read_bytes(),
     )
     if plot is not None:
-        plot.write_text(result.plot(), encoding="utf-8")
+        write(plot, result.plot())
     click.echo(json.dumps(result.to_dict(), ensure_ascii=False, indent=2) if output_format == "json" else str(result))
 
 

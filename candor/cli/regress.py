@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from candor.cli.inputs import Input, InputFile
+from candor.cli.inputs import Input, InputFile, write
 from candor.cli.options import design_option, format_option, level_option
 from candor.cli.progress import progress_bar
 from candor.cli.reading import AnswerFile, read_design
@@ -55,5 +55,5 @@ def regress(
     with file.named():
         result = regress_answers(answers, design=design, terms=terms, link=link, level=level)
     if plot is not None:
-        plot.write_text(result.plot(), encoding="utf-8")
+        write(plot, result.plot())
     click.echo(json.dumps(result.to_dict(), ensure_ascii=False, indent=2) if output_format == "json" else str(result))

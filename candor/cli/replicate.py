@@ -52,4 +52,11 @@ def replicate(context: click.Context, package: Input, key_path: Input | None) ->
         if (folder != package and faults) or unvouched:
             click.echo(f"{PROGRAM} was not run: the package is not as it was signed.", err=True)
             context.exit(NOT_RUN)
-        context.exit(run_program(folder))
+        try:
+            status = run_program(folder)
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            if not faults:
+                raise
+            click.echo(f"Nothing was compared: the changed files cannot be read ({type(error).__name__}: {error}).", err=True)
+            status = NOT_RUN
+        context.exit(status)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from candor.cli.inputs import Input
+from candor.cli.inputs import Input, complete_file
 from candor.cli.options import (
     all_of,
     cheaters_option,
@@ -21,13 +21,14 @@ from candor.cli.options import (
 )
 from candor.cli.progress import progress_bar
 from candor.cli.reading import read_design
+from candor.planning.margins import MOST_PARTICIPANTS
 from candor.planning.simulation import Behaviour, LatentModel
 from candor.studies.simulations import WAYS_TO_CHEAT, simulated_parts
 
 
 @click.command()
 @design_option
-@click.option("--n", type=click.IntRange(min=0), required=True, help="Number of participants.")
+@click.option("--n", type=click.IntRange(0, MOST_PARTICIPANTS), required=True, help="Number of participants.")
 @all_of(effect_option, prevalence_option, cheaters_option)
 @click.option(
     "--cheater-behaviour",
@@ -73,7 +74,7 @@ def simulate(
         seed = secrets.randbits(32)
         click.echo(f"seed {seed}", err=True)
     parts = simulated_parts(design, model, n=n, outcome=outcome, seed=seed)
-    with output.open("w", encoding="utf-8", newline="") if output else nullcontext(sys.stdout) as file:
+    with complete_file(output) if output else nullcontext(sys.stdout) as file:
         writer = csv.writer(file, lineterminator="\n")
         with progress_bar(n, label="Simulating") as advance:
             for index, part in enumerate(parts):

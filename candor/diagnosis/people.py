@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from candor.designs.design import Design
 from candor.errors import MethodError
+from candor.planning.margins import MOST_PARTICIPANTS
 from candor.planning.simulation import Behaviour, yes_probabilities
 
 Array = NDArray[np.float64]
@@ -86,8 +87,8 @@ class Expected:
     intraclass_correlation: float = 0.0
 
     def __post_init__(self) -> None:
-        if self.n < 1:
-            raise MethodError(f"the number of people must be at least 1, found {self.n}")
+        if not 1 <= self.n <= MOST_PARTICIPANTS:
+            raise MethodError(f"the number of people must lie between 1 and {MOST_PARTICIPANTS}, found {self.n}")
         if not self.cluster_size >= 1:
             raise MethodError(f"a section has at least 1 person, found {self.cluster_size:g}")
         for name in ("prevalence", "cheater_proportion", "drop_out", "intraclass_correlation"):

@@ -55,8 +55,9 @@ class MissingAnswers:
         """The line beside the headline: how many are missing, whether alike everywhere, and what they could change at most."""
         alike = "alike in all groups, as far as chance lets tell" if self.p_value >= DIFFERENT else "not alike in all groups"
         ranges = ", ".join(f"{one.name} {one.worst_case[0]:+.3f} to {one.worst_case[1]:+.3f}" for one in self.contrasts)
-        said = f"{self.missing} answers ({self.share:.1%}) are missing, {alike} (p = {self.p_value:.2g})."
-        return f"{said} Whatever they are, honest share × effect among all people is, but for chance, {ranges}." if ranges else said
+        answers, are, they_are = ("answer", "is", "it is") if self.missing == 1 else ("answers", "are", "they are")
+        said = f"{self.missing} {answers} ({self.share:.1%}) {are} missing, {alike} (p = {self.p_value:.2g})."
+        return f"{said} Whatever {they_are}, honest share × effect among all people is, but for chance, {ranges}." if ranges else said
 
 
 def missing_answers(counts: npt.ArrayLike, missing: npt.ArrayLike, *, design: Design) -> MissingAnswers | None:

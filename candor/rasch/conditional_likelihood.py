@@ -136,13 +136,13 @@ def most_likely_difficulties(groups: ScoreGroups, *, ridge: float = 0.0, slope: 
     The function is concave. Newton's step is cut to 2 logits, and halved while the function falls.
     """
     m = len(groups.totals)
-    if not len(groups.people):
+    if not len(groups.people) and not ridge:
         raise MethodError("nobody solved some items and not others: the answers say nothing about the difficulties")
 
     def height(at: FloatArray, found: Derivatives) -> float:
         return found.log_likelihood - ridge / 2 * float(at @ at) - float(np.sum(slope * at))
 
-    share = np.clip(groups.totals / groups.people.sum(), 0.01, 0.99)
+    share = np.clip(groups.totals / max(groups.people.sum(), 1), 0.01, 0.99)
     difficulties = np.log1p(-share) - np.log(share)
     difficulties -= difficulties.mean()
     found = groups.derivatives(difficulties)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from candor.designs.design import Design
 from candor.designs.sources import DesignSource, read_design
 from candor.errors import MethodError
+from candor.planning.margins import MOST_PARTICIPANTS
 from candor.planning.simulation import Behaviour, LatentModel, simulate_trial
 
 ROWS_AT_A_TIME = 100_000
@@ -51,7 +52,7 @@ def simulate(
     outcome : str
         Name of the answer's column.
     background_effects : mapping of str to float
-        Standard normal covariates, with the effect of each on the log-odds of a true yes.
+        Standard normal covariates, with the effect of each on the log-odds of a true yes, within ±1000.
 
     Returns
     -------
@@ -61,7 +62,7 @@ def simulate(
     Raises
     ------
     MethodError
-        When a share is impossible, an arm or a way to cheat unknown, or two columns would have one name.
+        When a share or an effect is impossible, an arm or a way to cheat unknown, or two columns would have one name.
 
     References
     ----------
@@ -95,6 +96,8 @@ def simulate(
 
 def simulated_parts(design: Design, model: LatentModel, *, n: int, outcome: str, seed: int) -> Iterator[Columns]:
     """A simulated trial in parts, so that memory need not grow with n; at least one, which may be empty."""
+    if n > MOST_PARTICIPANTS:
+        raise MethodError(f"a simulation has at most {MOST_PARTICIPANTS} participants, found {n}")
     rng = np.random.default_rng(seed)
     arms, subsamples = np.array(design.arms, dtype=object), np.array(design.subsample_names, dtype=object)
     for first in range(0, max(n, 1), ROWS_AT_A_TIME):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from candor.designs.categories import TRUTH
-from candor.planning.simulation import Behaviour, LatentModel, SimulatedPerson, reported_answer
+from candor.planning.simulation import STRONGEST, Behaviour, LatentModel, SimulatedPerson, reported_answer
 from surveys.bots.circles import draw_circle
 from surveys.definition import StudyDefinition
 from surveys.questions.background import (
@@ -90,7 +90,8 @@ class Population:
         """
         shifts = {question.name: background_effect for question in definition.asked if isinstance(question, Numeric | OrdinalScale)}
         if definition.in_sections and 0 < prevalence < 1:
-            shifts[SECTION] = (intraclass_correlation / (prevalence * (1 - prevalence))) ** 0.5
+            by_sections = (intraclass_correlation / (prevalence * (1 - prevalence))) ** 0.5
+            shifts[SECTION] = min(by_sections, STRONGEST)
         return cls(
             definition=definition,
             model=LatentModel(

@@ -16,6 +16,7 @@ from django.urls import reverse
 
 from audit.models import Entry
 from audit.selectors import verify
+from surveys.allocation import services as allocation
 from surveys.allocation.services import SMALLEST_LIST, change_arm, has_room, take_slot
 from surveys.errors import StudyFullError
 from surveys.journey import services as participation
@@ -107,6 +108,15 @@ def test_a_used_up_list_is_followed_by_another_with_a_hash_of_its_own(client: Cl
     studies.close(study, actor=study.owner)
     content = client.get(reverse("surveys:allocation_list", args=[study.slug, 2])).content
     assert hashlib.sha256(content).hexdigest() == second.sha256
+
+
+def test_the_list_for_one_person_grows_with_the_study_up_to_a_length_that_they_can_wait_for(
+    monkeypatch: pytest.MonkeyPatch, study: Study
+) -> None:
+    monkeypatch.setattr(allocation, "SMALLEST_LIST", 1)
+    monkeypatch.setattr(allocation, "LONGEST_FOR_ONE", 14)
+    take(study, 48 + 12 + 1)
+    assert list(AllocationList.objects.order_by("number").values_list("length", flat=True)) == [48, 12, 14]
 
 
 def test_the_next_list_is_drawn_once_half_of_the_newest_is_used(study: Study) -> None:

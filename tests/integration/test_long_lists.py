@@ -338,14 +338,6 @@ def test_without_a_worker_somebody_gets_a_place_for_a_fixed_price() -> None:
     assert commitment(allocation_document(third)) == third.sha256
 
 
-def test_the_list_for_one_person_grows_with_the_study_up_to_a_length_that_they_can_wait_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(allocation, "SMALLEST_LIST", 1)
-    monkeypatch.setattr(allocation, "LONGEST_FOR_ONE", 14)
-    study = opened()
-    take(study, PLANNED + PLANNED // 4 + 1)
-    assert list(AllocationList.objects.order_by("number").values_list("length", flat=True)) == [PLANNED, PLANNED // 4, 14]
-
-
 def test_quotas_hold_on_lines_that_come_part_by_part() -> None:
     quotas = {"slides": 30, "instructor": 40}
     arms = [arm | {"quota": quotas[arm["name"]]} for arm in document()["arms"]]

@@ -169,3 +169,10 @@ def test_true_answers_of_bots_are_as_alike_as_planted() -> None:
     middle = sum(shares) / len(shares)
     between = sum((share - middle) ** 2 for share in shares) / (len(shares) - 1)
     assert between / (0.4 * 0.6) == pytest.approx(0.05, abs=0.02)
+
+
+def test_bots_of_which_hardly_anybody_says_yes_come_in_sections_all_the_same() -> None:
+    """Sections would have to shift the log-odds by more than a background answer may."""
+    protocol = definition(allocation=IN_EIGHT)
+    crowd = Population.of(protocol, prevalence=1e-9, effect=0.0, cheater_proportion=0.0, behaviour=Behaviour.RANDOM)
+    assert crowd.model.background_effects["section"] == 1000

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from candor.cli.group import InputError
-from candor.cli.inputs import Input, InputFile
+from candor.cli.inputs import Input, InputFile, write
 from candor.cli.options import PROPORTION, format_option
 from candor.cli.progress import progress_bar
 from candor.cli.records import files
@@ -88,7 +88,7 @@ def anonymize(
                 suppress=suppress,
                 auxiliary=auxiliary,
             )
-        files.write(output, published.table.to_csv())
+        write(output, published.table.to_csv())
         told = {"rows": len(published.table.rows), "suppressed": published.suppressed, "loss": published.loss}
         files.say(told, output_format, iter([f"{told['rows']} rows, {told['suppressed']} suppressed", f"loss {published.loss:.4f}"]))
         return
@@ -106,7 +106,7 @@ def anonymize(
         release = anonymized(
             forest, k=k, diversity=levels, class_size=class_size, suppress=suppress, t=t, auxiliary=auxiliary, anatomy=anatomy, tell=tell
         )
-    files.write(output, "[\n" + ",\n".join(json.dumps(record, ensure_ascii=False) for record in release.records) + "\n]\n")
+    write(output, "[\n" + ",\n".join(json.dumps(record, ensure_ascii=False) for record in release.records) + "\n]\n")
     sizes = [len(one.members) for one in release.classes]
     told = {"records": len(release.records), "suppressed": release.suppressed, "classes": len(sizes), "smallest_class": min(sizes)}
     lost = losses(release)
@@ -130,8 +130,8 @@ def _anatomize(
     with files.named(path):
         labels, values = anatomize(table, roles, k=k, level=next(iter(levels.values())), auxiliary=auxiliary)
     second = output.with_suffix(f".values{output.suffix}")
-    files.write(output, labels.to_csv())
-    files.write(second, values.to_csv())
+    write(output, labels.to_csv())
+    write(second, values.to_csv())
     told = {"rows": len(labels.rows), "groups": len(set(labels.column(GROUP))), "labels": str(output), "values": str(second)}
     files.say(told, output_format, iter([f"{told['rows']} rows in {told['groups']} groups", f"{output} and {second}"]))
 

@@ -148,16 +148,6 @@ def hierarchies_of(path: Path | None) -> Mapping[str, Mapping[str, Sequence[obje
         return document
 
 
-def write(path: Path, text: str) -> None:
-    """Write a file completely or not at all."""
-    partial = path.with_name(f".{path.name}.partial")
-    try:
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
-
-
 def say(document: Mapping[str, object], output_format: str, lines: Iterator[str]) -> None:
     """Print one JSON document, or the lines for people."""
     click.echo(json.dumps(document, ensure_ascii=False, indent=2) if output_format == "json" else "\n".join(lines))

@@ -40,6 +40,7 @@ def test_people_get_a_table_of_the_settings_they_ask_for():
         (["--effect", "0.7", "--n", "9"], "every prevalence must lie between 0 and 1, found 1.1"),
         (["--effect", "0.1"], "Missing option '--n'"),
         (["--effect", "0.1", "--n", "0"], "--n"),
+        (["--effect", "0.1", "--n", "9" * 30], "the number of people must lie between 1 and 10000000000, found 999"),
         (["--effect", "0.1", "--n", "9", "--cheating", "sometimes"], "sometimes"),
         (["--effect", "0.1", "--n", "9", "--cheaters", "1"], "below 1"),
         (["--effect", "0.1", "--n", "9", "--studies", "1"], "--studies"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -117,6 +118,18 @@ def test_a_simulation_without_a_seed_tells_the_one_it_drew():
 def test_a_covariate_to_simulate_needs_a_name_and_a_number(option):
     line = refused("simulate", "--design", "design.json", "--n", "5", "--effect", "0", "--covariate", option)
     assert "expected NAME=NUMBER" in line
+
+
+@pytest.mark.parametrize("number", ["nan", "inf", "1e400", "-1e20"])
+def test_a_covariate_to_simulate_has_a_possible_effect(number):
+    line = refused("simulate", "--design", "design.json", "--n", "5", "--effect", "0", "--covariate", f"age={number}")
+    assert "the effect of 'age' on the log-odds must lie within ±1000, found" in line
+
+
+def test_more_people_than_there_are_on_earth_are_not_simulated():
+    line = refused("simulate", "--design", "design.json", "--n", "100000000000000000000", "--effect", "0", "-o", "data.csv")
+    assert "100000000000000000000 is not in the range 0<=x<=10000000000" in line
+    assert not Path("data.csv").exists()
 
 
 def test_every_way_to_cheat_can_be_simulated():

@@ -50,7 +50,7 @@ def test_those_who_leave_with_a_true_yes_take_it_along() -> None:
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
-        ({"n": 0}, "at least 1, found 0"),
+        ({"n": 0}, "between 1 and 10000000000, found 0"),
         ({"prevalence": 1.2}, "found 1.2"),
         ({"effects": (0.7,)}, "found 1.1"),
         ({"cheater_proportion": 1.0}, "below 1"),

@@ -101,3 +101,9 @@ def test_every_category_has_the_bounds_of_yes_for_it_and_no_for_the_others():
     assert "face − slides, often" in found.sentence
     survey = Design.of(arms=("slides",), control="slides", categories=("never", "once", "often"), subsamples=faces)
     assert missing_answers(counts[:1], absent[:1], design=survey).sentence.endswith(").")
+
+
+def test_one_missing_answer_is_one():
+    said = missing_answers(np.full((2, 2, 2), 5), [[1, 0], [0, 0]], design=DESIGN).sentence
+    assert said.startswith("1 answer (2.4%) is missing, alike in all groups")
+    assert "Whatever it is, honest share × effect" in said

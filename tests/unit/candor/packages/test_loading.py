@@ -226,6 +226,16 @@ def test_a_changed_file_is_told_before_the_numbers_are_computed(folder):
     assert_what_is_comparable_is_the_same(done.stdout, made_by="candor 0.1.0 (it names no hash)")
 
 
+@pytest.mark.parametrize("content", [b"", b"{}", b"[]", b"\xff\xfe"])
+@pytest.mark.parametrize("name", ["results.json", "protocol.json"])
+def test_changed_files_that_nobody_can_read_are_told_in_words(folder, name, content):
+    (folder / name).write_bytes(content)
+    done = command("replicate", "unpacked")
+    changed, compared = done.stderr.splitlines()
+    assert (done.exit_code, changed) == (1, f"{name}: it was changed")
+    assert compared.startswith("Nothing was compared: the changed files cannot be read (")
+
+
 @pytest.mark.parametrize("name", ["replicate.py", SUMS, SIGNATURE, "public-key.pem"])
 def test_a_program_that_nobody_vouches_for_is_not_run(folder, name):
     (folder / name).write_bytes(FILES[name] + b"\nraise SystemExit(7)\n")

@@ -6,6 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy.special import ndtri
 
 from candor.designs.design import Design
 from candor.errors import MethodError
@@ -111,6 +112,20 @@ def test_background_leaves_the_prevalence_of_every_arm_as_stated(effects):
     background = {name: rng.standard_normal(1_000_000) for name in effects}
     for arm, prevalence in (("control", 0.15), ("treatment", 0.55)):
         assert np.mean(model.yes_probability(arm, background)) == pytest.approx(prevalence, abs=0.0025)
+
+
+@pytest.mark.parametrize("strength", [20.0, 1000.0])
+def test_a_strong_background_leaves_the_prevalence_as_stated(strength):
+    """Truth follows from the background alone, nearly: P(intercept + strength·Z > 0) is the prevalence."""
+    z = (np.arange(1_000_000) + 0.5) / 1_000_000
+    model = LatentModel(prevalence=0.4, background_effects={"ability": strength})
+    assert np.mean(model.yes_probability("control", {"ability": ndtri(z)})) == pytest.approx(0.4, abs=1e-5)
+
+
+@pytest.mark.parametrize("strength", [float("nan"), float("inf"), -1e160])
+def test_an_effect_of_the_background_that_is_no_number_is_refused(strength):
+    with pytest.raises(MethodError, match="the effect of 'age' on the log-odds must lie within ±1000, found"):
+        LatentModel(prevalence=0.4, background_effects={"age": strength})
 
 
 def test_background_predicts_the_truth():

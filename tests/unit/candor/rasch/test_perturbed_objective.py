@@ -85,6 +85,17 @@ def test_it_is_the_minimum_by_a_general_optimiser():
     np.testing.assert_allclose(found[:4], minimize(objective, np.zeros(4), method="BFGS", options={"gtol": 1e-7}).x, atol=1e-5)
 
 
+def test_a_class_in_which_nobody_tells_items_apart_is_answered_as_every_other():
+    """Attack: a refusal would say for sure that no student solved some items and not others. The noise alone has its minimum at −b/λ."""
+    alike = QuizAnswers.of(np.repeat([[1] * 4, [0] * 4], 25, axis=0), omitted=Omitted.WRONG)
+    slope = np.array([3.0, -5.0, 1.0, 1.0])
+    found, _ = most_likely_difficulties(ScoreGroups.of(alike), ridge=4.0, slope=slope)
+    np.testing.assert_allclose(found, -slope / 4, atol=1e-9)
+    assert np.isfinite(perturbed_difficulties(alike, epsilon=1.0).difficulties).all()
+    with pytest.raises(MethodError, match="nobody solved some items and not others"):
+        most_likely_difficulties(ScoreGroups.of(alike))
+
+
 def test_it_is_rounded_and_marked():
     found = perturbed_difficulties(LSAT6, epsilon=2.0)
     assert all(value == round(value, 3) for value in found.difficulties)

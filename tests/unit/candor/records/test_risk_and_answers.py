@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from candor.cli.records.files import write
+from candor.cli.inputs import complete_file
 from candor.errors import QuestionError
 from candor.records.anonymising import anonymize
 from candor.records.checking import violations
@@ -144,16 +144,18 @@ def test_look_alikes_of_diverse_records_stay_below_m_of_l() -> None:
             assert one.bound <= one.m / 2
 
 
-def test_a_full_disk_leaves_the_old_file_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def half(self: Path, text: str, **_options: Any) -> int:
-        self.write_bytes(text.encode()[: len(text) // 2])
-        raise OSError(errno.ENOSPC, "No space left on device")
-
+def test_a_full_disk_leaves_the_old_file_as_it_was(tmp_path: Path) -> None:
     published = tmp_path / "out.json"
     published.write_text("before")
-    monkeypatch.setattr(Path, "write_text", half)
-    with pytest.raises(OSError, match="No space"):
-        write(published, "[1, 2, 3]")
+
+    def half() -> None:
+        with complete_file(published) as file:
+            file.write("[1, 2")
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(OSError, match="No space") as told:
+        half()
+    assert told.value.filename == str(published)
     assert [(one.name, one.read_bytes()) for one in tmp_path.iterdir()] == [("out.json", b"before")]
 
 

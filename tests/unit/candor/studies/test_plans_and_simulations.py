@@ -80,6 +80,7 @@ def test_what_was_simulated_is_found_again():
         ({"outcome": "arm"}, "the column 'arm' is there already"),
         ({"background_effects": {"outcome": 1.0}}, "the column 'outcome' is there already"),
         ({"n": -1}, "must not be negative"),
+        ({"n": 10**20}, "at most 10000000000 participants, found 100000000000000000000"),
     ],
 )
 def test_an_impossible_simulation_is_refused(options, complaint):

@@ -1,0 +1,64 @@
+"""Files that commands write: complete or not at all, and no device is replaced."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from candor.cli import simulate
+from candor.studies.simulations import Columns, simulated_parts
+from tests.unit.candor.cli.running import answers_file, candor, refused
+
+SIMULATED = ("simulate", "--design", "design.json", "--n", "200000", "--effect", "0.1", "--seed", "1", "-o")
+
+
+def test_an_interrupted_simulation_leaves_what_was_there_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half a file would be a study of half as many people."""
+
+    def interrupted(*given: object, **named: object) -> Iterator[Columns]:
+        yield next(simulated_parts(*given, **named))
+        raise KeyboardInterrupt
+
+    before = set(Path().iterdir())
+    monkeypatch.setattr(simulate, "simulated_parts", interrupted)
+    assert candor(*SIMULATED, "data.csv").exit_code == 130
+    assert set(Path().iterdir()) == before
+    Path("data.csv").write_text("kept")
+    assert candor(*SIMULATED, "data.csv").exit_code == 130
+    assert Path("data.csv").read_text() == "kept"
+
+
+def test_a_full_disk_is_told_with_the_name_of_the_file() -> None:
+    Path("full").symlink_to("/dev/full")
+    assert refused(*SIMULATED, "full").endswith("Error: full: No space left on device")
+    assert refused(*SIMULATED, "no/data.csv").endswith("Error: no/data.csv: No such file or directory")
+    answers_file()
+    plotted = ("estimate", "answers.csv", "--design", "design.json", "--outcome", "attention", "--bootstrap", "0", "--plot")
+    assert refused(*plotted, "full") == "Error: full: No space left on device"
+
+
+def test_a_pipe_stays_one() -> None:
+    """A file in its place would be read by nobody; as root, /dev/null itself was replaced."""
+    os.mkfifo("pipe")
+    read: list[str] = []
+    reader = threading.Thread(target=lambda: read.append(Path("pipe").read_text()), daemon=True)
+    reader.start()
+    Path("table.csv").write_text("age,mark\n" + "20,1\n21,2\n" * 5)
+    Path("roles.json").write_text('{"age": "quasi_identifier", "mark": "sensitive"}')
+    Path("labels.json").write_text('{"age": {"interval": [5]}}')
+    done = candor("anonymize", "table.csv", "--k", "2", "--roles", "roles.json", "--hierarchies", "labels.json", "-o", "pipe")
+    assert done.exit_code == 0, done.output
+    reader.join(10)
+    assert Path("pipe").is_fifo()
+    assert read[0].startswith("age,mark")
+
+
+def test_a_link_leads_to_the_new_file() -> None:
+    Path("link.csv").symlink_to("data.csv")
+    assert candor(*SIMULATED, "link.csv").exit_code == 0
+    assert Path("link.csv").is_symlink()
+    assert Path("data.csv").read_text().startswith("arm,subsample,outcome")
