@@ -104,15 +104,20 @@ def test_the_next_worker_computes_what_a_killed_one_was_computing(answered_site:
 
 def test_a_part_of_the_bootstrap_whose_worker_was_killed_is_taken_over_alone(answered_site: Site) -> None:
     site = answered_site
-    site.manage("shell", "--no-imports", "--command", "from analysis.services import request_refresh as ask; ask(1, kind='full_results')")
-    with psycopg.connect(site.environment["DATABASE_URL"]) as holding:
-        # Hold on to a part that is being computed, so that its worker cannot say that it is done.
-        held = "SELECT id FROM analysis_chunk WHERE holder IS NOT NULL FOR UPDATE SKIP LOCKED"
-        wait_until(lambda: holding.execute(held).fetchall(), seconds=60)
-        site.kill("worker")
+    with psycopg.connect(site.environment["DATABASE_URL"], autocommit=True) as holding:
+        # No worker can say that a part is done, however fast it was.
+        holding.execute("SELECT pg_advisory_lock(1)")
         holding.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+            "CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_advisory_xact_lock(1); RETURN NEW; END';"
+            "CREATE TRIGGER wait BEFORE UPDATE OF effects ON analysis_chunk FOR EACH ROW EXECUTE FUNCTION wait()"
         )
+        ask = "from analysis.services import request_refresh as ask; ask(1, kind='full_results')"
+        site.manage("shell", "--no-imports", "--command", ask)
+        waiting = "FROM pg_stat_activity WHERE wait_event = 'advisory' AND datname = current_database()"
+        wait_until(lambda: holding.execute(f"SELECT 1 {waiting}".encode()).fetchall(), seconds=60)
+        site.kill("worker")
+        holding.execute(f"SELECT pg_terminate_backend(pid) {waiting}".encode())
+        holding.execute("DROP FUNCTION wait CASCADE")
     earlier = "UPDATE analysis_chunk SET due_at = due_at - interval '1 minute' WHERE holder IS NOT NULL RETURNING id"
     with psycopg.connect(site.environment["DATABASE_URL"]) as connection:
         assert connection.execute(earlier).fetchall()

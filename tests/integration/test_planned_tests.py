@@ -157,7 +157,7 @@ def test_what_cannot_be_is_refused_and_nothing_typed_is_lost(typed: dict[str, st
         ({"families": {"a": ["attention"], "b": ["attention"]}}, "a question belongs to one family, and once: attention"),
         ({"margins": {"attention": {"kind": "non_inferiority", "points": 5}}}, "non_inferiority needs more_yes or fewer_yes"),
         ({"margins": {"attention": {"kind": "equivalence", "points": 5, "worse": "more_yes"}}}, "equivalence has no direction"),
-        ({"margins": {"attention": {"kind": "equivalence", "points": 0}}}, "greater than 0"),
+        ({"margins": {"attention": {"kind": "equivalence", "points": 0}}}, "expected a number above 0, got 0"),
         ({"families": {"a": []}}, "at least 1"),
     ],
 )

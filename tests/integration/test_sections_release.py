@@ -125,7 +125,7 @@ def test_pooling_refuses_such_a_package_instead_of_taking_people_for_independent
     for name, content in files.items():
         (tmp_path / name).write_bytes(content)
     one = load_package(tmp_path)
-    other = replace(one, protocol={**one.protocol, "study": "another"})
+    other = replace(one, protocol={**one.protocol, "study": "another"}, allocation_lists=frozenset())
     with pytest.raises(DataError, match="assigned clusters as a whole"):
         studies_of([one, other], simulated=False, verify=False, key=None)
 
