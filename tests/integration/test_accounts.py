@@ -20,6 +20,7 @@ from accounts.login import backends
 from accounts.models import ApiToken, AttemptCount, Role, TokenScope, User
 from audit.models import Entry
 from audit.selectors import verify
+from tests.factories import page_of
 
 pytestmark = pytest.mark.django_db
 
@@ -304,6 +305,17 @@ def test_an_administrator_changes_their_password_where_the_log_tells_of_it(admin
         assert response["Location"] == reverse("account_change_password")
     administrator.refresh_from_db()
     assert administrator.check_password(PASSWORD)
+
+
+def test_mistakes_with_a_new_password_name_the_fields_as_the_page_does(investigator: User, client: Client) -> None:
+    client.force_login(investigator)
+    wrong = {"oldpassword": "not it", "password1": "short", "password2": "other"}
+    page = page_of(client.post(reverse("account_change_password"), wrong))
+    said = [link.text_content().strip().split(":")[0] for link in page.xpath("//*[@class='error-summary']//a")]
+    assert said == ["Password until now", "New password", "New password"]
+    named = page.xpath("//*[@id]/@id")
+    assert len(named) == len(set(named))
+    assert {one.get("aria-describedby") for one in page.xpath("//*[@aria-invalid]")} <= set(named)
 
 
 def test_second_factors_are_not_changed_in_the_admin_where_no_entry_would_tell(administrator: User, client: Client) -> None:

@@ -1,10 +1,13 @@
-"""allauth's login forms, which also write to the audit log."""
+"""allauth's login forms, which also write to the audit log, and speak as the other pages do."""
 
-from allauth.account.forms import ResetPasswordForm
+from typing import ClassVar
+
+from allauth.account.forms import ChangePasswordForm, ResetPasswordForm
 from allauth.account.internal.userkit import filter_users_by_email
 from allauth.mfa.base.forms import AuthenticateForm, ReauthenticateForm
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
 
 from accounts.services import record_password_asked, record_refused_code
 
@@ -44,3 +47,14 @@ class ForgottenPasswordForm(ResetPasswordForm):  # type: ignore[misc]
         record_password_asked(self.users)
         address: str = super().save(request, **kwargs)
         return address
+
+
+class OtherPasswordForm(ChangePasswordForm):  # type: ignore[misc]
+    """Each field has one name, on the page and in its summary of mistakes."""
+
+    LABELS: ClassVar = {"oldpassword": _("Password until now"), "password1": _("New password"), "password2": _("The same once more")}
+
+    def __init__(self, *arguments: object, **options: object) -> None:
+        super().__init__(*arguments, **options)
+        for name, label in self.LABELS.items():
+            self.fields[name].label = label

@@ -169,7 +169,10 @@ ACCOUNT_RATE_LIMITS = {
     "verify_phone": None,
 }
 MFA_ADAPTER = "accounts.login.adapters.SecondFactorAdapter"
-ACCOUNT_FORMS = {"reset_password": "accounts.login.forms.ForgottenPasswordForm"}
+ACCOUNT_FORMS = {
+    "reset_password": "accounts.login.forms.ForgottenPasswordForm",
+    "change_password": "accounts.login.forms.OtherPasswordForm",
+}
 MFA_FORMS = {"authenticate": "accounts.login.forms.CodeForm", "reauthenticate": "accounts.login.forms.CodeAgainForm"}
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 MFA_ALLOW_UNVERIFIED_EMAIL = True
