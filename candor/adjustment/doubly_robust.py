@@ -195,12 +195,14 @@ class AdjustedCells:
 def adjusted_cells(study: AdjustedStudy) -> AdjustedCells:
     """Adjust every cell mean by its own working model and fit the linear model of the cell means.
 
-    Notes ----- With M the matrix of the model, m the adjusted means and W the binomial variances at the means that fit best without
-    covariates, β̂ = (MᵀW⁻¹M)⁻¹MᵀW⁻¹(m − q) = L(m − q), Cov(β̂) = LVLᵀ, J = (Nᵀ(m − q))ᵀ(NᵀVN)⁻¹Nᵀ(m − q) with NᵀM = 0. V is the
-    covariance of the means: that of their contributions over n. Weights from V itself would follow chance in cells of ten people (with n
-    = 60 and one control to three treated the estimate then varied a tenth more, and its interval covered .88); W asks for a share in each
-    cell and no more, and without covariates gives the maximum of the likelihood. Where everybody in a cell answers alike, the variance of
-    that cell's mean is not zero: that of a share of (yes + ½)/(n + 1) is added.
+    Notes
+    -----
+    With M the matrix of the model, m the adjusted means and W the binomial variances at the means that fit best without covariates, β̂ =
+    (MᵀW⁻¹M)⁻¹MᵀW⁻¹(m − q) = L(m − q), Cov(β̂) = LVLᵀ, J = (Nᵀ(m − q))ᵀ(NᵀVN)⁻¹Nᵀ(m − q) with NᵀM = 0. V is the covariance of the means:
+    that of their contributions over n. Weights from V itself would follow chance in cells of ten people (with n = 60 and one control to
+    three treated the estimate then varied a tenth more, and its interval covered .88); W asks for a share in each cell and no more, and
+    without covariates gives the maximum of the likelihood. Where everybody in a cell answers alike, the variance of that cell's mean is not
+    zero: that of a share of (yes + ½)/(n + 1) is added.
     """
     outcomes = contributions_to_means(study.reported, study.cell, study.matrix.values, study.cell_models)
     means = outcomes.mean(axis=0)

@@ -52,8 +52,10 @@ def augmented_means(outcome: FloatArray, group: IntArray, values: FloatArray, mo
     models : sequence of WorkingModel
         One for each group.
 
-    Notes ----- A model follows the answers that it was fitted to, so their plain residuals are too small, and so were standard errors
-    made from them: by 3 to 12 % at n = 200 with 8 covariates. Three factors mend that, in each group of n people:
+    Notes
+    -----
+    A model follows the answers that it was fitted to, so their plain residuals are too small, and so were standard errors made from them:
+    by 3 to 12 % at n = 200 with 8 covariates. Three factors mend that, in each group of n people:
 
     * 1/(1 − hᵢ) with hᵢ the leverage in the fitted regression: to first order the residual of a person whom the fit leaves out [1]_;
     * 1/(1 − e/n) with e the degrees of freedom that the *search* for the model used beyond the parameters it kept, see
@@ -70,8 +72,10 @@ def augmented_means(outcome: FloatArray, group: IntArray, values: FloatArray, mo
     .. [2] Agresti and Caffo (2000), "Simple and effective confidence intervals for proportions and differences of proportions result from
        adding two successes and two failures", American Statistician 54(4).
 
-    Examples -------- Ten people, six yes, no covariate: every leverage is 1/10, so residuals .4 and −.6 become .4/.9 and −.6/.9; one more
-    yes and no change the variance of the share from .24 to 7/12·5/12 = .2431:
+    Examples
+    --------
+    Ten people, six yes, no covariate: every leverage is 1/10, so residuals .4 and −.6 become .4/.9 and −.6/.9; one more yes and no change
+    the variance of the share from .24 to 7/12·5/12 = .2431:
 
     >>> from candor.adjustment.covariates import model_matrix
     >>> from candor.adjustment.working_models import choose_working_model
@@ -122,10 +126,12 @@ def degrees_of_freedom_of_a_search(*, kept: int, candidates: int, places: int) -
     places : int
         k, the most that a model may have.
 
-    Notes ----- Twice the log-likelihood that one column gains by chance is about Z² with Z standard normal. Among m columns that say
-    nothing, the search keeps those above c = max(2, the upper k/m quantile): m·P(Z² > c) columns that have used m·E[Z²; Z² > c] degrees
-    of freedom, where the same columns, given beforehand, would have used one each [1]_. The difference is charged to the columns that
-    were not kept, each with an equal part: a column that was kept for good reasons costs one degree and no more.
+    Notes
+    -----
+    Twice the log-likelihood that one column gains by chance is about Z² with Z standard normal. Among m columns that say nothing, the
+    search keeps those above c = max(2, the upper k/m quantile): m·P(Z² > c) columns that have used m·E[Z²; Z² > c] degrees of freedom,
+    where the same columns, given beforehand, would have used one each [1]_. The difference is charged to the columns that were not kept,
+    each with an equal part: a column that was kept for good reasons costs one degree and no more.
 
     References
     ----------

@@ -42,16 +42,17 @@ def groups_to_show(
     MethodError
         More than `MOST_GROUPS` groups, or arrays of different lengths.
 
-    Notes ----- A table of a group counts its people by arm, subsample and answer. Two tables that differ by one person tell that person's
-    row, and somebody who knows who is in which group then knows what this person reported. So three rules hold in each cell of arm and
-    subsample, where "few" is fewer than `least` but not nobody:
+    Notes
+    -----
+    A table of a group counts its people by arm, subsample and answer. Two tables that differ by one person tell that person's row, and
+    somebody who knows who is in which group then knows what this person reported. So three rules hold in each cell of arm and subsample,
+    where "few" is fewer than `least` but not nobody:
 
     1. A shown group has at least `least` people.
     2. So have all others of the variable together, unless there are no others: they are the table of all people less those of the groups.
        Where they are too few, the smallest group is not shown either, and is one of the others.
     3. Any union of groups of one variable, the others being a group too, differs from any union of groups of another variable by nobody
-    or by
-       at least `least` people. Otherwise the later variable is not shown at all.
+       or by at least `least` people. Otherwise the later variable is not shown at all.
 
     With more than two variables, tables of three of them might be added and subtracted; rule 3 looks at pairs.
 
@@ -59,8 +60,10 @@ def groups_to_show(
     ----------
     Hundepool, A. et al. (2012). Statistical Disclosure Control. Wiley, chapter 4 (secondary suppression).
 
-    Examples -------- Twelve people in one cell say "a", twelve "b" and three "c". The three would be what remains of the whole, so "b"
-    stands with them; where "d" is there, too, two groups are large enough:
+    Examples
+    --------
+    Twelve people in one cell say "a", twelve "b" and three "c". The three would be what remains of the whole, so "b" stands with them;
+    where "d" is there, too, two groups are large enough:
 
     >>> answers = ["a"] * 12 + ["b"] * 12 + ["c"] * 3
     >>> groups_to_show({"year": answers}, np.zeros(27, dtype=int), cells=1, least=10)

@@ -20,8 +20,10 @@ def same_honest_times_effect(values: FloatArray, variances: FloatArray, *, treat
     values, variances : ndarray of shape (G,)
         Δ̂ and its sampling variance in each group.
 
-    Notes ----- Wald's statistic Q = Σ (Δ̂_g − Δ̄)²/V_g with Δ̄ the mean weighted by 1/V_g, about χ² with G − 1 degrees of freedom. Groups
-    may differ in Δ because their effects differ, or because their shares of cheaters do.
+    Notes
+    -----
+    Wald's statistic Q = Σ (Δ̂_g − Δ̄)²/V_g with Δ̄ the mean weighted by 1/V_g, about χ² with G − 1 degrees of freedom. Groups may differ in
+    Δ because their effects differ, or because their shares of cheaters do.
 
     References
     ----------
@@ -58,14 +60,15 @@ def same_effect(
         Δ̂ and x̂ of each group, before the boundary rule.
     numerator_variance, denominator_variance, covariance : ndarray of shape (G,)
 
-    Notes ----- Q = min over τ in [−1, 1] of Σ (Δ̂_g − τx̂_g)²/(V_Δ − 2τC + τ²V_x), about χ² with G − 1 degrees of freedom. No group's x̂
-    is divided by, so that the level holds where few answers hardly tell it from zero, as Fieller's interval does for one group [1]_.
+    Notes
+    -----
+    Q = min over τ in [−1, 1] of Σ (Δ̂_g − τx̂_g)²/(V_Δ − 2τC + τ²V_x), about χ² with G − 1 degrees of freedom. No group's x̂ is divided by,
+    so that the level holds where few answers hardly tell it from zero, as Fieller's interval does for one group [1]_.
 
     References
     ----------
     .. [1] Anderson, T. W. & Rubin, H. (1949). Estimation of the parameters of a single equation in a complete system of stochastic
-      equations.
-       Annals of Mathematical Statistics 20, 46–63.
+       equations. Annals of Mathematical Statistics 20, 46–63.
 
     Examples
     --------

@@ -65,3 +65,10 @@ def test_every_other_public_function_says_at_least_what_it_does() -> None:
             if one.__module__ == module.__name__ and not name.startswith("_") and not inspect.getdoc(one):
                 silent.append(f"{module.__name__}.{name}")
     assert silent == []
+
+
+def test_the_heading_of_a_section_stands_on_a_line_of_its_own() -> None:
+    run_on = re.compile(r"^ *(?:Parameters|Returns|Yields|Raises|Notes|References|Examples|Attributes) -{3,}", re.MULTILINE)
+    root = Path(candor.__file__).parents[1]
+    rooms = (root / room for room in ("candor", "analysis", "surveys", "platform"))
+    assert [str(path) for room in rooms for path in room.rglob("*.py") if run_on.search(path.read_text(encoding="utf-8"))] == []
