@@ -3,10 +3,12 @@
 import io
 import json
 from dataclasses import dataclass, field
+from functools import cache
 from uuid import UUID
 
 import numpy as np
-from django.db.models import Case, Max, Value, When
+from django.db.models import Case, Max, TextField, Value, When
+from django.db.models.functions import Cast
 from numpy.typing import NDArray
 
 from analysis.answers.background import Covariates, covariates_of
@@ -139,9 +141,11 @@ def people_of(study: Study, definition: StudyDefinition) -> People:
         Participant.objects.filter(study=study, counted=True)
         .exclude(arm="")
         .exclude(subsample=DIRECT)
-        .annotate(**answers)
-        .values_list("pk", "arm", "subsample", "background", *answers)
+        .annotate(written=Cast("background", TextField()), **answers)
+        .values_list("pk", "arm", "subsample", "written", *answers)
     )
+    # Many people say the same: it is kept once, until this call ends.
+    sortable, read = cache(_sortable), cache(json.loads)
     rows = sorted(
         (
             (
@@ -149,12 +153,12 @@ def people_of(study: Study, definition: StudyDefinition) -> People:
                 *(NOT_REPORTED if value is None else value for value in values),
                 *(chosen.get((person, name), NOT_REPORTED) for name in named),
             ),
-            _sortable(background),
+            sortable(written),
         )
-        for person, arm, subsample, background, *values in found.iterator(chunk_size=20_000)
+        for person, arm, subsample, written, *values in found.iterator(chunk_size=20_000)
     )
     numbers = np.array([numbers for numbers, _background in rows], dtype=np.intp).reshape(len(rows), 2 + len(questions) + len(named))
-    backgrounds = [json.loads(background) for _numbers, background in rows]
+    backgrounds = [read(background) for _numbers, background in rows]
     return People(
         arm=numbers[:, 0],
         subsample=numbers[:, 1],
@@ -167,5 +171,6 @@ def people_of(study: Study, definition: StudyDefinition) -> People:
     )
 
 
-def _sortable(background: dict[str, object]) -> str:
-    return json.dumps(background, sort_keys=True)
+def _sortable(written: str) -> str:
+    """The same text for the same background answers, in whatever order a database wrote them."""
+    return json.dumps(json.loads(written), sort_keys=True)

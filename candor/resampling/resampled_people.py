@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from scipy import sparse
 
 from candor.adjustment.adjusted_study import AdjustedStudy, IntArray
 from candor.adjustment.doubly_robust import (
@@ -17,8 +18,7 @@ from candor.adjustment.doubly_robust import (
     doubly_robust_estimates,
     efficient_estimates,
 )
-from candor.adjustment.held_out import augmented_means
-from candor.adjustment.working_models import WorkingModel
+from candor.adjustment.held_out import AugmentedMeans, augmented_means
 from candor.designs.design import FloatArray
 from candor.errors import MethodError, NotIdentifiedError
 from candor.estimators.difference_in_means import unconstrained_honest_proportion
@@ -29,7 +29,7 @@ from candor.resampling.summaries import acceleration
 from candor.results import EFFICIENT_WITH_COVARIATES
 
 _PEOPLE_AT_ONCE = 2**17  # a block of weights that stays in the processor's cache while it is drawn
-_WEIGHTS_AT_ONCE = 2**22  # 32 MB, for as many resamples as may be: the terms are read from memory once for each such block
+_WEIGHTS_AT_ONCE = 2**22  # 32 MB, for as many resamples as may be: the groups of people are read from memory once for each such block
 _PEOPLE_PER_BINOMIAL_DRAW = 10  # who are drawn in the time of one
 _ALIKE = 10  # decimals
 
@@ -58,8 +58,9 @@ class ResampledPeople:
     The working models stay as they were fitted to all people. The augmented mean is insensitive to them to first order [1]_, so what they
     would add is of order 1/n of a variance. ``benchmarks/fixed_working_models.py`` measures the standard error in parts of that with
     refits: .97 to 1.03 from 500 people on; with 200 people .97 to 1.01 for ``doubly_robust``, .90 to .95 for the other. With fixed models
-    the means are ratios of sums over people, and all resamples are one matrix product. Where many people contribute the same numbers, these
-    patterns are drawn in place of people (`candor.resampling.drawn_people`). The order of people does not matter.
+    the means are ratios of sums over people. To one question many people contribute the same numbers, a *pattern*: how often each pattern
+    is drawn is a sparse product, and the sums are a small dense one. Where many people have one pattern in every question, these are drawn
+    in place of people (`candor.resampling.drawn_people`). The order of people does not matter.
 
     References
     ----------
@@ -76,20 +77,22 @@ class ResampledPeople:
         sizes = {len(study.reported) for study in studies.values()}
         if answered is None and len(sizes) > 1:
             raise MethodError(f"questions that different numbers of people answered ({sorted(sizes)}) need to say who answered which")
-        self._questions = {question: _Question.of(study) for question, study in studies.items()}
         rows = {question: np.arange(max(sizes)) for question in studies} if answered is None else answered
         self.people = 1 + max(int(positions.max()) for positions in rows.values())
-        terms = np.zeros((self.people, sum(question.terms.shape[1] for question in self._questions.values())))
-        first = 0
-        self._columns: dict[str, slice] = {}
+        self._questions = {question: _Question.of(study) for question, study in studies.items()}
+        patterns = {name: question.patterns(rows[name], people=self.people) for name, question in self._questions.items()}
+        in_all = np.zeros(self.people, dtype=np.intp)
         for name, question in self._questions.items():
-            self._columns[name] = slice(first, first := first + question.terms.shape[1])
-            terms[rows[name], self._columns[name]] = question.terms
-        _, index, pattern, frequencies = np.unique(
-            np.round(terms, _ALIKE), axis=0, return_index=True, return_inverse=True, return_counts=True
+            in_all = np.unique(in_all * len(question.terms) + patterns[name], return_inverse=True)[1]
+        _, first, frequencies = np.unique(in_all, return_index=True, return_counts=True)
+        self._shares = frequencies / self.people if _PEOPLE_PER_BINOMIAL_DRAW * len(first) < self.people else None
+        drawn = np.argsort(in_all, kind="stable") if self._shares is None else first
+        ends = np.cumsum([0, *(len(question.terms) for question in self._questions.values())])
+        self._columns = {name: slice(*ends[at : at + 2]) for at, name in enumerate(self._questions)}
+        columns = np.stack([patterns[name][drawn] + self._columns[name].start for name in self._questions], axis=1)
+        self._members = sparse.csr_array(
+            (np.ones(columns.size), columns.reshape(-1), np.arange(0, columns.size + 1, columns.shape[1])), shape=(len(drawn), ends[-1])
         )
-        self._shares = frequencies / self.people if _PEOPLE_PER_BINOMIAL_DRAW * len(index) < self.people else None
-        self._terms = np.ascontiguousarray(terms[np.argsort(pattern.reshape(-1), kind="stable") if self._shares is None else index])
 
     @property
     def estimates(self) -> Mapping[str, FloatArray]:
@@ -111,23 +114,25 @@ class ResampledPeople:
         """Draw resamples and return Δ̂/x̂ by question and method (`name_of`), each of shape (replicates, K − 1); NaN where x̂ is not above 0
         or a group is empty.
         """
-        rows = len(self._terms)
+        rows, patterns = self._members.shape
         few = min(replicates, max(1, _PEOPLE_AT_ONCE // rows))
-        drawn = np.empty((few * max(1, min(replicates, _WEIGHTS_AT_ONCE // rows) // few), rows))
-        sums = np.empty((replicates, self._terms.shape[1]))
+        drawn = np.empty((few * max(1, min(replicates, _WEIGHTS_AT_ONCE // max(rows, patterns)) // few), rows))
+        sums = {name: np.empty((replicates, question.terms.shape[1])) for name, question in self._questions.items()}
         for first in range(0, replicates, len(drawn)):
             block = drawn[: replicates - first]
             for at in range(0, len(block), few):
                 self._draw(block[at : at + few], rng)
-            sums[first : first + len(block)] = block @ self._terms
+            times = block @ self._members
+            for name, question in self._questions.items():
+                sums[name][first : first + len(block)] = times[:, self._columns[name]] @ question.terms
         return {
-            name_of(method, question): effects
-            for question, one in self._questions.items()
-            for method, effects in one.effects(sums[:, self._columns[question]]).items()
+            name_of(method, name): effects
+            for name, question in self._questions.items()
+            for method, effects in question.effects(sums[name]).items()
         }
 
     def _draw(self, drawn: FloatArray, rng: np.random.Generator) -> None:
-        """Write how often every row of the terms is drawn, patterns or people, whichever is less work; shape (replicates, rows)."""
+        """Write how often every row is drawn, patterns or people, whichever is less work; shape (replicates, rows)."""
         if self._shares is None:
             draw_people(drawn, rng)
         else:
@@ -138,26 +143,42 @@ class ResampledPeople:
 class _Question:
     """One question: what every participant adds to the sums from which a resample is estimated.
 
-    ``terms`` has shape (n, d): in turn for every arm and every cell the prediction of its working model, then the residual of its own
-    members, then one indicator for each cell and answer.
+    ``terms`` has shape (patterns, d), in the order of its numbers: in turn for every arm and every cell the prediction of its working
+    model, then the residual of its own members, then one indicator for each cell and answer. ``pattern`` of shape (n,) is the row of every
+    participant, ``absent`` that of people who did not answer, all zeros.
     """
 
     study: AdjustedStudy
     terms: FloatArray
+    pattern: IntArray
+    absent: int
     cells: AdjustedCells
 
     @classmethod
     def of(cls, study: AdjustedStudy) -> _Question:
         arms, cells = study.design.shape[0], int(np.prod(study.design.shape))
         kind = 2 * study.cell + study.reported.astype(np.intp)
+        of_arms = augmented_means(study.reported, study.arm, study.matrix.values, study.arm_models)
+        of_cells = augmented_means(study.reported, study.cell, study.matrix.values, study.cell_models)
+        added = np.column_stack([kind, of_arms.predictions, of_arms.residuals, of_cells.predictions, of_cells.residuals])
+        _, first, pattern = np.unique(np.round(added, _ALIKE), axis=0, return_index=True, return_inverse=True)
         terms = np.hstack(
             [
-                _terms(study, study.arm_models, group=study.arm, groups=arms),
-                _terms(study, study.cell_models, group=study.cell, groups=cells),
-                (kind[:, None] == np.arange(2 * cells)).astype(float),
+                _terms(of_arms, first, group=study.arm, groups=arms),
+                _terms(of_cells, first, group=study.cell, groups=cells),
+                (kind[first, None] == np.arange(2 * cells)).astype(float),
             ]
         )
-        return cls(study=study, terms=terms, cells=adjusted_cells(study))
+        terms = np.vstack([np.zeros(terms.shape[1]), terms])
+        _, first, place = np.unique(np.round(terms, _ALIKE), axis=0, return_index=True, return_inverse=True)
+        place = place.reshape(-1)
+        return cls(study=study, terms=terms[first], pattern=place[1:][pattern.reshape(-1)], absent=place[0], cells=adjusted_cells(study))
+
+    def patterns(self, positions: IntArray, *, people: int) -> IntArray:
+        """The row of `terms` of all people, shape (people,); `positions` of shape (n,) says where the participants are among them."""
+        found = np.full(people, self.absent)
+        found[positions] = self.pattern
+        return found
 
     @cached_property
     def estimates(self) -> tuple[AdjustedEstimates, AdjustedEstimates]:
@@ -189,10 +210,9 @@ class _Question:
         return replace(fit, coefficients=coefficients).joint_estimates().raw_effect
 
 
-def _terms(study: AdjustedStudy, models: tuple[WorkingModel, ...], *, group: IntArray, groups: int) -> FloatArray:
-    """Predictions of every model, then every participant's residual in the column of the own group; shape (n, 2·groups)."""
-    found = augmented_means(study.reported, group, study.matrix.values, models)
-    return np.hstack([found.predictions, (group[:, None] == np.arange(groups)) * found.residuals[:, None]])
+def _terms(found: AugmentedMeans, rows: IntArray, *, group: IntArray, groups: int) -> FloatArray:
+    """Predictions of every model, then the residual in the column of the own group; of some participants, shape (rows, 2·groups)."""
+    return np.hstack([found.predictions[rows], (group[rows, None] == np.arange(groups)) * found.residuals[rows, None]])
 
 
 def _means(sums: FloatArray, sizes: FloatArray) -> FloatArray:

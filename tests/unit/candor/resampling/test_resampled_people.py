@@ -53,9 +53,7 @@ def test_a_replicate_is_the_estimate_of_the_resampled_rows(monkeypatch):
     known = np.random.default_rng(4).integers(0, 800, size=800)
     monkeypatch.setattr(resampled_people, "draw_people", lambda drawn, rng: np.copyto(drawn[0], np.bincount(known, minlength=800)))
     (doubly_robust,), (efficient,) = resampled.replicate_effects(1, np.random.default_rng(1)).values()
-    once = [resampled._questions[""].terms[row] for row in range(800)]
-    patterns = np.unique(np.round(once, 10), axis=0, return_inverse=True)[1].reshape(-1)
-    rows = np.argsort(patterns, kind="stable")[known]
+    rows = np.argsort(resampled._questions[""].pattern, kind="stable")[known]
     again = resampled_study(study, rows, refit=False)
     arms, cells = (
         as_unseen(study, group, models, rows) for group, models in ((study.arm, study.arm_models), (study.cell, study.cell_models))
