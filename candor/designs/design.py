@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,9 @@ FloatArray = npt.NDArray[np.float64]
 ANY_CHEATERS = CheaterModel(name="any")
 
 __all__ = ["CheaterModel", "Design", "FloatArray", "ForcedResponse", "Identification", "exact_probability"]
+
+
+_identified = lru_cache(maxsize=256)(identify)  # exact fractions take their time, and everything asks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -319,7 +323,7 @@ class Design:
     @property
     def identification(self) -> Identification:
         """Quantities that can be estimated under the cheater model."""
-        return identify(self.forced_responses, self.cheater_model, survey=self.is_survey, categories=self.categories)
+        return _identified(self.forced_responses, self.cheater_model, survey=self.is_survey, categories=self.categories)
 
     def composed_epsilon(self, questions: int, *, rolls_per_question: Number = 1) -> float:
         """Privacy loss of one person who answers several questions: losses add.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 from candor.errors import MethodError
 
@@ -12,6 +13,7 @@ SMALLEST, LARGEST, STEPS = -20.0, 45.0, 120
 A_HAIR = 1 + 1e-12
 
 
+@lru_cache(maxsize=1024)
 def epsilon_of_rho(rho: float, delta: float) -> float:
     r"""ε of the (ε, δ) equivalent of ρ-zCDP.
 
@@ -61,6 +63,7 @@ def epsilon_of_rho(rho: float, delta: float) -> float:
     return max(bound((low + high) / 2), 0.0) * A_HAIR
 
 
+@lru_cache(maxsize=1024)
 def rho_within(epsilon: float, delta: float) -> float:
     """The largest ρ whose (ε, δ) equivalent is at most this ε: what a budget of (ε, δ) allows. 0 for δ = 0, which only pure ε keeps.
 
