@@ -166,7 +166,7 @@ def with_covariates(n: int = 1000) -> None:
     for name, study in (("chosen by AIC", chosen), ("all covariates in the models of both arms", with_every_term(chosen))):
         print(f"\nWith 8 covariates, n = {n:,}, {REPLICATES:,} resamples, {name}")
         print(f"  columns of the models by arm {[len(model.columns) for model in study.arm_models]}, wanted: under 2 s on two cores")
-        resampled = ResampledPeople({"": study})
+        resampled = ResampledPeople.of({"": study})
         fast = cost(lambda one=resampled: bootstrap(one, replicates=REPLICATES, seed=1), repetitions=7)
         print(f"  both estimators: {fast}")
         for what, cells_too in (("doubly robust", False), ("both estimators", True)):
@@ -180,7 +180,7 @@ def with_many_people(n: int = 50_000, questions: int = 4) -> None:
     for number in range(questions):
         reported, arm, subsample, covariates = participants(n, seed=number)
         studies[str(number)] = adjusted_study(reported, arm, subsample, covariates, design=DESIGN)
-    resampled = ResampledPeople(studies)
+    resampled = ResampledPeople.of(studies)
     print(f"\nWith 8 covariates, n = {n:,}, {questions} questions, {REPLICATES:,} resamples")
     print(f"  both estimators: {cost(lambda: bootstrap(resampled, replicates=REPLICATES, seed=1), repetitions=3)}")
 

@@ -158,7 +158,7 @@ def bootstrap_of_people(truth: Truth, trials: int, rng: np.random.Generator) -> 
     names = {"doubly_robust": "doubly robust", "efficient_with_covariates": "efficient with covariates"}
     for _ in range(trials):
         trial = simulate_trial(truth.design, truth.model, n=truth.n, rng=rng)
-        study = ResampledPeople({"": adjusted_study(trial.reported, trial.arm, trial.subsample, trial.covariates, design=truth.design)})
+        study = ResampledPeople.of({"": adjusted_study(trial.reported, trial.arm, trial.subsample, trial.covariates, design=truth.design)})
         yield _resampled(study, truth, int(rng.integers(2**32)), names)
 
 

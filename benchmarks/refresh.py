@@ -59,7 +59,7 @@ def refresh(n: int) -> int:
             counts = ResampledCounts(study.counts, design=DESIGN)
             effects += with_bootstrap(plain, bootstrap(counts, replicates=REPLICATES, seed=1), study=counts)
     with timed("bootstrap with covariates, one draw for all questions"):
-        people = ResampledPeople(studies)
+        people = ResampledPeople.of(studies)
         run = bootstrap(people, replicates=REPLICATES, seed=1)
     for question, study in studies.items():
         with timed("estimates with covariates"):

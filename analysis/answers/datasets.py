@@ -1,6 +1,5 @@
 """A study's answers as the methods take them: counts as they are kept, and rows only where background answers are needed."""
 
-import io
 import json
 from dataclasses import dataclass, field
 from functools import cache
@@ -18,7 +17,6 @@ from surveys.models import AttritionCount, CategoryResponse, Participant, Step, 
 from surveys.questions.sections import SECTION
 
 NOT_REPORTED = -1
-GROUPS = ("reported/", "covariates/", "groups/")
 
 
 def cell_counts(study: Study, definition: StudyDefinition, *, only_who_agreed_to_direct: bool = False) -> dict[str, NDArray[np.int64]]:
@@ -92,27 +90,6 @@ class People:
     def assigned(self, *, arms: int, subsamples: int) -> NDArray[np.int64]:
         """As in `assigned_counts`."""
         return np.bincount(self.arm * subsamples + self.subsample, minlength=arms * subsamples).reshape(arms, subsamples)
-
-    def to_bytes(self) -> bytes:
-        """The arrays, for storing while a run is under way."""
-        buffer = io.BytesIO()
-        reported = {f"reported/{name}": values for name, values in self.reported.items()}
-        covariates = {f"covariates/{name}": values for name, values in self.covariates.items()}
-        groups = {f"groups/{name}": values for name, values in self.groups.items()}
-        np.savez_compressed(buffer, allow_pickle=False, arm=self.arm, subsample=self.subsample, **reported, **covariates, **groups)
-        return buffer.getvalue()
-
-    @classmethod
-    def from_bytes(cls, stored: bytes) -> "People":
-        with np.load(io.BytesIO(stored), allow_pickle=False) as parts:
-            by_name = {group: {key.removeprefix(group): parts[key] for key in parts.files if key.startswith(group)} for group in GROUPS}
-            return cls(
-                arm=parts["arm"],
-                subsample=parts["subsample"],
-                reported=by_name["reported/"],
-                covariates=by_name["covariates/"],
-                groups=by_name["groups/"],
-            )
 
 
 def people_of(study: Study, definition: StudyDefinition) -> People:

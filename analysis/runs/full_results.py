@@ -1,12 +1,10 @@
-"""All results from a study's answers: every method, with its bootstrap. Pure computation over `People`.
+"""All results from a study's answers: every method, and what its bootstrap resamples. Pure computation over `People`.
 
 Results from background answers are not protected by the die; they carry `for_publication: False`.
 """
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,15 +21,7 @@ from candor.adjustment.doubly_robust import DOUBLY_ROBUST, adjusted_cells
 from candor.designs.design import Design
 from candor.errors import MethodError
 from candor.estimators.missing_answers import MissingAnswers, missing_answers
-from candor.resampling.bootstrap import (
-    BootstrapChunk,
-    BootstrapReplicates,
-    ResampledStudy,
-    bootstrap_chunk,
-    chunk_count,
-    merge,
-    with_bootstrap,
-)
+from candor.resampling.bootstrap import chunk_count
 from candor.resampling.resampled_counts import ResampledCounts
 from candor.resampling.resampled_people import ResampledPeople
 from candor.resampling.seeds import seed_of
@@ -41,15 +31,8 @@ from candor.studies.answers import Answers, resampled_people
 from surveys.definition import StudyDefinition
 
 REPLICATES = 5000
+Resampled = ResampledCounts | ResampledPeople
 USES_COVARIATES = frozenset({DOUBLY_ROBUST, EFFICIENT_WITH_COVARIATES})
-
-
-class Resampled(NamedTuple):
-    """The replicates of a study to resample, and the question, where it is one of several of this study."""
-
-    study: ResampledStudy
-    replicates: BootstrapReplicates
-    question: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -121,15 +104,11 @@ class QuestionAnalysis:
         absent = self.people.assigned(arms=arms, subsamples=subsamples) - self.counts.sum(axis=-1)
         return missing_answers(self.counts, absent, design=self.design)
 
-    def results(self, resampled: Iterable[Resampled] = ()) -> QuestionEstimate:
-        """The estimates as JSON values, with the bootstraps that are given."""
-        effects = self.outcome.effects
+    def results(self) -> QuestionEstimate:
+        """The estimates, without a bootstrap."""
         adjusted = {EFFICIENT_WITH_COVARIATES: adjusted_cells(self.adjusted).fit} if self.has_covariates else NO_FITS
-        for study, replicates, question in resampled:
-            effects = with_bootstrap(effects, replicates, study=study, question=question)
         return QuestionEstimate.of(
             self.outcome,
-            effects=effects,
             private_methods=USES_COVARIATES,
             sequence=sequential_estimate(
                 self.counts,
@@ -144,45 +123,28 @@ class QuestionAnalysis:
 
 
 class StudyAnalysis(dict[str, QuestionAnalysis]):
-    """All sensitive questions of one set of people: each is resampled by its counts, and all together by people with their background."""
-
-    def study(self, family: str, question: str) -> ResampledStudy:
-        """Give what a chunk resamples; `question` is empty where it is all of them."""
-        if family == ChunkFamily.PATTERNS:
-            return self.people
-        return ResampledCounts(self[question].counts, design=self[question].design)
+    """All sensitive questions of one set of people."""
 
     @cached_property
-    def people(self) -> ResampledPeople:
-        """One draw of people for every question that can be estimated with covariates."""
-        found = resampled_people({name: one.answers for name, one in self.items() if one.can_be_estimated})
-        if found is None:
-            raise ValueError("Expected a question with covariates.")
+    def resampled(self) -> dict[tuple[str, str], Resampled]:
+        """What the bootstrap resamples, by family and question: each question by its counts, and, where there are background answers, one
+        draw of people for all of them, whose name is empty.
+        """
+        able = {name: one for name, one in self.items() if one.can_be_estimated and one.can_be_resampled}
+        found: dict[tuple[str, str], Resampled] = {
+            (ChunkFamily.COUNTS, name): ResampledCounts(one.counts, design=one.design) for name, one in able.items()
+        }
+        if (people := resampled_people({name: one.answers for name, one in able.items()})) is not None:
+            found[ChunkFamily.PATTERNS, ""] = people
         return found
 
     def chunks(self) -> list[tuple[str, str, int]]:
         """Family, question and index of every chunk of the bootstrap."""
-        able = [name for name, one in self.items() if one.can_be_estimated and one.can_be_resampled]
-        families = [(str(ChunkFamily.COUNTS), name) for name in able]
-        if any(self[name].has_covariates for name in able):
-            families.append((str(ChunkFamily.PATTERNS), ""))
-        return [(*one, index) for one in families for index in range(chunk_count(self.study(*one), replicates=REPLICATES))]
-
-    def chunk(self, family: str, question: str, index: int, *, seed: int) -> BootstrapChunk:
-        return bootstrap_chunk(self.study(family, question), replicates=REPLICATES, seed=seed, chunk_index=index)
-
-    def results(self, chunks: Mapping[tuple[str, str], Iterable[BootstrapChunk]]) -> dict[str, QuestionEstimate | NotYet]:
-        """The results of all questions, with the bootstrap of these chunks by family and question."""
-        replicates = {one: merge(parts) for one, parts in chunks.items()}
-        found = {}
-        for name, analysis in self.items():
-            own = [
-                Resampled(self.study(family, question), of, name if family == ChunkFamily.PATTERNS else "")
-                for (family, question), of in replicates.items()
-                if question in (name, "")
-            ]
-            found[name] = outcome_results(analysis, own)
-        return found
+        return [
+            (family, question, index)
+            for (family, question), study in self.resampled.items()
+            for index in range(chunk_count(study, replicates=REPLICATES))
+        ]
 
     @property
     def seed(self) -> int:
@@ -195,10 +157,10 @@ def study_analysis(people: People, definition: StudyDefinition, *, plan: Sequenc
     return StudyAnalysis({name: QuestionAnalysis(people=people, definition=definition, plan=plan, question=name) for name in names})
 
 
-def outcome_results(analysis: QuestionAnalysis, resampled: Iterable[Resampled] = ()) -> QuestionEstimate | NotYet:
+def outcome_results(analysis: QuestionAnalysis) -> QuestionEstimate | NotYet:
     """The question's results; an expected error becomes part of them."""
     try:
-        return analysis.results(resampled)
+        return analysis.results()
     except MethodError as error:
         return NotYet(n=int(analysis.counts.sum()), not_yet=str(error))
 

@@ -1,30 +1,42 @@
-"""The bootstrap of a run, chunk by chunk, by as many workers as there are: the same seed and data give the same numbers."""
+"""The bootstrap of a run, chunk by chunk, by as many workers as there are: the same seed and data give the same numbers.
+
+A run keeps what its chunks resample, and no background answers: counts, and the patterns of `candor.resampling.resampled_people`.
+"""
 
 import io
 from collections import defaultdict
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from datetime import timedelta
-from threading import Lock, Timer
 
 import numpy as np
+from numpy.typing import NDArray
 
-from analysis.answers.datasets import People
-from analysis.models import Chunk, Run
-from analysis.runs.full_results import REPLICATES, StudyAnalysis, study_analysis
+from analysis.models import Chunk, ChunkFamily, Run
+from analysis.runs.full_results import REPLICATES, Resampled
 from analysis.runs.low_priority import at_low_priority
-from analysis.runs.sequence_plans import SequencePlan
-from analysis.stored_results import Results, read_results
+from analysis.stored_results import QuestionEstimate, Results, read_results
+from candor.designs.design import Design
 from candor.resampling.blas_threads import single_threaded_blas
-from candor.resampling.bootstrap import BootstrapChunk, ResampledStudy, chunk_count
-from surveys.protocols import protocol_in_force
+from candor.resampling.bootstrap import BootstrapChunk, bootstrap_chunk, chunk_count, merge, with_bootstrap
+from candor.resampling.resampled_counts import ResampledCounts
+from candor.resampling.resampled_people import ResampledPeople
+
+
+def stored(studies: Mapping[tuple[str, str], Resampled]) -> bytes:
+    """What the chunks resample, by family and question, as a run keeps it."""
+    return _packed(
+        {f"{family}/{question}/{name}": values for (family, question), study in studies.items() for name, values in study.arrays().items()},
+        np.savez_compressed,
+    )
 
 
 def effects_of(chunk: Chunk) -> bytes:
     """The replicates of one chunk, as stored."""
-    seed = Run.objects.values_list("seed", flat=True).get(pk=chunk.run_id)
+    run = Run.objects.get(pk=chunk.run_id)
+    study = _resampled(run, chunk.family, chunk.question)
     with single_threaded_blas():
-        analysis = kept.of(chunk.run_id, seed)
-        return _packed(at_low_priority(analysis.chunk, chunk.family, chunk.question, chunk.index, seed=seed or 0))
+        found = at_low_priority(bootstrap_chunk, study, replicates=REPLICATES, seed=run.seed or 0, chunk_index=chunk.index)
+    return _packed(found.effects)
 
 
 def merged(run: Run) -> Results:
@@ -32,67 +44,36 @@ def merged(run: Run) -> Results:
     begun = read_results(run.results)
     if begun is None:
         raise ValueError("Expected the results with which the run began.")
-    rows = list(run.chunks.all())
-    if not rows:  # nothing was resampled, as where sections were assigned as a whole
-        return begun
-    analysis = kept.of(run.pk, run.seed)
-    chunks: dict[tuple[str, str], list[BootstrapChunk]] = defaultdict(list)
-    for chunk in rows:
-        study = analysis.study(chunk.family, chunk.question)
-        chunks[chunk.family, chunk.question].append(_unpacked(chunk, study, seed=run.seed or 0))
-    outcomes = SequencePlan.of(run.study).with_directions(analysis.results(chunks))
-    kept.forget()
+    chunks: dict[tuple[str, str], list[Chunk]] = defaultdict(list)
+    for chunk in run.chunks.all():
+        chunks[chunk.family, chunk.question].append(chunk)
+    outcomes = dict(begun.outcomes)
+    for (family, question), parts in chunks.items():
+        study = _resampled(run, family, question)
+        replicates = merge(_unpacked(one, study, seed=run.seed or 0) for one in parts)
+        for name in [question] if question else begun.outcomes:
+            if isinstance(one := outcomes[name], QuestionEstimate):
+                of = "" if question else name
+                outcomes[name] = replace(one, effects=with_bootstrap(one.effects, replicates, study=study, question=of))
     return replace(begun, outcomes=outcomes)
 
 
-class _FromChunkToChunk:
-    """A run's questions with their working models, for the next chunk of it, and no longer: they hold people's background answers."""
-
-    LONGEST: timedelta = timedelta(seconds=15)
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._kept: dict[tuple[int, int | None], StudyAnalysis] = {}
-        self._end: Timer | None = None
-
-    def of(self, run_id: int, seed: int | None) -> StudyAnalysis:
-        """Those of this run. The seed distinguishes runs of the same number."""
-        with self._lock:
-            found = self._kept.get((run_id, seed))
-        found = _analyses(run_id) if found is None else found
-        self.keep(run_id, seed, found)
-        return found
-
-    def keep(self, run_id: int, seed: int | None, analysis: StudyAnalysis) -> None:
-        with self._lock:
-            self._kept = {(run_id, seed): analysis}
-            if self._end:
-                self._end.cancel()
-            self._end = Timer(self.LONGEST.total_seconds(), self.forget)
-            self._end.daemon = True
-            self._end.start()
-
-    def forget(self) -> None:
-        with self._lock:
-            self._kept = {}
+def _resampled(run: Run, family: str, question: str) -> Resampled:
+    design, begins = Design.from_document((run.results or {})["design"]), f"{family}/{question}/"
+    with np.load(io.BytesIO(bytes(run.data or b"")), allow_pickle=False) as kept:
+        arrays = {name.removeprefix(begins): kept[name] for name in kept.files if name.startswith(begins)}
+    if family == ChunkFamily.COUNTS:
+        return ResampledCounts(arrays["counts"], design=design)
+    return ResampledPeople.from_arrays(arrays, designs=dict.fromkeys(arrays["questions"].tolist(), design))
 
 
-kept = _FromChunkToChunk()
-
-
-def _analyses(run_id: int) -> StudyAnalysis:
-    run = Run.objects.select_related("study").get(pk=run_id)
-    definition = protocol_in_force(run.study).definition
-    return study_analysis(People.from_bytes(bytes(run.data or b"")), definition, plan=SequencePlan.of(run.study))
-
-
-def _packed(chunk: BootstrapChunk) -> bytes:
+def _packed(arrays: Mapping[str, NDArray[np.generic]], save: Callable[..., None] = np.savez) -> bytes:
     buffer = io.BytesIO()
-    np.savez(buffer, allow_pickle=False, **chunk.effects)
+    save(buffer, allow_pickle=False, **arrays)
     return buffer.getvalue()
 
 
-def _unpacked(chunk: Chunk, study: ResampledStudy, *, seed: int) -> BootstrapChunk:
+def _unpacked(chunk: Chunk, study: Resampled, *, seed: int) -> BootstrapChunk:
     chunks = chunk_count(study, replicates=REPLICATES)
     with np.load(io.BytesIO(bytes(chunk.effects or b"")), allow_pickle=False) as effects:
         return BootstrapChunk(index=chunk.index, chunks=chunks, seed=seed, effects={name: effects[name] for name in effects.files})

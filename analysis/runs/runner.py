@@ -158,18 +158,21 @@ def first_results(study: Study, definition: StudyDefinition) -> Results:
 
 
 def begin_full_results(run: Run, definition: StudyDefinition) -> None:
-    """Keep a copy of the data, which all chunks use while more answers come in, and list the chunks."""
+    """Keep a copy of what all chunks resample while more answers come in, and list the chunks."""
     from analysis.runs import resampling  # SciPy, which web processes can do without
     from analysis.runs.full_results import balance_of, outcome_results, study_analysis
     from analysis.runs.sequence_plans import SequencePlan
 
     people = people_of(run.study, definition)
     analysis, now = study_analysis(people, definition, plan=SequencePlan.of(run.study)), timezone.now()
+    parts: list[tuple[str, str, int]] = []
     if definition.in_sections:
-        outcomes, parts = section_results(run.study, definition, people), []
+        outcomes = section_results(run.study, definition, people)
     else:
-        outcomes, parts = {question: at_low_priority(outcome_results, one) for question, one in analysis.items()}, analysis.chunks()
+        outcomes = {question: at_low_priority(outcome_results, one) for question, one in analysis.items()}
+        parts = at_low_priority(analysis.chunks)
     chunks = [Chunk(run=run, family=family, question=question, index=index, due_at=now) for family, question, index in parts]
+    data = resampling.stored(analysis.resampled if parts else {})
     # Means of background answers are exact. Under a privacy budget nobody sees them, but of bots in a rehearsal.
     may_balance = definition.privacy_budget is None or run.study.rehearsal_of_id is not None
     balance = balance_of(people, definition, shown=balance_shown_before(run)) if may_balance else None
@@ -180,10 +183,8 @@ def begin_full_results(run: Run, definition: StudyDefinition) -> None:
     )
     with transaction.atomic():
         if not _ended_in_vain(run):
-            run.spread(n=results.n, results=document_of(results), data=people.to_bytes(), seed=analysis.seed, method_version=METHOD_VERSION)
+            run.spread(n=results.n, results=document_of(results), data=data, seed=analysis.seed, method_version=METHOD_VERSION)
             Chunk.objects.bulk_create(chunks)
-            if chunks:
-                transaction.on_commit(partial(resampling.kept.keep, run.pk, analysis.seed, analysis))
 
 
 def section_results(study: Study, definition: StudyDefinition, people: People) -> dict[str, QuestionEstimate | NotYet]:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from candor.resampling.summaries import bootstrap_summary
 from candor.results import BootstrapSummary, Effect
 
 Progress = Callable[[int, int], bool | None]
+AnyEffect = TypeVar("AnyEffect", bound=Effect)
 
 TOO_MANY = "They are too many for a bootstrap standard error."
 
@@ -224,8 +225,8 @@ def _cores() -> int:
 
 
 def with_bootstrap(
-    effects: Sequence[Effect], replicates: BootstrapReplicates, *, study: ResampledStudy, level: float = 0.95, question: str = ""
-) -> tuple[Effect, ...]:
+    effects: Sequence[AnyEffect], replicates: BootstrapReplicates, *, study: ResampledStudy, level: float = 0.95, question: str = ""
+) -> tuple[AnyEffect, ...]:
     """Return the effects with their bootstrap summaries, and a note where resamples failed.
 
     Parameters

@@ -62,6 +62,10 @@ class ResampledCounts:
         if design.identification.arm_specific_cheaters and design.cheater_model.yes_rate is None:
             self._efficient[EFFICIENT_ARM_SPECIFIC] = True
 
+    def arrays(self) -> dict[str, npt.NDArray[np.generic]]:
+        """The counts."""
+        return {"counts": self.counts}
+
     @property
     def estimates(self) -> Mapping[str, FloatArray]:
         """Δ̂/x̂ of the data before the boundary rule by method, each of shape (K − 1,)."""

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
+from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from candor.adjustment.adjusted_study import AdjustedStudy, IntArray
-from candor.adjustment.doubly_robust import (
-    DOUBLY_ROBUST,
-    AdjustedCells,
-    AdjustedEstimates,
-    adjusted_cells,
-    doubly_robust_estimates,
-    efficient_estimates,
-)
+from candor.adjustment.doubly_robust import DOUBLY_ROBUST, adjusted_cells, doubly_robust_estimates, efficient_estimates
 from candor.adjustment.held_out import AugmentedMeans, augmented_means
-from candor.designs.design import FloatArray
+from candor.designs.design import Design, FloatArray
 from candor.errors import MethodError, NotIdentifiedError
+from candor.estimators.cell_means import cell_model
 from candor.estimators.difference_in_means import unconstrained_honest_proportion
 from candor.estimators.joint_estimates import NOBODY_IS_HONEST
 from candor.resampling.bootstrap import name_of
@@ -28,29 +24,25 @@ from candor.resampling.drawn_people import draw_people
 from candor.resampling.summaries import acceleration
 from candor.results import EFFICIENT_WITH_COVARIATES
 
+METHODS = (DOUBLY_ROBUST, EFFICIENT_WITH_COVARIATES)
 _PEOPLE_AT_ONCE = 2**17  # a block of weights that stays in the processor's cache while it is drawn
-_WEIGHTS_AT_ONCE = 2**22  # 32 MB, for as many resamples as may be: the groups of people are read from memory once for each such block
+_WEIGHTS_AT_ONCE = 2**22  # 32 MB, for as many resamples as may be: the patterns of people are read from memory once for each such block
 _PEOPLE_PER_BINOMIAL_DRAW = 10  # who are drawn in the time of one
 _ALIKE = 10  # decimals
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ResampledPeople:
     """The bootstrap of `doubly_robust` and `efficient_with_covariates` for several questions that the same people answered.
 
-    Parameters
+    Attributes
     ----------
-    studies : mapping of str to AdjustedStudy
-        By question. The design of all of them identifies the effect.
-    answered : mapping of str to ndarray of int, shape (n_question,), optional
-        By question, who answered it: the position of each participant of its study among all people. Default: all people answered all
-        questions, in the same order.
-
-    Raises
-    ------
-    NotIdentifiedError
-        The design does not identify the effect under its cheater model, so there is nothing to resample.
-    MethodError
-        Without `answered`, when the studies have different numbers of participants.
+    people : int
+    questions : mapping of str to ResampledQuestion
+    rows : ndarray of int, shape (rows, questions)
+        What is drawn: the pattern in every question.
+    shares : ndarray of float, shape (rows,), optional
+        The share of the people who have these patterns. None: every row is one person.
 
     Notes
     -----
@@ -68,94 +60,143 @@ class ResampledPeople:
        structural parameters", Econometrics Journal 21(1).
     """
 
+    people: int
+    questions: Mapping[str, ResampledQuestion]
+    rows: NDArray[np.int32]
+    shares: FloatArray | None
+
     replicates_per_chunk = 1000
 
-    def __init__(self, studies: Mapping[str, AdjustedStudy], *, answered: Mapping[str, IntArray] | None = None) -> None:
+    @classmethod
+    def of(cls, studies: Mapping[str, AdjustedStudy], *, answered: Mapping[str, IntArray] | None = None) -> Self:
+        """What is drawn, and what it adds to the estimates.
+
+        Parameters
+        ----------
+        studies : mapping of str to AdjustedStudy
+            By question. The design of all of them identifies the effect.
+        answered : mapping of str to ndarray of int, shape (n_question,), optional
+            By question, who answered it: the position of each participant of its study among all people. Default: all people answered all
+            questions, in the same order.
+
+        Raises
+        ------
+        NotIdentifiedError
+            The design does not identify the effect under its cheater model, so there is nothing to resample.
+        MethodError
+            Without `answered`, when the studies have different numbers of participants.
+        """
         for study in studies.values():
             if not study.design.identification.effect:
                 raise NotIdentifiedError(f"there is no effect estimate to resample: {study.design.identification.assumption}")
         sizes = {len(study.reported) for study in studies.values()}
         if answered is None and len(sizes) > 1:
             raise MethodError(f"questions that different numbers of people answered ({sorted(sizes)}) need to say who answered which")
-        rows = {question: np.arange(max(sizes)) for question in studies} if answered is None else answered
-        self.people = 1 + max(int(positions.max()) for positions in rows.values())
-        self._questions = {question: _Question.of(study) for question, study in studies.items()}
-        patterns = {name: question.patterns(rows[name], people=self.people) for name, question in self._questions.items()}
-        in_all = np.zeros(self.people, dtype=np.intp)
-        for name, question in self._questions.items():
-            in_all = np.unique(in_all * len(question.terms) + patterns[name], return_inverse=True)[1]
+        positions = {question: np.arange(max(sizes)) for question in studies} if answered is None else answered
+        people = 1 + max(int(one.max()) for one in positions.values())
+        questions: dict[str, ResampledQuestion] = {}
+        patterns = np.zeros((people, len(studies)), dtype=np.int32)
+        in_all = np.zeros(people, dtype=np.intp)
+        for place, (name, study) in enumerate(studies.items()):
+            questions[name], patterns[:, place] = ResampledQuestion.of(study, positions[name], people=people)
+            in_all = np.unique(in_all * len(questions[name].terms) + patterns[:, place], return_inverse=True)[1]
         _, first, frequencies = np.unique(in_all, return_index=True, return_counts=True)
-        self._shares = frequencies / self.people if _PEOPLE_PER_BINOMIAL_DRAW * len(first) < self.people else None
-        drawn = np.argsort(in_all, kind="stable") if self._shares is None else first
-        ends = np.cumsum([0, *(len(question.terms) for question in self._questions.values())])
-        self._columns = {name: slice(*ends[at : at + 2]) for at, name in enumerate(self._questions)}
-        columns = np.stack([patterns[name][drawn] + self._columns[name].start for name in self._questions], axis=1)
-        self._members = sparse.csr_array(
-            (np.ones(columns.size), columns.reshape(-1), np.arange(0, columns.size + 1, columns.shape[1])), shape=(len(drawn), ends[-1])
+        if _PEOPLE_PER_BINOMIAL_DRAW * len(first) < people:
+            return cls(people=people, questions=questions, rows=patterns[first], shares=frequencies / people)
+        return cls(people=people, questions=questions, rows=patterns[np.argsort(in_all, kind="stable")], shares=None)
+
+    def arrays(self) -> dict[str, NDArray[np.generic]]:
+        """Everything but the designs as arrays, to be stored or sent: without people's background."""
+        parts = {f"{place}/{part}": values for place, one in enumerate(self.questions.values()) for part, values in one.arrays().items()}
+        shares = {} if self.shares is None else {"shares": self.shares}
+        return {"people": np.array(self.people), "questions": np.array(list(self.questions)), "rows": self.rows, **shares, **parts}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[np.generic]], *, designs: Mapping[str, Design]) -> Self:
+        """The same from `arrays`, with the design of each question."""
+        return cls(
+            people=int(arrays["people"]),
+            questions={
+                name: ResampledQuestion(design=designs[name], **{part: arrays[f"{place}/{part}"].astype(float) for part in _ARRAYS})
+                for place, name in enumerate(arrays["questions"].tolist())
+            },
+            rows=arrays["rows"].astype(np.int32),
+            shares=arrays["shares"].astype(float) if "shares" in arrays else None,
         )
 
     @property
     def estimates(self) -> Mapping[str, FloatArray]:
         """Δ̂/x̂ of the data before the boundary rule by question and method (`name_of`), each of shape (K − 1,)."""
-        return {
-            name_of(found.method, question): found.joint.raw_effect for question, one in self._questions.items() for found in one.estimates
-        }
+        return {name_of(method, name): one.estimates[at] for name, one in self.questions.items() for at, method in enumerate(METHODS)}
 
     @property
     def accelerations(self) -> Mapping[str, FloatArray]:
         """Acceleration of every contrast by question and method (`name_of`), each of shape (K − 1,)."""
-        return {
-            name_of(found.method, question): acceleration(found.influence, np.ones(len(found.influence)))
-            for question, one in self._questions.items()
-            for found in one.estimates
-        }
+        return {name_of(method, name): one.accelerations[at] for name, one in self.questions.items() for at, method in enumerate(METHODS)}
 
     def replicate_effects(self, replicates: int, rng: np.random.Generator) -> dict[str, FloatArray]:
         """Draw resamples and return Δ̂/x̂ by question and method (`name_of`), each of shape (replicates, K − 1); NaN where x̂ is not above 0
         or a group is empty.
         """
-        rows, patterns = self._members.shape
+        members, columns = self._members
+        rows, patterns = members.shape
         few = min(replicates, max(1, _PEOPLE_AT_ONCE // rows))
         drawn = np.empty((few * max(1, min(replicates, _WEIGHTS_AT_ONCE // max(rows, patterns)) // few), rows))
-        sums = {name: np.empty((replicates, question.terms.shape[1])) for name, question in self._questions.items()}
+        sums = {name: np.empty((replicates, question.terms.shape[1])) for name, question in self.questions.items()}
         for first in range(0, replicates, len(drawn)):
             block = drawn[: replicates - first]
             for at in range(0, len(block), few):
                 self._draw(block[at : at + few], rng)
-            times = block @ self._members
-            for name, question in self._questions.items():
-                sums[name][first : first + len(block)] = times[:, self._columns[name]] @ question.terms
+            times = block @ members
+            for name, question in self.questions.items():
+                sums[name][first : first + len(block)] = times[:, columns[name]] @ question.terms
         return {
             name_of(method, name): effects
-            for name, question in self._questions.items()
-            for method, effects in question.effects(sums[name]).items()
+            for name, question in self.questions.items()
+            for method, effects in zip(METHODS, question.effects(sums[name]), strict=True)
         }
+
+    @cached_property
+    def _members(self) -> tuple[sparse.csr_array, dict[str, slice]]:
+        """A 1 for every row in the column of its pattern in each question, shape (rows, patterns), and the columns of each question."""
+        ends = np.cumsum([0, *(len(question.terms) for question in self.questions.values())])
+        starts = np.arange(0, self.rows.size + 1, len(self.questions))
+        members = sparse.csr_array((np.ones(self.rows.size), (self.rows + ends[:-1]).reshape(-1), starts), shape=(len(self.rows), ends[-1]))
+        return members, {name: slice(*ends[at : at + 2]) for at, name in enumerate(self.questions)}
 
     def _draw(self, drawn: FloatArray, rng: np.random.Generator) -> None:
         """Write how often every row is drawn, patterns or people, whichever is less work; shape (replicates, rows)."""
-        if self._shares is None:
+        if self.shares is None:
             draw_people(drawn, rng)
         else:
-            drawn[:] = rng.multinomial(self.people, self._shares, size=len(drawn))
+            drawn[:] = rng.multinomial(self.people, self.shares, size=len(drawn))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _Question:
-    """One question: what every participant adds to the sums from which a resample is estimated.
+class ResampledQuestion:
+    """One question: what every pattern adds to the sums from which a resample is estimated.
 
-    ``terms`` has shape (patterns, d), in the order of its numbers: in turn for every arm and every cell the prediction of its working
-    model, then the residual of its own members, then one indicator for each cell and answer. ``pattern`` of shape (n,) is the row of every
-    participant, ``absent`` that of people who did not answer, all zeros.
+    Attributes
+    ----------
+    design : Design
+    terms : ndarray of float, shape (patterns, d)
+        In the order of its numbers: in turn for every arm and every cell the prediction of its working model, then the residual of its own
+        members, then one indicator for each cell and answer. One row is that of people who did not answer, all zeros.
+    operator : ndarray of float, shape (P, K·S)
+        See `candor.adjustment.doubly_robust.AdjustedCells`.
+    estimates, accelerations : ndarray of float, shape (2, K − 1)
+        Of the data, by each of `METHODS`.
     """
 
-    study: AdjustedStudy
+    design: Design
     terms: FloatArray
-    pattern: IntArray
-    absent: int
-    cells: AdjustedCells
+    operator: FloatArray
+    estimates: FloatArray
+    accelerations: FloatArray
 
     @classmethod
-    def of(cls, study: AdjustedStudy) -> _Question:
+    def of(cls, study: AdjustedStudy, positions: IntArray, *, people: int) -> tuple[Self, IntArray]:
+        """The patterns of the participants, who stand at these positions among all people, and everybody's pattern, shape (people,)."""
         arms, cells = study.design.shape[0], int(np.prod(study.design.shape))
         kind = 2 * study.cell + study.reported.astype(np.intp)
         of_arms = augmented_means(study.reported, study.arm, study.matrix.values, study.arm_models)
@@ -171,43 +212,53 @@ class _Question:
         )
         terms = np.vstack([np.zeros(terms.shape[1]), terms])
         _, first, place = np.unique(np.round(terms, _ALIKE), axis=0, return_index=True, return_inverse=True)
-        place = place.reshape(-1)
-        return cls(study=study, terms=terms[first], pattern=place[1:][pattern.reshape(-1)], absent=place[0], cells=adjusted_cells(study))
+        absent, *present = place.reshape(-1)
+        found = np.full(people, absent)
+        found[positions] = np.array(present)[pattern.reshape(-1)]
+        fitted = adjusted_cells(study)
+        both = doubly_robust_estimates(study), efficient_estimates(study, fitted)
+        question = cls(
+            design=study.design,
+            terms=terms[first],
+            operator=fitted.operator,
+            estimates=np.array([one.joint.raw_effect for one in both]),
+            accelerations=np.array([acceleration(one.influence, np.ones(len(one.influence))) for one in both]),
+        )
+        return question, found
 
-    def patterns(self, positions: IntArray, *, people: int) -> IntArray:
-        """The row of `terms` of all people, shape (people,); `positions` of shape (n,) says where the participants are among them."""
-        found = np.full(people, self.absent)
-        found[positions] = self.pattern
-        return found
+    def arrays(self) -> dict[str, FloatArray]:
+        """Everything but the design."""
+        return {part: getattr(self, part) for part in _ARRAYS}
 
-    @cached_property
-    def estimates(self) -> tuple[AdjustedEstimates, AdjustedEstimates]:
-        return doubly_robust_estimates(self.study), efficient_estimates(self.study, self.cells)
-
-    def effects(self, sums: FloatArray) -> dict[str, FloatArray]:
-        """Δ̂/x̂ by method from the sums of `terms` over resamples, shape (replicates, d)."""
-        arms, subsamples = self.study.design.shape
+    def effects(self, sums: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Δ̂/x̂ by each of `METHODS` from the sums of `terms` over resamples, shape (replicates, d)."""
+        arms, subsamples = self.design.shape
         first, second = 2 * arms, 2 * arms + 2 * arms * subsamples
         counts = sums[:, second:].reshape(-1, arms, subsamples, 2)
         sizes = counts.sum(axis=-1)
-        return {
-            DOUBLY_ROBUST: self._doubly_robust(_means(sums[:, :first], sizes.sum(axis=-1)), counts),
-            EFFICIENT_WITH_COVARIATES: self._efficient(_means(sums[:, first:second], sizes.reshape(len(sums), -1))),
-        }
+        doubly_robust = self._doubly_robust(_means(sums[:, :first], sizes.sum(axis=-1)), counts)
+        return doubly_robust, self._efficient(_means(sums[:, first:second], sizes.reshape(len(sums), -1)))
 
     def _doubly_robust(self, means: FloatArray, counts: FloatArray) -> FloatArray:
         """Δ̂/x̂ from augmented means of the arms, shape (replicates, K), and counts, shape (replicates, K, S, 2)."""
-        design = self.study.design
-        honest = unconstrained_honest_proportion(counts, design)
+        design = self.design
         truth = counts.sum(axis=(1, 3)) @ design.truth / counts.sum(axis=(1, 2, 3))
         differences = means[:, list(design.treatment_indexes)] - means[:, [design.control_index]]
-        return np.asarray(differences / (np.where(honest > NOBODY_IS_HONEST, honest, np.nan) * truth)[:, None])
+        return np.asarray(differences / (_positive(unconstrained_honest_proportion(counts, design)) * truth)[:, None])
 
     def _efficient(self, means: FloatArray) -> FloatArray:
         """Δ̂/x̂ from augmented means of the cells, shape (replicates, K·S)."""
-        fit = self.cells.fit
-        coefficients = (means - fit.model.offset) @ self.cells.operator.T
-        return replace(fit, coefficients=coefficients).joint_estimates().raw_effect
+        model = cell_model(self.design)
+        coefficients = (means - model.offset) @ self.operator.T
+        return np.asarray(coefficients @ model.contrasts.T / _positive(coefficients[:, model.honest])[:, None])
+
+
+_ARRAYS = ("terms", "operator", "estimates", "accelerations")
+
+
+def _positive(honest: FloatArray) -> FloatArray:
+    """x̂ where it is above 0, otherwise NaN."""
+    return np.where(honest > NOBODY_IS_HONEST, honest, np.nan)
 
 
 def _terms(found: AugmentedMeans, rows: IntArray, *, group: IntArray, groups: int) -> FloatArray:

@@ -166,4 +166,4 @@ def resampled_people(answers: Mapping[str, Answers]) -> ResampledPeople | None:
     studies = {name: one.adjusted for name, one in answers.items() if one.adjusted is not None and one.design.identification.effect}
     if not studies:
         return None
-    return ResampledPeople(studies, answered={name: people for name in studies if (people := answers[name].people) is not None} or None)
+    return ResampledPeople.of(studies, answered={name: people for name in studies if (people := answers[name].people) is not None} or None)

@@ -1,16 +1,13 @@
 """Full results are not begun again and again while people come: what runs is finished, and the next ones wait."""
 
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from django.utils import timezone
 
 from analysis.models import Run, RunKind, RunStatus
-from analysis.runs import resampling, runner
+from analysis.runs import runner
 from tests.factories import recruiting_study
-from tests.finished_people import TELLING_DIE, add_finished_people
-from tests.jobs import claimed
 
 pytestmark = pytest.mark.django_db
 
@@ -37,20 +34,3 @@ def test_the_next_ones_wait_in_proportion_to_the_people(people: int, seconds: fl
     assert run.due_at is not None
     wait = run.due_at - timezone.now()
     assert timedelta(seconds=seconds - 5) < wait <= timedelta(seconds=seconds)
-
-
-def test_the_worker_that_begins_goes_on_with_what_it_read(monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any) -> None:
-    study = recruiting_study(die=TELLING_DIE, allocation={"planned_participants": 120})
-    add_finished_people(study, 120)
-    run = runner.queue_run(study.pk, kind=RunKind.FULL_RESULTS, after=timedelta(0))
-    assert run is not None
-    with django_capture_on_commit_callbacks(execute=True):
-        runner.compute_full_results(claimed(run))
-    first, *others = Run.objects.get(pk=run.pk).chunks.all()
-    monkeypatch.setattr(resampling, "_analyses", lambda run_id: pytest.fail("the answers of the run were read again"))
-    here = resampling.effects_of(first)
-    monkeypatch.undo()
-    resampling.kept.forget()
-    assert others
-    assert resampling.effects_of(first) == here, "another worker, which reads them, finds the same"
-    resampling.kept.forget()

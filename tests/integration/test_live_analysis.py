@@ -1,5 +1,6 @@
 """The full results: every method with its bootstrap, in chunks, by any worker, and the same as computed in one piece."""
 
+import io
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -111,7 +112,7 @@ def test_chunks_in_any_order_merge_to_what_one_piece_gives(study: Study) -> None
     analysis = (analyses := study_analysis(people, definition, plan=SequencePlan.of(study)))["retention"]
     counts = ResampledCounts(analysis.counts, design=definition.design())
     there = {name: np.flatnonzero(people.who_answered(name)) for name in analyses}
-    patterns = ResampledPeople({name: one.adjusted for name, one in analyses.items()}, answered=there)
+    patterns = ResampledPeople.of({name: one.adjusted for name, one in analyses.items()}, answered=there)
     assert run.seed == analyses.seed
     expected = []
     for resampled, question in ((counts, ""), (patterns, "retention")):
@@ -128,23 +129,40 @@ def test_chunks_in_any_order_merge_to_what_one_piece_gives(study: Study) -> None
     ]
 
 
-def test_people_and_counts_agree_and_keep_through_storage(study: Study) -> None:
+def test_people_and_counts_agree(study: Study) -> None:
     definition = definition_of(study)
     people = people_of(study, definition)
-    stored = type(people).from_bytes(people.to_bytes())
     for question, counts in cell_counts(study, definition).items():
         assert (people.counts(question, arms=2, subsamples=2) == counts).all()
-        assert (stored.counts(question, arms=2, subsamples=2) == counts).all()
-    assert list(stored.covariates) == list(people.covariates)
-    for name, values in people.covariates.items():
-        np.testing.assert_array_equal(stored.covariates[name], values)
 
 
 def test_the_order_of_people_in_the_database_does_not_matter(study: Study) -> None:
-    before = people_of(study, definition_of(study)).to_bytes()
+    before = people_of(study, definition_of(study))
     first = Participant.objects.filter(study=study).order_by("pk")[:50]
     Participant.objects.filter(pk__in=list(first.values_list("pk", flat=True))).update(language="de")  # PostgreSQL moves them to the end
-    assert people_of(study, definition_of(study)).to_bytes() == before
+    after = people_of(study, definition_of(study))
+    assert [*after.reported, *after.covariates] == [*before.reported, *before.covariates]
+    for name, values in {"arm": before.arm, "subsample": before.subsample, **before.reported, **before.covariates}.items():
+        again = {"arm": after.arm, "subsample": after.subsample, **after.reported, **after.covariates}[name]
+        np.testing.assert_array_equal(again, values)
+
+
+def test_a_run_under_way_keeps_no_background_answers(study: Study) -> None:
+    """Neither by the names of the questions nor by their numbers: what it keeps has a row for each kind of answer, nobody's own."""
+    run = begin(study)
+    run.refresh_from_db()
+    people = people_of(study, definition_of(study))
+    with np.load(io.BytesIO(bytes(run.data)), allow_pickle=False) as kept:
+        arrays = {name: kept[name] for name in kept.files}
+    assert {name.rpartition("/")[2] for name in arrays} <= {
+        *("counts", "people", "questions", "rows", "shares"),
+        *("terms", "operator", "estimates", "accelerations"),
+    }
+    distinct = {name: np.unique(values.astype(float)) for name, values in people.covariates.items() if values.dtype.kind == "f"}
+    numbers = {name: values[~np.isnan(values) & (values != np.round(values))] for name, values in distinct.items()}
+    assert any(len(values) for values in numbers.values()), "somebody's mean grade is no whole number"
+    said = np.concatenate([values.reshape(-1) for values in arrays.values() if values.dtype.kind == "f"])
+    assert not np.isin(np.concatenate(list(numbers.values())), said).any()
 
 
 def test_ended_runs_keep_no_copy_of_the_data_and_no_clock_time(study: Study) -> None:
@@ -208,7 +226,7 @@ def test_a_worker_that_computes_a_chunk_for_long_is_heard_of(study: Study, monke
         wait_for_a_beat(Chunk.objects.filter(holder__isnull=False), "due_at")
         return BootstrapChunk(index=0, chunks=1, seed=1, effects={})
 
-    monkeypatch.setattr("analysis.runs.full_results.StudyAnalysis.chunk", long_work)
+    monkeypatch.setattr("analysis.runs.resampling.bootstrap_chunk", long_work)
     work_on_part(run)
     assert run.chunks.filter(due_at=None).count() == 1
 
@@ -363,7 +381,7 @@ def test_two_computations_do_not_tell_what_the_person_between_told() -> None:
 
 def test_a_bug_in_a_chunk_fails_the_run_and_is_raised(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     run = begin(study)
-    monkeypatch.setattr("analysis.runs.full_results.StudyAnalysis.chunk", lambda *args, **kwargs: 1 / 0)
+    monkeypatch.setattr("analysis.runs.resampling.bootstrap_chunk", lambda *args, **kwargs: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         work_on_part(run)
     run.refresh_from_db()

@@ -17,12 +17,12 @@ from candor.adjustment.held_out import augmented_means
 from candor.errors import MethodError, NotIdentifiedError
 from candor.resampling import resampled_people
 from candor.resampling.bootstrap import bootstrap, with_bootstrap
-from candor.resampling.resampled_people import ResampledPeople
+from candor.resampling.resampled_people import ResampledPeople, ResampledQuestion
 
 
 def test_standard_errors_are_those_of_the_influence_functions_when_the_study_is_large():
     study = study_of(6000, subsamples=SYMMETRIC, cheaters="always_no", arms=3)
-    resampled = ResampledPeople({"": study})
+    resampled = ResampledPeople.of({"": study})
     effects = with_bootstrap(effects_with_covariates(study), bootstrap(resampled, replicates=1000, seed=1), study=resampled)
     assert len(effects) == 4
     for effect in effects:
@@ -49,11 +49,12 @@ def as_unseen(study, group, models, rows):
 
 def test_a_replicate_is_the_estimate_of_the_resampled_rows(monkeypatch):
     study = study_of(800, subsamples=SYMMETRIC, cheaters="always_no")
-    resampled = ResampledPeople({"": study})
+    resampled = ResampledPeople.of({"": study})
     known = np.random.default_rng(4).integers(0, 800, size=800)
     monkeypatch.setattr(resampled_people, "draw_people", lambda drawn, rng: np.copyto(drawn[0], np.bincount(known, minlength=800)))
     (doubly_robust,), (efficient,) = resampled.replicate_effects(1, np.random.default_rng(1)).values()
-    rows = np.argsort(resampled._questions[""].pattern, kind="stable")[known]
+    _, pattern = ResampledQuestion.of(study, np.arange(800), people=800)
+    rows = np.argsort(pattern, kind="stable")[known]
     again = resampled_study(study, rows, refit=False)
     arms, cells = (
         as_unseen(study, group, models, rows) for group, models in ((study.arm, study.arm_models), (study.cell, study.cell_models))
@@ -69,7 +70,7 @@ def test_a_replicate_is_the_estimate_of_the_resampled_rows(monkeypatch):
 def test_one_draw_serves_all_questions_so_the_same_answers_have_the_same_replicates():
     study = study_of(300)
     opposite = replace(study, reported=study.reported)
-    run = bootstrap(ResampledPeople({"first": study, "second": opposite}), replicates=100, seed=3).effects
+    run = bootstrap(ResampledPeople.of({"first": study, "second": opposite}), replicates=100, seed=3).effects
     for method in ("doubly_robust", "efficient_with_covariates"):
         np.testing.assert_array_equal(run[f"{method} of first"], run[f"{method} of second"])
 
@@ -81,21 +82,21 @@ def test_people_who_answered_only_one_question_are_resampled_with_the_others():
     values = study.matrix.values[there][:, 1:-1]
     covariates = {f"x{column}": values[:, column] for column in range(values.shape[1])}
     part = adjusted_study(study.reported[there].astype(int), study.arm[there], study.subsample[there], covariates, design=study.design)
-    together = ResampledPeople({"all": study, "part": part}, answered={"all": np.arange(3000), "part": there})
-    run, alone = bootstrap(together, replicates=1000, seed=1), bootstrap(ResampledPeople({"": part}), replicates=1000, seed=2)
+    together = ResampledPeople.of({"all": study, "part": part}, answered={"all": np.arange(3000), "part": there})
+    run, alone = bootstrap(together, replicates=1000, seed=1), bootstrap(ResampledPeople.of({"": part}), replicates=1000, seed=2)
     for method in ("doubly_robust", "efficient_with_covariates"):
         spreads = [np.diff(np.quantile(found, [0.16, 0.84]))[0] for found in (run.effects[f"{method} of part"], alone.effects[method])]
         assert spreads[0] == pytest.approx(spreads[1], rel=0.15)
-        np.testing.assert_allclose(together.estimates[f"{method} of part"], ResampledPeople({"": part}).estimates[method])
+        np.testing.assert_allclose(together.estimates[f"{method} of part"], ResampledPeople.of({"": part}).estimates[method])
     with pytest.raises(MethodError, match="who answered which"):
-        ResampledPeople({"all": study, "part": part})
+        ResampledPeople.of({"all": study, "part": part})
 
 
 def test_drawing_patterns_is_as_good_as_drawing_participants(monkeypatch):
     study = study_of(3000, numeric=False, subsamples=SYMMETRIC, cheaters="always_no")
-    by_pattern = bootstrap(ResampledPeople({"": study}), replicates=1500, seed=1).effects
+    by_pattern = bootstrap(ResampledPeople.of({"": study}), replicates=1500, seed=1).effects
     monkeypatch.setattr(resampled_people, "_PEOPLE_PER_BINOMIAL_DRAW", 10**9)
-    by_participant = bootstrap(ResampledPeople({"": study}), replicates=1500, seed=2).effects
+    by_participant = bootstrap(ResampledPeople.of({"": study}), replicates=1500, seed=2).effects
     for method, effects in by_pattern.items():
         assert not np.isnan(effects).any()
         quantiles = np.quantile(effects, [0.1, 0.5, 0.9])
@@ -103,7 +104,7 @@ def test_drawing_patterns_is_as_good_as_drawing_participants(monkeypatch):
 
 
 def test_workers_do_not_change_the_result():
-    resampled = ResampledPeople({"": study_of(300)})
+    resampled = ResampledPeople.of({"": study_of(300)})
     runs = [bootstrap(resampled, replicates=2500, seed=6, workers=workers).effects for workers in (1, 2, 4)]
     for method in runs[0]:
         np.testing.assert_array_equal(runs[0][method], runs[1][method])
@@ -118,7 +119,7 @@ def test_the_order_of_participants_does_not_change_the_replicates():
         adjusted_study(study.reported[rows], study.arm[rows], study.subsample[rows], {"age": age[rows]}, design=study.design)
         for rows in (np.arange(300), order)
     ]
-    first, second = (bootstrap(ResampledPeople({"": one}), replicates=100, seed=6).effects for one in studies)
+    first, second = (bootstrap(ResampledPeople.of({"": one}), replicates=100, seed=6).effects for one in studies)
     for method in first:
         np.testing.assert_allclose(first[method], second[method], atol=1e-6)
 
@@ -127,7 +128,7 @@ def test_small_studies_count_their_failures_and_never_crash():
     failed = []
     for seed in range(6):
         study = study_of(40, seed=seed)
-        resampled = ResampledPeople({"": study})
+        resampled = ResampledPeople.of({"": study})
         effects = with_bootstrap(effects_with_covariates(study), bootstrap(resampled, replicates=250, seed=1), study=resampled)
         failed += [effect.bootstrap.failed for effect in effects if effect.bootstrap]
         assert all(effect.bootstrap or effect.value is None for effect in effects)
@@ -136,4 +137,18 @@ def test_small_studies_count_their_failures_and_never_crash():
 
 def test_a_design_without_an_effect_is_refused():
     with pytest.raises(NotIdentifiedError, match="no effect estimate to resample"):
-        ResampledPeople({"": study_of(200, subsamples=SYMMETRIC)})
+        ResampledPeople.of({"": study_of(200, subsamples=SYMMETRIC)})
+
+
+def test_what_was_stored_gives_the_same_replicates_without_the_background():
+    study = study_of(600, subsamples=SYMMETRIC, cheaters="always_no")
+    there = np.sort(np.random.default_rng(1).permutation(900)[:600])
+    for answered in ({"here": there, "all": np.arange(600)}, {"here": np.arange(600), "all": np.arange(600)}):
+        resampled = ResampledPeople.of({"here": study, "all": study}, answered=answered)
+        arrays = resampled.arrays()
+        again = ResampledPeople.from_arrays(arrays, designs={"here": study.design, "all": study.design})
+        for name, effects in bootstrap(resampled, replicates=50, seed=1).effects.items():
+            np.testing.assert_array_equal(bootstrap(again, replicates=50, seed=1).effects[name], effects)
+            np.testing.assert_array_equal(again.estimates[name], resampled.estimates[name])
+            np.testing.assert_array_equal(again.accelerations[name], resampled.accelerations[name])
+        assert all(len(values) < 900 for name, values in arrays.items() if name.endswith("terms")), "patterns, nobody's covariates"
