@@ -1,14 +1,16 @@
-"""Options that several commands share: proportions as numbers or fractions, effects by arm, the two formats of output."""
+"""Options that several commands share: proportions as numbers or fractions, effects by arm, the two formats of output, figures."""
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
 
 import click
 
-from candor.cli.inputs import InputFile
+from candor.cli.inputs import InputFile, OutputFile, write
 from candor.errors import what_came
 from candor.written_numbers import number_or_fraction
 
@@ -107,3 +109,25 @@ def all_of(*options: Callable[[Command], Command]) -> Callable[[Command], Comman
         return command
 
     return decorate
+
+
+class Result(Protocol):
+    """A result that can be told as a text, as a document and as a figure."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give all of it, for JSON."""
+
+    def plot(self) -> str:
+        """Draw it as SVG."""
+
+
+def plot_option(drawn: str) -> Callable[[Command], Command]:
+    """Let a command draw something."""
+    return click.option("--plot", type=OutputFile(), help=f"Write {drawn} to this SVG file.")
+
+
+def show(result: Result, *, output_format: str, plot: Path | None) -> None:
+    """Print a result, and then write its figure: a disk that is full loses the figure alone."""
+    click.echo(json.dumps(result.to_dict(), ensure_ascii=False, indent=2) if output_format == "json" else str(result))
+    if plot is not None:
+        write(plot, result.plot())

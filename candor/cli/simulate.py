@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from candor.cli.inputs import Input, complete_file
+from candor.cli.inputs import Input, OutputFile, complete_file
 from candor.cli.options import (
     all_of,
     cheaters_option,
@@ -46,7 +46,7 @@ from candor.studies.simulations import WAYS_TO_CHEAT, simulated_parts
     help="A standard normal covariate and its effect on the log-odds of yes.",
 )
 @click.option("--seed", type=click.IntRange(min=0), help="The same seed gives the same file; default: a fresh one, told on stderr.")
-@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="DATA.csv to write; default: standard output.")
+@click.option("-o", "--output", type=OutputFile(), help="DATA.csv to write; default: standard output.")
 def simulate(
     design_path: Input,
     n: int,

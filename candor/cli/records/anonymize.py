@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from candor.cli.group import InputError
-from candor.cli.inputs import Input, InputFile, write
+from candor.cli.inputs import Input, InputFile, OutputFile, write
 from candor.cli.options import PROPORTION, format_option
 from candor.cli.progress import progress_bar
 from candor.cli.records import files
@@ -38,7 +38,7 @@ from candor.records.tables.anonymising import anonymize_table
 )
 @files.auxiliary_option
 @files.by_option
-@click.option("-o", "--output", required=True, type=click.Path(dir_okay=False, path_type=Path), help="Where to write the published file.")
+@click.option("-o", "--output", required=True, type=OutputFile(), help="Where to write the published file.")
 @format_option
 def anonymize(
     records_path: Input,
