@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from candor.cli.inputs import Input, InputFile
-from candor.cli.options import PROPORTION, design_option, format_option, level_option, plot_option, show
+from candor.cli.options import PROPORTION, SEED, Whole, design_option, format_option, level_option, plot_option, show
 from candor.cli.planned_tests import families_by_name, planned_test_options
 from candor.cli.progress import progress_bar
 
@@ -23,13 +23,9 @@ if TYPE_CHECKING:
 @click.option("--covariate", "covariates", multiple=True, help="Column measured before the assignment; repeat for several.")
 @click.option("--subgroup", "subgroups", multiple=True, help="Column by whose values effects are compared, named in the protocol; repeat.")
 @click.option("--exploratory-subgroup", "exploratory", multiple=True, help="The same for a column that no protocol named; marked so.")
-@click.option(
-    "--bootstrap", "replicates", type=click.IntRange(min=0), default=5000, show_default=True, help="Resamples, at least 2; 0 for none."
-)
+@click.option("--bootstrap", "replicates", type=Whole(min=0), default=5000, show_default=True, help="Resamples, at least 2; 0 for none.")
 @level_option
-@click.option(
-    "--seed", type=click.IntRange(min=0), help="Seed of the bootstrap; default: follows from the answers, reported with the results."
-)
+@click.option("--seed", type=SEED, help="Seed of the bootstrap; default: follows from the answers, reported with the results.")
 @click.option(
     "--kappa",
     type=PROPORTION,

@@ -34,10 +34,37 @@ class Number(click.ParamType):  # type: ignore[type-arg]  # generic from click 8
         return number
 
 
+class Whole(click.IntRange):
+    """A whole number within limits."""
+
+    name = "whole number"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Read it, or say what was expected and what came."""
+        try:
+            number = int(str(value))
+            click.IntRange.convert(self, number, param, ctx)
+        except (ValueError, click.BadParameter):
+            limits = f"of at least {self.min}" if self.max is None else f"from {self.min} to {self.max}"
+            self.fail(f"expected a whole number {limits}, found {what_came(str(value))}", param, ctx)
+        return number
+
+
+class OneOf(click.Choice):  # type: ignore[type-arg]  # generic from click 8.2 on
+    """One of several words."""
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Read it, or say what was expected and what came."""
+        if value not in self.choices:
+            self.fail(f"expected {' or '.join(self.choices)}, found {what_came(value)}", param, ctx)
+        return str(value)
+
+
 PROPORTION = Number(0, 1)
 DIFFERENCE = Number(-1, 1)
 POSITIVE = Number(0, math.inf)
-WHOLE = click.IntRange(min=1)
+WHOLE = Whole(min=1)
+SEED = Whole(min=0)
 
 design_option = click.option(
     "--design",
@@ -52,7 +79,7 @@ key_option = click.option(
     type=InputFile(),
     help="PEM file with the public key of the server that the data come from. Default: the key in the package, which proves less.",
 )
-format_option = click.option("--format", "output_format", type=click.Choice(["text", "json"]), default="text", show_default=True)
+format_option = click.option("--format", "output_format", type=OneOf(["text", "json"]), default="text", show_default=True)
 level_option = click.option("--level", type=PROPORTION, default=0.95, show_default=True, help="Confidence level.")
 effect_option = click.option(
     "--effect",

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 import click
 
-from candor.cli.options import PROPORTION, all_of
+from candor.cli.options import PROPORTION, OneOf, all_of
 
 margin_options = all_of(
     click.option(
         "--equivalence-margin", type=PROPORTION, help="Also test whether effects lie within ± this difference; 0.05 is 5 percentage points."
     ),
     click.option("--non-inferiority", type=PROPORTION, help="Also test whether no treatment is worse than control by this or more."),
-    click.option("--worse", type=click.Choice(["more_yes", "fewer_yes"]), help="The direction that --non-inferiority means."),
+    click.option("--worse", type=OneOf(["more_yes", "fewer_yes"]), help="The direction that --non-inferiority means."),
 )
 planned_test_options = all_of(
     margin_options,

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from candor.cli.inputs import Input, InputFile
-from candor.cli.options import design_option, format_option, level_option, plot_option, show
+from candor.cli.options import OneOf, design_option, format_option, level_option, plot_option, show
 from candor.cli.progress import progress_bar
 from candor.cli.reading import AnswerFile, read_design
 from candor.regression.formulas import read_formula
@@ -21,7 +21,7 @@ from candor.regression.trait_regression import LINKS, regress_answers
 @click.option("--formula", default="", help='Such as "attention ~ arm + age * course", instead of --outcome and --covariate.')
 @click.option("--outcome", "outcomes", multiple=True, help="Column of 0/1 answers; repeat for several. Default: every such column.")
 @click.option("--covariate", "covariates", multiple=True, help="Column that explains the answer, besides the arms; repeat for several.")
-@click.option("--link", type=click.Choice(LINKS), default="logit", show_default=True, help="Odds ratios, or differences of prevalence.")
+@click.option("--link", type=OneOf(LINKS), default="logit", show_default=True, help="Odds ratios, or differences of prevalence.")
 @level_option
 @format_option
 @plot_option("a figure of the coefficients")

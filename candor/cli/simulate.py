@@ -11,14 +11,7 @@ from pathlib import Path
 import click
 
 from candor.cli.inputs import Input, OutputFile, complete_file
-from candor.cli.options import (
-    all_of,
-    cheaters_option,
-    design_option,
-    effect_option,
-    effects_by_arm,
-    prevalence_option,
-)
+from candor.cli.options import SEED, OneOf, Whole, all_of, cheaters_option, design_option, effect_option, effects_by_arm, prevalence_option
 from candor.cli.progress import progress_bar
 from candor.cli.reading import read_design
 from candor.planning.margins import MOST_PARTICIPANTS
@@ -28,11 +21,11 @@ from candor.studies.simulations import WAYS_TO_CHEAT, simulated_parts
 
 @click.command()
 @design_option
-@click.option("--n", type=click.IntRange(0, MOST_PARTICIPANTS), required=True, help="Number of participants.")
+@click.option("--n", type=Whole(0, MOST_PARTICIPANTS), required=True, help="Number of participants.")
 @all_of(effect_option, prevalence_option, cheaters_option)
 @click.option(
     "--cheater-behaviour",
-    type=click.Choice(WAYS_TO_CHEAT),
+    type=OneOf(WAYS_TO_CHEAT),
     default=str(Behaviour.RANDOM),
     show_default=True,
     help="Behaviour of those people.",
@@ -45,7 +38,7 @@ from candor.studies.simulations import WAYS_TO_CHEAT, simulated_parts
     metavar="NAME=NUMBER",
     help="A standard normal covariate and its effect on the log-odds of yes.",
 )
-@click.option("--seed", type=click.IntRange(min=0), help="The same seed gives the same file; default: a fresh one, told on stderr.")
+@click.option("--seed", type=SEED, help="The same seed gives the same file; default: a fresh one, told on stderr.")
 @click.option("-o", "--output", type=OutputFile(), help="DATA.csv to write; default: standard output.")
 def simulate(
     design_path: Input,

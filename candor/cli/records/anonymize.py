@@ -10,7 +10,7 @@ import click
 
 from candor.cli.group import InputError
 from candor.cli.inputs import Input, InputFile, OutputFile, write
-from candor.cli.options import PROPORTION, format_option
+from candor.cli.options import PROPORTION, WHOLE, format_option
 from candor.cli.progress import progress_bar
 from candor.cli.records import files
 from candor.records.anonymising import SUPPRESSED_AT_MOST, read_records
@@ -29,7 +29,7 @@ from candor.records.tables.anonymising import anonymize_table
 @files.levels_option
 @files.t_option
 @files.distance_option
-@click.option("--class-size", type=int, help="Records of a class that are aimed at.  [default: k, or the largest ℓ]")
+@click.option("--class-size", type=WHOLE, help="Records of a class that are aimed at.  [default: k, or the largest ℓ]")
 @click.option("--suppress", type=PROPORTION, default=SUPPRESSED_AT_MOST, show_default=True, help="Share that may be left out.")
 @click.option(
     "--anatomy",

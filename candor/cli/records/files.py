@@ -11,6 +11,7 @@ import click
 
 from candor.cli.group import InputError
 from candor.cli.inputs import Input, InputFile
+from candor.cli.options import POSITIVE, WHOLE, OneOf
 from candor.errors import MethodError
 from candor.records.checking import violations
 from candor.records.hierarchies import read_hierarchies
@@ -38,9 +39,9 @@ class Levels(click.ParamType):  # type: ignore[type-arg]  # generic from click 8
         return levels
 
 
-k_option = click.option("--k", required=True, type=int, help="At least so many records look alike.")
+k_option = click.option("--k", required=True, type=WHOLE, help="At least so many records look alike.")
 levels_option = click.option("--l", "levels", type=Levels(), default={}, help="ℓ by sensitive attribute; 0 demands nothing.")
-t_option = click.option("--t", type=float, help="The largest distance of values that look alike from all of their label.")
+t_option = click.option("--t", type=POSITIVE, help="The largest distance of values that look alike from all of their label.")
 hierarchies_option = click.option(
     "--hierarchies", "hierarchies_path", type=click.Path(exists=True, path_type=Path), help="JSON file, or a folder of ARX tables NAME.csv."
 )
@@ -54,12 +55,12 @@ auxiliary_option = click.option(
 )
 by_option = click.option(
     "--by",
-    type=click.Choice(["frequency", "distinct", "entropy"]),
+    type=OneOf(["frequency", "distinct", "entropy"]),
     help="How ℓ is counted.  [default: frequency for records, distinct for tables]",
 )
 distance_option = click.option(
     "--distance",
-    type=click.Choice(DISTANCES),
+    type=OneOf(DISTANCES),
     help="How far two values of a table are apart, for --t: all alike, by their order, or by their hierarchy.  [default: equal]",
 )
 records_option = click.option("--original", "original_path", type=InputFile(), help="The records before; for their keeper.")

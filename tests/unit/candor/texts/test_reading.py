@@ -76,7 +76,7 @@ def test_the_command_refuses_in_one_line(files: tuple[str, str], tmp_path: Path)
     assert "UTF-8" in refused("topics", str(latin), "--words", words, "--weeks", "2", "--rho", "1")
     assert "1 to 100 topics" in refused("topics", texts, "--words", str(_written(tmp_path, "{}")), "--weeks", "2", "--rho", "1")
     assert "expected topics" in refused("topics", texts, "--words", str(_written(tmp_path, "[]")), "--weeks", "2", "--rho", "1")
-    assert "above 0" in refused("topics", texts, "--words", words, "--weeks", "2", "--rho", "-1")
+    assert "above 0" in refused("topics", texts, "--words", words, "--weeks", "2", "--rho", "0")
     assert candor("topics", texts, "--words", words, "--weeks", "2").exit_code == 2
 
 
