@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from candor.cli.analytics.topics import _words
 from candor.errors import DataError
 from candor.texts.reading import read_labels
 from candor.texts.word_lists import WordList
@@ -84,3 +85,10 @@ def _written(folder: Path, text: str) -> Path:
     path = folder / "other.yaml"
     path.write_text(text)
     return path
+
+
+def test_words_of_a_file_are_those_that_were_written(tmp_path):
+    """YAML 1.1 makes False of no, 10 of 012 and a date of 2024-01-31."""
+    path = tmp_path / "words.yaml"
+    path.write_text("no: [on, 012, null]\nexam: [2024-01-31, 1:30]\n")
+    assert _words(path).topics == (("no", ("on", "012", "null")), ("exam", ("2024-01-31", "1:30")))
