@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import click
 
 from candor.cli.options import PROPORTION, OneOf, all_of
+from candor.errors import what_came
 
 margin_options = all_of(
     click.option(
@@ -40,6 +41,8 @@ def families_by_name(texts: Sequence[str]) -> dict[str, list[str]]:
         name, _, outcomes = text.partition("=")
         members = [one.strip() for one in outcomes.split(",") if one.strip()]
         if not name.strip() or not members or name.strip() in families:
-            raise click.BadParameter(f"expected NAME=OUTCOME,OUTCOME with a name of its own, found {text!r}", param_hint="--family")
+            raise click.BadParameter(
+                f"expected NAME=OUTCOME,OUTCOME with a name of its own, found {what_came(text)}", param_hint="--family"
+            )
         families[name.strip()] = members
     return families

@@ -9,10 +9,11 @@ import click
 
 from candor.cli.inputs import Input, InputFile
 from candor.cli.options import format_option, level_option, plot_option, show
+from candor.errors import what_came
 from candor.pooling.pooled_estimates import pool as pooled
 from candor.pooling.studies import StudySource
 
-EXPECTED = "expected COMMON=STUDY:NAME, such as attention=second-study:focus, found {text!r}"
+EXPECTED = "expected COMMON=STUDY:NAME, such as attention=second-study:focus, found {came}"
 
 
 @click.command()
@@ -83,6 +84,6 @@ def _renamed(texts: Sequence[str], *, option: str) -> dict[str, dict[str, str]]:
         common, is_mapped, own = text.partition("=")
         study, is_named, name = own.rpartition(":")
         if not (is_mapped and is_named and common and study and name):
-            raise click.BadParameter(EXPECTED.format(text=text), param_hint=option)
+            raise click.BadParameter(EXPECTED.format(came=what_came(text)), param_hint=option)
         found.setdefault(common, {})[study] = name
     return found

@@ -14,6 +14,7 @@ from candor.cli.inputs import Input, OutputFile, complete_file
 from candor.cli.options import SEED, OneOf, Whole, all_of, cheaters_option, design_option, effect_option, effects_by_arm, prevalence_option
 from candor.cli.progress import progress_bar
 from candor.cli.reading import read_design
+from candor.errors import what_came
 from candor.planning.margins import MOST_PARTICIPANTS
 from candor.planning.simulation import Behaviour, LatentModel
 from candor.studies.simulations import WAYS_TO_CHEAT, simulated_parts
@@ -82,9 +83,9 @@ def _background_effects(texts: tuple[str, ...], *, taken: tuple[str, ...]) -> di
     for text in texts:
         name, _, value = text.rpartition("=")
         if not name or name in effects or name in taken:
-            raise click.BadParameter(f"expected NAME=NUMBER with a new name, found {text!r}", param_hint="--covariate")
+            raise click.BadParameter(f"expected NAME=NUMBER with a new name, found {what_came(text)}", param_hint="--covariate")
         try:
             effects[name] = float(value)
         except ValueError:
-            raise click.BadParameter(f"expected NAME=NUMBER, found {text!r}", param_hint="--covariate") from None
+            raise click.BadParameter(f"expected NAME=NUMBER, found {what_came(text)}", param_hint="--covariate") from None
     return effects

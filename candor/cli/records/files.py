@@ -12,7 +12,7 @@ import click
 from candor.cli.group import InputError
 from candor.cli.inputs import Input, InputFile
 from candor.cli.options import POSITIVE, WHOLE, OneOf
-from candor.errors import MethodError
+from candor.errors import MethodError, what_came
 from candor.records.checking import violations
 from candor.records.hierarchies import read_hierarchies
 from candor.records.reading import hierarchies_in, read_json, records_in
@@ -34,7 +34,7 @@ class Levels(click.ParamType):  # type: ignore[type-arg]  # generic from click 8
         for part in str(value).split(","):
             name, is_named, level = part.strip().rpartition("=")
             if not is_named or not name or not level.strip().isdigit() or name in levels:
-                self.fail(f"expected ATTRIBUTE=NUMBER, set apart by commas, such as grade=3,gpa=0; found {part!r}", param, ctx)
+                self.fail(f"expected ATTRIBUTE=NUMBER, set apart by commas, such as grade=3,gpa=0; found {what_came(part)}", param, ctx)
             levels[name.strip()] = int(level)
         return levels
 

@@ -122,12 +122,31 @@ def test_every_option_says_what_was_expected_and_what_came(name):
             "design.json: subsample '1' has forced_no = 0",
         ),
         (json.dumps(DESIGN | {"reanalysis": "false"}), "design.json: reanalysis must be true or false, not 'false'"),
+        (json.dumps(DESIGN | {"arms": None}), "arms must be a list of names, not null"),
+        (json.dumps(DESIGN | {"reanalysis": [None]}), "reanalysis must be true or false, not [null]"),
+        (json.dumps(DESIGN | {"subsamples": [{"forced_no": True}]}), 'forced responses by name, not [{"forced_no": true}]'),
+        (json.dumps(DESIGN | {"cheater_model": None}), "not null"),
         (json.dumps(DESIGN)[:-1] + ', "control": "treatment"}', "design.json: the key 'control' stands twice in one object"),
     ],
 )
 def test_a_bad_design_is_refused_in_one_line(document, complaint):
     Path("design.json").write_text(document)
     assert complaint in refused("estimate", answers_file(), "--design", "design.json")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("estimate", "answers.csv", "--design", "design.json", "--family", ""),
+        ("simulate", "--design", "design.json", "--n", "5", "--effect", "0", "--covariate", ""),
+        ("pool", "answers.csv", "--question", ""),
+        ("anonymize", "answers.csv", "--k", "2", "--l", "", "-o", "out.csv"),
+    ],
+    ids=lambda command: command[0],
+)
+def test_an_option_without_a_text_was_given_nothing(command):
+    answers_file()
+    assert "found nothing" in refused(*command)
 
 
 def test_files_that_do_not_exist_are_refused():
