@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -9,7 +10,7 @@ from candor.software import DISTRIBUTION
 
 
 def what_came(value: object, *, most: int = 60) -> str:
-    """Say in a message what came: a value as Python writes it, and “nothing” for an empty text.
+    """Say in a message what came: a text in quotation marks, a list, an object or ``null`` as in JSON, and “nothing” for an empty text.
 
     Parameters
     ----------
@@ -22,10 +23,13 @@ def what_came(value: object, *, most: int = 60) -> str:
     --------
     >>> what_came("2/6x"), what_came(" "), what_came("a long text", most=6)
     ("'2/6x'", 'nothing', "'a lon…")
+    >>> what_came(None), what_came(True), what_came({"forced_no": [None]})
+    ('null', 'true', '{"forced_no": [null]}')
     """
     if isinstance(value, str) and not value.strip():
         return "nothing"
-    written = repr(value)
+    is_plain = value is None or isinstance(value, bool | list | tuple | dict)
+    written = json.dumps(value, ensure_ascii=False, default=repr) if is_plain else repr(value)
     return written if len(written) <= most else written[:most] + "…"
 
 

@@ -12,6 +12,8 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy
 from django.utils.translation import gettext_lazy as _  # for participants, so with a translation
 
+from candor.errors import what_came
+
 IDENTIFIER = re.compile(r"[A-Za-z0-9_-]{1,100}")
 Said = str | Promise
 WAY, JOIN = "way", "join"
@@ -163,5 +165,5 @@ def checked_way(name: str) -> str:
     """The name, if such a way exists."""
     if name not in WAYS_IN:
         *others, last = (f"'{one}'" for one in WAYS_IN)
-        raise ValueError(f"expected {', '.join(others)} or {last}, got {name!r}")
+        raise ValueError(f"expected {', '.join(others)} or {last}, got {what_came(name)}")
     return name

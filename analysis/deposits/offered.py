@@ -14,6 +14,7 @@ from analysis.deposits.description import Description
 from analysis.deposits.found import Found
 from analysis.deposits.osf import Osf
 from analysis.deposits.zenodo import Zenodo
+from candor.errors import what_came
 
 
 class DoiService(Protocol):
@@ -62,11 +63,11 @@ def configured() -> Offered | None:
     if not name:
         return None
     if name not in NAMES:
-        raise ImproperlyConfigured(f"DOI_SERVICE: expected one of {', '.join(NAMES)}, found {name!r}.")
+        raise ImproperlyConfigured(f"DOI_SERVICE: expected one of {', '.join(NAMES)}, found {what_came(name)}.")
     address = (settings.DOI_ADDRESS or NAMES[name].usual_address).rstrip("/")
     parts = urlsplit(address)
     if parts.scheme != "https" and parts.hostname not in HERE:
-        raise ImproperlyConfigured(f"DOI_ADDRESS: expected an address that begins with https://, found {address!r}.")
+        raise ImproperlyConfigured(f"DOI_ADDRESS: expected an address that begins with https://, found {what_came(address)}.")
     if not settings.DOI_TOKEN:
         raise ImproperlyConfigured("DOI_TOKEN: expected the token of the account at the service, found none.")
     return Offered(name=name, label=NAMES[name].label, address=address)

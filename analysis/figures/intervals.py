@@ -44,6 +44,11 @@ def bots(n: int) -> str:
     return ngettext("%(n)s bot", "%(n)s bots", n) % {"n": n}
 
 
+def _of_whom(of: Counted, people_words: str, bots_words: str) -> str:
+    """The sentence about people, or the one about bots: simulated answers are nobody's."""
+    return bots_words if of is bots else people_words
+
+
 def ends_of(interval: Interval | BootstrapSummary | None) -> Ends | None:
     """The two ends of an interval; None where it holds nothing."""
     if interval is None or (isinstance(interval, Interval) and interval.kind == "empty"):
@@ -53,7 +58,9 @@ def ends_of(interval: Interval | BootstrapSummary | None) -> Ends | None:
 
 def forest_figure(rows: Sequence[ForestRow], *, title: str, of: Counted = people, narrow: bool = False) -> Drawing:
     """Effects among honest people in percentage points, one method below the other."""
-    axis_title = _("points more “yes” among honest people") if narrow else _("percentage points more “yes” among honest people")
+    points = _of_whom(of, _("points more “yes” among honest people"), _("points more “yes” among honest bots"))
+    percent = _of_whom(of, _("percentage points more “yes” among honest people"), _("percentage points more “yes” among honest bots"))
+    axis_title = points if narrow else percent
     return forest_drawing(
         rows, title=title, axis_title=axis_title, write_tick=_in_points, write_row=_effect, read_row=_read(_effect, of), narrow=narrow
     )
@@ -61,7 +68,8 @@ def forest_figure(rows: Sequence[ForestRow], *, title: str, of: Counted = people
 
 def prevalence_figure(rows: Sequence[ForestRow], *, title: str, of: Counted = people, narrow: bool = False) -> Drawing:
     """Shares of true yes among honest people in percent."""
-    return _shares_figure(rows, title=title, axis_title=_("of 100 honest people, so many truly say “yes”"), of=of, narrow=narrow)
+    axis_title = _of_whom(of, _("of 100 honest people, so many truly say “yes”"), _("of 100 honest bots, so many truly say “yes”"))
+    return _shares_figure(rows, title=title, axis_title=axis_title, of=of, narrow=narrow)
 
 
 def _shares_figure(rows: Sequence[ForestRow], *, title: str, axis_title: str, of: Counted, narrow: bool) -> Drawing:
@@ -78,7 +86,9 @@ def _shares_figure(rows: Sequence[ForestRow], *, title: str, axis_title: str, of
 
 def category_effects_figure(rows: Sequence[ForestRow], *, title: str, of: Counted = people, narrow: bool = False) -> Drawing:
     """Differences of the shares of answers among honest people in percentage points."""
-    axis_title = _("points more with this answer") if narrow else _("percentage points more honest people with this answer")
+    people_words = _("percentage points more honest people with this answer")
+    whole = _of_whom(of, people_words, _("percentage points more honest bots with this answer"))
+    axis_title = _("points more with this answer") if narrow else whole
     return forest_drawing(
         rows, title=title, axis_title=axis_title, write_tick=_in_points, write_row=_effect, read_row=_read(_effect, of), narrow=narrow
     )
@@ -86,7 +96,9 @@ def category_effects_figure(rows: Sequence[ForestRow], *, title: str, of: Counte
 
 def category_shares_figure(rows: Sequence[ForestRow], *, title: str, of: Counted = people, narrow: bool = False) -> Drawing:
     """Shares of true answers among honest people in percent."""
-    return _shares_figure(rows, title=title, axis_title=_("of 100 honest people, so many truly give this answer"), of=of, narrow=narrow)
+    people_words = _("of 100 honest people, so many truly give this answer")
+    axis_title = _of_whom(of, people_words, _("of 100 honest bots, so many truly give this answer"))
+    return _shares_figure(rows, title=title, axis_title=axis_title, of=of, narrow=narrow)
 
 
 def subgroups_figure(rows: Sequence[ForestRow], *, title: str, named: bool = False, narrow: bool = False) -> Drawing:

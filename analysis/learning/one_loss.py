@@ -25,7 +25,7 @@ class AtOneLoss(Question):
     @model_validator(mode="after")
     def _one_loss(self) -> Self:
         if (self.epsilon is None) == (self.rho is None):
-            raise ValueError(f"expected either epsilon or rho, found {self.epsilon} and {self.rho}")
+            raise ValueError(f"expected either epsilon or rho, found {'neither' if self.rho is None else 'both'}")
         return self
 
     @property

@@ -76,6 +76,14 @@ class Run(Lease):
         return f"{self.kind} of {self.study}: {self.status}"
 
     @classmethod
+    def claimable(cls) -> models.QuerySet[Self]:
+        """None while another of its kind runs. The constraint alone would refuse it by an error, whose rollback makes psycopg forget the
+        prepared statements of this connection; it has the last word.
+        """
+        running = cls.objects.filter(study=models.OuterRef("study"), kind=models.OuterRef("kind"), status=RunStatus.RUNNING)
+        return super().claimable().filter(~models.Exists(running))
+
+    @classmethod
     @transaction.atomic
     def end(cls, rows: models.QuerySet[Self], **values: object) -> int:
         """The copy of the data and the chunks go too; only the day stays."""

@@ -34,7 +34,7 @@ class Records(APIView):
 
     @extend_schema(operation_id="studies_records", responses=RecordsSerializer)
     def get(self, request: Request, slug: str) -> Response:
-        return Response(_state(access_own_study(person_of(request), slug)))
+        return Response(_state(access_own_study(person_of(request), slug), numbers=True))
 
     @extend_schema(operation_id="studies_try_records", request=SweepRequestSerializer, responses={202: RecordsSerializer})
     def post(self, request: Request, slug: str) -> Response:
@@ -141,7 +141,8 @@ class ConfirmRecords(APIView):
         return Response(_state(seat), status=202)
 
 
-def _state(seat: Seat) -> dict[str, object]:
+def _state(seat: Seat, *, numbers: bool = False) -> dict[str, object]:
+    """The state, with numbers if it was asked for. The answer to a step has none: it may be kept, and a withdrawal deletes them."""
     definition, study = definition_for(seat), seat.study
     words, hierarchies = words_of(definition.asked, definition.languages[0]), hierarchies_for(study, definition)
     attributes = [
@@ -149,7 +150,7 @@ def _state(seat: Seat) -> dict[str, object]:
         for name, role in roles_of(definition.asked).items()
     ]
     sweep = RecordSweep.objects.filter(study=study).first()
-    tried = sweep and {"status": sweep.status, "error": sweep.error, "parts": len(sweep.plan), "found": sweep.findings}
+    tried = sweep and {"status": sweep.status, "error": sweep.error, "parts": len(sweep.plan), "found": sweep.findings if numbers else []}
     built = releases().filter(study=study, background=BackgroundHandling.RECORDS).order_by("-pk").first()
     verdict = built and {
         "version": built.version,
@@ -157,7 +158,7 @@ def _state(seat: Seat) -> dict[str, object]:
         "error": built.error,
         # A package that the checker refuses is never stored.
         "holds": True if built.summary else None,
-        "records": built.summary.get("records"),
+        "records": built.summary.get("records") if numbers else None,
     }
     shown = {"study": study.slug, "attributes": attributes, "sweep": tried, "verdict": verdict}
     return dict(RecordsSerializer(shown).data)

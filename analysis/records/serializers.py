@@ -47,7 +47,7 @@ class SweepSerializer(serializers.Serializer[object]):
     status = serializers.ChoiceField(choices=SweepStatus.choices)
     error = serializers.CharField(allow_blank=True)
     parts = serializers.IntegerField()
-    found = SweepPartSerializer(many=True)
+    found = SweepPartSerializer(many=True, help_text="None in the answer to a step.")
 
 
 class AnsweredSerializer(serializers.Serializer[object]):
@@ -79,7 +79,7 @@ class VerdictSerializer(serializers.Serializer[object]):
     status = serializers.ChoiceField(choices=ReleaseStatus.choices)
     error = serializers.CharField(allow_blank=True)
     holds = serializers.BooleanField(allow_null=True, help_text="Null: not built yet, or deleted.")
-    records = serializers.JSONField(allow_null=True, help_text="Promise, loss and risks, as on the officer's page.")
+    records = serializers.JSONField(allow_null=True, help_text="Promise, loss and risks, as for officers; null in the answer to a step.")
 
 
 class RecordsSerializer(serializers.Serializer[object]):

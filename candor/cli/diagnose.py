@@ -10,7 +10,10 @@ import click
 from candor.cli.inputs import Input
 from candor.cli.options import (
     PROPORTION,
+    SEED,
     WHOLE,
+    OneOf,
+    Whole,
     all_of,
     cheaters_option,
     cluster_size_option,
@@ -36,14 +39,10 @@ from candor.studies.diagnoses import diagnose as diagnosed
 @all_of(effect_option, prevalence_option, cheaters_option)
 @click.option("--drop-out", type=PROPORTION, default=0.1, show_default=True, help="Share of those who may leave who do.")
 @all_of(cluster_size_option, icc_option)
-@click.option(
-    "--cheating", multiple=True, type=click.Choice([one.value for one in Cheating]), help="A way to cheat, repeated; default: all."
-)
-@click.option("--leaving", multiple=True, type=click.Choice([one.value for one in DropOut]), help="A way to leave, repeated; default: all.")
-@click.option(
-    "--studies", type=click.IntRange(2, MOST_STUDIES), default=4000, show_default=True, help="Simulated studies for each setting."
-)
-@click.option("--seed", type=click.IntRange(min=0), help="The same seed gives the same numbers; default: a fresh one, told at the end.")
+@click.option("--cheating", multiple=True, type=OneOf([one.value for one in Cheating]), help="A way to cheat, repeated; default: all.")
+@click.option("--leaving", multiple=True, type=OneOf([one.value for one in DropOut]), help="A way to leave, repeated; default: all.")
+@click.option("--studies", type=Whole(2, MOST_STUDIES), default=4000, show_default=True, help="Simulated studies for each setting.")
+@click.option("--seed", type=SEED, help="The same seed gives the same numbers; default: a fresh one, told at the end.")
 @click.option(
     "--resume",
     type=click.Path(dir_okay=False, path_type=Path),

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from candor.cli.inputs import Input, InputFile, write
-from candor.cli.options import PROPORTION, design_option, format_option, level_option
+from candor.cli.inputs import Input, InputFile
+from candor.cli.options import PROPORTION, SEED, Whole, design_option, format_option, level_option, plot_option, show
 from candor.cli.planned_tests import families_by_name, planned_test_options
 from candor.cli.progress import progress_bar
 
 if TYPE_CHECKING:
-    from candor.category_questions import CategoryEstimates
     from candor.equivalence.margins import Worse
-    from candor.studies.estimates import StudyEstimates
 
 
 @click.command()
@@ -26,13 +23,9 @@ if TYPE_CHECKING:
 @click.option("--covariate", "covariates", multiple=True, help="Column measured before the assignment; repeat for several.")
 @click.option("--subgroup", "subgroups", multiple=True, help="Column by whose values effects are compared, named in the protocol; repeat.")
 @click.option("--exploratory-subgroup", "exploratory", multiple=True, help="The same for a column that no protocol named; marked so.")
-@click.option(
-    "--bootstrap", "replicates", type=click.IntRange(min=0), default=5000, show_default=True, help="Resamples, at least 2; 0 for none."
-)
+@click.option("--bootstrap", "replicates", type=Whole(min=0), default=5000, show_default=True, help="Resamples, at least 2; 0 for none.")
 @level_option
-@click.option(
-    "--seed", type=click.IntRange(min=0), help="Seed of the bootstrap; default: follows from the answers, reported with the results."
-)
+@click.option("--seed", type=SEED, help="Seed of the bootstrap; default: follows from the answers, reported with the results.")
 @click.option(
     "--kappa",
     type=PROPORTION,
@@ -42,7 +35,7 @@ if TYPE_CHECKING:
 @click.option("--stratum", "strata", multiple=True, help="Column within which people or clusters were assigned; repeat for several.")
 @planned_test_options
 @format_option
-@click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), help="Write a forest plot to this SVG file.")
+@plot_option("a forest plot")
 def estimate(
     data: Input,
     design_path: Input,
@@ -92,7 +85,7 @@ def estimate(
             )
             if everybody is not None:
                 found = with_subgroups(found, everybody, planned=subgroups, exploratory=exploratory)
-        _show(found, output_format=output_format, plot=plot)
+        show(found, output_format=output_format, plot=plot)
         return
     file = AnswerFile(data, design=design, outcomes=outcomes, covariates=columns, subgroups=by)
     with progress_bar(data.stat().st_size, label="Reading") as advance:
@@ -110,10 +103,4 @@ def estimate(
         result = analysis.run(answers, design=design, progress=progress)
         if by_person is not None:
             result = with_subgroups(result, by_person, planned=subgroups, exploratory=exploratory)
-    _show(result, output_format=output_format, plot=plot)
-
-
-def _show(result: StudyEstimates | CategoryEstimates, *, output_format: str, plot: Path | None) -> None:
-    if plot is not None:
-        write(plot, result.plot())
-    click.echo(json.dumps(result.to_dict(), ensure_ascii=False, indent=2) if output_format == "json" else str(result))
+    show(result, output_format=output_format, plot=plot)

@@ -84,6 +84,24 @@ class InputFile(click.Path):
         return context.with_resource(closing(Stream()))
 
 
+class OutputFile(click.Path):
+    """A file to write, in a folder that can be written to: asked before a long computation, not after it."""
+
+    def __init__(self) -> None:
+        super().__init__(dir_okay=False, path_type=Path)
+
+    def convert(self, value: str | os.PathLike[str], param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """Give the path, or say with its name what stands in the way."""
+        path = Path(os.fsdecode(super().convert(value, param, ctx)))
+        try:
+            if not path.exists() or path.is_file():
+                tempfile.TemporaryFile(dir=path.resolve().parent).close()
+        except OSError as error:
+            error.filename = str(path)
+            raise
+        return path
+
+
 @contextmanager
 def complete_file(path: Path) -> Iterator[IO[str]]:
     """Give a file in which to write; it takes its place once all is written. A pipe or a device is written as it is.

@@ -1,14 +1,16 @@
-"""Options that several commands share: proportions as numbers or fractions, effects by arm, the two formats of output."""
+"""Options that several commands share: proportions as numbers or fractions, effects by arm, the two formats of output, figures."""
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
 
 import click
 
-from candor.cli.inputs import InputFile
+from candor.cli.inputs import InputFile, OutputFile, write
 from candor.errors import what_came
 from candor.written_numbers import number_or_fraction
 
@@ -32,10 +34,37 @@ class Number(click.ParamType):  # type: ignore[type-arg]  # generic from click 8
         return number
 
 
+class Whole(click.IntRange):
+    """A whole number within limits."""
+
+    name = "whole number"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Read it, or say what was expected and what came."""
+        try:
+            number = int(str(value))
+            click.IntRange.convert(self, number, param, ctx)
+        except (ValueError, click.BadParameter):
+            limits = f"of at least {self.min}" if self.max is None else f"from {self.min} to {self.max}"
+            self.fail(f"expected a whole number {limits}, found {what_came(str(value))}", param, ctx)
+        return number
+
+
+class OneOf(click.Choice):  # type: ignore[type-arg]  # generic from click 8.2 on
+    """One of several words."""
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Read it, or say what was expected and what came."""
+        if value not in self.choices:
+            self.fail(f"expected {' or '.join(self.choices)}, found {what_came(value)}", param, ctx)
+        return str(value)
+
+
 PROPORTION = Number(0, 1)
 DIFFERENCE = Number(-1, 1)
 POSITIVE = Number(0, math.inf)
-WHOLE = click.IntRange(min=1)
+WHOLE = Whole(min=1)
+SEED = Whole(min=0)
 
 design_option = click.option(
     "--design",
@@ -50,7 +79,7 @@ key_option = click.option(
     type=InputFile(),
     help="PEM file with the public key of the server that the data come from. Default: the key in the package, which proves less.",
 )
-format_option = click.option("--format", "output_format", type=click.Choice(["text", "json"]), default="text", show_default=True)
+format_option = click.option("--format", "output_format", type=OneOf(["text", "json"]), default="text", show_default=True)
 level_option = click.option("--level", type=PROPORTION, default=0.95, show_default=True, help="Confidence level.")
 effect_option = click.option(
     "--effect",
@@ -107,3 +136,25 @@ def all_of(*options: Callable[[Command], Command]) -> Callable[[Command], Comman
         return command
 
     return decorate
+
+
+class Result(Protocol):
+    """A result that can be told as a text, as a document and as a figure."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give all of it, for JSON."""
+
+    def plot(self) -> str:
+        """Draw it as SVG."""
+
+
+def plot_option(drawn: str) -> Callable[[Command], Command]:
+    """Let a command draw something."""
+    return click.option("--plot", type=OutputFile(), help=f"Write {drawn} to this SVG file.")
+
+
+def show(result: Result, *, output_format: str, plot: Path | None) -> None:
+    """Print a result, and then write its figure: a disk that is full loses the figure alone."""
+    click.echo(json.dumps(result.to_dict(), ensure_ascii=False, indent=2) if output_format == "json" else str(result))
+    if plot is not None:
+        write(plot, result.plot())

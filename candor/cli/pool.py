@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from candor.cli.inputs import Input, InputFile, write
-from candor.cli.options import format_option, level_option
+from candor.cli.inputs import Input, InputFile
+from candor.cli.options import format_option, level_option, plot_option, show
+from candor.errors import what_came
 from candor.pooling.pooled_estimates import pool as pooled
 from candor.pooling.studies import StudySource
 
-EXPECTED = "expected COMMON=STUDY:NAME, such as attention=second-study:focus, found {text!r}"
+EXPECTED = "expected COMMON=STUDY:NAME, such as attention=second-study:focus, found {came}"
 
 
 @click.command()
@@ -30,7 +30,7 @@ EXPECTED = "expected COMMON=STUDY:NAME, such as attention=second-study:focus, fo
     help="PEM file with the public keys of the servers, one after the other. Default: the key in each package, which proves less.",
 )
 @format_option
-@click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), help="Write a forest plot to this SVG file.")
+@plot_option("a forest plot")
 def pool(
     packages: tuple[str, ...],
     outcomes: tuple[str, ...],
@@ -56,9 +56,7 @@ def pool(
         simulated=simulated,
         key=None if key_path is None else key_path.read_bytes(),
     )
-    if plot is not None:
-        write(plot, result.plot())
-    click.echo(json.dumps(result.to_dict(), ensure_ascii=False, indent=2) if output_format == "json" else str(result))
+    show(result, output_format=output_format, plot=plot)
 
 
 def _sources(packages: Sequence[str]) -> list[StudySource] | dict[str, StudySource]:
@@ -86,6 +84,6 @@ def _renamed(texts: Sequence[str], *, option: str) -> dict[str, dict[str, str]]:
         common, is_mapped, own = text.partition("=")
         study, is_named, name = own.rpartition(":")
         if not (is_mapped and is_named and common and study and name):
-            raise click.BadParameter(EXPECTED.format(text=text), param_hint=option)
+            raise click.BadParameter(EXPECTED.format(came=what_came(text)), param_hint=option)
         found.setdefault(common, {})[study] = name
     return found

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
 
-from candor.cli.inputs import Input, InputFile, write
-from candor.cli.options import design_option, format_option, level_option
+from candor.cli.inputs import Input, InputFile
+from candor.cli.options import OneOf, design_option, format_option, level_option, plot_option, show
 from candor.cli.progress import progress_bar
 from candor.cli.reading import AnswerFile, read_design
 from candor.regression.formulas import read_formula
@@ -22,10 +21,10 @@ from candor.regression.trait_regression import LINKS, regress_answers
 @click.option("--formula", default="", help='Such as "attention ~ arm + age * course", instead of --outcome and --covariate.')
 @click.option("--outcome", "outcomes", multiple=True, help="Column of 0/1 answers; repeat for several. Default: every such column.")
 @click.option("--covariate", "covariates", multiple=True, help="Column that explains the answer, besides the arms; repeat for several.")
-@click.option("--link", type=click.Choice(LINKS), default="logit", show_default=True, help="Odds ratios, or differences of prevalence.")
+@click.option("--link", type=OneOf(LINKS), default="logit", show_default=True, help="Odds ratios, or differences of prevalence.")
 @level_option
 @format_option
-@click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), help="Write a figure of the coefficients to this SVG file.")
+@plot_option("a figure of the coefficients")
 def regress(
     data: Input,
     design_path: Input,
@@ -54,6 +53,4 @@ def regress(
         answers = file.columns(advance)
     with file.named():
         result = regress_answers(answers, design=design, terms=terms, link=link, level=level)
-    if plot is not None:
-        write(plot, result.plot())
-    click.echo(json.dumps(result.to_dict(), ensure_ascii=False, indent=2) if output_format == "json" else str(result))
+    show(result, output_format=output_format, plot=plot)

@@ -10,17 +10,11 @@ from pathlib import Path
 
 import click
 
-from candor.cli.inputs import Input, complete_file
-from candor.cli.options import (
-    all_of,
-    cheaters_option,
-    design_option,
-    effect_option,
-    effects_by_arm,
-    prevalence_option,
-)
+from candor.cli.inputs import Input, OutputFile, complete_file
+from candor.cli.options import SEED, OneOf, Whole, all_of, cheaters_option, design_option, effect_option, effects_by_arm, prevalence_option
 from candor.cli.progress import progress_bar
 from candor.cli.reading import read_design
+from candor.errors import what_came
 from candor.planning.margins import MOST_PARTICIPANTS
 from candor.planning.simulation import Behaviour, LatentModel
 from candor.studies.simulations import WAYS_TO_CHEAT, simulated_parts
@@ -28,11 +22,11 @@ from candor.studies.simulations import WAYS_TO_CHEAT, simulated_parts
 
 @click.command()
 @design_option
-@click.option("--n", type=click.IntRange(0, MOST_PARTICIPANTS), required=True, help="Number of participants.")
+@click.option("--n", type=Whole(0, MOST_PARTICIPANTS), required=True, help="Number of participants.")
 @all_of(effect_option, prevalence_option, cheaters_option)
 @click.option(
     "--cheater-behaviour",
-    type=click.Choice(WAYS_TO_CHEAT),
+    type=OneOf(WAYS_TO_CHEAT),
     default=str(Behaviour.RANDOM),
     show_default=True,
     help="Behaviour of those people.",
@@ -45,8 +39,8 @@ from candor.studies.simulations import WAYS_TO_CHEAT, simulated_parts
     metavar="NAME=NUMBER",
     help="A standard normal covariate and its effect on the log-odds of yes.",
 )
-@click.option("--seed", type=click.IntRange(min=0), help="The same seed gives the same file; default: a fresh one, told on stderr.")
-@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="DATA.csv to write; default: standard output.")
+@click.option("--seed", type=SEED, help="The same seed gives the same file; default: a fresh one, told on stderr.")
+@click.option("-o", "--output", type=OutputFile(), help="DATA.csv to write; default: standard output.")
 def simulate(
     design_path: Input,
     n: int,
@@ -89,9 +83,9 @@ def _background_effects(texts: tuple[str, ...], *, taken: tuple[str, ...]) -> di
     for text in texts:
         name, _, value = text.rpartition("=")
         if not name or name in effects or name in taken:
-            raise click.BadParameter(f"expected NAME=NUMBER with a new name, found {text!r}", param_hint="--covariate")
+            raise click.BadParameter(f"expected NAME=NUMBER with a new name, found {what_came(text)}", param_hint="--covariate")
         try:
             effects[name] = float(value)
         except ValueError:
-            raise click.BadParameter(f"expected NAME=NUMBER, found {text!r}", param_hint="--covariate") from None
+            raise click.BadParameter(f"expected NAME=NUMBER, found {what_came(text)}", param_hint="--covariate") from None
     return effects

@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from candor.designs.forced_responses import YES_NO, ForcedResponse, Number
-from candor.errors import DesignError
+from candor.errors import DesignError, what_came
 from candor.written_numbers import WRITTEN
 
 MOST = 6
@@ -30,12 +30,12 @@ def checked_categories(categories: object) -> tuple[str, ...]:
     ('never', 'once', 'often')
     """
     if not isinstance(categories, Sequence) or isinstance(categories, str) or not all(isinstance(one, str) for one in categories):
-        raise DesignError(f"categories must be a list of names, not {categories!r}")
+        raise DesignError(f"categories must be a list of names, not {what_came(categories)}")
     names = tuple(categories)
     if not len(YES_NO) <= len(names) <= MOST:
         raise DesignError(f"a question needs 2 to {MOST} categories, found {len(names)}")
     if wrong := [one for one in names if one != one.strip() or not one or one == TRUTH]:
-        raise DesignError(f"a category needs a name without spaces around it, other than {TRUTH!r}, not {wrong[0]!r}")
+        raise DesignError(f"a category needs a name without spaces around it, other than {TRUTH!r}, not {what_came(wrong[0])}")
     if nothing := [one for one in names if one.casefold() in ("na", "nan")]:
         raise DesignError(f"a category cannot be called {nothing[0]!r}: in data that says that an answer is missing")
     if len({one.casefold() for one in names}) < len(names):
@@ -88,7 +88,7 @@ def forced_response(rule: ForcedResponse | Mapping[str, Number], *, categories: 
     if isinstance(rule, Mapping) and categories != YES_NO and set(rule) < set(keys):
         raise DesignError(f"subsample {name!r} never forces {_names(one for one in keys if one not in rule)}: {COVER}")
     if not isinstance(rule, Mapping) or set(rule) != set(keys):
-        raise DesignError(f"subsample {name!r} must have exactly {_names(keys)}, found {rule!r}")
+        raise DesignError(f"subsample {name!r} must have exactly {_names(keys)}, found {what_came(rule)}")
     return ForcedResponse(forced=[rule[one] for one in keys])
 
 

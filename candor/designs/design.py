@@ -13,7 +13,7 @@ import numpy.typing as npt
 from candor.designs.categories import check_forced_response, checked_categories, checked_scores, forced_response
 from candor.designs.forced_responses import YES_NO, CheaterModel, ForcedResponse, Number, exact_probability
 from candor.designs.identification import Identification, identify, truth_is_equal
-from candor.errors import DesignError
+from candor.errors import DesignError, what_came
 
 FloatArray = npt.NDArray[np.float64]
 ANY_CHEATERS = CheaterModel(name="any")
@@ -81,7 +81,7 @@ class Design:
         _require_distinct_names(self.arms, what="arms", least=1)
         _require_distinct_names(self.subsample_names, what="subsamples", least=2)
         if self.control not in self.arms:
-            raise DesignError(f"the control must be one of the arms {', '.join(self.arms)}, not {self.control!r}")
+            raise DesignError(f"the control must be one of the arms {', '.join(self.arms)}, not {what_came(self.control)}")
         for name, size in (("arm_probabilities", len(self.arms)), ("subsample_probabilities", len(self.subsamples))):
             object.__setattr__(self, name, _allocation(getattr(self, name), size=size, name=name))
         object.__setattr__(self, "categories", checked_categories(self.categories))
@@ -142,16 +142,16 @@ class Design:
             raise DesignError(f"the design has unknown keys {', '.join(sorted(map(str, unknown)))}; it may have {', '.join(sorted(known))}")
         arms, subsamples = document["arms"], document["subsamples"]
         if not isinstance(arms, Sequence) or isinstance(arms, str) or not all(isinstance(arm, str) for arm in arms):
-            raise DesignError(f"arms must be a list of names, not {arms!r}")
+            raise DesignError(f"arms must be a list of names, not {what_came(arms)}")
         if not isinstance(subsamples, Mapping):
-            raise DesignError(f"subsamples must be an object of forced responses by name, not {subsamples!r}")
+            raise DesignError(f"subsamples must be an object of forced responses by name, not {what_came(subsamples)}")
         reanalysis, ordered = document.get("reanalysis", False), document.get("ordered", False)
         for name, value in (("reanalysis", reanalysis), ("ordered", ordered)):
             if not isinstance(value, bool):
-                raise DesignError(f"{name} must be true or false, not {value!r}")
+                raise DesignError(f"{name} must be true or false, not {what_came(value)}")
         allocation = document.get("allocation") or {}
         if not isinstance(allocation, Mapping) or set(allocation) - {"arms", "subsamples"}:
-            raise DesignError(f"allocation must be an object with 'arms' and 'subsamples', not {allocation!r}")
+            raise DesignError(f"allocation must be an object with 'arms' and 'subsamples', not {what_came(allocation)}")
         return cls.of(
             arms=arms,
             control=document["control"],
@@ -342,12 +342,12 @@ class Design:
             report has ε = ∞.
         """
         if isinstance(questions, bool) or not isinstance(questions, int) or questions < 1:
-            raise DesignError(f"the number of questions must be a whole number of at least 1, not {questions!r}")
+            raise DesignError(f"the number of questions must be a whole number of at least 1, not {what_came(questions)}")
         rolls = Fraction(rolls_per_question)
         if rolls < 1 and questions > 1:
             raise DesignError(f"every question needs its own roll: {questions} questions with {rolls} rolls each would reveal true answers")
         if rolls.denominator != 1 or rolls < 1:
-            raise DesignError(f"rolls per question must be a whole number of at least 1, not {rolls_per_question!r}")
+            raise DesignError(f"rolls per question must be a whole number of at least 1, not {what_came(rolls_per_question)}")
         return questions * int(rolls) * self.epsilon
 
 
@@ -374,5 +374,5 @@ def _in_order(shares: object, *, names: tuple[str, ...], what: str) -> tuple[Num
     if shares is None:
         return ()
     if not isinstance(shares, Mapping) or set(shares) != set(names):
-        raise DesignError(f"the {what} must give a probability to each of {', '.join(names)}, found {shares!r}")
+        raise DesignError(f"the {what} must give a probability to each of {', '.join(names)}, found {what_came(shares)}")
     return tuple(shares[name] for name in names)

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from candor.designs.categories import TRUTH, checked_categories
 from candor.designs.forced_responses import YES_NO, ForcedResponse
-from candor.errors import DesignError
+from candor.errors import DesignError, what_came
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +53,7 @@ class DieDesign:
 
     def __post_init__(self) -> None:
         if isinstance(self.sides, bool) or not isinstance(self.sides, int) or self.sides < 2:
-            raise DesignError(f"a die needs a whole number of at least 2 sides, not {self.sides!r}")
+            raise DesignError(f"a die needs a whole number of at least 2 sides, not {what_came(self.sides)}")
         answers = ("yes", "no") if self.categories == YES_NO else checked_categories(self.categories)
         faces: dict[str, dict[str, tuple[int, ...]]] = {}
         for subsample, rule in self.faces.items():
@@ -64,7 +64,9 @@ class DieDesign:
             named = tuple(face for answer in answers for face in faces[subsample][answer])
             for face in named:
                 if isinstance(face, bool) or not isinstance(face, int) or not 1 <= face <= self.sides:
-                    raise DesignError(f"subsample {subsample!r}: a face must be a whole number from 1 to {self.sides}, not {face!r}")
+                    raise DesignError(
+                        f"subsample {subsample!r}: a face must be a whole number from 1 to {self.sides}, not {what_came(face)}"
+                    )
             if len(set(named)) < len(named):
                 raise DesignError(f"subsample {subsample!r}: every face may be named once, found {sorted(named)}")
         if not faces:
@@ -87,5 +89,5 @@ class DieDesign:
         """The instruction of a face in a subsample: an answer, such as ``"yes"``, or ``"truth"``."""
         rule = self._rule(subsample)
         if isinstance(face, bool) or not isinstance(face, int) or not 1 <= face <= self.sides:
-            raise DesignError(f"a face must be a whole number from 1 to {self.sides}, not {face!r}")
+            raise DesignError(f"a face must be a whole number from 1 to {self.sides}, not {what_came(face)}")
         return next((answer for answer, named in rule.items() if face in named), TRUTH)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from candor.errors import DesignError
+from candor.errors import DesignError, what_came
 
 Number = Fraction | str | float | int
 
@@ -38,12 +38,12 @@ def exact_probability(value: Number, *, name: str) -> Fraction:
             raise TypeError
         fraction = Fraction(value)
     except (TypeError, ValueError, OverflowError, ZeroDivisionError):
-        raise DesignError(f'{name} must be a number in [0, 1] or a fraction like "2/6", not {value!r}') from None
+        raise DesignError(f'{name} must be a number in [0, 1] or a fraction like "2/6", not {what_came(value)}') from None
     if isinstance(value, float):
         simple = fraction.limit_denominator(10**6)
         fraction = simple if abs(simple - fraction) < Fraction(1, 10**12) else Fraction(repr(value))
     if not 0 <= fraction <= 1:
-        raise DesignError(f"{name} must lie in [0, 1], not {value!r}")
+        raise DesignError(f"{name} must lie in [0, 1], not {what_came(value)}")
     return fraction
 
 
@@ -179,7 +179,7 @@ class CheaterModel:
             object.__setattr__(self, "yes_rate", exact_probability(self.yes_rate, name="yes_rate"))
             return
         if self.name not in fixed:
-            raise DesignError(f'cheater_model must be one of {", ".join(fixed)} or {{"yes_rate": q}}, not {self.name!r}')
+            raise DesignError(f'cheater_model must be one of {", ".join(fixed)} or {{"yes_rate": q}}, not {what_came(self.name)}')
         if self.yes_rate is not None and self.yes_rate != fixed[self.name]:
             raise DesignError(f"the cheater model {self.name!r} has no free yes rate, but {self.yes_rate} was given")
         object.__setattr__(self, "yes_rate", fixed[self.name])
@@ -200,7 +200,7 @@ class CheaterModel:
             )
         raise DesignError(
             'cheater_model must be a name or {"yes_rate": q}, with categories {"always": category} or {"distribution": {category: share}}, '
-            f"not {document!r}"
+            f"not {what_came(document)}"
         )
 
     def to_document(self) -> str | dict[str, object]:

@@ -16,12 +16,12 @@ _KNOWN_TAGS = {_TAG + name for name in ("map", "seq", "str", "int", "float", "bo
 
 
 class StudyFileLoader(yaml.SafeLoader):
-    """YAML 1.2's booleans only, so that `yes` and `no` stay words; a key that stands twice is an error."""
+    """Numbers, booleans and nothing as in JSON, so that all else stays the words that were written; a key that stands twice is an error.
 
-    yaml_implicit_resolvers = {  # noqa: RUF012  (as PyYAML declares it)
-        first: [(tag, pattern) for tag, pattern in resolvers if tag not in (f"{_TAG}bool", f"{_TAG}timestamp")]
-        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
-    }
+    YAML 1.1 makes False of ``no``, 10 of ``012``, 5400 of ``1:30:00``, and a date of 2024-01-31.
+    """
+
+    yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012  (as PyYAML declares it)
     _level = 0
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> object:
@@ -70,7 +70,15 @@ class StudyFileLoader(yaml.SafeLoader):
             self._level -= 1
 
 
-StudyFileLoader.add_implicit_resolver(f"{_TAG}bool", re.compile(r"^(?:true|false)$"), list("tf"))
+for _kind, _pattern, _first in (
+    ("bool", r"true|false", "tf"),
+    ("null", r"null|~|", ["n", "~", ""]),
+    ("int", r"[-+]?(0|[1-9][0-9]*)", "-+0123456789"),
+    ("float", r"[-+]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)(e[-+]?[0-9]+)?", "-+.0123456789"),
+):
+    StudyFileLoader.add_implicit_resolver(
+        _TAG + _kind, re.compile(rf"(?:{_pattern})\Z", re.IGNORECASE if _kind == "float" else 0), list(_first)
+    )
 
 
 def place_of(error: yaml.YAMLError) -> str:

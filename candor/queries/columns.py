@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from candor.errors import QuestionError
+from candor.errors import QuestionError, what_came
 
 MISSING = -1
 """The code of a category that is not given. A number that is not given is NaN."""
@@ -91,7 +91,7 @@ class Schema:
         for column in self.columns:
             if column.name == name:
                 return column
-        raise QuestionError(f"expected one of the columns {listed(one.name for one in self.columns)}; found {name!r}")
+        raise QuestionError(f"expected one of the columns {listed(one.name for one in self.columns)}; found {what_came(name)}")
 
     def category(self, name: str) -> Category:
         """A column of names. Raises QuestionError for a number."""

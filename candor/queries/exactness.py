@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from statistics import NormalDist
 
-from candor.errors import QuestionError
+from candor.errors import QuestionError, what_came
 from candor.privacy.losses import Loss
 from candor.privacy.noise import laplace_sd
 from candor.privacy.sensitivity import Sensitivity
@@ -33,7 +33,7 @@ class Spending:
             raise QuestionError("expected either epsilon (Laplace noise) or rho (Gaussian noise), found both or none")
         for name, value, most in (("epsilon", self.epsilon, MOST_EPSILON), ("rho", self.rho, MOST_EPSILON**2 / 2)):
             if value is not None and not 0 < value <= most:
-                raise QuestionError(f"expected {name} above 0 and at most {most:g}, found {value!r}")
+                raise QuestionError(f"expected {name} above 0 and at most {most:g}, found {what_came(value)}")
 
     @property
     def loss(self) -> Loss:

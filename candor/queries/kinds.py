@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from candor.errors import QuestionError
+from candor.errors import QuestionError, what_came
 from candor.queries.averaging import Mean, Sum
 from candor.queries.classifying import NaiveBayes
 from candor.queries.columns import listed
@@ -44,5 +44,5 @@ def read_question(document: object) -> Question:
         raise QuestionError("expected a question as an object with kind, epsilon or rho, and its parts")
     name = document.get("kind")
     if not isinstance(name, str) or name not in KINDS:
-        raise QuestionError(f"kind: expected one of {listed(KINDS, most=20)}; found {str(name)[:50]!r}")
+        raise QuestionError(f"kind: expected one of {listed(KINDS, most=20)}; found {what_came(name)}")
     return KINDS[name].read(document)

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from candor.errors import QuestionError
+from candor.errors import QuestionError, what_came
 from candor.privacy.losses import Loss
 from candor.privacy.noise import Noisy
 from candor.privacy.sensitivity import Sensitivity
@@ -240,7 +240,7 @@ def epsilon_for(question: Question, error: float, schema: Schema, n: int) -> flo
         Of the table.
     """
     if not (math.isfinite(error) and error > 0):
-        raise QuestionError(f"expected a wanted error above 0, found {error!r}")
+        raise QuestionError(f"expected a wanted error above 0, found {what_came(error)}")
 
     def at(epsilon: float) -> float:
         return replace(question, spending=Spending(epsilon=epsilon)).error(schema, n)

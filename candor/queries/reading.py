@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from candor.errors import DataError, QuestionError
+from candor.errors import DataError, QuestionError, what_came
 from candor.queries.columns import MISSING, Category, Column, Number, Schema, Table, listed
 from candor.queries.parts import mapping, number, several, text, whole
 from candor.studies.written_values import background_values, is_missing
@@ -125,13 +125,13 @@ def _codes(column: Column, written: Sequence[str]) -> list[float]:
         found = background_values(written, refused=refused)
         for row, value in enumerate(found):
             if isinstance(value, str):
-                raise refused(row, f"expected a number or nothing, found {value!r}")
+                raise refused(row, f"expected a number or nothing, found {what_came(value)}")
         return [np.nan if value is None else float(value) for value in found]
     known = {value: code for code, value in enumerate(column.values)}
     codes = [known.get(value.strip(), MISSING if is_missing(value) else None) for value in written]
     if None in codes:
         row = codes.index(None)
-        raise refused(row, f"expected one of {listed(column.values)}, or nothing; found {written[row]!r}")
+        raise refused(row, f"expected one of {listed(column.values)}, or nothing; found {what_came(written[row])}")
     return [float(code) for code in codes if code is not None]
 
 

@@ -92,6 +92,6 @@ def _codes(row: Sequence[str], header: Sequence[str], *, place: int | None, line
     for at, (name, cell) in enumerate(zip(header, row, strict=True)):
         if at != place:
             if (code := answer_code(cell)) is None:
-                raise DataError(f"line {line}, column {name!r}: expected {EXPECTED_ANSWER}, found {cell.strip()[:40]!r}")
+                raise DataError(f"line {line}, column {name!r}: expected {EXPECTED_ANSWER}, found {what_came(cell.strip()[:40])}")
             found.append(OMITTED if code == MISSING else code)
     return bytes(found)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from candor.errors import DataError
+from candor.errors import DataError, what_came
 
 NAME = re.compile(r"[^\s~+*:()^|`-][^~+*:()^|`]*")
 
@@ -39,7 +39,7 @@ def read_formula(text: str) -> Formula:
     """
     outcome, is_formula, right = text.partition("~")
     if not is_formula or not NAME.fullmatch(outcome.strip()) or not right.strip():
-        raise DataError(f'expected a formula such as "attention ~ arm + age", found {text!r}')
+        raise DataError(f'expected a formula such as "attention ~ arm + age", found {what_came(text)}')
     terms: list[tuple[str, ...]] = []
     for part in right.split("+"):
         if part.strip() == "1":
@@ -66,5 +66,5 @@ def products(factors: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
 def _name(written: str, text: str) -> str:
     name = written.strip()
     if not NAME.fullmatch(name):
-        raise DataError(f"expected names of columns between + and : in {text!r}, found {name!r}")
+        raise DataError(f"expected names of columns between + and : in {text!r}, found {what_came(name)}")
     return name

@@ -14,7 +14,7 @@ from candor.diagnosis.diagnose import Plan, settings_for, settings_of
 from candor.diagnosis.kept import KeptDiagnosis, keep
 from candor.diagnosis.people import Cheating, DropOut, Expected, Setting
 from candor.diagnosis.tallies import Found, Number, Tally
-from candor.errors import MethodError
+from candor.errors import MethodError, what_came
 from candor.figures.tables import paragraph, table
 
 EXPLAINED = (
@@ -161,7 +161,7 @@ def diagnose(
 def _settings(cheating: Sequence[str], leaving: Sequence[str]) -> tuple[Setting, ...]:
     for given, known in ((cheating, Cheating), (leaving, DropOut)):
         if wrong := [one for one in given if one not in list(known)]:
-            raise MethodError(f"expected one of {', '.join(known)}, found {wrong[0]!r}")
+            raise MethodError(f"expected one of {', '.join(known)}, found {what_came(wrong[0])}")
         if not given:
             raise MethodError(f"expected at least one of {', '.join(known)}, found none")
     return settings_of(tuple(dict.fromkeys(cheating)), tuple(dict.fromkeys(leaving)))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from candor.designs.design import Design
 from candor.designs.sources import DesignSource, read_design
-from candor.errors import MethodError
+from candor.errors import MethodError, what_came
 from candor.planning.margins import MOST_PARTICIPANTS
 from candor.planning.simulation import Behaviour, LatentModel, simulate_trial
 
@@ -82,7 +82,7 @@ def simulate(
     if repeated := [name for name in names if names.count(name) > 1]:
         raise MethodError(f"the column {repeated[0]!r} is there already: give the answer and every covariate a name of its own")
     if cheater_behaviour not in WAYS_TO_CHEAT:
-        raise MethodError(f"a way to cheat is one of {', '.join(WAYS_TO_CHEAT)}, not {cheater_behaviour!r}")
+        raise MethodError(f"a way to cheat is one of {', '.join(WAYS_TO_CHEAT)}, not {what_came(cheater_behaviour)}")
     model = LatentModel(
         prevalence=prevalence,
         effects=effects if isinstance(effects, Mapping) else dict.fromkeys(found.treatments, effects),

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from candor.errors import DataError
+from candor.errors import DataError, what_came
 from candor.texts.labelling import labels
 from candor.texts.topic_table.release import NOTHING
 from candor.texts.word_lists import WordList
@@ -107,5 +107,5 @@ def _row(row: list[str], places: tuple[int, ...], *, line: int, weeks: int) -> t
     if not student.strip():
         raise DataError(f"line {line}, column 'student': expected a student's number, found nothing")
     if not (week.strip().isdecimal() and 1 <= int(week) <= weeks):
-        raise DataError(f"line {line}, column 'week': expected a whole number from 1 to {weeks}, found {week!r}")
+        raise DataError(f"line {line}, column 'week': expected a whole number from 1 to {weeks}, found {what_came(week)}")
     return student.strip(), int(week), text

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from candor.errors import DataError
+from candor.errors import DataError, what_came
 
 MOST_TOPICS = 100
 
@@ -43,7 +43,7 @@ class WordList:
         read = []
         for topic, words in topics.items():
             if isinstance(words, str) or not words:
-                raise DataError(f"topic {topic!r} needs a list of at least one word: got {words!r}")
+                raise DataError(f"topic {topic!r} needs a list of at least one word: got {what_came(words)}")
             plain = tuple(" ".join(str(word).casefold().split()) for word in words)
             for word in plain:
                 if not word:

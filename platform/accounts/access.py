@@ -8,6 +8,7 @@ from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponseBase
+from django.template.response import SimpleTemplateResponse
 from django.utils import translation
 from django.utils.translation import gettext as _
 
@@ -49,7 +50,8 @@ def in_own_language(view: View[Arguments]) -> View[Arguments]:
         language = chosen or translation.get_language_from_request(request)
         request.own_language = language  # type: ignore[attr-defined]  # an error's page speaks it, too
         with translation.override(language):
-            return view(request, *args, **kwargs)
+            response = view(request, *args, **kwargs)
+            return response.render() if isinstance(response, SimpleTemplateResponse) else response  # or it would be written later
 
     return shown
 

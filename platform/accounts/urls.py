@@ -25,11 +25,11 @@ def _when_asked_for(module: str, name: str) -> Callable[..., HttpResponseBase]:
 
 
 def _account(name: str) -> Callable[..., HttpResponseBase]:
-    return _when_asked_for("allauth.account.views", name)
+    return in_own_language(_when_asked_for("allauth.account.views", name))
 
 
-def _codes(name: str) -> Callable[..., HttpResponseBase]:
-    return _when_asked_for("allauth.mfa.recovery_codes.views", name)
+def _second_factor(kind: str, name: str) -> Callable[..., HttpResponseBase]:
+    return in_own_language(_when_asked_for(f"allauth.mfa.{kind}.views", name))
 
 
 def _saml(name: str) -> Callable[..., HttpResponseBase]:
@@ -46,20 +46,20 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("language/", views.language, name="account_language"),
     path("notices/", views.notices, name="account_notices"),
     path("login/", _account("login"), name="account_login"),
-    path("login/code/", _when_asked_for("allauth.mfa.base.views", "authenticate"), name="mfa_authenticate"),
+    path("login/code/", _second_factor("base", "authenticate"), name="mfa_authenticate"),
     path("logout/", LogoutView.as_view(), name="account_logout"),
     path("inactive/", _account("account_inactive"), name="account_inactive"),
     path("signup/", _account("signup"), name="account_signup"),
     path("confirm/", _account("reauthenticate"), name="account_reauthenticate"),
-    path("confirm/code/", _when_asked_for("allauth.mfa.base.views", "reauthenticate"), name="mfa_reauthenticate"),
+    path("confirm/code/", _second_factor("base", "reauthenticate"), name="mfa_reauthenticate"),
     path("password/", _account("password_change"), name="account_change_password"),
     path("password/set/", _account("password_set"), name="account_set_password"),
-    path("second-factor/", _when_asked_for("allauth.mfa.base.views", "index"), name="mfa_index"),
-    path("second-factor/app/", _when_asked_for("allauth.mfa.totp.views", "activate_totp"), name="mfa_activate_totp"),
-    path("second-factor/app/off/", _when_asked_for("allauth.mfa.totp.views", "deactivate_totp"), name="mfa_deactivate_totp"),
-    path("second-factor/codes/", _codes("view_recovery_codes"), name="mfa_view_recovery_codes"),
-    path("second-factor/codes/new/", _codes("generate_recovery_codes"), name="mfa_generate_recovery_codes"),
-    path("second-factor/codes/download/", _codes("download_recovery_codes"), name="mfa_download_recovery_codes"),
+    path("second-factor/", _second_factor("base", "index"), name="mfa_index"),
+    path("second-factor/app/", _second_factor("totp", "activate_totp"), name="mfa_activate_totp"),
+    path("second-factor/app/off/", _second_factor("totp", "deactivate_totp"), name="mfa_deactivate_totp"),
+    path("second-factor/codes/", _second_factor("recovery_codes", "view_recovery_codes"), name="mfa_view_recovery_codes"),
+    path("second-factor/codes/new/", _second_factor("recovery_codes", "generate_recovery_codes"), name="mfa_generate_recovery_codes"),
+    path("second-factor/codes/download/", _second_factor("recovery_codes", "download_recovery_codes"), name="mfa_download_recovery_codes"),
     path("password/forgotten/", views.forgotten_password, name="account_reset_password"),
     path("tokens/", token_views.tokens, name="account_tokens"),
 ]

@@ -63,6 +63,7 @@ def language(request: HttpRequest) -> HttpResponse:
     return redirect("account")
 
 
+@in_own_language
 def forgotten_password(request: HttpRequest) -> HttpResponse:
     """A link by e-mail where e-mail can be sent; elsewhere only administrators set new passwords."""
     if not settings.EMAIL_IS_CONFIGURED:

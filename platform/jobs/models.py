@@ -60,10 +60,14 @@ class Lease(models.Model):
         return cls._default_manager.filter(holder=None, due_at__isnull=False)
 
     @classmethod
+    def claimable(cls) -> QuerySet[Self]:
+        """The waiting work that a worker may take now."""
+        return cls.waiting().filter(due_at__lte=timezone.now()) if cls.KEEPS_ITS_TIME else cls.waiting()
+
+    @classmethod
     def claim(cls, key: object) -> Self | None:
         """Claim this waiting work. None: it was claimed before, has ended, or another piece of work excludes it for now."""
-        waiting = cls.waiting()
-        return cls._held(waiting.filter(due_at__lte=timezone.now()) if cls.KEEPS_ITS_TIME else waiting, key)
+        return cls._held(cls.claimable(), key)
 
     @classmethod
     def claim_spread(cls, key: object) -> Self | None:

@@ -4,6 +4,8 @@ from enum import StrEnum
 
 from django.core.exceptions import ImproperlyConfigured
 
+from candor.errors import what_came
+
 
 class Queue(StrEnum):
     """Where the messages about a kind of work wait. Its names stand in CANDOR_QUEUES, in Redis and in the metrics."""
@@ -22,5 +24,7 @@ def queues_in(text: str) -> tuple[Queue, ...]:
     """The queues in a text such as `first, files`, each once; all of them if it says nothing."""
     named = list(dict.fromkeys(name for part in text.split(",") if (name := part.strip())))
     if wrong := [name for name in named if name not in set(Queue)]:
-        raise ImproperlyConfigured(f"CANDOR_QUEUES: expected some of {', '.join(Queue)}, with commas between them, found {wrong[0]!r}.")
+        raise ImproperlyConfigured(
+            f"CANDOR_QUEUES: expected some of {', '.join(Queue)}, with commas between them, found {what_came(wrong[0])}."
+        )
     return tuple(queue for queue in Queue if not named or queue in named)

@@ -9,6 +9,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, ValidationError, model_validator
 
+from candor.errors import what_came
 from surveys.questions.mistakes import mistake_in_words
 from surveys.questions.parts import Part, formed, some
 
@@ -43,7 +44,7 @@ def checked_orcid(typed: object) -> str:
     """An ORCID as 0000-0002-1825-0097; its last sign is a check over the others (ISO 7064, 11-2)."""
     number = re.sub(r"^(https?://)?(www\.)?orcid\.org/", "", str(typed).strip(), flags=re.IGNORECASE).rstrip("/").upper()
     if not ORCID.fullmatch(number):
-        raise ValueError(f"expected an ORCID such as 0000-0002-1825-0097, got {str(typed)[:60]!r}")
+        raise ValueError(f"expected an ORCID such as 0000-0002-1825-0097, got {what_came(typed)}")
     total = 0
     for digit in number.replace("-", "")[:-1]:
         total = (total + int(digit)) * 2
@@ -57,7 +58,7 @@ def checked_ror(typed: object) -> str:
     """A ROR as https://ror.org/04cw6st05; its last two digits are a check over the others (ISO 7064, 97-10)."""
     number = re.sub(r"^(https?://)?(www\.)?ror\.org/", "", str(typed).strip(), flags=re.IGNORECASE).rstrip("/").lower()
     if not ROR.fullmatch(number):
-        raise ValueError(f"expected a ROR such as https://ror.org/04cw6st05, got {str(typed)[:60]!r}")
+        raise ValueError(f"expected a ROR such as https://ror.org/04cw6st05, got {what_came(typed)}")
     value = 0
     for digit in number[:-2]:
         value = 32 * value + DIGITS_OF_ROR.index(digit)
@@ -71,7 +72,7 @@ def _checked_month(typed: object) -> str:
     """A year, or a year and month: a day could tell who came when."""
     written = str(typed).strip()
     if not re.fullmatch(r"(19|20)\d{2}(-(0[1-9]|1[0-2]))?", written):
-        raise ValueError(f"expected a year or a month, such as 2026 or 2026-10, and no day, got {written[:40]!r}")
+        raise ValueError(f"expected a year or a month, such as 2026 or 2026-10, and no day, got {what_came(written)}")
     return written
 
 

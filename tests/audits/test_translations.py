@@ -50,7 +50,7 @@ STAFF_PAGES += tuple(f"surveys/builder/{page}" for page in ("paste", "planned_te
 STAFF_PAGES += ("surveys/investigator/study_detail", "surveys/irb/action", "analysis/_counts", "analysis/_batch")
 STAFF_PAGES += ("surveys/builder/publication", "surveys/builder/imports", "surveys/builder/_import_lines", "surveys/builder/export")
 STAFF_PAGES += ("analysis/results", "analysis/_[bcfimnpsw]*", "analysis/_direct_group", "analysis/_results")
-STAFF_PAGES += ("surveys/entrances/*", "socialaccount/*", "account/logged_out_here")
+STAFF_PAGES += ("surveys/entrances/*", "socialaccount/*", "account/*", "accounts/forgotten_password", "mfa/**/*", "allauth/**/*")
 STAFF_MODULES = ("analysis/learning/**/*", "analysis/data_sets/*", "analysis/ledger/*", "analysis/sources/**/*", "analysis/inbox/*")
 STAFF_MODULES += ("analysis/record_sets/*", "analysis/releases/*", "analysis/models/records", "analysis/packages/licences")
 STAFF_MODULES += ("analysis/figures/difficulties", "platform/accounts/views", "surveys/templatetags/*", "surveys/privacy/budgets")
@@ -66,7 +66,13 @@ STAFF_MODULES += tuple(f"surveys/studies/{name}" for name in ("consequences", "f
 STAFF_MODULES += ("surveys/drafting/*", "surveys/allocation/*", "surveys/studies/readiness", "surveys/studies/services", "surveys/ways_in")
 STAFF_MODULES += ("surveys/privacy/exact", "surveys/privacy/words", "surveys/reading/apart")
 STAFF_MODULES += ("analysis/live/*", "analysis/figures/flow", "analysis/services", "analysis/views")
-STAFF_MODULES += ("surveys/builder/imports", "surveys/imports/**/*", "surveys/entrances/*", "platform/accounts/login/saml/*")
+STAFF_MODULES += (
+    "surveys/builder/imports",
+    "surveys/imports/**/*",
+    "surveys/entrances/*",
+    "platform/accounts/login/**/*",
+    "platform/accounts/errors",
+)
 # Packages say these in English, and pages in the reader's language.
 SENTENCES = ("analysis/packages/privacy_statement", "analysis/packages/content", "analysis/record_sets/package")
 SAME = {

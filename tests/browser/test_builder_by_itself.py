@@ -1,5 +1,6 @@
 """The builder saves itself: nothing that somebody typed is lost, and everything can be taken back."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -152,6 +153,28 @@ def test_text_that_was_typed_before_the_script_came_is_saved(page: Page, study: 
     scripts[0].continue_()
     expect(saved(page)).to_have_text("All changes are saved")
     assert stored(study)["debrief"]["en"] == "Early."
+
+
+def test_the_browser_asks_before_text_is_lost_that_was_typed_before_the_script_came(page: Page, study: Study, build: str) -> None:
+    log_in(page, f"{build}debrief/")
+    scripts: list[Any] = []
+    asked: list[str] = []
+    page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
+    page.route("**/builder*.js", lambda route: scripts.append(route))
+    with page.expect_request("**/builder*.js"):
+        page.goto(f"{build}debrief/", wait_until="commit")
+    page.get_by_label("English").press_sequentially("Early.")
+    page.wait_for_function("document.readyState === 'interactive'")
+    page.get_by_role("link", name="What is left to do").click(no_wait_after=True)
+    expect(page.get_by_label("English")).to_have_value(re.compile("Early."))
+    scripts[0].continue_()
+    expect(saved(page)).to_have_text("All changes are saved")
+    page.unroute("**/builder*.js")
+    assert "Early." in stored(study)["debrief"]["en"]
+    page.get_by_label("English").press_sequentially("Late.")
+    page.get_by_role("link", name="What is left to do").click()
+    page.wait_for_url(build)
+    assert asked == ["beforeunload"], "asked once, and not once the script keeps what is typed"
 
 
 def test_the_button_waits_for_what_the_page_saves_by_itself(page: Page, study: Study, build: str) -> None:

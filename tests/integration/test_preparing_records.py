@@ -110,6 +110,21 @@ def test_a_sweep_that_is_stopped_keeps_what_it_found_and_one_of_too_few_people_i
         start_sweep(draft_study(slug="another-study"), simulated=False, actor=study.owner)
 
 
+def test_the_answer_to_a_step_has_no_numbers_because_it_may_be_kept(study: Study) -> None:
+    """It would be given again after a withdrawal has deleted them."""
+    requested_release(study, **RECORDS)
+    sweep = start_sweep(study, simulated=False, actor=study.owner)
+    work_on(sweep)
+    work_on_part(sweep)
+    program, path = logged_in(study.owner), f"studies/{study.slug}/records/"
+    for done in (post(program, f"{path}stop/"), post(program, f"{path}hierarchies/", {"attribute": "devices", "hierarchy": None})):
+        told = done.json()
+        assert (told["sweep"]["status"], told["sweep"]["found"], told["verdict"]["records"]) == ("stopped", [], None)
+    read = get(study.owner, path)
+    assert len(read["sweep"]["found"]) == 1
+    assert read["verdict"]["records"]["risks"]
+
+
 def test_the_comparison_starts_and_stops_the_same_search(study: Study) -> None:
     client, page = logged_in(study.owner), reverse("analysis:records_or_query", args=[study.slug])
     assert "Ask both" in text_of(client.get(page))

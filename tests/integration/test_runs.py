@@ -6,7 +6,9 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
@@ -83,6 +85,21 @@ def test_one_worker_takes_a_run(study: Study) -> None:
     assert (taken.status, taken.attempts) == (RunStatus.RUNNING, 1)
     assert Run.claim(run.pk) is None
     assert Run.claim(run.pk + 1000) is None
+
+
+def test_a_claim_that_has_to_wait_rolls_nothing_back(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A rollback makes psycopg forget the prepared statements of its connection, and a worker asks every second."""
+    running(study)
+    waits = runner.queue_run(study.pk)
+    assert waits is not None
+    with CaptureQueriesContext(connection) as seen:
+        assert Run.claim(waits.pk) is None
+    assert not [one["sql"] for one in seen if "ROLLBACK" in one["sql"]]
+    monkeypatch.setattr(Run, "claimable", Run.waiting)  # as if the other run had begun since one looked: the constraint has the last word
+    with CaptureQueriesContext(connection) as seen:
+        assert Run.claim(waits.pk) is None
+    assert [one["sql"] for one in seen if "ROLLBACK" in one["sql"]]
+    assert statuses() == ["running", "queued"]
 
 
 def test_a_task_that_comes_twice_computes_once(study: Study) -> None:

@@ -22,7 +22,7 @@ from analysis.releases.protecting import hierarchies_of
 from analysis.releases.selectors import preview
 from audit.models import Entry
 from tests.data_sets import TEXTS, approved, data_set
-from tests.factories import draft_study, logged_in, page_of, person
+from tests.factories import PASSWORD, draft_study, logged_in, page_of, person
 from tests.integration.test_builder import definition_of
 from tests.integration.test_network_questions import source_of_circles
 from tests.integration.test_question_desk import documents, typed
@@ -239,3 +239,23 @@ def test_the_builders_pages_of_arms_are_german_as_a_whole() -> None:
     must_be_german(study.owner, pages, json.dumps([study.definition, survey.definition], ensure_ascii=False))
     told = german(study.owner).post(pages[0], {"duplicate": "arm-reading"}, follow=True)
     assert "Kopiert: Die Kopie ist Nummer" in told.content.decode()
+
+
+def test_pages_about_logging_in_are_german_as_a_whole() -> None:
+    owner = person(Role.INVESTIGATOR)
+    strangers = [reverse(name) for name in ("account_login", "account_reset_password", "account_inactive")]
+    own = [reverse(name) for name in ("account_change_password", "mfa_index", "mfa_activate_totp", "account_reauthenticate")]
+    said: dict[str, set[str]] = {}
+    for language in ("en", "de"):
+        browser = Client(headers={"accept-language": language})
+        pages = [browser.get(address) for address in strangers]
+        pages.append(browser.post(reverse("account_login"), {"login": owner.username, "password": "another word"}))
+        assert browser.post(reverse("account_login"), {"login": owner.username, "password": PASSWORD}).status_code == 302
+        assert browser.post(own[-1], {"password": PASSWORD}).status_code == 302
+        pages += [browser.get(address) for address in own]
+        wrong = {"oldpassword": "", "password1": "short", "password2": "other"}
+        pages += [browser.post(own[0], wrong), browser.post(own[2], {"code": "12"})]
+        assert [(one.request["PATH_INFO"], one.get("Location")) for one in pages if one.status_code != 200] == []
+        assert {page_of(one).get("lang") for one in pages} == {language}
+        said[language] = {text for one in pages for text in sentences(page_of(one)) if owner.username not in text}
+    assert said["en"] & said["de"] == set()

@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from accounts.models import Role
+from accounts.models import Role, User
 from audit.models import Entry
+from audit.selectors import entries_about
 from surveys import actions
 from surveys.errors import SharingError
-from surveys.models import EntryCode, MemberRole, StudyMember
+from surveys.models import EntryCode, MemberRole, Study, StudyMember
 from surveys.recruitment.services import add_entry_codes
 from surveys.sharing import services as sharing
 from tests.factories import draft_study, person
@@ -46,6 +47,36 @@ def test_nobody_who_is_given_a_study_while_they_accept_an_invitation_is_a_member
         study.refresh_from_db()
         assert study.owner == user
         assert not StudyMember.objects.filter(study=study, user=user).exists()
+
+
+def test_nobody_manages_the_team_of_a_study_that_they_gave_away_a_moment_before() -> None:
+    """They had it when their request came; the log must not name them after the new owner."""
+    for number in range(TIMES):
+        study = draft_study(slug=f"study-{number}")
+        heir, member = person(Role.INVESTIGATOR), person(Role.INVESTIGATOR)
+        for user in (heir, member):
+            StudyMember.objects.create(study=study, user=user, role=MemberRole.EDITOR)
+        former = study.owner
+        invitation, _token = sharing.invite(study, addressee="early@university.example", role=MemberRole.VIEWER, actor=former)
+        managed: list[Callable[[], Any]] = [
+            partial(sharing.invite, study, addressee="late@university.example", role=MemberRole.EDITOR, actor=former),
+            partial(sharing.change_member_role, study, user_id=member.pk, role=MemberRole.VIEWER, actor=former),
+            partial(sharing.withdraw_invitation, study, invitation_id=invitation.pk, actor=former),
+            partial(sharing.remove_member, study, user_id=member.pk, actor=former),
+        ]
+        given, *others = outcomes_at_once(partial(sharing.transfer_study, study, user_id=heir.pk, actor=former), *managed)
+        assert given is None
+        assert not [one for one in others if isinstance(one, Exception) and not isinstance(one, SharingError)]
+        assert _done_after_giving(study, by=former) == []
+        for again in managed:
+            with pytest.raises(SharingError, match="You do not own this study any more"):
+                again()
+    sharing.remove_member(study, user_id=former.pk, actor=former)  # everybody may leave
+
+
+def _done_after_giving(study: Study, *, by: User) -> list[str]:
+    given = entries_about(study).filter(action=actions.TRANSFERRED).latest("sequence")
+    return list(entries_about(study).filter(actor_id=by.pk, sequence__gt=given.sequence).values_list("action", flat=True))
 
 
 def test_the_same_list_of_codes_that_is_sent_twice_at_once_is_added_once() -> None:

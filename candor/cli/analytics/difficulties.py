@@ -11,7 +11,7 @@ import click
 
 from candor.cli.group import InputError
 from candor.cli.inputs import Input, InputFile
-from candor.cli.options import format_option
+from candor.cli.options import POSITIVE, PROPORTION, OneOf, format_option
 from candor.errors import DataError
 from candor.privacy.losses import Loss
 from candor.rasch.answers import Omitted, QuizAnswers
@@ -48,17 +48,13 @@ class Found:
 @click.argument("responses", type=InputFile())
 @click.option(
     "--method",
-    type=click.Choice([*EXACT, *PRIVATE]),
+    type=OneOf([*EXACT, *PRIVATE]),
     help=f"Default: {CONDITIONAL}; with --epsilon {SUFFICIENT}.",
 )
-@click.option("--epsilon", type=float, help="ε of the release; without it nothing is private.")
-@click.option("--delta", type=float, help="δ of the release, below 1/(10n); Gaussian noise needs it.")
-@click.option(
-    "--noise", type=click.Choice(["gaussian", "cube"]), help=f"For {SUFFICIENT}. Default: gaussian with --delta, else cube, of pure ε."
-)
-@click.option(
-    "--omitted", type=click.Choice([rule.value for rule in Omitted]), default="wrong", show_default=True, help="Meaning of an omission."
-)
+@click.option("--epsilon", type=POSITIVE, help="ε of the release; without it nothing is private.")
+@click.option("--delta", type=PROPORTION, help="δ of the release, below 1/(10n); Gaussian noise needs it.")
+@click.option("--noise", type=OneOf(["gaussian", "cube"]), help=f"For {SUFFICIENT}. Default: gaussian with --delta, else cube, of pure ε.")
+@click.option("--omitted", type=OneOf([rule.value for rule in Omitted]), default="wrong", show_default=True, help="Meaning of an omission.")
 @click.option("--student", help="Column of student keys, which is no item. Default: `student`, if there is one.")
 @click.option("--sparse", is_flag=True, help=f"For {PRIVATE_SPECTRAL}: compare few pairs of items.")
 @click.option("--although-noise", is_flag=True, help="Go on when the difficulties would be noise.")

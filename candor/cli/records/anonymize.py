@@ -9,8 +9,8 @@ from pathlib import Path
 import click
 
 from candor.cli.group import InputError
-from candor.cli.inputs import Input, InputFile, write
-from candor.cli.options import PROPORTION, format_option
+from candor.cli.inputs import Input, InputFile, OutputFile, write
+from candor.cli.options import PROPORTION, WHOLE, format_option
 from candor.cli.progress import progress_bar
 from candor.cli.records import files
 from candor.records.anonymising import SUPPRESSED_AT_MOST, read_records
@@ -29,7 +29,7 @@ from candor.records.tables.anonymising import anonymize_table
 @files.levels_option
 @files.t_option
 @files.distance_option
-@click.option("--class-size", type=int, help="Records of a class that are aimed at.  [default: k, or the largest ℓ]")
+@click.option("--class-size", type=WHOLE, help="Records of a class that are aimed at.  [default: k, or the largest ℓ]")
 @click.option("--suppress", type=PROPORTION, default=SUPPRESSED_AT_MOST, show_default=True, help="Share that may be left out.")
 @click.option(
     "--anatomy",
@@ -38,7 +38,7 @@ from candor.records.tables.anonymising import anonymize_table
 )
 @files.auxiliary_option
 @files.by_option
-@click.option("-o", "--output", required=True, type=click.Path(dir_okay=False, path_type=Path), help="Where to write the published file.")
+@click.option("-o", "--output", required=True, type=OutputFile(), help="Where to write the published file.")
 @format_option
 def anonymize(
     records_path: Input,

@@ -9,7 +9,7 @@ import numpy as np
 
 from candor.cli.group import InputError
 from candor.cli.inputs import Input, InputFile
-from candor.cli.options import format_option
+from candor.cli.options import POSITIVE, PROPORTION, format_option
 from candor.cli.records import files
 from candor.records.reading import read_json
 from candor.records.reconstruction import Query, Reconstruction, average_relative_error, desk_relative_error, read_query
@@ -22,8 +22,8 @@ from candor.records.reconstruction import Query, Reconstruction, average_relativ
 @click.option("--totals", "totals_path", type=InputFile(), help="JSON file: public totals of values by attribute, to weigh leaves by.")
 @files.records_option
 @files.roles_option
-@click.option("--epsilon", type=float, help="With --original: also the error of answers with noise, for this ε in all.")
-@click.option("--delta", type=float, default=0.0, show_default=True, help="The δ that goes with it; 0 for Laplace noise only.")
+@click.option("--epsilon", type=POSITIVE, help="With --original: also the error of answers with noise, for this ε in all.")
+@click.option("--delta", type=PROPORTION, default=0.0, show_default=True, help="The δ that goes with it; 0 for Laplace noise only.")
 @format_option
 def answer(
     published_path: Input,

@@ -11,7 +11,8 @@ import click
 
 from candor.cli.group import InputError
 from candor.cli.inputs import Input, InputFile
-from candor.errors import MethodError
+from candor.cli.options import POSITIVE, WHOLE, OneOf
+from candor.errors import MethodError, what_came
 from candor.records.checking import violations
 from candor.records.hierarchies import read_hierarchies
 from candor.records.reading import hierarchies_in, read_json, records_in
@@ -33,14 +34,14 @@ class Levels(click.ParamType):  # type: ignore[type-arg]  # generic from click 8
         for part in str(value).split(","):
             name, is_named, level = part.strip().rpartition("=")
             if not is_named or not name or not level.strip().isdigit() or name in levels:
-                self.fail(f"expected ATTRIBUTE=NUMBER, set apart by commas, such as grade=3,gpa=0; found {part!r}", param, ctx)
+                self.fail(f"expected ATTRIBUTE=NUMBER, set apart by commas, such as grade=3,gpa=0; found {what_came(part)}", param, ctx)
             levels[name.strip()] = int(level)
         return levels
 
 
-k_option = click.option("--k", required=True, type=int, help="At least so many records look alike.")
+k_option = click.option("--k", required=True, type=WHOLE, help="At least so many records look alike.")
 levels_option = click.option("--l", "levels", type=Levels(), default={}, help="ℓ by sensitive attribute; 0 demands nothing.")
-t_option = click.option("--t", type=float, help="The largest distance of values that look alike from all of their label.")
+t_option = click.option("--t", type=POSITIVE, help="The largest distance of values that look alike from all of their label.")
 hierarchies_option = click.option(
     "--hierarchies", "hierarchies_path", type=click.Path(exists=True, path_type=Path), help="JSON file, or a folder of ARX tables NAME.csv."
 )
@@ -54,12 +55,12 @@ auxiliary_option = click.option(
 )
 by_option = click.option(
     "--by",
-    type=click.Choice(["frequency", "distinct", "entropy"]),
+    type=OneOf(["frequency", "distinct", "entropy"]),
     help="How ℓ is counted.  [default: frequency for records, distinct for tables]",
 )
 distance_option = click.option(
     "--distance",
-    type=click.Choice(DISTANCES),
+    type=OneOf(DISTANCES),
     help="How far two values of a table are apart, for --t: all alike, by their order, or by their hierarchy.  [default: equal]",
 )
 records_option = click.option("--original", "original_path", type=InputFile(), help="The records before; for their keeper.")

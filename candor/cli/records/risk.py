@@ -9,7 +9,7 @@ import click
 
 from candor.cli.group import InputError
 from candor.cli.inputs import Input, InputFile
-from candor.cli.options import format_option
+from candor.cli.options import WHOLE, format_option
 from candor.cli.records import files
 from candor.records.hierarchies import read_hierarchies
 from candor.records.releases.intersection import Intersection, intersection
@@ -24,7 +24,7 @@ from candor.records.tables.minimality import rows_given_away
 @files.roles_option
 @click.option("--also", "other_path", type=InputFile(), help="Another release of the same records, to intersect this one with.")
 @files.hierarchies_option
-@click.option("--k", type=int, default=2, show_default=True, help="The k of the table, for --l.")
+@click.option("--k", type=WHOLE, default=2, show_default=True, help="The k of the table, for --l.")
 @files.levels_option
 @format_option
 def risk(

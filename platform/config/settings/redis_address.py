@@ -9,6 +9,8 @@ from urllib.parse import SplitResult, quote, unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
+from candor.errors import what_came
+
 if TYPE_CHECKING:
     from redis import Redis
     from redis.asyncio import Redis as AsynchronousRedis
@@ -128,7 +130,7 @@ def _hosts(text: str, *, by_sentinel: bool) -> list[tuple[str, int]]:
     found = [HOST.fullmatch(one.strip()) for one in text.split(",")]
     if not all(found) or (len(found) > 1 and not by_sentinel):
         raise ImproperlyConfigured(
-            f"{EXPECTED}; found {text!r} in place of {'hosts with commas between them' if by_sentinel else 'one host'}."
+            f"{EXPECTED}; found {what_came(text)} in place of {'hosts with commas between them' if by_sentinel else 'one host'}."
         )
     usual = SENTINEL_PORT if by_sentinel else REDIS_PORT
     return [(one["name"].strip("[]") if by_sentinel else one["name"], int(one["port"] or usual)) for one in found if one]
@@ -142,7 +144,7 @@ def _path(path: str, *, by_sentinel: bool) -> list[str]:
             raise ImproperlyConfigured(f"{EXPECTED}; found no name of what the Sentinels watch, such as /mymaster.")
         service, *parts = [unquote(part) for part in parts]
     if len(parts) > 1 or not all(part.isdecimal() for part in parts):
-        raise ImproperlyConfigured(f"{EXPECTED}; found {path!r} in place of the number of a database.")
+        raise ImproperlyConfigured(f"{EXPECTED}; found {what_came(path)} in place of the number of a database.")
     return [*([service] if by_sentinel else []), *(parts or ["0"])]
 
 

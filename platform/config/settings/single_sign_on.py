@@ -8,6 +8,8 @@ import re
 
 from django.core.exceptions import ImproperlyConfigured
 
+from candor.errors import what_came
+
 OIDC = ("OIDC_NAME", "OIDC_ISSUER", "OIDC_CLIENT_ID", "OIDC_CLIENT_SECRET")
 SAML = ("SAML_NAME", "SAML_IDP_ENTITY_ID", "SAML_IDP_URL", "SAML_IDP_CERTIFICATE")
 OWN_KEY = ("SAML_CERTIFICATE", "SAML_KEY")
@@ -26,12 +28,14 @@ def roles_of_groups(variable: str) -> dict[str, str]:
     try:
         table = json.loads(text)
     except ValueError as error:
-        raise ImproperlyConfigured(f'{variable}: expected JSON such as {{"ethics-board": "irb_officer"}}, found {text!r}.') from error
+        raise ImproperlyConfigured(
+            f'{variable}: expected JSON such as {{"ethics-board": "irb_officer"}}, found {what_came(text)}.'
+        ) from error
     if not isinstance(table, dict) or not table:
-        raise ImproperlyConfigured(f"{variable}: expected a table from groups to roles, found {text!r}.")
+        raise ImproperlyConfigured(f"{variable}: expected a table from groups to roles, found {what_came(text)}.")
     for group, role in table.items():
         if role not in ROLES:
-            raise ImproperlyConfigured(f"{variable}: for {group!r} expected one of {', '.join(ROLES)}, found {role!r}.")
+            raise ImproperlyConfigured(f"{variable}: for {group!r} expected one of {', '.join(ROLES)}, found {what_came(role)}.")
     return table
 
 
@@ -39,7 +43,7 @@ def accounts(prefix: str) -> dict[str, object]:
     """The rules for accounts, by whatever protocol people come: their role, their groups, their domain."""
     role = os.environ.get(f"{prefix}_ROLE") or "analyst"
     if role not in ROLES:
-        raise ImproperlyConfigured(f"{prefix}_ROLE: expected one of {', '.join(ROLES)}, found {role!r}.")
+        raise ImproperlyConfigured(f"{prefix}_ROLE: expected one of {', '.join(ROLES)}, found {what_came(role)}.")
     return {
         "role": role,
         "roles_of_groups": roles_of_groups(f"{prefix}_ROLES"),
@@ -61,7 +65,7 @@ def openid_connect() -> dict[str, object] | None:
         return None
     scope = os.environ.get("OIDC_SCOPES") or "openid profile email"
     if "openid" not in scope.split():
-        raise ImproperlyConfigured(f"OIDC_SCOPES: expected words with spaces, openid among them, found {scope!r}.")
+        raise ImproperlyConfigured(f"OIDC_SCOPES: expected words with spaces, openid among them, found {what_came(scope)}.")
     return {
         "provider_id": "sso",
         "name": os.environ["OIDC_NAME"],
@@ -115,7 +119,7 @@ def _own_key() -> dict[str, object]:
 def _address(variable: str) -> str:
     address = os.environ.get(variable, "")
     if address and not ADDRESS.fullmatch(address):
-        raise ImproperlyConfigured(f"{variable}: expected an address that begins with https://, found {address!r}.")
+        raise ImproperlyConfigured(f"{variable}: expected an address that begins with https://, found {what_came(address)}.")
     return address
 
 

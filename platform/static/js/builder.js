@@ -209,6 +209,7 @@ function begin(form) {
 }
 
 const savings = [...document.querySelectorAll("form[data-keep]")].map(begin).filter(Boolean);
+dispatchEvent(new Event("kept")); // leaving.js need not ask any more
 
 // Undo takes back what has just been typed, too.
 document.getElementById("builder-steps")?.addEventListener("submit", async (event) => {

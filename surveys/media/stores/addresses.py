@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TypeAlias
 from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlsplit
 
+from candor.errors import what_came
 from surveys.media.stores.errors import AddressError
 
 EXAMPLE = "s3://bucket/prefix?endpoint=https://s3.example.org&region=eu-central-1"
@@ -101,7 +102,8 @@ def place_at(address: str) -> Place:
         case "s3":
             return _bucket(parts)
         case other:
-            raise AddressError(f"expected an address that begins with file:/// or s3://, got {other + '://' if other else 'no scheme'!r}.")
+            came = what_came(f"{other}://") if other else "no scheme"
+            raise AddressError(f"expected an address that begins with file:/// or s3://, got {came}.")
 
 
 def keys_of(key: str, secret: str) -> Keys:
@@ -144,7 +146,7 @@ def _bucket(parts: SplitResult) -> Bucket:
         raise AddressError(f"expected ?endpoint=… (the address of the store) or ?region=… (of Amazon S3), as in {EXAMPLE}.")
     region = given.get("region", DEFAULT_REGION)
     if not _REGION.fullmatch(region):
-        raise AddressError(f"region: expected small letters, digits and hyphens, such as eu-central-1, got {region!r}.")
+        raise AddressError(f"region: expected small letters, digits and hyphens, such as eu-central-1, got {what_came(region)}.")
     is_direct = _one_of(given, "links", ("own", "direct")) == "direct"
     if is_direct and endpoint.startswith("http://") and not _is_this_computer(endpoint):
         raise AddressError("links=direct: expected an endpoint with https://, because browsers refuse to load a video over http:// here.")
@@ -164,7 +166,7 @@ def _options(query: str) -> dict[str, str]:
     pairs = parse_qsl(query, keep_blank_values=True)
     names = [name for name, _value in pairs]
     if unknown := sorted(set(names) - set(OPTIONS)):
-        raise AddressError(f"expected only {', '.join(OPTIONS)} after the ?, got {unknown[0]!r}.")
+        raise AddressError(f"expected only {', '.join(OPTIONS)} after the ?, got {what_came(unknown[0])}.")
     if twice := [name for name in names if names.count(name) > 1]:
         raise AddressError(f"expected {twice[0]} once.")
     return dict(pairs)
@@ -174,13 +176,13 @@ def _one_of(given: Mapping[str, str], name: str, allowed: tuple[str, ...]) -> st
     """The value of an option; the first of those allowed if it was not given."""
     found = given.get(name, allowed[0])
     if found not in allowed:
-        raise AddressError(f"{name}: expected {' or '.join(sorted(allowed))}, got {found!r}.")
+        raise AddressError(f"{name}: expected {' or '.join(sorted(allowed))}, got {what_came(found)}.")
     return found
 
 
 def _gigabytes(text: str) -> int:
     if not re.fullmatch(r"[0-9]{1,7}", text) or not 1 <= int(text) <= MOST_COPIES:
-        raise AddressError(f"copies: expected a whole number of gigabytes from 1 to {MOST_COPIES}, got {text!r}.")
+        raise AddressError(f"copies: expected a whole number of gigabytes from 1 to {MOST_COPIES}, got {what_came(text)}.")
     return int(text)
 
 

@@ -50,7 +50,7 @@ def test_sentinels_name_the_server() -> None:
     [
         ("localhost:6379", r"found the scheme 'localhost'"),
         ("https://cache.example", r"found the scheme 'https'"),
-        ("redis://", r"found '' in place of one host"),
+        ("redis://", r"found nothing in place of one host"),
         ("redis://cache.example:redis/0", r"found 'cache\.example:redis' in place of one host"),
         ("redis://one,two/0", r"found 'one,two' in place of one host"),
         ("redis://cache.example/zero", r"found '/zero' in place of the number of a database"),

@@ -118,7 +118,7 @@ MISTAKES: dict[str, tuple[Change, str]] = {
     ),
     "an endless score": (
         put("background", 0, to=SCALE | {"options": ENDLESS}),
-        "score: expected a finite number",
+        "score: expected a number, got '.inf'",
     ),
     "a text of any length": (
         put("background", 0, to={"kind": "short_text", "name": "s", "text": "?", "longest": 5000}),

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from surveys.errors import DefinitionError
-from surveys.reading.study_files import MAXIMUM_CHARACTERS
+from surveys.reading.study_files import MAXIMUM_CHARACTERS, plain_values
 from surveys.study_file import document_of, dump, read_study_file, write_study_file
 from tests.factories import SAMPLE, definition, document
 
@@ -197,6 +197,27 @@ def test_yes_and_no_are_words_and_true_and_false_are_not() -> None:
     shuffled = text.replace("answer: alike", "answer: alike\n  shuffle: false")
     assert read_study_file(shuffled).quiz[0].shuffle is False
     assert "quiz[0].shuffle: expected true or false" in problems_of(text.replace("answer: alike", "answer: alike\n  shuffle: maybe"))[0]
+
+
+WRITTEN = ["1:30:00", "1:30.5", "0x1F", "0b101", "1_000.5", "2024-01-31", "no", "On", "Null", ".inf", ".nan", "=", "+.5_0"]
+
+
+@pytest.mark.parametrize("written", WRITTEN)
+def test_a_word_means_what_its_writer_sees(written: str) -> None:
+    """YAML 1.1 makes 5400 of 1:30:00, 10 of 012, False of no."""
+    text = write_study_file(definition(title="The Title", minimum_seconds=77))
+    assert read_study_file(text.replace("The Title", written)).title.root == written
+    (problem,) = problems_of(text.replace("77", written))
+    assert f"minimum_seconds: expected a whole number, got '{written}'" in problem
+
+
+def test_a_number_with_zeros_before_it_is_decimal() -> None:
+    assert read_study_file(write_study_file(definition(minimum_seconds=77)).replace("77", "012")).minimum_seconds == 12
+
+
+@pytest.mark.parametrize("written", ["12", "-3", "+4", "0.5", "1e3", "1E+3", "-2.5e-3", "1.", ".5"])
+def test_a_number_is_one_as_in_json(written: str) -> None:
+    assert plain_values(f"seen: {written}", source="study file")["document"] == {"seen": float(written)}
 
 
 def test_a_mistake_in_the_values_is_named_with_its_line() -> None:

@@ -1,10 +1,22 @@
 """Pictures of estimates: the text beside an interval says where it ends, if it does."""
 
 import re
+from collections.abc import Callable
 
 import pytest
+from django.utils.translation import override
 
-from analysis.figures.intervals import Moment, forest_figure, running_figure
+from analysis.figures.intervals import (
+    Moment,
+    bots,
+    category_effects_figure,
+    category_shares_figure,
+    forest_figure,
+    people,
+    prevalence_figure,
+    running_figure,
+)
+from candor.figures.drawing import Drawing
 from candor.figures.forest import Ends, ForestRow
 
 
@@ -32,3 +44,17 @@ def test_bands_can_be_seen_from_the_first_moment_on(moments: int) -> None:
     (band,) = re.findall(r'<path d="M([^"]*)Z"', picture)
     across = {float(x) for x in re.findall(r"(-?[\d.]+) ", band)}
     assert max(across) - min(across) >= 10
+
+
+@pytest.mark.parametrize("draw", [forest_figure, prevalence_figure, category_effects_figure, category_shares_figure])
+@pytest.mark.parametrize("narrow", [False, True])
+def test_a_figure_of_simulated_answers_speaks_of_bots_alone(draw: Callable[..., Drawing], narrow: bool) -> None:
+    row = ForestRow.of(0.1, (0.0, 0.2), label="attention", n=12)
+    simulated, answered = (draw([row], title="attention", of=of, narrow=narrow).svg() for of in (bots, people))
+    assert "people" not in simulated
+    assert "12 bots" in simulated
+    assert "bots" not in answered
+    with override("de"):
+        translated = draw([row], title="attention", of=bots, narrow=narrow).svg()
+    assert "Menschen" not in translated
+    assert "honest" not in translated

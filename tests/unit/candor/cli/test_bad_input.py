@@ -7,8 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
+from candor.cli import main
 from tests.unit.candor.cli.running import DESIGN, answers_file, candor, estimated, refused
 
 ROOT = Path(__file__).parents[4]
@@ -84,11 +86,27 @@ def test_a_file_that_is_no_text_is_refused():
         (["--level", "1"], "confidence level must lie strictly between 0 and 1"),
         (["--bootstrap", "1"], "expected 0 for none, or at least 2 resamples, found 1"),
         (["--plot", "no/such/folder/effects.svg"], "no/such/folder/effects.svg: No such file or directory"),
+        (["--bootstrap", "many"], "expected a whole number of at least 0, found 'many'"),
+        (["--bootstrap", "-1"], "expected a whole number of at least 0, found '-1'"),
+        (["--seed", ""], "expected a whole number of at least 0, found nothing"),
+        (["--format", "xml"], "expected text or json, found 'xml'"),
         (["--colour"], "No such option"),
     ],
 )
 def test_a_bad_option_is_refused_in_one_line(options, complaint):
     assert complaint in refused("estimate", answers_file(), "--design", "design.json", *options)
+
+
+@pytest.mark.parametrize("name", main.commands_by_name)
+def test_every_option_says_what_was_expected_and_what_came(name):
+    """In words of its own: click's are those of a programmer."""
+    command = main.get_command(click.Context(main), name)
+    assert command is not None
+    for option in command.params:
+        if isinstance(option.type, click.Path | click.types.BoolParamType | click.types.StringParamType):
+            continue
+        with pytest.raises(click.BadParameter, match=r"^expected .*found '\?'$"):
+            option.type.convert("?", option, click.Context(command))
 
 
 @pytest.mark.parametrize(
@@ -104,12 +122,31 @@ def test_a_bad_option_is_refused_in_one_line(options, complaint):
             "design.json: subsample '1' has forced_no = 0",
         ),
         (json.dumps(DESIGN | {"reanalysis": "false"}), "design.json: reanalysis must be true or false, not 'false'"),
+        (json.dumps(DESIGN | {"arms": None}), "arms must be a list of names, not null"),
+        (json.dumps(DESIGN | {"reanalysis": [None]}), "reanalysis must be true or false, not [null]"),
+        (json.dumps(DESIGN | {"subsamples": [{"forced_no": True}]}), 'forced responses by name, not [{"forced_no": true}]'),
+        (json.dumps(DESIGN | {"cheater_model": None}), "not null"),
         (json.dumps(DESIGN)[:-1] + ', "control": "treatment"}', "design.json: the key 'control' stands twice in one object"),
     ],
 )
 def test_a_bad_design_is_refused_in_one_line(document, complaint):
     Path("design.json").write_text(document)
     assert complaint in refused("estimate", answers_file(), "--design", "design.json")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("estimate", "answers.csv", "--design", "design.json", "--family", ""),
+        ("simulate", "--design", "design.json", "--n", "5", "--effect", "0", "--covariate", ""),
+        ("pool", "answers.csv", "--question", ""),
+        ("anonymize", "answers.csv", "--k", "2", "--l", "", "-o", "out.csv"),
+    ],
+    ids=lambda command: command[0],
+)
+def test_an_option_without_a_text_was_given_nothing(command):
+    answers_file()
+    assert "found nothing" in refused(*command)
 
 
 def test_files_that_do_not_exist_are_refused():

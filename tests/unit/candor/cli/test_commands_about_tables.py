@@ -97,7 +97,7 @@ def test_anatomy_writes_labels_and_values_apart() -> None:
         (("--k", "3", "--anatomy"), "expected COLUMN=ℓ"),
         (("--k", "3", "--l", "grade=4", "--anatomy", "--t", "0.2"), "--t: a table with --anatomy"),
         (("--k", "3", "--l", "grade=7", "--anatomy"), "expected at most 5"),
-        (("--k", "5", "--t", "0.2", "--distance", "near", "--hierarchies", "labels.json"), "'near' is not one of"),
+        (("--k", "5", "--t", "0.2", "--distance", "near", "--hierarchies", "labels.json"), "or hierarchical, found 'near'"),
     ],
 )
 def test_what_does_not_fit_together_is_refused(arguments: tuple[str, ...], expected: str) -> None:

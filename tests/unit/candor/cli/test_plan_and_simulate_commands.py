@@ -128,7 +128,7 @@ def test_a_covariate_to_simulate_has_a_possible_effect(number):
 
 def test_more_people_than_there_are_on_earth_are_not_simulated():
     line = refused("simulate", "--design", "design.json", "--n", "100000000000000000000", "--effect", "0", "-o", "data.csv")
-    assert "100000000000000000000 is not in the range 0<=x<=10000000000" in line
+    assert "expected a whole number from 0 to 10000000000, found '100000000000000000000'" in line
     assert not Path("data.csv").exists()
 
 

@@ -36,9 +36,36 @@ def test_a_full_disk_is_told_with_the_name_of_the_file() -> None:
     Path("full").symlink_to("/dev/full")
     assert refused(*SIMULATED, "full").endswith("Error: full: No space left on device")
     assert refused(*SIMULATED, "no/data.csv").endswith("Error: no/data.csv: No such file or directory")
+
+
+def test_a_figure_that_cannot_be_written_loses_no_results() -> None:
+    Path("full").symlink_to("/dev/full")
     answers_file()
     plotted = ("estimate", "answers.csv", "--design", "design.json", "--outcome", "attention", "--bootstrap", "0", "--plot")
-    assert refused(*plotted, "full") == "Error: full: No space left on device"
+    failed = candor(*plotted, "full")
+    assert (failed.exit_code, failed.stderr) == (2, "Error: full: No space left on device\n")
+    assert failed.stdout == candor(*plotted, "figure.svg").stdout
+    assert "attention" in failed.stdout
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("estimate", "design.json", "--design", "design.json", "--plot"),
+        ("regress", "design.json", "--design", "design.json", "--plot"),
+        ("pool", "design.json", "--plot"),
+        ("simulate", "--design", "design.json", "--n", "1", "-o"),
+        ("anonymize", "design.json", "--k", "2", "-o"),
+    ],
+    ids=lambda command: command[0],
+)
+def test_a_path_that_cannot_be_written_is_told_before_anything_is_computed(command: tuple[str, ...]) -> None:
+    """Nothing was read yet: the design is no file of answers, and an option that is missing is not missed."""
+    before = set(Path().iterdir())
+    assert refused(*command, "no/such/file") == "Error: no/such/file: No such file or directory"
+    Path("a file").touch()
+    assert refused(*command, "a file/below") == "Error: a file/below: Not a directory"
+    assert set(Path().iterdir()) == before | {Path("a file")}
 
 
 def test_a_pipe_stays_one() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from candor.cli.analytics.topics import _words
 from candor.errors import DataError
 from candor.texts.reading import read_labels
 from candor.texts.word_lists import WordList
@@ -76,7 +77,7 @@ def test_the_command_refuses_in_one_line(files: tuple[str, str], tmp_path: Path)
     assert "UTF-8" in refused("topics", str(latin), "--words", words, "--weeks", "2", "--rho", "1")
     assert "1 to 100 topics" in refused("topics", texts, "--words", str(_written(tmp_path, "{}")), "--weeks", "2", "--rho", "1")
     assert "expected topics" in refused("topics", texts, "--words", str(_written(tmp_path, "[]")), "--weeks", "2", "--rho", "1")
-    assert "above 0" in refused("topics", texts, "--words", words, "--weeks", "2", "--rho", "-1")
+    assert "above 0" in refused("topics", texts, "--words", words, "--weeks", "2", "--rho", "0")
     assert candor("topics", texts, "--words", words, "--weeks", "2").exit_code == 2
 
 
@@ -84,3 +85,10 @@ def _written(folder: Path, text: str) -> Path:
     path = folder / "other.yaml"
     path.write_text(text)
     return path
+
+
+def test_words_of_a_file_are_those_that_were_written(tmp_path):
+    """YAML 1.1 makes False of no, 10 of 012 and a date of 2024-01-31."""
+    path = tmp_path / "words.yaml"
+    path.write_text("no: [on, 012, null]\nexam: [2024-01-31, 1:30]\n")
+    assert _words(path).topics == (("no", ("on", "012", "null")), ("exam", ("2024-01-31", "1:30")))

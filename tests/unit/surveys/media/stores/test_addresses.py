@@ -48,7 +48,7 @@ def test_a_bucket_with_dots_is_addressed_by_its_path() -> None:
 @pytest.mark.parametrize(
     ("address", "said"),
     [
-        ("/srv/media", "begins with file:/// or s3://, got 'no scheme'"),
+        ("/srv/media", "begins with file:/// or s3://, got no scheme"),
         ("ftp://host/media", "begins with file:/// or s3://, got 'ftp://'"),
         ("https://bucket.s3.amazonaws.com", "got 'https://'"),
         ("file://srv/media", "expected file:/// and three strokes, got a computer named 'srv'"),
