@@ -127,8 +127,8 @@ class StudyAnalysis(dict[str, QuestionAnalysis]):
 
     @cached_property
     def resampled(self) -> dict[tuple[str, str], Resampled]:
-        """What the bootstrap resamples, by family and question: each question by its counts, and, where there are background answers, one
-        draw of people for all of them, whose name is empty.
+        """The studies that the bootstrap resamples, by family and question: the counts of each question, and, with background answers, the
+        people of all of them, under an empty name.
         """
         able = {name: one for name, one in self.items() if one.can_be_estimated and one.can_be_resampled}
         found: dict[tuple[str, str], Resampled] = {

@@ -23,7 +23,7 @@ from candor.resampling.resampled_people import ResampledPeople
 
 
 def stored(studies: Mapping[tuple[str, str], Resampled]) -> bytes:
-    """What the chunks resample, by family and question, as a run keeps it."""
+    """The studies that the chunks resample, by family and question, as a run keeps them."""
     return _packed(
         {f"{family}/{question}/{name}": values for (family, question), study in studies.items() for name, values in study.arrays().items()},
         np.savez_compressed,

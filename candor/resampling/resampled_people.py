@@ -69,7 +69,7 @@ class ResampledPeople:
 
     @classmethod
     def of(cls, studies: Mapping[str, AdjustedStudy], *, answered: Mapping[str, IntArray] | None = None) -> Self:
-        """What is drawn, and what it adds to the estimates.
+        """Find the patterns of all people.
 
         Parameters
         ----------

@@ -1,6 +1,5 @@
 """The full results: every method with its bootstrap, in chunks, by any worker, and the same as computed in one piece."""
 
-import io
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,7 +15,7 @@ from django.utils import timezone
 
 from accounts.models import Role
 from analysis import services
-from analysis.answers.datasets import cell_counts, people_of
+from analysis.answers.datasets import people_of
 from analysis.models import Chunk, Run, RunKind, RunStatus
 from analysis.runs import runner
 from analysis.runs.full_results import REPLICATES, study_analysis
@@ -127,42 +126,6 @@ def test_chunks_in_any_order_merge_to_what_one_piece_gives(study: Study) -> None
     assert [(one["standard_error"], one["low"], one["high"]) for one in found] == [
         (one.standard_error, one.low, one.high) for one in expected if one is not None
     ]
-
-
-def test_people_and_counts_agree(study: Study) -> None:
-    definition = definition_of(study)
-    people = people_of(study, definition)
-    for question, counts in cell_counts(study, definition).items():
-        assert (people.counts(question, arms=2, subsamples=2) == counts).all()
-
-
-def test_the_order_of_people_in_the_database_does_not_matter(study: Study) -> None:
-    before = people_of(study, definition_of(study))
-    first = Participant.objects.filter(study=study).order_by("pk")[:50]
-    Participant.objects.filter(pk__in=list(first.values_list("pk", flat=True))).update(language="de")  # PostgreSQL moves them to the end
-    after = people_of(study, definition_of(study))
-    assert [*after.reported, *after.covariates] == [*before.reported, *before.covariates]
-    for name, values in {"arm": before.arm, "subsample": before.subsample, **before.reported, **before.covariates}.items():
-        again = {"arm": after.arm, "subsample": after.subsample, **after.reported, **after.covariates}[name]
-        np.testing.assert_array_equal(again, values)
-
-
-def test_a_run_under_way_keeps_no_background_answers(study: Study) -> None:
-    """Neither by the names of the questions nor by their numbers: what it keeps has a row for each kind of answer, nobody's own."""
-    run = begin(study)
-    run.refresh_from_db()
-    people = people_of(study, definition_of(study))
-    with np.load(io.BytesIO(bytes(run.data)), allow_pickle=False) as kept:
-        arrays = {name: kept[name] for name in kept.files}
-    assert {name.rpartition("/")[2] for name in arrays} <= {
-        *("counts", "people", "questions", "rows", "shares"),
-        *("terms", "operator", "estimates", "accelerations"),
-    }
-    distinct = {name: np.unique(values.astype(float)) for name, values in people.covariates.items() if values.dtype.kind == "f"}
-    numbers = {name: values[~np.isnan(values) & (values != np.round(values))] for name, values in distinct.items()}
-    assert any(len(values) for values in numbers.values()), "somebody's mean grade is no whole number"
-    said = np.concatenate([values.reshape(-1) for values in arrays.values() if values.dtype.kind == "f"])
-    assert not np.isin(np.concatenate(list(numbers.values())), said).any()
 
 
 def test_ended_runs_keep_no_copy_of_the_data_and_no_clock_time(study: Study) -> None:
