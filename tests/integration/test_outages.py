@@ -146,7 +146,7 @@ def browser() -> Client:
         ("statement timeout", 503, "This site is very busy"),
         ("full", 503, "disk is full"),
         ("SQLite is full", 503, "disk is full"),
-        ("no room", 507, "There is no room for this file"),
+        ("no room", 507, "disk is full"),
     ],
 )
 def test_an_outage_is_no_bug_and_says_when_to_come_again(browser: Client, kind: str, status: int, words: str) -> None:
