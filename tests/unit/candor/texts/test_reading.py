@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 from pathlib import Path
@@ -77,6 +78,13 @@ def test_the_command_says_what_95_percent_of_the_noise_stays_within(files: tuple
     assert "The discrete Laplace noise moves 95 % of the counts by at most 12." in shown
     p = math.exp(-1 / 4)
     assert 2 * p**13 / (1 + p) < 0.05 < 2 * p**12 / (1 + p)
+
+
+def test_a_short_word_file_that_stands_for_a_billion_words_is_refused_at_once(files: tuple[str, str], tmp_path: Path) -> None:
+    lines = ["a: &a [x, x, x, x, x, x, x, x, x, x]"]
+    lines += [f"{one}: &{one} [{', '.join([f'*{before}'] * 10)}]" for before, one in itertools.pairwise("abcdefghij")]
+    bomb = _written(tmp_path, "\n".join(lines))
+    assert "topic 'b' needs a list of words" in refused("topics", files[0], "--words", str(bomb), "--weeks", "2", "--rho", "1")
 
 
 def test_the_command_refuses_in_one_line(files: tuple[str, str], tmp_path: Path) -> None:
