@@ -7,12 +7,10 @@ from pydantic import Field, model_validator
 
 from analysis.ledger.questions import Question
 from candor.privacy.losses import Loss
-from candor.privacy.noise import laplace_sd
+from candor.privacy.noise import HALF_WIDTHS, laplace_sd
 from candor.privacy.sensitivity import Sensitivity
 
 LARGEST_LOSS = 10.0
-HALF_WIDTHS = {"discrete Gaussian": 1.96, "discrete Laplace": math.log(20) / math.sqrt(2)}
-"""Half of a 95 % interval of the noise, in its standard deviations."""
 Amount = Annotated[float, Field(gt=0, le=LARGEST_LOSS, allow_inf_nan=False)]
 
 

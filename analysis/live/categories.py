@@ -101,7 +101,8 @@ class CategoryWords:
                 yield from filter(None, [self._effect(effect)])
         if self.is_survey:
             yield from filter(None, (self._share(one) for one in found.prevalence if one.measure == CATEGORY))
-        yield from filter(None, [specification_sentence(found.specification_test, survey=self.is_survey)])
+        contradicted = found.model_test is not None and found.model_test.contradicts(LEVEL)
+        yield from filter(None, [specification_sentence(found.specification_test, survey=self.is_survey, contradicted=contradicted)])
         yield from assignment_sentences(found.assignment)
         if (missing := found.missing_answers) is not None:
             yield f"{how_many_are_missing(missing)} {missing_alike_sentence(missing)}"

@@ -343,7 +343,9 @@ class LiveView:
             if outcome.identified:
                 yield effect_sentence(found, **names, stated_rate=self._stated_rate)
             yield from filter(None, (always_known_sentence(found, **names), bounds_sentence(effect)))
-        yield from filter(None, [specification_sentence(outcome.specification_test, survey=self.definition.is_survey)])
+        contradicted = outcome.model_test is not None and outcome.model_test.contradicts(0.95)
+        survey = self.definition.is_survey
+        yield from filter(None, [specification_sentence(outcome.specification_test, survey=survey, contradicted=contradicted)])
         yield from filter(None, [missing_sentence(outcome.missing, names=self.names.shown)])
         yield from missing_test_sentences(outcome.missing, names=self.names.shown)
         yield from assignment_sentences(outcome.assignment)
@@ -356,7 +358,11 @@ class LiveView:
             numbers=sequence,
             effects=tuple((one, self.contrast(one.treatment, one.control), method_name(one.method)) for one in sequence.effects),
             prevalence=tuple((one, self.names.shown[one.arm]) for one in sequence.prevalence),
-            specification_sentence=specification_sentence(sequence.specification, survey=self.definition.is_survey),
+            specification_sentence=specification_sentence(
+                sequence.specification,
+                survey=self.definition.is_survey,
+                contradicted=sequence.cheater_proportion is not None and sequence.cheater_proportion.interval.kind == "empty",
+            ),
         )
 
     def _shown(self, estimate: QuestionEstimate) -> ShownEstimate:

@@ -130,17 +130,23 @@ def always_known_sentence(effect: FoundEffect, *, treatment: str, control: str) 
     return on_condition(finding, stated_rate=False)
 
 
-def specification_sentence(test: SequentialTest | SpecificationTest | None, *, survey: bool = False) -> str:
-    """Whether the answers fit the assumption that cheaters answer alike in all arms and subsamples; a survey has one arm."""
-    if test is None or (isinstance(test, SpecificationTest) and test.p_value is None):
-        return ""
-    contradicted = test.contradicted if isinstance(test, SequentialTest) else (test.p_value or 0.0) < 0.05
-    if survey and contradicted:
+def specification_sentence(test: SequentialTest | SpecificationTest | None, *, survey: bool = False, contradicted: bool = False) -> str:
+    """Whether the answers fit the assumption that cheaters answer alike in all arms and subsamples; a survey has one arm.
+
+    `contradicted` says that no shares between 0 and 1 explain the answers, which this test does not see.
+    """
+    p_value = test.p_value if isinstance(test, SpecificationTest) else None
+    differs = test.contradicted if isinstance(test, SequentialTest) else p_value is not None and p_value < 0.05
+    if differs and survey:
         return _("The answers do not fit the model: cheating seems to depend on the subsample, so distrust these estimates.")
+    if differs:
+        return _("The answers do not fit the model: cheating seems to depend on the arm or the subsample, so distrust these estimates.")
+    if contradicted:
+        return _("The answers do not fit the model: an assumption fails, or the die was not the stated one, so distrust these estimates.")
+    if not isinstance(test, SequentialTest) and p_value is None:
+        return ""
     if survey:
         return _("The answers fit the model. That does not prove that people cheat alike in all subsamples.")
-    if contradicted:
-        return _("The answers do not fit the model: cheating seems to depend on the arm or the subsample, so distrust these estimates.")
     return _("The answers fit the model. That does not prove that people cheat alike in all arms, only that nothing speaks against it.")
 
 
@@ -149,7 +155,7 @@ def bounds_sentence(effect: Effect) -> str:
     interval = effect.interval
     if effect.bounds is None or interval is None or interval.low is None or interval.high is None:
         return ""
-    numbers = {"low": signed(round(interval.low * 100)), "high": signed(round(interval.high * 100))}
+    numbers = {"low": signed(down(interval.low * 100)), "high": signed(up(interval.high * 100))}
     return (
         _("The effect lies between %(low)s and %(high)s in 100, if people who do not follow the die answer alike in both groups.") % numbers
     )
@@ -199,7 +205,7 @@ def missing_test_sentences(missing: MissingAnswers | None, *, names: Mapping[str
 
 
 def missing_alike_sentence(missing: MissingAnswers) -> str:
-    """Whether answers are missing equally often everywhere."""
+    """Whether chance explains in which groups answers are missing. That they are missing equally often is nothing that a test shows."""
     share = {"share": f"{100 * missing.p_value:.1f} %"}
     if missing.p_value < DIFFERENT:
         return (
@@ -210,8 +216,7 @@ def missing_alike_sentence(missing: MissingAnswers) -> str:
             % share
         )
     return (
-        _("Answers are missing about equally often in all groups: chance alone would give such differences in %(share)s of studies.")
-        % share
+        _("Chance alone could explain in which groups answers are missing: it would give such differences in %(share)s of studies.") % share
     )
 
 

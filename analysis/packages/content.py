@@ -184,6 +184,17 @@ class Content:
         return len(self.protocol["design"]["arms"]) == 1
 
     @property
+    def about_the_honest(self) -> str:
+        """How x is found, the share of people who follow the die, or that the number which was wanted stays between bounds."""
+        design = Design.from_document(self.protocol["design"])
+        known, wanted = design.identification, "the true share of yes" if self.is_survey else "the effect"
+        if not (known.prevalence if self.is_survey else known.effect):
+            return f"This design leaves {wanted} between bounds, however many people take part: results.json has them."
+        if design.cheater_model.yes_rate is not None:
+            return "The reports tell x under the assumption that the protocol states about how the others answer."
+        return "The difference between the subsamples, whose dice force yes with different probabilities, tells x."
+
+    @property
     def questions(self) -> Sequence[Mapping[str, str]]:
         found: Sequence[Mapping[str, str]] = self.protocol["questions"]
         return found

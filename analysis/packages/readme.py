@@ -8,20 +8,30 @@ SIMULATED = (
 )
 
 
-WRONG_ANALYSIS = [
-    "## Do not compare the reports themselves",
-    "",
-    "The analysis that comes to mind first takes reports for the truth. It is wrong, however many people take part:",
-    "",
-    "```text",
-    "wrong:  (share of reported yes in one group) − (share of reported yes in the control group)  =  x · truth · effect",
-    "right:  effect  =  (that difference) / (x · truth)",
-    "```",
-    "",
-    "Here `truth` is the share of people whom the die asks for the truth, 1 − forced no − forced yes, on the average of the subsamples,",
-    "and `x` the share of people who follow the die, which the difference between the subsamples tells. `index.html` derives it.",
-    "",
-]
+COMPARISON = """## Do not compare the reports themselves
+
+The analysis that comes to mind first takes reports for the truth. It is wrong, however many people take part:
+
+```text
+wrong:  (share of reported yes in one group) − (share of reported yes in the control group)  =  x · truth · effect
+right:  effect  =  (that difference) / (x · truth)
+```
+
+Here `truth` is the share of people whom the die asks for the truth, 1 − forced no − forced yes, on the average of the subsamples,
+and `x` the share of people who follow the die. {about_the_honest} `index.html` derives it.
+"""
+SHARE = """## Do not take the reports for the truth
+
+The analysis that comes to mind first does. It is wrong, however many people take part:
+
+```text
+wrong:  share of reported yes  =  x · (forced yes + truth · true share) + (1 − x) · c
+right:  true share  =  ((share of reported yes − (1 − x) · c) / x − forced yes) / truth
+```
+
+Here `truth` is the share of people whom the die asks for the truth, 1 − forced no − forced yes, `x` the share of people who follow
+the die, and `c` the share of yes that the others report. {about_the_honest} `index.html` derives it.
+"""
 
 
 def readme(content: Content) -> bytes:
@@ -35,7 +45,7 @@ def readme(content: Content) -> bytes:
     parts += ["## Privacy", "", *(f"* {sentence}" for sentence in privacy_statement(content)), ""]
     parts += ["## Files", "", "`codebook.md` explains every file and every column.", ""]
     parts += ["`index.html` opens in a browser, from a disk: it checks the files, and computes the estimates again.", ""]
-    parts += WRONG_ANALYSIS
+    parts += [(SHARE if content.is_survey else COMPARISON).format(about_the_honest=content.about_the_honest)]
     parts += _with_categories(content)
     parts += whether_changed(content)
     parts += _whether_it_follows(content)

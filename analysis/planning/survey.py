@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from dataclasses import dataclass
-from math import sqrt
+from math import ceil, floor, sqrt
 
 from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
@@ -72,12 +72,18 @@ def survey_page_of(planned: PlannedSurvey) -> dict[str, object]:
         "is_survey": True,
         "sentences": (prevalence_sentence(plan), known_cheaters_sentence(planned.cheaters_half_width, n=plan.n)),
         "facts": tuple(_facts(planned)),
-        "identification": _("Identified: how many truly say yes, and the share of cheaters.")
-        if plan.standard_error is not None
-        else _("How many truly say yes, and the share of cheaters, lie between bounds, whatever the number of students."),
+        "identification": _identification(planned.design),
         "cost": _cost_sentence(planned),
         "figures": () if figure is None else (figure,),
     }
+
+
+def _identification(design: Design) -> str:
+    if design.identification.prevalence:
+        return _("Identified: how many truly say yes, and the share of cheaters.")
+    if design.identification.honest_proportion:
+        return _("Identified: the share of cheaters. How many truly say yes lies between bounds, whatever the number of students.")
+    return _("How many truly say yes, and the share of cheaters, lie between bounds, whatever the number of students.")
 
 
 def prevalence_sentence(plan: SurveyPlan) -> str:
@@ -85,7 +91,7 @@ def prevalence_sentence(plan: SurveyPlan) -> str:
     students = ngettext("%(n)s student", "%(n)s students", plan.n) % {"n": whole(plan.n)}
     if plan.half_width is None:
         low, high = plan.bounds or (0.0, 1.0)
-        words = {"low": points(low, 0), "high": points(high, 0)}
+        words = {"low": floor(100 * low + 1e-9), "high": ceil(100 * high - 1e-9)}
         return _("However many take part, this design cannot tell more than that %(low)s to %(high)s of 100 truly say yes.") % words
     if plan.half_width >= 0.5:
         return _("With %(students)s you cannot tell how many truly say yes.") % {"students": students}

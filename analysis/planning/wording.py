@@ -45,7 +45,8 @@ def power_sentence(plan: StudyPlan) -> str:
     one = hardest(plan)
     students = ngettext("%(n)s student", "%(n)s students", plan.n) % {"n": whole(plan.n)}
     if one.effect == 0:
-        return _("Without any effect, a study of %(students)s claims one by chance about 5 times in 100.") % {"students": students}
+        claimed = _("Without any effect, one question of a study of %(students)s claims one by chance about 5 times in 100.")
+        return claimed % {"students": students}
     words = {
         "students": students,
         "points": points(abs(one.effect), 1 if round(abs(one.effect) * 1000) % 10 else 0),

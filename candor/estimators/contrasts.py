@@ -36,7 +36,7 @@ NO_EFFECT = (
     "assumption of the model fails."
 )
 LIKELIEST = "Without limits the honest share would be {honest:.3f}{effect}, which is impossible: the most likely possible effect is given."
-NOTHING_EXCLUDED = "The interval excludes no effect: too few answers to tell the honest share from zero."
+NOTHING_EXCLUDED = "The interval rules nothing out: the honest share cannot be told from zero."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,8 +26,8 @@ class SurveyPlan:
     """The expected precision of a survey.
 
     ``standard_error`` and ``half_width`` are of the prevalence; None where the design leaves it open, which then stays within
-    ``bounds`` with any number of people. ``participants_needed`` reach the wanted half-width. ``cost_of_privacy`` is the ratio of the
-    standard error to that of a survey that sees the true answers of honest people.
+    ``bounds`` with any number of people. ``cheater_standard_error`` may be known even then. ``participants_needed`` reach the wanted
+    half-width. ``cost_of_privacy`` is the ratio of the standard error to that of a survey that sees the true answers of honest people.
     """
 
     n: int
@@ -124,8 +124,10 @@ def survey_plan(
     means = x * (design.truth * prevalence + design.forced_yes) + (1 - x) * q
     error = cheaters = cost = bounds = needed = None
     notes: list[str] = []
+    if design.identification.honest_proportion:
+        of_prevalence, cheaters = _unit_errors(design, means, prevalence=prevalence, honest=x)
     if design.identification.prevalence:
-        error, cheaters = _unit_errors(design, means, prevalence=prevalence, honest=x)
+        error = of_prevalence
         needed = ceil((z * error / half_width) ** 2)
         ordinary = sqrt(prevalence * (1 - prevalence) / x)
         cost = error / ordinary if ordinary > 0 else None
@@ -153,11 +155,11 @@ def survey_plan(
 
 
 def _unit_errors(design: Design, means: FloatArray, *, prevalence: float, honest: float) -> tuple[float, float]:
-    """√n·SE of p̂ and of x̂."""
+    """√n·SE of p̂ and of x̂; that of p̂ has a meaning only where the design determines the prevalence."""
     stated = design.cheater_model.yes_rate
     columns = [design.truth, design.forced_yes - float(stated or 0), *([np.ones_like(means)] if stated is None else [])]
     rows = np.column_stack(columns)
     weights = design.subsample_shares / (means * (1 - means))
-    covariance = np.linalg.inv((rows * weights[:, None]).T @ rows)
+    covariance = np.linalg.pinv((rows * weights[:, None]).T @ rows, rcond=1e-10, hermitian=True)
     variance = covariance[0, 0] - 2 * prevalence * covariance[0, 1] + prevalence**2 * covariance[1, 1]
     return float(np.sqrt(variance)) / honest, float(np.sqrt(covariance[1, 1]))

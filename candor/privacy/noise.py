@@ -28,6 +28,8 @@ A_HAIR = 1 + 2.0**-50
 # The cube's radius is drawn from weights in fixed point of so many bits; the total variation from the true law is below 2^-300.
 CUBE_BITS = 400
 CUBE_DIGITS = 160
+HALF_WIDTHS = {"discrete Gaussian": 1.96, "discrete Laplace": math.log(20) / math.sqrt(2)}
+"""Half of a 95 % interval of the noise, in its standard deviations."""
 
 
 @dataclass(frozen=True)

@@ -49,6 +49,8 @@ class BudgetFile:
         What all questions together may cost.
     secret : bytes
         Key of the hash that chooses the entries of a student.
+    is_new : bool
+        Whether the file is still empty: its first line, which fixes ε and δ, is written with the first event.
     """
 
     file: IO[bytes]
@@ -57,6 +59,7 @@ class BudgetFile:
     secret: bytes
     data: str | None = None
     charges: list[Charge] = field(default_factory=list)
+    is_new: bool = False
 
     @property
     def rho(self) -> float:
@@ -133,7 +136,9 @@ class BudgetFile:
         return answer
 
     def _append(self, event: Mapping[str, object]) -> None:
-        self.file.write(json.dumps(event, allow_nan=False).encode() + b"\n")
+        head = {"format": FORMAT, "epsilon": self.epsilon, "delta": self.delta, "secret": self.secret.hex()}
+        self.file.write(b"".join(json.dumps(one, allow_nan=False).encode() + b"\n" for one in ((head, event) if self.is_new else (event,))))
+        self.is_new = False
         self.file.flush()
         os.fsync(self.file.fileno())
 
@@ -156,7 +161,11 @@ def opened(path: Path, *, epsilon: float | None = None, delta: float | None = No
     """
     import fcntl
 
-    if not path.exists() and (epsilon is None or delta is None):
+    if path.exists() and not path.is_file():
+        raise BudgetError(f"{path}: expected a file, which keeps what was spent; found a pipe, a device or a folder")
+    if epsilon is not None and delta is not None and not (0 < epsilon <= 10 and 0 < delta < 1):
+        raise BudgetError(f"expected a budget with ε above 0 and at most 10, and δ between 0 and 1; found {epsilon!r} and {delta!r}")
+    if not (path.exists() and path.stat().st_size) and (epsilon is None or delta is None):
         raise BudgetError(f"{path}: there is no such budget file; give --epsilon and --delta to begin one")
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     with os.fdopen(descriptor, "r+b") as file:
@@ -174,7 +183,7 @@ def _read(path: Path, file: IO[bytes], epsilon: float | None, delta: float | Non
     if not whole:
         if content or epsilon is None or delta is None:
             raise BudgetError(f"{path}: expected a budget file of Candor, found something else")
-        return _begin(file, epsilon, delta)
+        return BudgetFile(file, epsilon, delta, secrets.token_bytes(SECRET_BYTES), is_new=True)
     if len(whole) < len(content):  # a line that was cut off: no noise was drawn for it, and nobody saw an answer
         file.truncate(len(whole))
         file.seek(len(whole))
@@ -192,12 +201,4 @@ def _read(path: Path, file: IO[bytes], epsilon: float | None, delta: float | Non
                 budget.data = event["data"]
     except (ValueError, KeyError, TypeError, IndexError):
         raise DataError(f"{path}: expected a budget file of Candor, found something else") from None
-    return budget
-
-
-def _begin(file: IO[bytes], epsilon: float, delta: float) -> BudgetFile:
-    if not (0 < epsilon <= 10 and 0 < delta < 1):
-        raise BudgetError(f"expected a budget with ε above 0 and at most 10, and δ between 0 and 1; found {epsilon!r} and {delta!r}")
-    budget = BudgetFile(file, epsilon, delta, secrets.token_bytes(SECRET_BYTES))
-    budget._append({"format": FORMAT, "epsilon": epsilon, "delta": delta, "secret": budget.secret.hex()})
     return budget

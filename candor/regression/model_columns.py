@@ -15,6 +15,8 @@ from candor.errors import DataError
 FloatArray = npt.NDArray[np.float64]
 INTERCEPT = "intercept"
 ARM = "arm"
+SMALLEST, LARGEST = 1e-100, 1e100
+"""Coefficients for each unit of a covariate with a standard deviation beyond these would be 0 or infinite."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -50,7 +52,7 @@ def model_columns(
     Raises
     ------
     DataError
-        When columns say the same, so that their coefficients could not be told apart.
+        When columns say the same, so that their coefficients could not be told apart, or a unit is too small or too large for them.
     """
     matrix = model_matrix(covariates, participants=len(arm))
     blocks: dict[str, tuple[FloatArray, list[str], list[float]]] = {}
@@ -85,9 +87,14 @@ def model_columns(
             f"the {found.shape[1]} columns of the regression say only {rank} different things: leave out a covariate that follows from "
             f"others (columns: {', '.join(labels)})"
         )
+    if beyond := [label for label, unit in zip(labels, units, strict=True) if not SMALLEST < unit < LARGEST]:
+        raise DataError(
+            f"covariate {beyond[0]!r}: expected a standard deviation between {SMALLEST:g} and {LARGEST:g}; write it in another unit"
+        )
     return ModelColumns(values=found, labels=tuple(labels), units=np.array(units), notes=matrix.notes)
 
 
 def _unit(values: Sequence[object] | npt.NDArray[np.generic]) -> float:
     """The standard deviation by which `model_matrix` divides numbers."""
-    return float(np.asarray(values, dtype=float).std())
+    with np.errstate(over="ignore", invalid="ignore"):  # no number then, which is refused
+        return float(np.asarray(values, dtype=float).std())

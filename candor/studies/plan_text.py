@@ -22,7 +22,9 @@ def survey_plan_text(plan: SurveyPlan, design: Design) -> str:
         cost = "—" if plan.cost_of_privacy is None else f"{plan.cost_of_privacy:.2f}×"
         numbers = [number(plan.prevalence), number(plan.standard_error), f"±{number(plan.half_width)}", str(plan.participants_needed)]
         header = ["", "expected", "SE", f"{100 * plan.level:g} % interval", "n for the wanted interval", "cost of privacy"]
-        lines += [table(header, [["prevalence", *numbers, cost]]), "", f"Cheater proportion: SE {number(plan.cheater_standard_error)}"]
+        lines += [table(header, [["prevalence", *numbers, cost]]), ""]
+    if plan.cheater_standard_error is not None:
+        lines += [f"Cheater proportion: SE {number(plan.cheater_standard_error)}"]
     return "\n".join([*lines, *(paragraph(note, bullet="• ") for note in plan.notes)])
 
 

@@ -116,14 +116,10 @@ OUTAGES = {
         code="disk-full",
         retry_after=30,
     ),
-    Outage.NO_ROOM_FOR_FILES: Problem(
-        status=HTTPStatus.INSUFFICIENT_STORAGE,
-        title=_("There is no room for this file"),
-        message=_("This site’s disk is full. The file was not stored, not even a part of it, and nothing else was changed."),
-        advice=_("Ask the administrators of this site to make room, then upload the file again."),
-        code="no-room-for-files",
-    ),
 }
+OUTAGES[Outage.NO_ROOM_FOR_FILES] = replace(
+    OUTAGES[Outage.FULL], status=HTTPStatus.INSUFFICIENT_STORAGE, code="no-room-for-files", retry_after=0
+)
 OUTAGES[Outage.FILES_AWAY] = replace(OUTAGES[Outage.AWAY], code="files-away")
 METHOD_ERROR = Problem(
     status=HTTPStatus.UNPROCESSABLE_ENTITY,

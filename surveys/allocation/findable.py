@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from math import ceil, floor
 
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
@@ -89,8 +90,8 @@ class FindableShare:
             "width": number_format(f"{100 * min(self.half_width or 0.0, 0.5):.0f}"),
             "wanted": f"{100 * WIDTH:g}",
             "needed": "" if self.needed is None else number_format(self.needed, force_grouping=True),
-            "low": number_format(f"{100 * low:.0f}"),
-            "high": number_format(f"{100 * high:.0f}"),
+            "low": number_format(floor(100 * low + 1e-9)),
+            "high": number_format(ceil(100 * high - 1e-9)),
             "prevalence": f"{100 * PREVALENCE:g}",
             "cheaters": f"{100 * CHEATERS:g}",
         }

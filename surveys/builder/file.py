@@ -1,6 +1,6 @@
 """The whole study as text, for people who know the study file, and the file with its media for download."""
 
-from django.http import HttpRequest, StreamingHttpResponse
+from django.http import FileResponse, HttpRequest
 from django.utils.translation import gettext as _
 
 from accounts.access import user_of
@@ -47,11 +47,10 @@ class StudyFile(DraftPage):
 class Archive(BuilderPage):
     """The study file and its media as a ZIP file."""
 
-    def get(self, request: HttpRequest, **_arguments: object) -> StreamingHttpResponse:
-        record(actor=user_of(request), action=actions.STUDY_EXPORTED, subject=self.study)
+    def get(self, request: HttpRequest, **_arguments: object) -> FileResponse:
         # Those of a frozen protocol, or of what is being built: an unfinished amendment may have exchanged some.
         frozen = self.state == "frozen"
         files = files_for(Seat(self.person, self.study)) if frozen else self.study.media_files.filter(current=True)
-        response = StreamingHttpResponse(archive_of(self.definition, files=files), content_type="application/zip")
-        response["Content-Disposition"] = f'attachment; filename="{self.study.slug}.zip"'
-        return response
+        archive = archive_of(self.definition, files=files)
+        record(actor=user_of(request), action=actions.STUDY_EXPORTED, subject=self.study)
+        return FileResponse(archive, as_attachment=True, filename=f"{self.study.slug}.zip", content_type="application/zip")

@@ -67,13 +67,16 @@ def remember_withdrawal(*, withdrawal_hash: str, panel_number: str) -> None:
     folder = folder_of_withdrawals()
     folder.mkdir(parents=True, exist_ok=True)
     incoming = folder / f".{secrets.token_hex(8)}"
-    with incoming.open("w", encoding="ascii") as file:
-        file.write(panel_number)
-        file.flush()
-        os.fsync(file.fileno())
     midnight = _midnight()
-    os.utime(incoming, (midnight, midnight))
-    incoming.rename(folder / withdrawal_hash)
+    try:
+        with incoming.open("w", encoding="ascii") as file:
+            file.write(panel_number)
+            file.flush()
+            os.fsync(file.fileno())
+        os.utime(incoming, (midnight, midnight))
+        incoming.rename(folder / withdrawal_hash)
+    finally:
+        incoming.unlink(missing_ok=True)  # of a full disk, whose time would tell when somebody tried
     _forget_old_ones(folder, before=midnight - timedelta(days=settings.BACKUP_DAYS + 1).total_seconds())
     os.utime(folder, (midnight, midnight))
 

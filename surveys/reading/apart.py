@@ -6,6 +6,7 @@ JSON goes in and comes out: nothing that a broken reader sends is ever run.
 """
 
 import contextlib
+import errno
 import json
 import logging
 import os
@@ -122,6 +123,8 @@ def _value_of(written: bytes, status: int | None, reader: Reader) -> object:
         raise NotReadError([_("This file took too long to read: more than %(seconds)s seconds. Make it smaller or simpler.") % most])
     if status == child.TOO_MUCH_MEMORY:
         raise NotReadError([_("This file needs more memory to read than is allowed. Make it smaller or simpler.")])
+    if status == child.NO_ROOM:  # an outage, which is no fault of the file
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     try:
         answer = json.loads(written) if status == 0 else {"broken": f"status {status}"}
     except (ValueError, RecursionError):

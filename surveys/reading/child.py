@@ -4,6 +4,7 @@ It is a program, not an import: `python -I -S child.py`, with the file as standa
 the environment. It sees no secret, no database and no other file that the web process holds open.
 """
 
+import errno
 import json
 import os
 import signal
@@ -15,6 +16,8 @@ from importlib import import_module
 ORDER = "CANDOR_READING"
 TOO_MUCH_MEMORY = 77
 """Exit status of a process that needed more memory than it may have."""
+NO_ROOM = 78
+"""Exit status of a process that found the disk full."""
 
 
 def main() -> None:
@@ -31,6 +34,13 @@ def main() -> None:
             answer = answer[os.write(answer_to, answer) :]
     except MemoryError:
         os._exit(TOO_MUCH_MEMORY)
+    except Exception as error:
+        os._exit(NO_ROOM if found_the_disk_full(error) else 1)
+
+
+def found_the_disk_full(error: Exception) -> bool:
+    """Also where a reader took that for a damage of the file."""
+    return any(isinstance(one, OSError) and one.errno in (errno.ENOSPC, errno.EDQUOT) for one in (error, error.__cause__))
 
 
 def answer_of(function: str, options: dict[str, object]) -> dict[str, object]:
@@ -43,10 +53,14 @@ def answer_of(function: str, options: dict[str, object]) -> dict[str, object]:
             file.seek(0)
             return {"value": getattr(import_module(module), name)(file, **options)}
     except UnreadableError as error:
+        if found_the_disk_full(error):
+            raise
         return {"problems": [one.document() for one in limited(error.problems)]}
     except MemoryError:
         raise
     except Exception as error:
+        if found_the_disk_full(error):
+            raise
         last = error.__traceback__
         while last and last.tb_next:
             last = last.tb_next

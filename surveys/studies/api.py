@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from django.db.models import QuerySet
-from django.http import HttpResponseBase, StreamingHttpResponse
+from django.http import FileResponse, HttpResponseBase
 from django.urls import reverse
 from django.utils.translation import get_language
 from drf_spectacular.types import OpenApiTypes
@@ -175,11 +175,9 @@ class StudyArchive(APIView):
     def get(self, request: Request, slug: str) -> HttpResponseBase:
         user = person_of(request)
         seat = access_own_study(user, slug)
+        archive = archive_of(definition_for(seat), files=files_for(seat))
         record_once_a_day(actor=user, action=actions.STUDY_EXPORTED, subject=seat.study)
-        headers = {"Content-Disposition": f'attachment; filename="{slug}.zip"'}
-        return StreamingHttpResponse(
-            archive_of(definition_for(seat), files=files_for(seat)), content_type="application/zip", headers=headers
-        )
+        return FileResponse(archive, as_attachment=True, filename=f"{slug}.zip", content_type="application/zip")
 
 
 class Duplicate(APIView):

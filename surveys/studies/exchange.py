@@ -1,11 +1,11 @@
 """Studies that come in as a file or go out as one, with their media; and copies of studies."""
 
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory, TemporaryFile
-from typing import TypeAlias
+from typing import IO, TypeAlias
 
 from django.core.files import File
 from django.db import transaction
@@ -83,9 +83,10 @@ def duplicate_study(definition: StudyDefinition, *, files: QuerySet[MediaFile], 
         return import_study(copy, media=media, owner=owner)
 
 
-def archive_of(definition: StudyDefinition, *, files: QuerySet[MediaFile]) -> Iterator[bytes]:
-    """A ZIP file with the study file and those of these files that it needs, in chunks."""
-    with TemporaryFile() as target:
+def archive_of(definition: StudyDefinition, *, files: QuerySet[MediaFile]) -> IO[bytes]:
+    """A ZIP file with the study file and those of these files that it needs, complete before a response begins."""
+    with ExitStack() as failed:
+        target = failed.enter_context(TemporaryFile())
         with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as archive:
             archive.writestr(f"{definition.slug}.yaml", write_study_file(definition))
             for media in files.filter(name__in=definition.files()):
@@ -93,8 +94,8 @@ def archive_of(definition: StudyDefinition, *, files: QuerySet[MediaFile]) -> It
                     for chunk in content.chunks():
                         place.write(chunk)
         target.seek(0)
-        while chunk := target.read(1 << 20):
-            yield chunk
+        failed.pop_all()  # the response closes it
+        return target
 
 
 def _read_archive(upload: AnyFile, name: str, held: ExitStack) -> tuple[StudyDefinition, dict[str, AnyFile], list[str]]:

@@ -1,5 +1,6 @@
 """The drill: a back-up is restored elsewhere, checked, and forgets again everybody who withdrew after it was made. On both databases."""
 
+import errno
 import os
 import shutil
 import sqlite3
@@ -13,6 +14,7 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from surveys.journey import services, withdrawals
@@ -157,6 +159,29 @@ def test_a_withdrawal_that_cannot_be_remembered_is_not_promised(client: Client, 
     with pytest.raises(OSError, match="No space"):
         withdraw(study, code=withdrawal_code(token_of(client)))
     assert Participant.objects.exists(), "the person is told that it failed, and can try again"
+
+
+@pytest.mark.django_db
+def test_a_full_disk_keeps_nothing_of_a_withdrawal_and_tells_so(
+    client: Client, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that stayed would bear the second in which somebody tried, and the hash of their panel number."""
+
+    def full(_descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    settings.MEDIA_ROOT = str(tmp_path)
+    study = recruiting_study()
+    walk(client, study)
+    code = withdrawal_code(token_of(client))
+    monkeypatch.setattr(withdrawals.os, "fsync", full)
+    response = Client(raise_request_exception=False).post(
+        reverse("surveys:withdraw", args=[study.slug]), {"code": code, "stage": "confirm"}, HTTP_ACCEPT_LANGUAGE="en"
+    )
+    said = response.content.decode()
+    assert (response.status_code, "disk is full" in said, "upload" in said) == (507, True, False)
+    assert Participant.objects.exists()
+    assert list(withdrawals.folder_of_withdrawals().iterdir()) == []
 
 
 def test_withdrawals_are_forgotten_when_no_back_up_can_hold_them(settings: Any, tmp_path: Path) -> None:

@@ -131,6 +131,14 @@ def test_the_estimate_moves_with_the_answers(study: Study) -> None:
     assert [row["n"] for row in table(study, "running")] == ["200", "300"]
 
 
+def test_what_holds_at_every_look_holds_in_95_of_100_studies(study: Study) -> None:
+    """Under the table and under each question: nothing of a sample is simply true."""
+    said = words_of(get(study))
+    assert said.count("is true at every look in 95 of 100 studies, however often you look") >= 2
+    assert "All this is true" not in said
+    assert "all intervals of the whole study" not in said, "the share of cheaters and the effects have 95 % each"
+
+
 def test_the_page_does_not_change_while_nothing_is_new(study: Study) -> None:
     client = logged_in(study.owner)
     page = page_of(get(study, client=client))

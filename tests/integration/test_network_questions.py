@@ -5,13 +5,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis.learning.one_loss import HALF_WIDTHS
 from analysis.ledger import services
 from analysis.ledger.errors import QuestionError
 from analysis.ledger.selectors import Asked, asked_before
 from analysis.models import Charge, Source
 from analysis.sources.selectors import schema_of_snapshot
-from candor.privacy.noise import discrete_gaussian, discrete_laplace
+from candor.privacy.noise import HALF_WIDTHS, discrete_gaussian, discrete_laplace
 from candor.privacy.sensitivity import Sensitivity
 from surveys.models import Participant
 from tests.integration.test_circle import CIRCLE

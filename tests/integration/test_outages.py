@@ -5,10 +5,11 @@ import io
 import logging
 import sqlite3
 import time
+import zipfile
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import httpx
 import psycopg
@@ -20,7 +21,7 @@ from django.db import DatabaseError, IntegrityError, connection
 from django.db import OperationalError as DatabaseAwayError
 from django.http import HttpRequest, HttpResponse
 from django.test import Client
-from django.urls import include, path
+from django.urls import include, path, reverse
 from rest_framework.decorators import api_view, permission_classes
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
@@ -28,6 +29,7 @@ from rest_framework.response import Response
 
 from accounts.models import Role
 from accounts.services import create_user
+from audit.models import Entry
 from config import urls as site
 from config.outages import cache as fallback
 from config.outages import told
@@ -35,7 +37,9 @@ from config.outages.causes import Outage, outage_of
 from config.outages.waits import LOCK_SECONDS
 from surveys.media.services import add_media_file
 from surveys.models import MediaFile
-from tests.factories import draft_study, logged_in, person
+from surveys.reading.apart import read_apart
+from surveys.reading.readers import ARCHIVED_FILES, CAPTIONS
+from tests.factories import LECTURES, draft_study, logged_in, person
 from tests.processes import Site
 from tests.services import free_port
 
@@ -142,7 +146,7 @@ def browser() -> Client:
         ("statement timeout", 503, "This site is very busy"),
         ("full", 503, "disk is full"),
         ("SQLite is full", 503, "disk is full"),
-        ("no room", 507, "There is no room for this file"),
+        ("no room", 507, "disk is full"),
     ],
 )
 def test_an_outage_is_no_bug_and_says_when_to_come_again(browser: Client, kind: str, status: int, words: str) -> None:
@@ -238,6 +242,39 @@ def test_a_full_disk_leaves_no_half_of_a_file(db: None, media_root: Path, monkey
         add_media_file(study, name="poster.png", content=picture, actor=study.owner)
     assert {file for file in media_root.rglob("*") if file.is_file()} == before
     assert not MediaFile.objects.filter(name="poster.png").exists()
+
+
+def full() -> IO[bytes]:
+    return Path("/dev/full").open("r+b", buffering=0)
+
+
+def test_a_full_disk_is_no_damage_of_the_file_that_is_read(media_root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither where the reader's answer has no room, nor where files of an archive have none."""
+    captions = LECTURES / "captions-en.vtt"
+    with captions.open("rb") as content, monkeypatch.context() as patched:
+        patched.setattr("surveys.reading.apart.TemporaryFile", full)
+        with pytest.raises(OSError, match="No space left"):
+            read_apart(content, reader=CAPTIONS)
+    with captions.open("rb") as content:
+        assert read_apart(content, reader=CAPTIONS)
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("captions-en.vtt", "WEBVTT")
+    (media_root / "0").symlink_to("/dev/full")  # where the first file of the archive goes
+    with pytest.raises(OSError, match="No space left"):
+        read_apart(packed.getvalue(), reader=ARCHIVED_FILES, source="study.zip", numbers=[0], folder=str(media_root))
+
+
+@pytest.mark.parametrize("way", ["surveys:build_archive", "surveys:api_archive"])
+def test_a_study_that_cannot_be_packed_is_no_half_of_a_file_and_no_entry_in_the_log(
+    db: None, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = draft_study()
+    client = logged_in(study.owner)
+    client.raise_request_exception, entries = False, Entry.objects.count()
+    monkeypatch.setattr("surveys.studies.exchange.TemporaryFile", full)
+    assert client.get(reverse(way, args=[study.slug])).status_code == 507
+    assert Entry.objects.count() == entries
 
 
 @pytest.fixture

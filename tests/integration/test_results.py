@@ -132,6 +132,18 @@ def test_the_page_shows_the_numbers_and_says_them_in_words(answered: Study) -> N
     assert "about 67 more would say yes with “Slides with the instructor” than with “Slides only”" in words
 
 
+def test_no_sentence_says_that_answers_fit_which_no_shares_explain(study: Study) -> None:
+    """The die forces few to say yes in subsample 1 and more in subsample 2; these answers are the other way round, alike in both arms."""
+    for arm in ("slides", "instructor"):
+        people(study, arm=arm, subsample="1", no=10, yes=150)
+        people(study, arm=arm, subsample="2", no=150, yes=10)
+    count_everybody(study)
+    compute(study)
+    words = " ".join(page_of(results_page(study)).text_content().split())
+    assert "The answers do not fit the model: an assumption fails, or the die was not the stated one" in words
+    assert "The answers fit the model" not in words
+
+
 def test_the_counts_on_the_page_are_those_of_the_one_definition(answered: Study) -> None:
     compute(answered)
     facts = page_of(results_page(answered)).xpath('//dl[@class="facts"]//dd')

@@ -1,11 +1,15 @@
 """The values of settings once they are loaded. (That production refuses to start unconfigured is in audits/.)"""
 
+import errno
 import os
+import secrets
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from config.settings.secrets import installation_secret
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIGURED = {
@@ -62,6 +66,29 @@ def test_an_installation_draws_its_own_secret_once(tmp_path: Path) -> None:
     assert shown("SECRET_KEY", settings="development", CANDOR_VAR=str(tmp_path)) == first
     assert shown("SECRET_KEY", settings="development", CANDOR_VAR=str(tmp_path / "other")) != first
     assert (tmp_path / "secret_key").stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize("place", ["open", "write"])
+def test_a_secret_is_whole_or_not_there(place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A start that ends in the middle, on a full disk or by a kill, leaves no empty secret for any other one."""
+    drawn, path = secrets.token_urlsafe, tmp_path / "secret_key"
+
+    def in_the_middle(characters: int) -> str:
+        assert not path.exists(), "another process that starts now would read it empty"
+        if place == "write":
+            path.write_text("another's")
+            return drawn(characters)
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(secrets, "token_urlsafe", in_the_middle)
+    if place == "write":
+        assert installation_secret(path) == "another's"
+    else:
+        with pytest.raises(OSError, match="No space"):
+            installation_secret(path)
+    assert [file.name for file in tmp_path.iterdir()] == (["secret_key"] if place == "write" else [])
+    monkeypatch.undo()
+    assert installation_secret(path)
 
 
 def test_production_cookies_travel_over_tls_only() -> None:

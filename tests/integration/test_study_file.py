@@ -1,5 +1,7 @@
 """`manage.py import_study` and `export_study`: there and back, and every way to fail with nothing half-written."""
 
+import errno
+import shutil
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -143,3 +145,20 @@ def test_exporting_overwrites_nothing_and_writes_nothing_by_halves(tmp_path: Pat
         exported("lecture-videos", "--output", str(tmp_path / "study.yaml"))
     assert files_below(str(tmp_path)) == {tmp_path / "slides-only.mp4"}
     assert (tmp_path / "slides-only.mp4").read_bytes() == b"precious"
+
+
+def test_an_export_that_finds_the_disk_full_leaves_nothing_in_the_way(owner: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_content: object, copy: Any) -> None:
+        copy.write(b"half")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    imported(SAMPLE, media=LECTURES)
+    before, output = everything_stored(), tmp_path / "study.yaml"
+    with monkeypatch.context() as patched:
+        patched.setattr(shutil, "copyfileobj", full)
+        with pytest.raises(CommandError, match=r"Nothing was written: .*No space left"):
+            exported("lecture-videos", "--output", str(output))
+    assert files_below(str(tmp_path)) == set()
+    assert everything_stored() == before, "nothing went out, so the log has no entry"
+    exported("lecture-videos", "--output", str(output))
+    assert output.is_file()

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,13 @@ from analysis.answers.datasets import cell_counts
 from analysis.diagnosis.services import Asked, DiagnosisError, diagnose
 from analysis.live.page import live_view
 from analysis.models import Diagnosis, Run, RunStatus
+from analysis.planning.survey import prevalence_sentence
 from analysis.preregistration.selectors import report_on
 from candor.cli import main
 from candor.estimators.effects import estimate_outcome
 from candor.packages.archive import files_in
+from candor.planning.survey_precision import survey_plan
+from surveys.allocation.findable import FindableShare
 from surveys.bots import rehearsal
 from surveys.bots.population import Population
 from surveys.models import AllocationList, BotRun, MemberRole, Participant, Study, StudyMember
@@ -264,11 +268,22 @@ def test_the_plan_is_about_precision_and_is_that_of_the_library() -> None:
     assert "--half-width=0.1" in logged_in(study.owner).get(reverse("analysis:study_plan", args=[study.slug])).content.decode()
     assert not COMPARING.search(words.replace("with several arms, in the control arm", "")), COMPARING.search(words)
     open_one = draft_study(**one_arm(slug="left-open", die=LEFT_OPEN))
-    assert "However many take part, this design cannot tell more than" in words_of(open_one, "analysis:study_plan")
+    words = words_of(open_one, "analysis:study_plan")
+    assert "However many take part, this design cannot tell more than" in words
+    assert "Identified: the share of cheaters. How many truly say yes lies between bounds" in words
+    assert "you cannot tell 0 % cheaters from 100 %" in words
+    assert "cannot tell how many ignore the die" not in words
     for page in ("surveys:build_allocation", "analysis:build_die"):
         assert "However many people answer, this die cannot tell more than that" in words_of(open_one, page)
     facts = words_of(open_one, "analysis:build_die")
     assert "Assume how those who do not follow the die answer, or add a third subsample." in facts
+
+
+def test_bounds_that_any_number_of_people_leave_open_are_rounded_outwards() -> None:
+    """To the nearest, .146 to .554 would deny 14.6 and 55.4 of 100."""
+    plan = replace(survey_plan(definition(**one_arm(die=LEFT_OPEN)).design(), n=500), bounds=(0.146, 0.554))
+    share = FindableShare(n=500, needed=None, half_width=None, bounds=(0.146, 0.554))
+    assert all("14 to 56 of 100" in said for said in (prevalence_sentence(plan), share.sentence))
 
 
 def test_a_new_die_and_a_wrong_width_are_understood() -> None:

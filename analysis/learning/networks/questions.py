@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from analysis.learning.networks.words import cell_in_words
-from analysis.learning.one_loss import HALF_WIDTHS, AtOneLoss
+from analysis.learning.one_loss import AtOneLoss
 from analysis.ledger.errors import QuestionError
 from analysis.ledger.questions import AnswerRow, AnswerTable, question_kind
 from analysis.sources.tables import Array, Column, Kind, Role, Schema, Table
@@ -21,7 +21,7 @@ from candor.networks.class_types import release as class_types
 from candor.networks.degrees import release as degrees
 from candor.networks.ties import release as ties
 from candor.privacy.losses import Loss
-from candor.privacy.noise import Noisy
+from candor.privacy.noise import HALF_WIDTHS, Noisy
 from candor.privacy.sensitivity import Sensitivity, Whole
 from surveys.questions.parts import Name, some
 

@@ -7,11 +7,12 @@ import numpy as np
 from django.utils.translation import gettext as _
 from pydantic import Field
 
-from analysis.learning.one_loss import HALF_WIDTHS, LARGEST_LOSS, AtOneLoss
+from analysis.learning.one_loss import LARGEST_LOSS, AtOneLoss
 from analysis.ledger.errors import QuestionError
 from analysis.ledger.questions import question_kind
 from analysis.sources.tables import Column, Role, Schema, Table
 from candor.privacy.losses import Loss
+from candor.privacy.noise import HALF_WIDTHS
 from candor.privacy.sensitivity import Whole
 from candor.texts.topic_table.release import private_topic_tables, sensitivity, topic_tables
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 
 import click
 import yaml
@@ -12,14 +13,11 @@ from candor.cli.group import InputError
 from candor.cli.inputs import Input, InputFile
 from candor.cli.options import POSITIVE, Whole, format_option
 from candor.errors import DataError
-from candor.privacy.noise import Noisy
+from candor.privacy.noise import HALF_WIDTHS, Noisy
 from candor.texts.labelling import Affect
 from candor.texts.reading import read_labels
 from candor.texts.topic_table.release import private_topic_tables, topic_tables
 from candor.texts.word_lists import WordList
-
-# Half-width of a 95 % interval in standard deviations of the noise.
-NORMAL_95 = 1.96
 
 
 @click.command()
@@ -76,5 +74,6 @@ def _as_text(noisy: Noisy, words: WordList) -> str:
             lines.append(f"{week:4}  {topic:{width}}  " + "  ".join(f"{max(count, 0):8}" for count in counts))
     pure = noisy.loss.pure_epsilon
     cost = f"ρ = {noisy.loss.rho:.4g}" if pure is None else f"ε = {pure:.4g}"
-    lines += ["", f"95 % of the counts are off by at most {NORMAL_95 * noisy.noise_sd:.0f} ({noisy.noise} noise)."]
+    half = math.ceil(HALF_WIDTHS[noisy.noise] * noisy.noise_sd)
+    lines += ["", f"The {noisy.noise} noise moves 95 % of the counts by at most {half}."]
     return "\n".join([*lines, f"The term costs a student {cost}."])

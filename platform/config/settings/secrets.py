@@ -1,17 +1,21 @@
 """A secret that an installation draws for itself at first start and keeps in a file only its owner can read."""
 
-import os
 import secrets
+from contextlib import suppress
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 
 def installation_secret(path: Path, *, characters: int = 64) -> str:
-    """The secret in `path`; drawn from operating-system entropy if the file is not there yet. Safe when two processes start at once."""
+    """The secret in `path`; drawn from operating-system entropy if the file is not there yet. Safe when two processes start at once.
+
+    The file gets its name when the secret is in it: an empty one, of a full disk or of another process at work, would be no secret.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        return path.read_text().strip()
-    with os.fdopen(descriptor, "w") as file:
-        file.write(secrets.token_urlsafe(characters)[:characters])
+    if not path.exists():
+        with NamedTemporaryFile("w", dir=path.parent, prefix=f".{path.name}.") as file:  # for its owner alone
+            file.write(secrets.token_urlsafe(characters)[:characters])
+            file.flush()
+            with suppress(FileExistsError):  # another process was first
+                path.hardlink_to(file.name)
     return path.read_text().strip()

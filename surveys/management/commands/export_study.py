@@ -1,5 +1,6 @@
 """Write a study as a study file."""
 
+import shutil
 from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -21,10 +22,10 @@ class Command(BaseCommand):
         study = Study.objects.filter(slug=slug).first()
         if study is None:
             raise CommandError(f"There is no study called {slug}.")
-        record(actor=None, action=actions.STUDY_EXPORTED, subject=study)
         definition = define(study.definition)
         text = write_study_file(definition)
         if output is None:
+            record(actor=None, action=actions.STUDY_EXPORTED, subject=study)
             self.stdout.write(text, ending="")
             return
         media = list(MediaFile.objects.filter(study=study, current=True, name__in=definition.files()))
@@ -32,9 +33,16 @@ class Command(BaseCommand):
         if there := [str(path) for path in targets if path.exists()]:
             raise CommandError(f"Not overwritten: {', '.join(there)}")
         output.parent.mkdir(parents=True, exist_ok=True)
-        for file in media:
-            with file.file.open("rb") as content, output.parent.joinpath(file.name).open("wb") as copy:
-                for chunk in iter(lambda content=content: content.read(1 << 20), b""):  # type: ignore[misc]
-                    copy.write(chunk)
-        output.write_text(text, encoding="utf-8")
+        try:
+            for file in media:
+                with file.file.open("rb") as content, output.parent.joinpath(file.name).open("wb") as copy:
+                    shutil.copyfileobj(content, copy)
+            output.write_text(text, encoding="utf-8")
+        except BaseException as error:
+            for path in targets:
+                path.unlink(missing_ok=True)  # half of a study would be in the way of the next attempt
+            if isinstance(error, OSError):
+                raise CommandError(f"Nothing was written: {error}") from error
+            raise
+        record(actor=None, action=actions.STUDY_EXPORTED, subject=study)
         self.stderr.write(f"{output} and {len(media)} media files written.")

@@ -164,6 +164,23 @@ def test_the_model_is_contradicted_by_evidence_or_by_one_look(contradicted: bool
     assert specification_sentence(None) == ""
 
 
+def test_answers_that_no_shares_explain_are_not_said_to_fit() -> None:
+    """The test of alike cheating sees no difference between arms where the answers of both arms are impossible alike."""
+    always = SequentialTest(statistic=0.0, df=1, log_e_value=0.0, contradicted=False)
+    for test in (always, SpecificationTest(statistic=0.0, df=1, p_value=1.0), SpecificationTest(statistic=0.0, df=1, p_value=None), None):
+        for survey in (False, True):
+            assert "do not fit the model: an assumption fails" in specification_sentence(test, survey=survey, contradicted=True)
+    once = SpecificationTest(statistic=9.0, df=1, p_value=0.0)
+    assert "depend on the arm" in specification_sentence(once, contradicted=True)
+
+
+@pytest.mark.parametrize(("low", "high", "words"), [(-0.004, 0.434, "between −1 and +44 in"), (0.104, 0.296, "between +10 and +30 in")])
+def test_bounds_leave_out_nothing_that_the_interval_holds(low: float, high: float, words: str) -> None:
+    """Rounded to the nearest, the first would deny an effect below zero."""
+    interval = Interval(kind="likelihood", low=low, high=high, level=0.95)
+    assert words in bounds_sentence(replace(ESTIMATED, bounds=(0.15, 0.25), interval=interval))
+
+
 def test_bounds_carry_the_same_condition() -> None:
     interval = Interval(kind="likelihood", low=0.1, high=0.3, level=0.95)
     found = bounds_sentence(replace(ESTIMATED, bounds=(0.15, 0.25), interval=interval))
@@ -191,7 +208,9 @@ def test_missing_answers_are_told_with_what_they_could_change() -> None:
     assert tested[0].startswith("Answers are not missing equally often in all groups: chance alone would give such differences in 0.0 % of")
     assert "from “Slides” to “Face” lies between 0 and +50 in 100, if a group" in tested[1]  # Lee's bounds, by hand in docs/methods.md
     alike = missing_answers(counts, [[10, 10], [10, 8]], design=design)
-    assert next(missing_test_sentences(alike, names={"slides": "Slides", "face": "Face"})).startswith("Answers are missing about equally")
+    said = next(missing_test_sentences(alike, names={"slides": "Slides", "face": "Face"}))
+    assert said.startswith("Chance alone could explain in which groups answers are missing")
+    assert "equally" not in said
     assert list(missing_test_sentences(None, names={})) == []
     assert missing_sentence(replace(found, contrasts=()), names={}) == "40 of 400 people did not answer this question."
     assert missing_sentence(None, names={}) == ""

@@ -4,7 +4,7 @@ import csv
 import hashlib
 import json
 from collections import Counter
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cache
 from math import log
 from pathlib import Path
@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 import yaml
 from click.testing import CliRunner
+from django.template.loader import render_to_string
 
 from analysis.packages.archives.citation import citation_file, licence_file
 from analysis.packages.archives.ro_crate import CRATE
@@ -22,6 +23,7 @@ from analysis.packages.content import Content
 from analysis.packages.licences import LICENCES
 from analysis.packages.package import package_files
 from analysis.packages.privacy_statement import privacy_statement
+from analysis.packages.readme import readme
 from analysis.packages.without_candor import replicate_numpy
 from candor.categories.estimates import estimate_categories
 from candor.cli import main as candor_command
@@ -52,8 +54,6 @@ def test_the_citation_is_yaml_with_what_the_format_demands():
 
 
 def test_names_that_yaml_could_misread_stay_names():
-    from dataclasses import replace
-
     title, author = 'Yes: "no" # \u2028 – 1e3', "null"
     found = yaml.safe_load(citation_file(replace(content(), title=title, publication=Publication().with_authors([author, "A, "]))))
     assert (found["title"], found["authors"]) == (title, [{"name": author}, {"name": "A,"}])
@@ -78,6 +78,33 @@ def test_the_crate_names_every_file_with_its_hash():
     referred = [value["@id"] for one in graph.values() for value in [one.get("license"), *one.get("author", [])] if value]
     assert referred
     assert set(referred) <= set(graph)
+
+
+MIRRORED, UNEQUAL = (
+    {"1": {"forced_no": no, "forced_yes": yes}, "2": {"forced_no": yes, "forced_yes": other}} for no, yes, other in ((3, 1, 3), (1, 1, 2))
+)
+
+
+@pytest.mark.parametrize(
+    ("arms", "forced", "cheater_model", "said"),
+    [
+        (2, MIRRORED, "any", "The difference between the subsamples, whose dice force yes with different probabilities, tells x."),
+        (2, UNEQUAL, "always_no", "The reports tell x under the assumption that the protocol states about how the others answer."),
+        (2, UNEQUAL, "unknown", "This design leaves the effect between bounds, however many people take part"),
+        (1, MIRRORED, "any", "This design leaves the true share of yes between bounds, however many people take part"),
+    ],
+)
+def test_a_package_says_what_its_design_tells_and_no_more(arms: int, forced: dict[str, Any], cheater_model: str, said: str):
+    names = ("slides", "face")[:arms]
+    shares = {name: {kind: f"{number}/8" for kind, number in one.items()} for name, one in forced.items()}
+    design = {"arms": list(names), "control": "slides", "subsamples": shares, "cheater_model": cheater_model}
+    one = content()
+    changed = replace(one, protocol={**one.protocol, "design": design})
+    page = render_to_string("analysis/packages/index.html", {"content": changed, "truth": "1/2"})
+    for text in (readme(changed).decode(), page):
+        assert said in text
+        assert ("tells x" in text) == (said.endswith("tells x."))
+        assert ("in the control group" in text) == (arms > 1)
 
 
 def test_the_design_alone_is_what_the_command_line_reads():

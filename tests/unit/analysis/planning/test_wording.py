@@ -51,7 +51,9 @@ def test_the_power_is_a_number_of_times_in_a_hundred() -> None:
     assert power_sentence(plan) == "With 945 students, a difference of 20 points would be found about 80 times in 100."
 
 
-@pytest.mark.parametrize(("query", "words"), [("effect=0", "claims one by chance about 5 times"), ("effect=50&n=100000", "almost always")])
+@pytest.mark.parametrize(
+    ("query", "words"), [("effect=0&questions=4", "one question of a study of"), ("effect=50&n=100000", "almost always")]
+)
 def test_extreme_powers_have_words(query: str, words: str) -> None:
     assert words in power_sentence(planned(query).plan)
 

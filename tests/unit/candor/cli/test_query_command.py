@@ -117,6 +117,24 @@ def test_a_budget_that_cannot_be_is_refused() -> None:
     assert "expected the epsilon of the budget, 1; found 2" in refused(*arguments(COUNT, "--epsilon", "2"))
 
 
+@pytest.mark.parametrize(
+    "wrong", [("--epsilon", "0", "--delta", "1e-6"), ("--epsilon", "11", "--delta", "1e-6"), ("--epsilon", "1", "--delta", "0.01")]
+)
+def test_a_budget_that_is_refused_fixes_nothing(wrong: tuple[str, ...]) -> None:
+    """The limit of δ is known only when the students are counted; a file that kept a wrong one could not be corrected."""
+    assert "expected" in refused(*arguments(COUNT, *wrong))
+    assert "there is no such budget file; give --epsilon and --delta" in refused(*arguments(COUNT))
+    assert asked(COUNT, *BUDGET)["left"]["epsilon"] == pytest.approx(0.6)
+
+
+def test_a_budget_is_not_kept_in_a_device_which_forgets_it() -> None:
+    for place in (os.devnull, "pipe"):
+        if place == "pipe":
+            os.mkfifo(place)
+        command = [place if one == "budget.jsonl" else one for one in arguments(COUNT, *BUDGET)]
+        assert f"{place}: expected a file, which keeps what was spent; found a pipe, a device or a folder" in refused(*command)
+
+
 def test_entries_of_a_student_are_chosen_by_a_secret_that_no_order_of_rows_changes() -> None:
     schema = {"student": "id", "columns": [{"name": "course", "values": ["A", "B", "C"], "entries": 2}]}
     Path("columns.json").write_text(json.dumps(schema))

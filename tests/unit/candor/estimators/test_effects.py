@@ -101,7 +101,7 @@ def test_had_they_used_the_mirrored_die_72_answers_would_still_say_nothing(mirro
     assert one.fieller.kind in ("unbounded", "empty")
     assert one.interval is not None
     assert (one.interval.low, one.interval.high) == (-1, 1)
-    assert any("excludes no effect" in note for note in one.notes)
+    assert any("interval rules nothing out" in note for note in one.notes)
     assert estimate.cheater_proportion.interval is not None
     assert estimate.cheater_proportion.interval.high == 1
 
@@ -232,7 +232,7 @@ def test_an_honest_share_of_exactly_zero_gives_no_effect_rather_than_a_huge_one(
         assert (one.interval.low, one.interval.high) == (-1, 1)
         assert one.fieller is not None
         assert one.fieller.kind == "unbounded"
-        assert any("excludes no effect" in note for note in one.notes)
+        assert any("interval rules nothing out" in note for note in one.notes)
 
 
 def test_an_honest_share_too_small_for_the_difference_gives_way_to_the_most_likely(mirrored: Design) -> None:

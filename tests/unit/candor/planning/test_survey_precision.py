@@ -62,6 +62,10 @@ def test_an_open_prevalence_has_bounds_and_no_number_of_people():
     assert (planned.standard_error, planned.participants_needed) == (None, None)
     # x = .8 and Π/2 + C = .12 + .1 with 0 ≤ C ≤ .2, so that Π lies from .04 to .44.
     assert planned.bounds == pytest.approx((0.05, 0.55), abs=1e-6)
+    # x̂ = 6(m̂₂ − m̂₁) with 250 people each, m₁ = .8(.15 + 1/6) + .1 and m₂ = .8(.15 + 2/6) + .1.
+    means = np.array([0.8 * (0.15 + 1 / 6) + 0.1, 0.8 * (0.15 + 2 / 6) + 0.1])
+    assert planned.cheater_standard_error == pytest.approx(6 * np.sqrt((means * (1 - means)).sum() / 250))
+    assert survey_plan(survey(SYMMETRIC), prevalence=0.3, n=500).cheater_standard_error is None
     with pytest.raises(MethodError, match="give the number of participants"):
         survey_plan(survey(MIRRORED), prevalence=0.3)
 

@@ -173,3 +173,20 @@ def test_two_arms_without_covariates_are_the_odds_ratio_of_the_prevalences():
     found = candor.regress(data, design, outcomes="attention")["attention"].coefficients[1]
     before, after = (one.value for one in candor.estimate(data, design, outcomes="attention", bootstrap=0)["attention"].prevalence)
     assert found.odds_ratio == pytest.approx(after / (1 - after) / (before / (1 - before)), rel=1e-3)
+
+
+@pytest.mark.parametrize("size", [1e-320, 1e-150, 1e155, 1e308])
+def test_a_covariate_in_an_impossible_unit_is_refused(tmp_path, monkeypatch, size):
+    """Its coefficient was 0 with an interval from 0 to 0, or the command ended with warnings or a traceback."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(5)
+    rows = [
+        f"{arm},{subsample},{int(rng.random() < 0.3 + 0.2 * (arm == 'treatment'))},{size if rng.random() < 0.5 else -size}"
+        for arm in ("control", "treatment")
+        for subsample in "12"
+        for _ in range(200)
+    ]
+    Path("data.csv").write_text("\n".join(["arm,subsample,y,x", *rows]))
+    Path("design.json").write_text(json.dumps(_design(MIRRORED, "any").to_document()))
+    said = refused("regress", "data.csv", "--design", "design.json", "--outcome", "y", "--covariate", "x")
+    assert "covariate 'x': expected a standard deviation between 1e-100 and 1e+100; write it in another unit" in said

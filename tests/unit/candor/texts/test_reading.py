@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import math
 from pathlib import Path
 
 import numpy as np
@@ -68,6 +70,22 @@ def test_the_command_prints_tables_and_what_they_cost(files: tuple[str, str]) ->
     shown = candor("topics", texts, "--words", words, "--weeks", "2", "--rho", "0.5").stdout
     assert "recursion" in shown
     assert "costs a student ρ = 0.5" in shown
+
+
+def test_the_command_says_what_95_percent_of_the_noise_stays_within(files: tuple[str, str]) -> None:
+    """Discrete Laplace noise of scale 4 with p = e^(−1/4): P(|Z| ≥ k) = 2pᵏ/(1 + p) is .056 at 12 and .044 at 13."""
+    texts, words = files
+    shown = candor("topics", texts, "--words", words, "--weeks", "2", "--cap", "1", "--epsilon", "1").stdout
+    assert "The discrete Laplace noise moves 95 % of the counts by at most 12." in shown
+    p = math.exp(-1 / 4)
+    assert 2 * p**13 / (1 + p) < 0.05 < 2 * p**12 / (1 + p)
+
+
+def test_a_short_word_file_that_stands_for_a_billion_words_is_refused_at_once(files: tuple[str, str], tmp_path: Path) -> None:
+    lines = ["a: &a [x, x, x, x, x, x, x, x, x, x]"]
+    lines += [f"{one}: &{one} [{', '.join([f'*{before}'] * 10)}]" for before, one in itertools.pairwise("abcdefghij")]
+    bomb = _written(tmp_path, "\n".join(lines))
+    assert "topic 'b' needs a list of words" in refused("topics", files[0], "--words", str(bomb), "--weeks", "2", "--rho", "1")
 
 
 def test_the_command_refuses_in_one_line(files: tuple[str, str], tmp_path: Path) -> None:

@@ -34,6 +34,8 @@ def test_whole_words_count_whatever_their_case(text: str, mentions: dict[str, in
         ({"a": "word"}, "a list"),
         ({"a": [" "]}, "empty word"),
         ({"a": ["Loop"], "b": ["loop "]}, "tells two topics, 'a' and 'b'"),
+        ({"a": [["Loop"]]}, "topic 'a' needs a list of words: got a list with lists in it"),
+        ({"a": [{"loop": "while"}]}, "topic 'a' needs a list of words"),
     ],
 )
 def test_a_list_that_cannot_work_is_refused(topics: dict[str, list[str]], said: str) -> None:
