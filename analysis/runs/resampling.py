@@ -16,7 +16,6 @@ from analysis.runs.full_results import REPLICATES, Resampled
 from analysis.runs.low_priority import at_low_priority
 from analysis.stored_results import QuestionEstimate, Results, read_results
 from candor.designs.design import Design
-from candor.resampling.blas_threads import single_threaded_blas
 from candor.resampling.bootstrap import BootstrapChunk, bootstrap_chunk, chunk_count, merge, with_bootstrap
 from candor.resampling.resampled_counts import ResampledCounts
 from candor.resampling.resampled_people import ResampledPeople
@@ -34,8 +33,7 @@ def effects_of(chunk: Chunk) -> bytes:
     """The replicates of one chunk, as stored."""
     run = Run.objects.get(pk=chunk.run_id)
     study = _resampled(run, chunk.family, chunk.question)
-    with single_threaded_blas():
-        found = at_low_priority(bootstrap_chunk, study, replicates=REPLICATES, seed=run.seed or 0, chunk_index=chunk.index)
+    found = at_low_priority(bootstrap_chunk, study, replicates=REPLICATES, seed=run.seed or 0, chunk_index=chunk.index)
     return _packed(found.effects)
 
 

@@ -5,7 +5,11 @@ Commands are loaded on first use, so that ``candor --help`` does not wait for st
 
 from __future__ import annotations
 
+import os
+
 from candor.cli.group import CommandGroup, LazyCommand, version_option
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as `candor.resampling.blas_threads`, before a command loads NumPy
 
 main = CommandGroup(
     name="candor",

@@ -41,6 +41,7 @@ from candor.packages.record_promises import CHECK, RECORDS, Check, faults_of_rec
 from candor.packages.verification import faults_at
 from candor.records.checking import violations
 from candor.records.schema import Record
+from candor.resampling.blas_threads import single_threaded_blas
 from candor.results import Effect, SequentialEstimate
 from candor.sequences.looks import decided_in_families, family_of, sequential_estimate
 from candor.software import METHOD_VERSION, described
@@ -315,6 +316,7 @@ def alike_in_all_versions(outcome: Mapping[str, object] | None) -> dict[str, obj
     return {place: value for place, value in values.items() if ALIKE.fullmatch(place)}
 
 
+@single_threaded_blas()
 def main(folder: Path) -> int:
     """Print a table with a line for the number of rows and for each question, and a line for each difference."""
     # Editors and spreadsheets may have put a byte order mark before a file that they saved.

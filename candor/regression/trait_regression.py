@@ -20,6 +20,7 @@ from candor.regression.formulas import read_formula
 from candor.regression.likelihood import Data, prevalence
 from candor.regression.model_columns import ARM, ModelColumns, model_columns
 from candor.regression.regression_text import forest_rows, regression_html, regression_text
+from candor.resampling.blas_threads import single_threaded_blas
 from candor.results import CheaterProportion, InRows
 from candor.studies.answers import AnswerColumns
 from candor.studies.frames import Columns, answers_in, text_of
@@ -74,6 +75,7 @@ class TraitRegression:
     notes: tuple[str, ...]
 
 
+@single_threaded_blas()
 def regress(
     frame: Columns,
     design: DesignSource,

@@ -20,6 +20,7 @@ from candor.estimators.sample_ratio import SampleRatio
 from candor.estimators.sensitivity import CheatingSensitivity, sensitivity_to_arm_dependent_cheating
 from candor.figures.forest import ForestFigure, draw_forest, forest_svg
 from candor.figures.tables import Table
+from candor.resampling.blas_threads import single_threaded_blas
 from candor.resampling.bootstrap import Progress, with_bootstrap
 from candor.resampling.bootstrap import bootstrap as bootstrapped
 from candor.resampling.seeds import seed_of
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 Estimates = TypeVar("Estimates", "StudyEstimates", CategoryEstimates)
 
 
+@single_threaded_blas()
 def estimate(
     frame: Columns,
     design: DesignSource,

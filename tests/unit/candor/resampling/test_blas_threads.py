@@ -1,12 +1,19 @@
 """Nested and simultaneous users hold the linear algebra at one thread and give it back."""
 
+import os
+import subprocess
+import sys
 import threading
 
 import numpy as np
 import pytest
 
+import candor
+from candor.packages import replicate
+from candor.regression import trait_regression
 from candor.resampling import blas_threads
 from candor.resampling.blas_threads import single_threaded_blas
+from candor.studies import estimates
 
 
 @pytest.fixture
@@ -62,3 +69,36 @@ def test_another_library_is_left_alone(monkeypatch):
     monkeypatch.setattr(blas_threads, "_openblas", lambda: None)
     with single_threaded_blas():
         assert blas_threads._users == 0
+
+
+@pytest.mark.parametrize("first", ["config", "candor.cli"])
+def test_processes_of_candor_compute_with_one_thread(first):
+    """Web server, workers and the command: each loads NumPy after this module."""
+    program = f"import {first}; from candor.resampling.blas_threads import _openblas; print(_openblas()[0]())"
+    environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout == "1\n"
+
+
+@pytest.mark.parametrize(
+    ("module", "first", "compute"),
+    [
+        (estimates, "read_design", lambda tmp_path: candor.estimate({}, {})),
+        (trait_regression, "read_design", lambda tmp_path: candor.regress({}, {})),
+        (replicate.json, "loads", lambda tmp_path: replicate.main(tmp_path)),
+    ],
+    ids=["estimate", "regress", "replicate"],
+)
+def test_the_library_computes_with_one_thread_of_a_notebook(module, first, compute, library, monkeypatch, tmp_path):
+    seen = []
+
+    def stop(*args, **options):
+        seen.append(library["threads"])
+        raise ZeroDivisionError
+
+    (tmp_path / "results.json").write_text("{}")
+    monkeypatch.setattr(module, first, stop)
+    with pytest.raises(ZeroDivisionError):
+        compute(tmp_path)
+    assert seen == [1]
+    assert library["threads"] == 4
