@@ -81,7 +81,7 @@ class Run(Lease):
         prepared statements of this connection; it has the last word.
         """
         running = cls.objects.filter(study=models.OuterRef("study"), kind=models.OuterRef("kind"), status=RunStatus.RUNNING)
-        return super().claimable().filter(~models.Exists(running))
+        return super().claimable().filter(~models.Exists(running.exclude(pk=models.OuterRef("pk"))))
 
     @classmethod
     @transaction.atomic
