@@ -246,7 +246,7 @@ def test_a_version_for_each_finisher_is_caught(hosts: Hosts) -> None:
         hosts.does("order_of_arrival")
         hosts.does("order_of_days")
         found = findings(intruder.copy(), truth)
-    assert len(observer.said) > A_FEW / 2
+    assert len(observer.said) > A_FEW / 4, "without the leak there is one version for each batch; a busy machine joins several"
     assert [attack for attack in found if "push.version = surveys_participant.id" in attack], found
 
 
