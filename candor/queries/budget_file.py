@@ -168,13 +168,17 @@ def opened(path: Path, *, epsilon: float | None = None, delta: float | None = No
     if not (path.exists() and path.stat().st_size) and (epsilon is None or delta is None):
         raise BudgetError(f"{path}: there is no such budget file; give --epsilon and --delta to begin one")
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-    with os.fdopen(descriptor, "r+b") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        budget = _read(path, file, epsilon, delta)
-        for name, wanted, found in (("epsilon", epsilon, budget.epsilon), ("delta", delta, budget.delta)):
-            if wanted is not None and wanted != found:
-                raise BudgetError(f"{path}: expected the {name} of the budget, {found:g}; found {wanted:g}")
-        yield budget
+    try:
+        with os.fdopen(descriptor, "r+b") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            budget = _read(path, file, epsilon, delta)
+            for name, wanted, found in (("epsilon", epsilon, budget.epsilon), ("delta", delta, budget.delta)):
+                if wanted is not None and wanted != found:
+                    raise BudgetError(f"{path}: expected the {name} of the budget, {found:g}; found {wanted:g}")
+            yield budget
+    except OSError as error:
+        error.filename = error.filename or str(path)
+        raise
 
 
 def _read(path: Path, file: IO[bytes], epsilon: float | None, delta: float | None) -> BudgetFile:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from candor.queries import budget_file
 from tests.unit.candor.cli.running import candor, refused
 
 ROOT = Path(__file__).parents[4]
@@ -46,6 +48,14 @@ def started(command: list[str]) -> subprocess.Popen[bytes]:
 def charges() -> list[dict]:
     events = [json.loads(line) for line in Path("budget.jsonl").read_text().splitlines()]
     return [event["reserved"] for event in events if "reserved" in event]
+
+
+def test_a_budget_that_cannot_be_kept_is_told_with_the_name_of_its_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(budget_file.os, "fsync", full)
+    assert refused(*arguments(COUNT, *BUDGET)) == "Error: budget.jsonl: No space left on device"
 
 
 def test_an_answer_with_its_interval_and_the_same_question_free() -> None:
