@@ -35,7 +35,6 @@ test: $(VENV)/development.installed  ## the whole suite on PostgreSQL and Redis 
 	$(BIN)/python -m tests.installing
 	$(BIN)/python -m tests.services $(BIN)/python -m pytest -n $(WORKERS) $(SHARED) $(ARGS)
 
-check: export OPENBLAS_NUM_THREADS := 1
 check: lint  ## the fast lane, under two minutes: lint and tests/unit, which need no PostgreSQL, Redis or Chromium
 	$(BIN)/python -m pytest tests/unit -n $(WORKERS) $(SHARED) $(ARGS)
 

@@ -22,6 +22,7 @@ from surveys.batches.services import (
 )
 from surveys.classroom.services import delete_rooms_of_earlier_days
 from surveys.errors import SurveyError
+from surveys.journey.withdrawals import renew_withdrawals
 from surveys.models import BotRun, ListDrawing
 from surveys.recruitment.services import MANY_IN_BOOK, hash_clear_numbers, write_down_entries
 from surveys.retention.services import ROUTINE, forget_what_is_due
@@ -103,6 +104,12 @@ def count_everyone_after_the_end() -> None:
 def compare_counts() -> None:
     """Count everybody again and compare, which no page does; after an upgrade, count those for the first time who came before."""
     check_counts()
+
+
+@routine(kind="remembered_withdrawals", every=DAILY)
+def forget_moments_of_withdrawals() -> None:
+    """Write again what is remembered of withdrawals, so that no file tells the second of its own."""
+    renew_withdrawals()
 
 
 @routine(kind="lists_ahead", every=timedelta(minutes=1), queue=Queue.FIRST)

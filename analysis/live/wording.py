@@ -206,7 +206,7 @@ def missing_test_sentences(missing: MissingAnswers | None, *, names: Mapping[str
 
 def missing_alike_sentence(missing: MissingAnswers) -> str:
     """Whether chance explains in which groups answers are missing. That they are missing equally often is nothing that a test shows."""
-    share = {"share": f"{100 * missing.p_value:.1f} %"}
+    share = {"share": _in_percent(missing.p_value)}
     if missing.p_value < DIFFERENT:
         return (
             _(
@@ -268,4 +268,9 @@ def assignment_sentences(assignment: AssignmentInference | None) -> Iterator[str
         yield _(
             "When the arms of the sections are drawn again, a difference as large as the found one comes in %(shares)s of the draws, if no "
             "arm changes any answer."
-        ) % {"shares": _(" and ").join(f"{100 * p_value:.1f} %" for p_value in drawn)}
+        ) % {"shares": _(" and ").join(map(_in_percent, drawn))}
+
+
+def _in_percent(p_value: float) -> str:
+    """How often, to a tenth of a percent. No chance is written as none at all."""
+    return f"{100 * p_value:.1f} %" if p_value >= 0.0005 else _("less than 0.1 %")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from candor.cli.inputs import Input
+from candor.cli.inputs import Input, OutputFile
 from candor.cli.options import (
     PROPORTION,
     SEED,
@@ -45,7 +45,7 @@ from candor.studies.diagnoses import diagnose as diagnosed
 @click.option("--seed", type=SEED, help="The same seed gives the same numbers; default: a fresh one, told at the end.")
 @click.option(
     "--resume",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=OutputFile(),
     help="A file to keep the work in: the same command goes on from there after an interruption.",
 )
 @all_of(level_option, format_option)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
@@ -13,6 +14,7 @@ from candor.errors import MethodError
 from candor.software import described, software
 
 BAD_INPUT, INTERRUPTED = 2, 130
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class InputError(click.ClickException):
@@ -102,7 +104,9 @@ class CommandGroup(click.Group):
             sys.stderr.close()
             sys.exit(0)
         except OSError as error:
-            _fail(f"{error.filename or 'file'}: {error.strerror or error}")
+            # All that is written besides names its file.
+            place = error.filename or ("standard output" if error.errno in FULL else "file")
+            _fail(f"{place}: {error.strerror or error}")
         sys.exit(status if isinstance(status, int) else 0)
 
 

@@ -37,8 +37,12 @@ class Stream:
     def _kept(self) -> IO[bytes]:
         kept = tempfile.TemporaryFile()  # noqa: SIM115  (until `close`)
         with nullcontext(sys.stdin.buffer) if self._path is None else self._path.open("rb") as source:
-            shutil.copyfileobj(source, kept)
-        kept.flush()
+            try:
+                shutil.copyfileobj(source, kept)
+                kept.flush()
+            except OSError as error:
+                error.filename = tempfile.gettempdir()
+                raise
         return kept
 
     def __str__(self) -> str:

@@ -154,7 +154,9 @@ def plot_option(drawn: str) -> Callable[[Command], Command]:
 
 
 def show(result: Result, *, output_format: str, plot: Path | None) -> None:
-    """Print a result, and then write its figure: a disk that is full loses the figure alone."""
-    click.echo(json.dumps(result.to_dict(), ensure_ascii=False, indent=2) if output_format == "json" else str(result))
-    if plot is not None:
-        write(plot, result.plot())
+    """Print a result, and then write its figure: what stands in the way of one does not lose the other."""
+    try:
+        click.echo(json.dumps(result.to_dict(), ensure_ascii=False, indent=2) if output_format == "json" else str(result))
+    finally:
+        if plot is not None:
+            write(plot, result.plot())

@@ -81,6 +81,12 @@ for _kind, _pattern, _first in (
     )
 
 
+class PlainWordsLoader(StudyFileLoader):
+    """Everything that is no list or mapping stays the word that was written: no, 012, null."""
+
+    yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012  (as PyYAML declares it)
+
+
 def place_of(error: yaml.YAMLError) -> str:
     """Where a document cannot be read, such as ``", line 3, column 1"``; empty when the error names no place."""
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)

@@ -58,8 +58,14 @@ def keep(path: Path, plan: Plan, *, done: int, tallies: Mapping[int, Tally]) -> 
         "tallies": {str(setting): asdict(tally) for setting, tally in tallies.items()},
     }
     beside = path.with_name(path.name + ".new")
-    beside.write_text(json.dumps(document), encoding="utf-8")
-    os.replace(beside, path)
+    try:
+        beside.write_text(json.dumps(document), encoding="utf-8")
+        os.replace(beside, path)
+    except OSError as error:
+        error.filename = str(path)
+        raise
+    finally:
+        beside.unlink(missing_ok=True)
 
 
 def _document(plan: Plan) -> dict[str, object]:

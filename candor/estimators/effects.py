@@ -134,7 +134,7 @@ def estimate_outcome(counts: npt.ArrayLike, *, design: Design, level: float = 0.
     settled = () if bool(fit.converged) else (NOT_CONVERGED,)
     efficient = fit.joint_estimates(null_variance=null_variances(table, design))
     effects = described(efficient, EFFICIENT, settled) + described(simple, DIFFERENCE_IN_MEANS)
-    if identification.arm_specific_cheaters and design.cheater_model.yes_rate is None:
+    if design.treatments and identification.arm_specific_cheaters and design.cheater_model.yes_rate is None:
         by_arm = likelihood_region(table, design, level=level, kappa=1.0)
         effects += effects_from_joint_estimates(
             efficient_kernel(table, design, arm_specific_cheaters=True),

@@ -1,6 +1,7 @@
 """A privacy budget in a local file: a line for each thing that happened, appended under a lock and never changed.
 
-The price of a question is on the disk before any noise is drawn. A question that is interrupted after that stays spent.
+The price of a question is on the disk before any noise is drawn. From then on Ctrl-C waits for the answer. A process that is killed leaves
+the price spent.
 """
 
 from __future__ import annotations
@@ -8,6 +9,8 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import signal
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -125,14 +128,15 @@ class BudgetFile:
             cost = f"ρ = {price.rho:.4g}" if price.pure_epsilon is None else f"ε = {price.pure_epsilon:.4g}"
             raise BudgetError(f"the question costs {cost}; what is left: ρ = {left['rho']:.4g}{pure}")
         charge: Charge = {"question": question.document(), "sha256": question.sha256, "rho": price.rho, "epsilon": price.pure_epsilon}
-        self._append({"reserved": charge})
-        self.charges.append(charge)
-        released, loss = question.release(exact)
-        if loss.rho > price.rho:
-            raise AssertionError(f"expected a loss of at most {price}, found {loss}")
-        answer = asdict(question.explain(released, table.schema, table.n)) | {"privacy": question.statement(table.n)}
-        self._append({"answered": len(self.charges), "answer": answer})
-        charge["answer"] = answer
+        with interrupts_wait():
+            self._append({"reserved": charge})
+            self.charges.append(charge)
+            released, loss = question.release(exact)
+            if loss.rho > price.rho:
+                raise AssertionError(f"expected a loss of at most {price}, found {loss}")
+            answer = asdict(question.explain(released, table.schema, table.n)) | {"privacy": question.statement(table.n)}
+            self._append({"answered": len(self.charges), "answer": answer})
+            charge["answer"] = answer
         return answer
 
     def _append(self, event: Mapping[str, object]) -> None:
@@ -141,6 +145,22 @@ class BudgetFile:
         self.is_new = False
         self.file.flush()
         os.fsync(self.file.fileno())
+
+
+@contextmanager
+def interrupts_wait() -> Iterator[None]:
+    """Let Ctrl-C wait until a price that is paid has its answer: some milliseconds. In other threads than the main one nothing comes."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _frame: came.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if came:
+        signal.raise_signal(signal.SIGINT)
 
 
 @contextmanager
@@ -168,13 +188,17 @@ def opened(path: Path, *, epsilon: float | None = None, delta: float | None = No
     if not (path.exists() and path.stat().st_size) and (epsilon is None or delta is None):
         raise BudgetError(f"{path}: there is no such budget file; give --epsilon and --delta to begin one")
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-    with os.fdopen(descriptor, "r+b") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        budget = _read(path, file, epsilon, delta)
-        for name, wanted, found in (("epsilon", epsilon, budget.epsilon), ("delta", delta, budget.delta)):
-            if wanted is not None and wanted != found:
-                raise BudgetError(f"{path}: expected the {name} of the budget, {found:g}; found {wanted:g}")
-        yield budget
+    try:
+        with os.fdopen(descriptor, "r+b") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            budget = _read(path, file, epsilon, delta)
+            for name, wanted, found in (("epsilon", epsilon, budget.epsilon), ("delta", delta, budget.delta)):
+                if wanted is not None and wanted != found:
+                    raise BudgetError(f"{path}: expected the {name} of the budget, {found:g}; found {wanted:g}")
+            yield budget
+    except OSError as error:
+        error.filename = error.filename or str(path)
+        raise
 
 
 def _read(path: Path, file: IO[bytes], epsilon: float | None, delta: float | None) -> BudgetFile:

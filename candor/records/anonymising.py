@@ -318,7 +318,8 @@ def without_collection() -> Iterator[None]:
         yield
     finally:
         if enabled:
-            if not gc.get_freeze_count():
+            due = gc.get_count()[0] > gc.get_threshold()[0]
+            if due and not gc.get_freeze_count():  # which Python counts one by one
                 gc.freeze()  # everything is old now, without having been looked at
                 gc.unfreeze()
             gc.enable()

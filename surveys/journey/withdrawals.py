@@ -1,8 +1,8 @@
 """Withdrawals, remembered beside the database: a back-up that is restored must not bring back people who left after it was made.
 
 Each is one file below MEDIA_ROOT, so that a copy of an older folder over a newer one loses none. The file's name is the hash by which the
-participant was found, its content the one of their panel number; its time tells no more than the day. It goes when the last back-up that
-can hold the person is gone.
+participant was found, its content the one of their panel number; its time tells no more than the day. Once a day all are written again. It
+goes when the last back-up that can hold the person is gone.
 """
 
 import os
@@ -66,19 +66,18 @@ def remember_withdrawal(*, withdrawal_hash: str, panel_number: str) -> None:
     """
     folder = folder_of_withdrawals()
     folder.mkdir(parents=True, exist_ok=True)
-    incoming = folder / f".{secrets.token_hex(8)}"
-    midnight = _midnight()
-    try:
-        with incoming.open("w", encoding="ascii") as file:
-            file.write(panel_number)
-            file.flush()
-            os.fsync(file.fileno())
-        os.utime(incoming, (midnight, midnight))
-        incoming.rename(folder / withdrawal_hash)
-    finally:
-        incoming.unlink(missing_ok=True)  # of a full disk, whose time would tell when somebody tried
-    _forget_old_ones(folder, before=midnight - timedelta(days=settings.BACKUP_DAYS + 1).total_seconds())
-    os.utime(folder, (midnight, midnight))
+    _write(folder / withdrawal_hash, panel_number, at=_midnight())
+    _forget_old_ones(folder)
+
+
+def renew_withdrawals() -> None:
+    """Write all files again in the order of their names: the file system notes itself when each was made and changed, and numbers them."""
+    folder = folder_of_withdrawals()
+    if not folder.is_dir():
+        return
+    _forget_old_ones(folder)
+    for name, panel_number in remembered_withdrawals(folder).items():
+        _write(folder / name, panel_number, at=(folder / name).stat().st_mtime)
 
 
 def remembered_withdrawals(folder: Path) -> dict[str, str]:
@@ -88,10 +87,26 @@ def remembered_withdrawals(folder: Path) -> dict[str, str]:
     return {file.name: file.read_text(encoding="ascii") for file in sorted(folder.iterdir()) if not file.name.startswith(".")}
 
 
-def _forget_old_ones(folder: Path, *, before: float) -> None:
+def _write(path: Path, panel_number: str, *, at: float) -> None:
+    incoming = path.with_name(f".{secrets.token_hex(8)}")
+    try:
+        with incoming.open("w", encoding="ascii") as file:
+            file.write(panel_number)
+            file.flush()
+            os.fsync(file.fileno())
+        os.utime(incoming, (at, at))
+        incoming.rename(path)
+    finally:
+        incoming.unlink(missing_ok=True)  # of a full disk, whose time would tell when somebody tried
+    os.utime(path.parent, (_midnight(), _midnight()))
+
+
+def _forget_old_ones(folder: Path) -> None:
+    before = _midnight() - timedelta(days=settings.BACKUP_DAYS + 1).total_seconds()
     for file in folder.iterdir():
         if file.stat().st_mtime < before:
             file.unlink(missing_ok=True)
+    os.utime(folder, (_midnight(), _midnight()))
 
 
 def _midnight() -> float:

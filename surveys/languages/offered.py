@@ -1,8 +1,7 @@
 """The languages in which participants' pages are there: Candor's own, and those that the people who run a server added as files."""
 
 import hashlib
-import os
-import tempfile
+import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -98,7 +97,10 @@ def offer_from(folder: Path, template: Catalogue) -> Iterator[str]:
 
 def _replace(path: Path, content: bytes) -> None:
     """Write a file as a whole or not at all."""
-    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-        file.write(content)
-    Path(file.name).chmod(0o644)
-    os.replace(file.name, path)
+    incoming = path.with_name(f".{secrets.token_hex(8)}")
+    try:
+        incoming.write_bytes(content)
+        incoming.chmod(0o644)
+        incoming.replace(path)
+    finally:
+        incoming.unlink(missing_ok=True)

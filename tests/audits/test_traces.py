@@ -78,6 +78,7 @@ NOT_TRACED_WORK = {
         "outdated_results",
         "everyone_counted",
         "those_who_left",
+        "remembered_withdrawals",
     },
     "it tells of a person": {"delivery", "old_deliveries", "credit", "credit_batch"},
     "a withdrawal ends it or begins it anew": {

@@ -6,6 +6,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import datetime
@@ -20,6 +21,7 @@ from django.utils import timezone
 from surveys.journey import services, withdrawals
 from surveys.journey.services import replay_withdrawals, withdraw
 from surveys.models import Participant
+from surveys.tasks import forget_moments_of_withdrawals
 from surveys.tokens import withdrawal_code
 from tests.crowds import build_study
 from tests.factories import recruiting_study, token_of, walk
@@ -182,6 +184,26 @@ def test_a_full_disk_keeps_nothing_of_a_withdrawal_and_tells_so(
     assert (response.status_code, "disk is full" in said, "upload" in said) == (507, True, False)
     assert Participant.objects.exists()
     assert list(withdrawals.folder_of_withdrawals().iterdir()) == []
+
+
+def test_once_a_day_the_file_system_forgets_the_second_of_each_withdrawal(settings: Any, tmp_path: Path) -> None:
+    """A file system numbers files as they come, and notes itself when each was made and changed."""
+    settings.MEDIA_ROOT = str(tmp_path)
+    names = ["c" * 64, "b" * 64, "a" * 64]
+    for name in names:
+        withdrawals.remember_withdrawal(withdrawal_hash=name, panel_number=name[:3])
+    folder = withdrawals.folder_of_withdrawals()
+    yesterday = folder.joinpath(names[0]).stat().st_mtime - 24 * 3600
+    os.utime(folder / names[0], (yesterday, yesterday))
+    before = {name: folder.joinpath(name).stat() for name in names}
+    time.sleep(0.02)  # the file system's clock ticks
+    forget_moments_of_withdrawals()
+    after = {name: folder.joinpath(name).stat() for name in names}
+    assert [after[name].st_mtime for name in names] == [before[name].st_mtime for name in names]
+    assert min(one.st_ctime_ns for one in after.values()) > max(one.st_ctime_ns for one in before.values())
+    in_order = [after[name].st_ctime_ns for name in sorted(names)]
+    assert in_order == sorted(in_order), "they follow from the names, not from the withdrawals"
+    assert withdrawals.remembered_withdrawals(folder) == {name: name[:3] for name in sorted(names)}
 
 
 def test_withdrawals_are_forgotten_when_no_back_up_can_hold_them(settings: Any, tmp_path: Path) -> None:

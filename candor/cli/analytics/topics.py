@@ -12,6 +12,7 @@ import yaml
 from candor.cli.group import InputError
 from candor.cli.inputs import Input, InputFile
 from candor.cli.options import POSITIVE, Whole, format_option
+from candor.designs.study_texts import PlainWordsLoader
 from candor.errors import DataError
 from candor.privacy.noise import HALF_WIDTHS, Noisy
 from candor.texts.labelling import Affect
@@ -48,7 +49,7 @@ def topics(texts: Input, word_file: Input, weeks: int, cap: int, epsilon: float 
 
 def _words(source: Input) -> WordList:
     try:
-        document = yaml.load(source.read_bytes(), Loader=yaml.BaseLoader)  # noqa: S506  (words alone: no, 012)
+        document = yaml.load(source.read_bytes(), Loader=PlainWordsLoader)  # noqa: S506  (a safe loader)
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise InputError(f"{source}: neither YAML nor JSON: {error}") from None
     if not isinstance(document, dict):

@@ -124,12 +124,12 @@ def _anatomize(
     output_format: str,
 ) -> None:
     """Write OUT.csv with the labels and OUT.values.csv with the sensitive values."""
+    second = OutputFile().convert(output.with_suffix(f".values{output.suffix}"), None, None)
     table = files.table_in(path)
     if len(levels) != 1 or next(iter(levels)) not in table.columns:
         raise InputError("--l: with --anatomy, expected COLUMN=ℓ for the sensitive column")
     with files.named(path):
         labels, values = anatomize(table, roles, k=k, level=next(iter(levels.values())), auxiliary=auxiliary)
-    second = output.with_suffix(f".values{output.suffix}")
     write(output, labels.to_csv())
     write(second, values.to_csv())
     told = {"rows": len(labels.rows), "groups": len(set(labels.column(GROUP))), "labels": str(output), "values": str(second)}

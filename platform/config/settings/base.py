@@ -21,6 +21,9 @@ from .redis_address import RedisAddress
 gc.disable()
 gc.set_threshold(20_000, 10, 10)
 
+# Web processes and workers are as many as processors, and their matrices are small: OpenBLAS's own threads would only wait for each other.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 BASE_DIR = Path(__file__).resolve().parents[3]
 SHORTEST_TOKEN = 20
 VAR_DIR = Path(os.environ.get("CANDOR_VAR", BASE_DIR / "var"))

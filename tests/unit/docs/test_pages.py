@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import doctest
-import re
 import shutil
 from pathlib import Path
 
@@ -36,15 +35,12 @@ def _in_a_folder_with_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 def examples(page: str) -> doctest.DocTest:
     """All fenced examples as one session, with the line numbers of the page."""
-    path = ROOT / page
-    text = path.read_text(encoding="utf-8")
-    kept = list(text)
-    inside = [match.span(1) for match in re.finditer(r"```pycon\n(.*?)```", text, re.DOTALL)]
-    for position, character in enumerate(text):
-        if character != "\n" and not any(start <= position < end for start, end in inside):
-            kept[position] = " "
-    lines = "\n".join(line.rstrip() for line in "".join(kept).split("\n"))
-    return doctest.DocTestParser().get_doctest(lines, {}, page, str(path), 0)
+    path, lines, inside = ROOT / page, list[str](), False
+    for line in path.read_text(encoding="utf-8").split("\n"):
+        is_fence = line.startswith("```")
+        lines.append(line.rstrip() if inside and not is_fence else "")
+        inside = line.rstrip() == "```pycon" if is_fence else inside
+    return doctest.DocTestParser().get_doctest("\n".join(lines), {}, page, str(path), 0)
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -5,6 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from django.utils.translation import override
 
 from analysis.live.wording import (
     FoundEffect,
@@ -12,6 +13,7 @@ from analysis.live.wording import (
     bounds_sentence,
     cheater_sentence,
     effect_sentence,
+    missing_alike_sentence,
     missing_sentence,
     missing_test_sentences,
     specification_sentence,
@@ -205,7 +207,11 @@ def test_missing_answers_are_told_with_what_they_could_change() -> None:
     changes = difference_in_means_kernel(completed, design).honest_times_effect
     assert (round(float(changes.min()), 6), round(float(changes.max()), 6)) == (0.0, 0.4)
     tested = list(missing_test_sentences(found, names={"slides": "Slides", "face": "Face"}))
-    assert tested[0].startswith("Answers are not missing equally often in all groups: chance alone would give such differences in 0.0 % of")
+    assert tested[0].startswith("Answers are not missing equally often in all groups")
+    assert "chance alone would give such differences in less than 0.1 % of studies." in tested[0]
+    with override("de"):
+        assert "gäbe solche Unterschiede in weniger als 0.1 % der Studien" in missing_alike_sentence(found)
+    assert "such differences in 0.1 % of studies" in missing_alike_sentence(replace(found, p_value=0.0005))
     assert "from “Slides” to “Face” lies between 0 and +50 in 100, if a group" in tested[1]  # Lee's bounds, by hand in docs/methods.md
     alike = missing_answers(counts, [[10, 10], [10, 8]], design=design)
     said = next(missing_test_sentences(alike, names={"slides": "Slides", "face": "Face"}))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -12,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from candor.queries import budget_file
+from candor.queries.counting import Count
 from tests.unit.candor.cli.running import candor, refused
 
 ROOT = Path(__file__).parents[4]
@@ -46,6 +49,37 @@ def started(command: list[str]) -> subprocess.Popen[bytes]:
 def charges() -> list[dict]:
     events = [json.loads(line) for line in Path("budget.jsonl").read_text().splitlines()]
     return [event["reserved"] for event in events if "reserved" in event]
+
+
+@pytest.mark.parametrize("step", ["_append", "release"])
+def test_an_interruption_waits_until_what_was_paid_is_answered(step: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first press comes after the price is on the disk, or while the noise is drawn."""
+    owner = budget_file.BudgetFile if step == "_append" else Count
+    done, pressed = getattr(owner, step), []
+
+    def interrupted(*given: object) -> object:
+        found = done(*given)
+        if step == "release" or "reserved" in given[1]:
+            pressed.append(step)
+            signal.raise_signal(signal.SIGINT)
+        return found
+
+    with monkeypatch.context() as patched:
+        patched.setattr(owner, step, interrupted)
+        stopped = candor(*arguments(COUNT, *BUDGET))
+    assert (stopped.exit_code, stopped.stdout, pressed) == (130, "", [step])
+    again = asked(COUNT)
+    assert again["free"]
+    assert len(charges()) == 1
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_budget_that_cannot_be_kept_is_told_with_the_name_of_its_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(budget_file.os, "fsync", full)
+    assert refused(*arguments(COUNT, *BUDGET)) == "Error: budget.jsonl: No space left on device"
 
 
 def test_an_answer_with_its_interval_and_the_same_question_free() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -56,6 +58,7 @@ def test_a_figure_that_cannot_be_written_loses_no_results() -> None:
         ("pool", "design.json", "--plot"),
         ("simulate", "--design", "design.json", "--n", "1", "-o"),
         ("anonymize", "design.json", "--k", "2", "-o"),
+        ("diagnose", "--design", "design.json", "--n", "1", "--resume"),
     ],
     ids=lambda command: command[0],
 )
@@ -66,6 +69,32 @@ def test_a_path_that_cannot_be_written_is_told_before_anything_is_computed(comma
     Path("a file").touch()
     assert refused(*command, "a file/below") == "Error: a file/below: Not a directory"
     assert set(Path().iterdir()) == before | {Path("a file")}
+
+
+def test_a_second_file_that_cannot_be_written_is_told_before_the_first_one_is_written() -> None:
+    Path("table.csv").write_text("age,mark\n" + "20,1\n21,2\n" * 5)
+    Path("roles.json").write_text('{"age": "quasi_identifier", "mark": "sensitive"}')
+    Path("out.values.csv").mkdir()
+    said = refused("anonymize", "table.csv", "--k", "2", "--l", "mark=2", "--roles", "roles.json", "--anatomy", "-o", "out.csv")
+    assert "File 'out.values.csv' is a directory" in said
+    assert not Path("out.csv").exists()
+
+
+def test_a_full_standard_output_is_told_and_loses_no_figure() -> None:
+    """It has no name that Python would know."""
+    answers_file()
+    plotted = ("estimate", "answers.csv", "--design", "design.json", "--outcome", "attention", "--bootstrap", "0", "--plot", "figure.svg")
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run([sys.executable, "-m", "candor.cli", *plotted], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (2, "Error: standard output: No space left on device\n")
+    assert Path("figure.svg").read_text().startswith("<svg")
+
+
+def test_work_that_cannot_be_kept_is_told_with_the_name_of_its_file() -> None:
+    Path("kept.new").symlink_to("/dev/full")
+    diagnosed = ("diagnose", "--design", "design.json", "--n", "50", "--effect", "0.1", "--studies", "2", "--seed", "1")
+    assert refused(*diagnosed, "--resume", "kept") == "Error: kept: No space left on device"
+    assert not Path("kept.new").is_symlink()
 
 
 def test_a_pipe_stays_one() -> None:

@@ -11,8 +11,10 @@ from scipy.stats import binom
 
 import candor
 from candor.designs.design import Design
+from candor.estimators import effects
 from candor.estimators.effects import estimate_outcome
 from candor.estimators.one_group import possible_prevalences
+from candor.likelihood.region import likelihood_region
 from tests.designs import MIRRORED, SYMMETRIC, THREE
 from tests.unit.candor.cli.running import candor as command
 from tests.unit.candor.cli.running import refused
@@ -78,6 +80,19 @@ def test_three_dice_cover_the_prevalence_without_any_assumption():
     yes = rng.binomial(3000, mean, size=(200, 3))
     found = [estimate_outcome([[[3000 - one, one] for one in row]], design=design).prevalence[0] for row in yes.tolist()]
     assert binom.cdf(sum(one.interval.contains(0.3) for one in found), 200, 0.95) > 1e-6
+
+
+def test_cheaters_who_differ_by_arm_are_not_looked_for_where_there_is_one_arm(monkeypatch):
+    """That region costs as much as the other one, and no effect would be read from it."""
+    searched = []
+
+    def region(*given, **named):
+        searched.append(named.get("kappa", 0.0))
+        return likelihood_region(*given, **named)
+
+    monkeypatch.setattr(effects, "likelihood_region", region)
+    estimate_outcome([[[130, 70], [110, 90], [120, 80]]], design=survey(THREE))
+    assert searched == [0.0]
 
 
 def test_means_that_nothing_explains_say_so():

@@ -85,7 +85,18 @@ def test_a_short_word_file_that_stands_for_a_billion_words_is_refused_at_once(fi
     lines = ["a: &a [x, x, x, x, x, x, x, x, x, x]"]
     lines += [f"{one}: &{one} [{', '.join([f'*{before}'] * 10)}]" for before, one in itertools.pairwise("abcdefghij")]
     bomb = _written(tmp_path, "\n".join(lines))
-    assert "topic 'b' needs a list of words" in refused("topics", files[0], "--words", str(bomb), "--weeks", "2", "--rho", "1")
+    assert "aliases (*name) are not allowed" in refused("topics", files[0], "--words", str(bomb), "--weeks", "2", "--rho", "1")
+
+
+def test_a_topic_that_stands_twice_is_refused_and_plain_words_stay_words(files: tuple[str, str], tmp_path: Path) -> None:
+    """The last list would win, and the words of the first would count for nothing."""
+    options = ("--weeks", "2", "--cap", "1", "--epsilon", "4", "--format", "json")
+    for written in ("loops: [for]\nexam: [exam]\nloops: [while]\n", '{"loops": ["for"], "exam": ["exam"], "loops": ["while"]}'):
+        said = refused("topics", files[0], "--words", str(_written(tmp_path, written)), *options)
+        assert "the key 'loops' stands twice" in said
+    words = _written(tmp_path, "no: [012, null, 1e3]\n012: [yes, 2024-01-31, ~]\n")
+    document = json.loads(candor("topics", files[0], "--words", str(words), *options).stdout)
+    assert list(document["weeks"][0]) == ["no", "012"]
 
 
 def test_the_command_refuses_in_one_line(files: tuple[str, str], tmp_path: Path) -> None:
