@@ -13,9 +13,6 @@ from django.db.backends.signals import connection_created
 from config.heartbeat import SweepAtStart, WorkerHeartbeat
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.production")
-# Linear algebra takes one thread of each process, and the processes the processors: threads for small matrices wait for each other, and
-# full results of 50,000 people took 18 to 50 s of processor time in place of 2.
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.update(CELERY_SKIP_CHECKS="1")  # a worker's start would check, and so load, every page; `migrate` and the tests check
 
 app = Celery("candor")
