@@ -56,8 +56,8 @@ BY_NIGHT: tuple[type[models.Model], ...] = (Participant, *IDENTITIES)
 WITH_PEOPLE: Mapping[type[models.Model], str] = {Participant: "id"} | dict.fromkeys(ANSWERS, "participant_id")
 TABLES: tuple[type[models.Model], ...] = (Participant, *ANSWERS, *IDENTITIES)
 Kept = TypeVar("Kept", bound=models.Model)
-CLEANED: tuple[type[models.Model], ...] = (*TABLES, EntryBook, CreditBook, WayNumbers, KeptCounts)
-"""Tables whose old versions of rows are overwritten, which PostgreSQL lets their owner do."""
+CLEANED: list[type[models.Model]] = [*TABLES, EntryBook, CreditBook, WayNumbers, KeptCounts]
+"""Tables whose old versions of rows are overwritten, which PostgreSQL lets their owner do. Other applications add theirs."""
 
 
 @dataclass(frozen=True, slots=True)
