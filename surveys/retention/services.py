@@ -147,7 +147,8 @@ def _can_begin(study: Study) -> bool:
 
 
 def _to_be_forgotten(study: Study) -> dict[str, object]:
-    people = Participant.objects.filter(study=study)
+    # People in the shown numbers: all who are stored, beside the numbers of the end, would count the withdrawals since then one by one.
+    people = Participant.objects.filter(study=study, counted=True)
     finished = people.filter(step=Step.FINISHED).count()
     details: dict[str, object] = {
         "finished_participants": finished,
@@ -155,7 +156,7 @@ def _to_be_forgotten(study: Study) -> dict[str, object]:
         "panel_members": _panel_members_told(study),
         "entry_codes": EntryCode.objects.filter(study=study).count(),
     }
-    direct = DirectAnswer.objects.filter(participant__study=study).count()
+    direct = DirectAnswer.objects.filter(participant__in=people).count()
     return details | ({"direct_answers": direct} if direct else {})
 
 
@@ -226,7 +227,7 @@ def _forget_some_unfinished(study: Study, keys: list[UUID]) -> None:
 def _finish(study: Study) -> None:
     study = locked(study)
     if not entries_about(study).filter(action=actions.FORGOTTEN).exists():
-        answers = Participant.objects.filter(study=study).count()
+        answers = Participant.objects.filter(study=study, counted=True).count()
         record(actor=None, action=actions.FORGOTTEN, subject=study, details={"participants_left_with_reported_answers": answers})
 
 

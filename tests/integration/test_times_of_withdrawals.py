@@ -8,8 +8,12 @@ from django.utils import timezone
 from analysis.models import Release, ReleaseStatus, RunKind
 from analysis.runs import full_results, resampling
 from audit.models import Entry
+from surveys.actions import FORGETTING_BEGUN, FORGOTTEN
+from surveys.batches.rules import LEAST
 from surveys.journey.services import withdraw
 from surveys.models import Participant, Step, Study
+from surveys.retention.selectors import people_left_to_forget
+from surveys.retention.services import begin_forgetting, forget_operational_data
 from surveys.tokens import hash_of_withdrawal_code
 from tests.finished_people import compute
 from tests.integration.test_webhooks import hook_of
@@ -73,3 +77,18 @@ def test_news_while_a_message_is_on_its_way_waits_until_midnight_too(study: Stud
     Delivery.objects.filter(pk=delivery.pk).update(news=True)
     outbox._delivered(delivery, answered=204)
     assert is_midnight(hook.deliveries.get().due_at)
+
+
+def test_the_deletion_does_not_count_who_left_after_the_end(study: Study) -> None:
+    """Attack: the end shows how many people finished. The log told how many rows were left to delete, one for each who left fewer."""
+    before = Participant.objects.filter(study=study, step=Step.FINISHED).count()
+    take_somebody_out(study)
+    begin_forgetting(study)
+    study.refresh_from_db()
+    assert people_left_to_forget(study) == before - LEAST
+    Participant.objects.filter(study=study, counted=True).update(consented_on=None)
+    assert people_left_to_forget(study) == LEAST, "the others are left, however many they are"
+    forget_operational_data(study)
+    assert people_left_to_forget(study) == 0
+    told = {key: value for entry in Entry.objects.filter(action__in=(FORGETTING_BEGUN, FORGOTTEN)) for key, value in entry.details.items()}
+    assert told["finished_participants"] == told["participants_left_with_reported_answers"] == before - LEAST
