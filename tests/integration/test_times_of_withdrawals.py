@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, time, timedelta
 
 import pytest
+from django.test import Client
 from django.utils import timezone
 
 from analysis.models import Release, ReleaseStatus, RunKind
@@ -12,9 +13,12 @@ from surveys.actions import FORGETTING_BEGUN, FORGOTTEN
 from surveys.batches.rules import LEAST
 from surveys.journey.services import withdraw
 from surveys.models import Participant, Step, Study
+from surveys.recruitment.selectors import panel_members
 from surveys.retention.selectors import people_left_to_forget
 from surveys.retention.services import begin_forgetting, forget_operational_data
-from surveys.tokens import hash_of_withdrawal_code
+from surveys.studies.services import close
+from surveys.tokens import hash_of_withdrawal_code, withdrawal_code
+from tests.factories import recruiting_study, token_of, walk
 from tests.finished_people import compute
 from tests.integration.test_webhooks import hook_of
 from tests.jobs import catch, claimed
@@ -92,3 +96,14 @@ def test_the_deletion_does_not_count_who_left_after_the_end(study: Study) -> Non
     assert people_left_to_forget(study) == 0
     told = {key: value for entry in Entry.objects.filter(action__in=(FORGETTING_BEGUN, FORGOTTEN)) for key, value in entry.details.items()}
     assert told["finished_participants"] == told["participants_left_with_reported_answers"] == before - LEAST
+
+
+def test_the_log_of_the_deletion_does_not_count_panel_members_who_left(client: Client) -> None:
+    """Attack: everybody came from one panel, so the numbers that were left to delete, beside those who agreed, counted who had left."""
+    study = recruiting_study(entry={"kind": "prolific"})
+    walk(client, study, answers={"welcome": {"PROLIFIC_PID": "5f1c0000000000000000000a"}})
+    code = withdrawal_code(token_of(client))
+    study = close(study, actor=study.owner)
+    assert panel_members(study) == 1
+    assert withdraw(study, code=code)
+    assert panel_members(study) == 1, "the hash of the number stays, so that nobody takes part twice, and is deleted with the others"
