@@ -207,11 +207,14 @@ def _strip(people: QuerySet[Participant]) -> None:
 
 @transaction.atomic
 def _forget_some_unfinished(study: Study, keys: list[UUID]) -> None:
-    """People who did not finish are deleted, and counted where they stopped, so that the flow of participants stays right."""
+    """People who did not finish are deleted, and counted where they stopped, so that the flow of participants stays right.
+
+    People who are held back stay in no number of a group: with them only the one whom they hide would be missing in it.
+    """
     unfinished = Participant.objects.filter(pk__in=keys).exclude(step=Step.FINISHED)
-    columns = ("pk", "protocol__version", "step", "subsample", "arm")
+    columns = ("pk", "protocol__version", "counted", "step", "subsample", "arm")
     rows = list(unfinished.select_for_update(of=("self",)).values_list(*columns))
-    stopped = Counter((step, subsample, arm) for _key, _version, step, subsample, arm in rows)
+    stopped = Counter((step, subsample, arm) for _key, _version, counted, step, subsample, arm in rows if counted)
     for (step, subsample, arm), count in stopped.items():
         attrition, _created = AttritionCount.objects.get_or_create(study=study, step=step, subsample=subsample, arm=arm)
         AttritionCount.objects.filter(pk=attrition.pk).update(count=F("count") + count)

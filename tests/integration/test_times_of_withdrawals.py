@@ -3,16 +3,20 @@
 from datetime import UTC, datetime, time, timedelta
 
 import pytest
+from django.db import transaction
 from django.test import Client
 from django.utils import timezone
 
+from analysis.answers.datasets import assigned_counts
 from analysis.models import Release, ReleaseStatus, RunKind
 from analysis.runs import full_results, resampling
 from audit.models import Entry
 from surveys.actions import FORGETTING_BEGUN, FORGOTTEN
 from surveys.batches.rules import LEAST
+from surveys.batches.services import people_change
 from surveys.journey.services import withdraw
-from surveys.models import Participant, Step, Study
+from surveys.models import Participant, Response, Step, Study
+from surveys.protocols import protocol_in_force
 from surveys.recruitment.selectors import panel_members
 from surveys.retention.selectors import people_left_to_forget
 from surveys.retention.services import begin_forgetting, forget_operational_data
@@ -107,3 +111,20 @@ def test_the_log_of_the_deletion_does_not_count_panel_members_who_left(client: C
     assert panel_members(study) == 1
     assert withdraw(study, code=code)
     assert panel_members(study) == 1, "the hash of the number stays, so that nobody takes part twice, and is deleted with the others"
+
+
+def test_the_deletion_does_not_tell_the_group_of_somebody_unfinished_who_left(study: Study) -> None:
+    """Attack: results show how many people of each group gave no answer. Once all who had not finished were counted as gone, also those who
+    had been held back to hide a withdrawal, one number of all was smaller than at the end: that of the group of the person who left.
+    """
+    definition = protocol_in_force(study).definition
+    unfinished = list(Participant.objects.filter(study=study, counted=True)[: 3 * LEAST])
+    with transaction.atomic(), people_change(study.pk, [one.pk for one in unfinished]):
+        Participant.objects.filter(pk__in=[one.pk for one in unfinished]).update(step=Step.QUESTIONS, finished_on=None)
+        Response.objects.filter(participant__in=unfinished).delete()
+    Participant.objects.filter(pk=unfinished[0].pk).update(withdrawal_hash=hash_of_withdrawal_code(CODE))
+    at_the_end = assigned_counts(study, definition).sum()
+    assert withdraw(study, code=CODE)
+    assert assigned_counts(study, definition).sum() == at_the_end - LEAST
+    forget_operational_data(study)
+    assert assigned_counts(study, definition).sum() == at_the_end - LEAST
