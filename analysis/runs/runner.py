@@ -173,8 +173,10 @@ def begin_full_results(run: Run, definition: StudyDefinition) -> None:
         parts = at_low_priority(analysis.chunks)
     chunks = [Chunk(run=run, family=family, question=question, index=index, due_at=now) for family, question, index in parts]
     data = resampling.stored(analysis.resampled if parts else {})
-    # Means of background answers are exact. Under a privacy budget nobody sees them, but of bots in a rehearsal.
-    may_balance = definition.privacy_budget is None or run.study.rehearsal_of_id is not None
+    # Means of background answers are exact. Under a privacy budget nobody sees them, but of bots in a rehearsal; nor does anybody once
+    # somebody withdrew after the end: an arm may then lack one person who had not finished, whose answers two means would give.
+    no_budget = definition.privacy_budget is None or run.study.rehearsal_of_id is not None
+    may_balance = no_budget and not withdrawals_renew_results(run.study)
     balance = balance_of(people, definition, shown=balance_shown_before(run)) if may_balance else None
     counts = {name: one.counts for name, one in analysis.items()}
     results = replace(

@@ -1,15 +1,18 @@
 """When somebody takes their data out, nothing that is stored or sent tells more than the day."""
 
 from datetime import UTC, datetime, time, timedelta
+from typing import Any
 
 import pytest
 from django.db import transaction
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from analysis.answers.datasets import assigned_counts
-from analysis.models import Release, ReleaseStatus, RunKind
+from analysis.models import Release, ReleaseStatus, Run, RunKind, RunStatus
 from analysis.runs import full_results, resampling
+from analysis.services import request_refresh
 from audit.models import Entry
 from surveys.actions import FORGETTING_BEGUN, FORGOTTEN
 from surveys.batches.rules import LEAST
@@ -22,10 +25,10 @@ from surveys.retention.selectors import people_left_to_forget
 from surveys.retention.services import begin_forgetting, forget_operational_data
 from surveys.studies.services import close
 from surveys.tokens import hash_of_withdrawal_code, withdrawal_code
-from tests.factories import recruiting_study, token_of, walk
+from tests.factories import logged_in, recruiting_study, token_of, walk
 from tests.finished_people import compute
 from tests.integration.test_webhooks import hook_of
-from tests.jobs import catch, claimed
+from tests.jobs import attempt, catch, claimed
 from tests.releases import built_release, closed_study
 from webhooks import outbox
 from webhooks.models import Delivery, Event
@@ -48,6 +51,25 @@ def take_somebody_out(study: Study) -> None:
     assert one is not None
     Participant.objects.filter(pk=one.pk).update(withdrawal_hash=hash_of_withdrawal_code(CODE))
     assert withdraw(study, code=CODE)
+
+
+def stop_before_the_end(study: Study) -> None:
+    """Let some people have stopped at the questions; one of them, whom everybody knows, holds the code."""
+    people = list(Participant.objects.filter(study=study, counted=True)[: 3 * LEAST])
+    with transaction.atomic(), people_change(study.pk, [one.pk for one in people]):
+        Participant.objects.filter(pk__in=[one.pk for one in people]).update(step=Step.QUESTIONS, finished_on=None)
+        Response.objects.filter(participant__in=people).delete()
+    Participant.objects.filter(pk=people[0].pk).update(withdrawal_hash=hash_of_withdrawal_code(CODE))
+
+
+def balance_now(study: Study) -> dict[str, Any] | None:
+    """The balance in full results, before their bootstrap."""
+    request_refresh(study.pk, kind=RunKind.FULL_RESULTS)
+    run = Run.objects.get(study=study, kind=RunKind.FULL_RESULTS, status=RunStatus.QUEUED)
+    attempt(claimed(run))
+    run.refresh_from_db()
+    found: dict[str, Any] | None = run.results.get("balance")
+    return found
 
 
 def is_midnight(moment: datetime | None) -> bool:
@@ -118,13 +140,22 @@ def test_the_deletion_does_not_tell_the_group_of_somebody_unfinished_who_left(st
     had been held back to hide a withdrawal, one number of all was smaller than at the end: that of the group of the person who left.
     """
     definition = protocol_in_force(study).definition
-    unfinished = list(Participant.objects.filter(study=study, counted=True)[: 3 * LEAST])
-    with transaction.atomic(), people_change(study.pk, [one.pk for one in unfinished]):
-        Participant.objects.filter(pk__in=[one.pk for one in unfinished]).update(step=Step.QUESTIONS, finished_on=None)
-        Response.objects.filter(participant__in=unfinished).delete()
-    Participant.objects.filter(pk=unfinished[0].pk).update(withdrawal_hash=hash_of_withdrawal_code(CODE))
+    stop_before_the_end(study)
     at_the_end = assigned_counts(study, definition).sum()
     assert withdraw(study, code=CODE)
     assert assigned_counts(study, definition).sum() == at_the_end - LEAST
     forget_operational_data(study)
     assert assigned_counts(study, definition).sum() == at_the_end - LEAST
+
+
+def test_means_of_background_answers_are_not_told_again_after_a_withdrawal(study: Study) -> None:
+    """Attack: ten who had not finished are left out, from all arms together. Means and sizes of an arm from which one of them is missing,
+    beside those of before, give this person's background answers to the letter.
+    """
+    stop_before_the_end(study)
+    assert balance_now(study) is not None
+    assert withdraw(study, code=CODE)
+    assert balance_now(study) is None
+    Run.objects.filter(study=study, kind=RunKind.FULL_RESULTS).update(status=RunStatus.DONE, due_at=None, holder=None, data=None)
+    page = logged_in(study.owner).get(reverse("analysis:results", args=[study.slug])).content.decode()
+    assert "two means would tell what one person answered" in page
