@@ -18,6 +18,7 @@ class AnalysisConfig(AppConfig):
         from analysis.learning.topics import tables as tables  # registers what can be asked
         from analysis.ledger import answering as answering  # registers what workers do
         from analysis.ledger.opening import open_when_closed
+        from analysis.models import Chunk, RecordSweep, Release, Run, Snapshot, SweepPart
         from analysis.record_sets import packaging as packaging  # registers what workers do
         from analysis.records import sweeping as sweeping  # registers what workers do
         from analysis.records.services import delete_sweeps
@@ -37,6 +38,7 @@ class AnalysisConfig(AppConfig):
         from analysis.sources import freezing as freezing  # registers what workers do
         from analysis.sources.seats import data_sets_as_analyst
         from analysis.sources.services import delete_when_data_are_forgotten, renew_after_withdrawal
+        from surveys.batches.order_of_arrival import CLEANED
         from surveys.events import (
             answers_changed,
             counted_people_changed,
@@ -56,6 +58,7 @@ class AnalysisConfig(AppConfig):
         TOLD[actions.RELEASE_PUBLISHED] = (Event.RELEASE_DECIDED, Event.RELEASE_PUBLISHED)
         TOLD[actions.RELEASE_RETRACTED] = (Event.RELEASE_RETRACTED,)
         HIDING.append(data_sets_as_analyst)
+        CLEANED.extend((Run, Chunk, Snapshot, Release, RecordSweep, SweepPart))  # what they keep of people goes with these
         somebody_finished.connect(refresh_when_somebody_finished, dispatch_uid="analysis.finished")
         answers_changed.connect(refresh_when_answers_change, dispatch_uid="analysis.refresh")
         numbers_renewed.connect(tell_open_pages, dispatch_uid="analysis.renewed")

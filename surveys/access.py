@@ -22,6 +22,7 @@ from surveys.models import ENDED, MemberRole, Study, StudyMember, StudyStatus
 
 OWNER_ROLES = (Role.INVESTIGATOR, Role.ADMINISTRATOR)
 """Roles that may have studies of their own."""
+BEFORE_APPROVAL = (StudyStatus.DRAFT, StudyStatus.IN_REVIEW)
 NO_STUDY = "There is no such study."
 
 
@@ -165,10 +166,15 @@ def access_log(user: User, slug: str) -> Seat:
     return _seat(user, studies_of(user), slug, when=lambda seat: seat.may_read_log)
 
 
+def is_public(study: Study) -> bool:
+    """Whether anybody may read about this study: it has been approved."""
+    return study.protocol_id is not None and study.rehearsal_of_id is None and study.status not in BEFORE_APPROVAL
+
+
 def study_in_public(slug: str) -> Study:
-    """A study that anybody may read about: one that has been approved."""
+    """A study that anybody may read about."""
     approved = Study.objects.defer("definition").filter(protocol__isnull=False, rehearsal_of=None)
-    return _found(approved.exclude(status__in=(StudyStatus.DRAFT, StudyStatus.IN_REVIEW)), slug)
+    return _found(approved.exclude(status__in=BEFORE_APPROVAL), slug)
 
 
 def studies_for_strangers() -> QuerySet[Study, Study]:

@@ -50,7 +50,7 @@ from candor.results import (
     SequentialPrevalence,
     UnderReporting,
 )
-from surveys.batches.selectors import BatchProgress, batch_progress
+from surveys.batches.selectors import BatchProgress, batch_progress, withdrawals_renew_results
 from surveys.definition import StudyDefinition
 from surveys.models import Study
 from surveys.preregistration.method_names import method_name
@@ -243,6 +243,11 @@ class LiveView:
     def balance(self) -> tuple[Difference, ...]:
         found = self.full_results and self.full_results.balance
         return found.differences if found else ()
+
+    @property
+    def balance_is_deleted(self) -> bool:
+        """Whether there is none because somebody withdrew after the end."""
+        return self.full_results is not None and not self.balance and withdrawals_renew_results(self.study)
 
     @cached_property
     def subgroups(self) -> SubgroupView:

@@ -44,12 +44,23 @@ def queue_run(study_id: int, *, kind: RunKind = RunKind.FIRST_RESULTS, after: ti
     """Ask for a computation that will see everything committed until it starts. None: a waiting one will do."""
     if Run.objects.filter(study_id=study_id, kind=kind, status=RunStatus.QUEUED).exists():
         return None
-    if kind == RunKind.FULL_RESULTS and Study.objects.filter(pk=study_id, forgotten_on__isnull=False).exists():
-        return None  # the background answers are deleted; results computed from them stay as they are
+    if _needs_what_is_deleted(study_id, kind):
+        return None  # results that were computed from it stay as they are
     asked = Run(study_id=study_id, kind=kind, due_at=timezone.now() + (_gathering(study_id, kind) if after is None else after))
     # Without an error, whose rollback would make psycopg forget the prepared statements of this connection.
     Run.objects.bulk_create([asked], ignore_conflicts=True)
     return Run.objects.filter(study_id=study_id, kind=kind, status=RunStatus.QUEUED, due_at=asked.due_at).first()
+
+
+def _needs_what_is_deleted(study_id: int, kind: RunKind) -> bool:
+    """Whether the data that this computation reads are deleted: background answers, or the sections of people. First results of sections
+    are computed nevertheless where there are none, to say so.
+    """
+    study = Study.objects.filter(pk=study_id, forgotten_on__isnull=False).defer("definition").first()
+    if study is None or kind == RunKind.FULL_RESULTS:
+        return study is not None
+    there = Run.objects.filter(study=study, kind=kind, status=RunStatus.DONE)
+    return protocol_in_force(study).definition.in_sections and there.exists()
 
 
 def _gathering(study_id: int, kind: RunKind) -> timedelta:
@@ -173,8 +184,10 @@ def begin_full_results(run: Run, definition: StudyDefinition) -> None:
         parts = at_low_priority(analysis.chunks)
     chunks = [Chunk(run=run, family=family, question=question, index=index, due_at=now) for family, question, index in parts]
     data = resampling.stored(analysis.resampled if parts else {})
-    # Means of background answers are exact. Under a privacy budget nobody sees them, but of bots in a rehearsal.
-    may_balance = definition.privacy_budget is None or run.study.rehearsal_of_id is not None
+    # Means of background answers are exact. Under a privacy budget nobody sees them, but of bots in a rehearsal; nor does anybody once
+    # somebody withdrew after the end: an arm may then lack one person who had not finished, whose answers two means would give.
+    no_budget = definition.privacy_budget is None or run.study.rehearsal_of_id is not None
+    may_balance = no_budget and not withdrawals_renew_results(run.study)
     balance = balance_of(people, definition, shown=balance_shown_before(run)) if may_balance else None
     counts = {name: one.counts for name, one in analysis.items()}
     results = replace(

@@ -242,7 +242,8 @@ class ResampledQuestion:
     def _doubly_robust(self, means: FloatArray, counts: FloatArray) -> FloatArray:
         """Δ̂/x̂ from augmented means of the arms, shape (replicates, K), and counts, shape (replicates, K, S, 2)."""
         design = self.design
-        truth = counts.sum(axis=(1, 3)) @ design.truth / counts.sum(axis=(1, 2, 3))
+        with np.errstate(invalid="ignore"):  # a resample in which nobody answered
+            truth = counts.sum(axis=(1, 3)) @ design.truth / counts.sum(axis=(1, 2, 3))
         differences = means[:, list(design.treatment_indexes)] - means[:, [design.control_index]]
         return np.asarray(differences / (_positive(unconstrained_honest_proportion(counts, design)) * truth)[:, None])
 

@@ -56,8 +56,8 @@ BY_NIGHT: tuple[type[models.Model], ...] = (Participant, *IDENTITIES)
 WITH_PEOPLE: Mapping[type[models.Model], str] = {Participant: "id"} | dict.fromkeys(ANSWERS, "participant_id")
 TABLES: tuple[type[models.Model], ...] = (Participant, *ANSWERS, *IDENTITIES)
 Kept = TypeVar("Kept", bound=models.Model)
-CLEANED: tuple[type[models.Model], ...] = (*TABLES, EntryBook, CreditBook, WayNumbers, KeptCounts)
-"""Tables whose old versions of rows are overwritten, which PostgreSQL lets their owner do."""
+CLEANED: list[type[models.Model]] = [*TABLES, EntryBook, CreditBook, WayNumbers, KeptCounts]
+"""Tables whose old versions of rows are overwritten, which PostgreSQL lets their owner do. Other applications add theirs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +87,18 @@ def lay_anew(people: Sequence[UUID]) -> None:
 
 def lay_anew_among_others(person: Participant) -> None:
     """Write the row of somebody in the shown numbers again with its neighbours: alone it would be younger than those of all others until
-    the night, and tell who came last. The person may stand at any place among them. Call it with their row locked.
+    the night, and tell who came last. The person may stand at any place among them; the first key of all is beside the last one, so that
+    this holds for everybody. Call it with their row locked.
     """
     _hold_study(person.study_id)
     counted = Participant.objects.filter(study=person.study_id, counted=True).select_for_update(skip_locked=True, of=("self",))
-    keys, before = counted.values_list("pk", flat=True), secrets.randbelow(HELD_AT_ONCE)
-    earlier = list(keys.filter(pk__lt=person.pk).order_by("-pk")[:before])
-    lay_anew([*earlier, person.pk, *keys.filter(pk__gt=person.pk).order_by("pk")[: HELD_AT_ONCE - 1 - before]])
+    before = secrets.randbelow(HELD_AT_ONCE)
+    after = HELD_AT_ONCE - 1 - before
+    smaller, larger = (counted.filter(there).values_list("pk", flat=True) for there in (Q(pk__lt=person.pk), Q(pk__gt=person.pk)))
+    earlier, later = list(smaller.order_by("-pk")[:before]), list(larger.order_by("pk")[:after])
+    from_the_end = larger.order_by("-pk")[: before - len(earlier)]
+    from_the_start = smaller.order_by("pk")[: after - len(later)]
+    lay_anew(sorted({person.pk, *earlier, *later, *from_the_end, *from_the_start}))
 
 
 def stays_running(study: Study) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import wraps
 
 from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
@@ -9,12 +10,13 @@ from django.shortcuts import get_object_or_404, render
 from django.utils import translation
 from django.views.decorators.http import require_http_methods, require_POST
 
+from surveys.access import is_public
 from surveys.credit.selectors import credit_of
 from surveys.credit.services import give_code, sign_credit
 from surveys.errors import JourneyError, LinkUnknownError, ReturnUnknownError
 from surveys.journey import services as participation
 from surveys.journey import step_views, visitors
-from surveys.journey.language import keeps_language, language_of, rest_of_address
+from surveys.journey.language import keeps_language, language_of, of_stranger, rest_of_address
 from surveys.journey.presentation import Presentation, presentation
 from surveys.journey.services import AlreadyDoneError
 from surveys.journey.steps import VIDEO
@@ -42,12 +44,12 @@ def participant_page(view: View) -> View:
             study = get_object_or_404(Study.objects.defer("definition"), slug=slug)
             _token, participant = visitors.participant_of(request, slug)
             shown = _shown(study, request, participant)
-            with translation.override(shown.spoken if shown else None):
+            with translation.override(shown.spoken if shown else of_stranger(request)):
                 response = render(
                     request,
                     "surveys/participant/not_open.html",
                     {
-                        "study": shown or study,
+                        "study": shown or Nameless(slug=study.slug),
                         "situation": error.situation,
                         "message": str(error),
                         "back": _turned_away(request, study, error),
@@ -87,8 +89,9 @@ def begin_anew(request: HttpRequest, slug: str) -> HttpResponse:
         visitors.forget(response, slug)
         return response
     shown = _shown(study, request, participant)
-    with translation.override(shown.spoken if shown else None):
-        return render(request, "surveys/participant/begin_anew.html", {"study": shown or study, "query": rest_of_address(request)})
+    with translation.override(shown.spoken if shown else of_stranger(request)):
+        context = {"study": shown or Nameless(slug=study.slug), "query": rest_of_address(request)}
+        return render(request, "surveys/participant/begin_anew.html", context)
 
 
 # The share that the lecture page reports, in tenths: 0, 0.1, … 1.
@@ -180,7 +183,7 @@ def withdraw(request: HttpRequest, slug: str) -> HttpResponse:
     stage = "published" if study.data_published else "forgotten" if study.forgotten_on else "enter"
     receipt = None
     errors, code = [], request.POST.get("code", own_code).strip()[:64]
-    with translation.override(shown.spoken if shown else None):
+    with translation.override(shown.spoken if shown else of_stranger(request)):
         if request.method == "POST" and stage == "enter":
             if not withdrawal_code_is_known(study, code=code):
                 errors = [{"field": "code", "message": _about_unknown_code(code)}]
@@ -189,7 +192,8 @@ def withdraw(request: HttpRequest, slug: str) -> HttpResponse:
             else:
                 receipt = participation.withdraw(study, code=code)
                 stage = "done"
-        context = {"study": shown or study, "stage": stage, "receipt": receipt, "errors": errors, "code_value": code, "step": "withdraw"}
+        found = {"stage": stage, "receipt": receipt, "errors": errors, "code_value": code}
+        context = {"study": shown or Nameless(slug=study.slug), "step": "withdraw", **found}
         response = render(request, "surveys/participant/withdraw.html", context, status=422 if errors else 200)
     if stage == "done" and not (token and visitors.participant_with(token, slug)) and visitors.visit_of(request, study) is None:
         visitors.remember_farewell(response, study, Farewell(ended=WITHDREW_HERE, language=language_of(request, study, participant)))
@@ -205,5 +209,12 @@ def _about_unknown_code(code: str) -> str:
 
 
 def _shown(study: Study, request: HttpRequest, participant: Participant | None) -> Presentation | None:
-    """The study in the visitor's language; None before it has a protocol."""
-    return presentation(study.protocol_id, language_of(request, study, participant)) if study.protocol_id else None
+    """The study in the visitor's language; None before its protocol is approved, and of a rehearsal."""
+    return presentation(protocol_in_force(study).id, language_of(request, study, participant)) if is_public(study) else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Nameless:
+    """A study of which nobody has approved a word yet: visitors read neither its title nor whom to ask."""
+
+    slug: str

@@ -45,9 +45,9 @@ def was_here(study: Study, way: NamedWay, panel_identifier: str, *, book: EntryB
 
 
 def panel_members(study: Study) -> int:
-    """How many people came in with a number at a panel and have not withdrawn."""
-    in_book = EntryBook.objects.filter(study=study).values_list("members", flat=True).first() or ()
-    return PanelMember.objects.filter(study=study).count() + len(in_book)
+    """How many numbers at panels are stored, also of people who left: without these it would count the withdrawals one by one."""
+    members, departed = EntryBook.objects.filter(study=study).values_list("members", "departed").first() or ((), ())
+    return PanelMember.objects.filter(study=study).count() + len(members) + len(departed)
 
 
 def spent_codes_shown(study: Study) -> int:

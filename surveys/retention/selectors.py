@@ -6,6 +6,7 @@ from datetime import date, timedelta
 from django.db.models import Q
 from django.utils import timezone
 
+from surveys.batches.rules import LEAST
 from surveys.batches.selectors import versions_ever_agreed
 from surveys.models import Participant, Step, Study
 from surveys.protocols import frozen_protocol, protocol_in_force
@@ -38,7 +39,12 @@ def forgets_soon(study: Study) -> bool:
 
 
 def people_left_to_forget(study: Study) -> int:
-    """How many people's rows the deletion has still to reach; 0 before it begins and after its end."""
+    """How many people's rows the deletion has still to reach; 0 before it begins and after its end.
+
+    People in the shown numbers are counted: all who are stored would count the withdrawals since the end one by one. If none but others are
+    left, it is told as `LEAST`, however many they are.
+    """
     if study.forgotten_on is None:
         return 0
-    return Participant.objects.filter(Q(consented_on__isnull=False) | ~Q(step=Step.FINISHED), study=study).count()
+    left = Participant.objects.filter(Q(consented_on__isnull=False) | ~Q(step=Step.FINISHED), study=study)
+    return left.filter(counted=True).count() or (LEAST if left.exists() else 0)

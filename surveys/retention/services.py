@@ -147,7 +147,8 @@ def _can_begin(study: Study) -> bool:
 
 
 def _to_be_forgotten(study: Study) -> dict[str, object]:
-    people = Participant.objects.filter(study=study)
+    # People in the shown numbers: all who are stored, beside the numbers of the end, would count the withdrawals since then one by one.
+    people = Participant.objects.filter(study=study, counted=True)
     finished = people.filter(step=Step.FINISHED).count()
     details: dict[str, object] = {
         "finished_participants": finished,
@@ -155,7 +156,7 @@ def _to_be_forgotten(study: Study) -> dict[str, object]:
         "panel_members": _panel_members_told(study),
         "entry_codes": EntryCode.objects.filter(study=study).count(),
     }
-    direct = DirectAnswer.objects.filter(participant__study=study).count()
+    direct = DirectAnswer.objects.filter(participant__in=people).count()
     return details | ({"direct_answers": direct} if direct else {})
 
 
@@ -206,11 +207,14 @@ def _strip(people: QuerySet[Participant]) -> None:
 
 @transaction.atomic
 def _forget_some_unfinished(study: Study, keys: list[UUID]) -> None:
-    """People who did not finish are deleted, and counted where they stopped, so that the flow of participants stays right."""
+    """People who did not finish are deleted, and counted where they stopped, so that the flow of participants stays right.
+
+    People who are held back stay in no number of a group: with them only the one whom they hide would be missing in it.
+    """
     unfinished = Participant.objects.filter(pk__in=keys).exclude(step=Step.FINISHED)
-    columns = ("pk", "protocol__version", "step", "subsample", "arm")
+    columns = ("pk", "protocol__version", "counted", "step", "subsample", "arm")
     rows = list(unfinished.select_for_update(of=("self",)).values_list(*columns))
-    stopped = Counter((step, subsample, arm) for _key, _version, step, subsample, arm in rows)
+    stopped = Counter((step, subsample, arm) for _key, _version, counted, step, subsample, arm in rows if counted)
     for (step, subsample, arm), count in stopped.items():
         attrition, _created = AttritionCount.objects.get_or_create(study=study, step=step, subsample=subsample, arm=arm)
         AttritionCount.objects.filter(pk=attrition.pk).update(count=F("count") + count)
@@ -226,7 +230,7 @@ def _forget_some_unfinished(study: Study, keys: list[UUID]) -> None:
 def _finish(study: Study) -> None:
     study = locked(study)
     if not entries_about(study).filter(action=actions.FORGOTTEN).exists():
-        answers = Participant.objects.filter(study=study).count()
+        answers = Participant.objects.filter(study=study, counted=True).count()
         record(actor=None, action=actions.FORGOTTEN, subject=study, details={"participants_left_with_reported_answers": answers})
 
 

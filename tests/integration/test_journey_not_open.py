@@ -1,9 +1,11 @@
 """Studies that are not open, or no longer: the page for newcomers and participants, and that nothing is written."""
 
+import re
 from typing import Any
 
 import pytest
 from django.test import Client
+from django.urls import reverse
 
 from surveys.allocation.services import change_arm
 from surveys.journey import services as participation
@@ -40,6 +42,18 @@ def test_newcomers_are_told_why_a_study_is_not_open(client: Client, status: Stud
         assert response.status_code == 403
         assert heading(response) == words
     assert everything_stored() == before
+
+
+@pytest.mark.parametrize("status", [StudyStatus.DRAFT, StudyStatus.IN_REVIEW])
+@pytest.mark.parametrize("page", ["journey", "withdraw", "begin_anew"])
+def test_nobody_reads_a_word_of_a_study_that_no_officer_has_approved(client: Client, status: StudyStatus, page: str) -> None:
+    """Attack: the address of a study follows from its name, and its pages told the title and whom to ask."""
+    study = study_in(status, title={"en": "Unread title", "de": "Ungelesener Titel"}, contact="unread@example.org")
+    for language in ("en", "de"):
+        shown = client.get(reverse(f"surveys:{page}", args=[study.slug]), headers={"accept-language": language}).content.decode()
+        assert f'<html lang="{language}">' in shown
+        assert not re.search("unread|ungelesen", shown, re.IGNORECASE)
+        assert reverse("surveys:privacy", args=[study.slug]) not in shown, "there is no such page yet"
 
 
 def test_a_study_that_pauses_between_start_and_consent_takes_nobody_in(client: Client, study: Study) -> None:

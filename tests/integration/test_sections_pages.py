@@ -1,10 +1,12 @@
 """Sections on the pages of staff: built, planned, read by officers, linked to, rehearsed."""
 
+from typing import Any
+
 import pytest
 from django.urls import reverse
 
 from accounts.models import Role
-from analysis.models import RunKind
+from analysis.models import Run, RunKind, RunStatus
 from analysis.stored_results import read_results
 from candor.planning.simulation import Behaviour
 from surveys.allocation.findable import findable
@@ -12,10 +14,11 @@ from surveys.bots.population import Habits, Population
 from surveys.bots.sending import send_bots
 from surveys.models import Participant, StudyStatus
 from surveys.protocols import protocol_in_force
+from surveys.retention.services import forget_operational_data
 from surveys.studies import services as studies
 from tests.factories import definition, draft_study, logged_in, page_of, person, recruiting_study, study_in
-from tests.finished_people import compute, count_everybody
-from tests.jobs import catch
+from tests.finished_people import TELLING_DIE, add_finished_people, compute, count_everybody
+from tests.jobs import catch, work_off
 
 pytestmark = pytest.mark.django_db
 IN_EIGHT = {"planned_participants": 480, "unit": "cluster", "sections": 8, "block_multiples": [1]}
@@ -176,3 +179,30 @@ def test_bots_of_which_hardly_anybody_says_yes_come_in_sections_all_the_same() -
     protocol = definition(allocation=IN_EIGHT)
     crowd = Population.of(protocol, prevalence=1e-9, effect=0.0, cheater_proportion=0.0, behaviour=Behaviour.RANDOM)
     assert crowd.model.background_effects["section"] == 1000
+
+
+def test_results_of_sections_stay_once_operational_data_are_deleted(django_capture_on_commit_callbacks: Any) -> None:
+    """Attack: sections go with the background answers. Results were computed anew without them, and a sentence took their place."""
+    study = recruiting_study(allocation=IN_EIGHT, die=TELLING_DIE)
+    add_finished_people(study, 400)
+    study = studies.close(study, actor=study.owner)
+    compute(study)
+    before = logged_in(study.owner).get(reverse("analysis:api_results", args=[study.slug])).json()
+    with django_capture_on_commit_callbacks(execute=True):
+        forget_operational_data(study)
+    if waiting := Run.objects.filter(study=study, status=RunStatus.QUEUED).first():
+        work_off(waiting)
+    after = logged_in(study.owner).get(reverse("analysis:api_results", args=[study.slug])).json()
+    assert after["background_deleted_on"]
+    assert [after[part] for part in ("matrix", "first_results", "planned_analysis")] == [
+        before[part] for part in ("matrix", "first_results", "planned_analysis")
+    ]
+
+
+def test_a_study_in_sections_without_results_says_why_there_will_be_none() -> None:
+    study = recruiting_study(allocation=IN_EIGHT)
+    add_finished_people(study, 20)
+    study = studies.close(study, actor=study.owner)
+    forget_operational_data(study)
+    found = compute(study, RunKind.FIRST_RESULTS)
+    assert "nothing can be computed again" in found["outcomes"]["attention"]["not_yet"]

@@ -3,6 +3,7 @@
 import re
 import threading
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any, TypeVar, cast
 from uuid import UUID
 
@@ -328,7 +329,24 @@ def test_credit_after_a_batch_does_not_tell_who_completed_it(finished: tuple[Stu
     found = Participant.objects.filter(counted=True).extra(select={"age": age}).order_by("pk").values_list("pk", "age")
     alike = [number for number, (_key, age) in enumerate(found) if age == dict(found)[person.pk]]
     assert len(alike) >= LEAST
-    assert alike == list(range(alike[0], alike[-1] + 1))
+    gaps = sum(after - before > 1 for before, after in pairwise(alike))
+    assert gaps == (len(alike) < len(found) and alike[0] == 0 and alike[-1] == len(found) - 1), "the last key is beside the first"
+
+
+@pytest.mark.parametrize(("place", "before"), [(0, HELD_AT_ONCE - 1), (-1, 0), (-3, 1)])
+def test_somebody_at_the_end_of_all_keys_has_as_many_neighbours_as_others(monkeypatch: pytest.MonkeyPatch, place: int, before: int) -> None:
+    """Attack: the row of somebody with the last key of all is written anew alone, since nobody comes after it."""
+    study = recruiting_study(allocation={"planned_participants": 2 * HELD_AT_ONCE})
+    add_finished_people(study, HELD_AT_ONCE + 10)
+    keys = sorted(Participant.objects.filter(counted=True).values_list("pk", flat=True))
+    person, laid = Participant.objects.get(pk=keys[place]), list[UUID]()
+    monkeypatch.setattr(order_of_arrival, "lay_anew", laid.extend)
+    monkeypatch.setattr(order_of_arrival.secrets, "randbelow", lambda most: before)
+    with transaction.atomic():
+        order_of_arrival.lay_anew_among_others(person)
+    assert len(laid) == len(set(laid)) == HELD_AT_ONCE
+    first = keys.index(person.pk) - before
+    assert set(laid) == {keys[one % len(keys)] for one in range(first, first + HELD_AT_ONCE)}, "everybody is equally likely at each place"
 
 
 HARMLESS = {"surveys_participant", "surveys_shardedcounter", "surveys_allocationslot", "surveys_study"}

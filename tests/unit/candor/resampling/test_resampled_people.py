@@ -92,6 +92,16 @@ def test_people_who_answered_only_one_question_are_resampled_with_the_others():
         ResampledPeople.of({"all": study, "part": part})
 
 
+def test_a_resample_in_which_nobody_answered_a_question_fails_without_a_warning(monkeypatch):
+    """A question that few answered: now and then chance draws none of them."""
+    many, few = study_of(300, subsamples=SYMMETRIC, cheaters="always_no"), study_of(100, subsamples=SYMMETRIC, cheaters="always_no")
+    both = ResampledPeople.of({"many": many, "few": few}, answered={"many": np.arange(100, 400), "few": np.arange(100)})
+    without = both.questions["few"].terms[both.rows[:, 1]].any(axis=1) == 0
+    monkeypatch.setattr(resampled_people, "draw_people", lambda drawn, rng: np.copyto(drawn, 1.0 * without))
+    found = both.replicate_effects(1, np.random.default_rng(1))
+    assert {name: bool(np.isnan(effects).all()) for name, effects in found.items()} == {name: "few" in name for name in found}
+
+
 def test_drawing_patterns_is_as_good_as_drawing_participants(monkeypatch):
     study = study_of(3000, numeric=False, subsamples=SYMMETRIC, cheaters="always_no")
     by_pattern = bootstrap(ResampledPeople.of({"": study}), replicates=1500, seed=1).effects
