@@ -1,6 +1,6 @@
 """The whole study as text, for people who know the study file, and the file with its media for download."""
 
-from django.http import FileResponse, HttpRequest
+from django.http import HttpRequest, StreamingHttpResponse
 from django.utils.translation import gettext as _
 
 from accounts.access import user_of
@@ -47,10 +47,11 @@ class StudyFile(DraftPage):
 class Archive(BuilderPage):
     """The study file and its media as a ZIP file."""
 
-    def get(self, request: HttpRequest, **_arguments: object) -> FileResponse:
+    def get(self, request: HttpRequest, **_arguments: object) -> StreamingHttpResponse:
         # Those of a frozen protocol, or of what is being built: an unfinished amendment may have exchanged some.
         frozen = self.state == "frozen"
         files = files_for(Seat(self.person, self.study)) if frozen else self.study.media_files.filter(current=True)
         archive = archive_of(self.definition, files=files)
         record(actor=user_of(request), action=actions.STUDY_EXPORTED, subject=self.study)
-        return FileResponse(archive, as_attachment=True, filename=f"{self.study.slug}.zip", content_type="application/zip")
+        headers = {"Content-Disposition": f'attachment; filename="{self.study.slug}.zip"'}
+        return StreamingHttpResponse(archive, content_type="application/zip", headers=headers)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from django.db.models import QuerySet
-from django.http import FileResponse, HttpResponseBase
+from django.http import HttpResponseBase, StreamingHttpResponse
 from django.urls import reverse
 from django.utils.translation import get_language
 from drf_spectacular.types import OpenApiTypes
@@ -177,7 +177,8 @@ class StudyArchive(APIView):
         seat = access_own_study(user, slug)
         archive = archive_of(definition_for(seat), files=files_for(seat))
         record_once_a_day(actor=user, action=actions.STUDY_EXPORTED, subject=seat.study)
-        return FileResponse(archive, as_attachment=True, filename=f"{slug}.zip", content_type="application/zip")
+        headers = {"Content-Disposition": f'attachment; filename="{slug}.zip"'}
+        return StreamingHttpResponse(archive, content_type="application/zip", headers=headers)
 
 
 class Duplicate(APIView):

@@ -1,11 +1,11 @@
 """Studies that come in as a file or go out as one, with their media; and copies of studies."""
 
 import zipfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory, TemporaryFile
-from typing import IO, TypeAlias
+from typing import TypeAlias
 
 from django.core.files import File
 from django.db import transaction
@@ -83,10 +83,16 @@ def duplicate_study(definition: StudyDefinition, *, files: QuerySet[MediaFile], 
         return import_study(copy, media=media, owner=owner)
 
 
-def archive_of(definition: StudyDefinition, *, files: QuerySet[MediaFile]) -> IO[bytes]:
-    """A ZIP file with the study file and those of these files that it needs, complete before a response begins."""
-    with ExitStack() as failed:
-        target = failed.enter_context(TemporaryFile())
+def archive_of(definition: StudyDefinition, *, files: QuerySet[MediaFile]) -> Iterator[bytes]:
+    """A ZIP file with the study file and those of these files that it needs, in chunks; it is complete before a response begins."""
+    chunks = _packed(definition, files)
+    next(chunks)
+    return chunks
+
+
+def _packed(definition: StudyDefinition, files: QuerySet[MediaFile]) -> Iterator[bytes]:
+    """Nothing once it is packed, then its chunks. The file is closed at the end, or where nobody wants the rest."""
+    with TemporaryFile() as target:
         with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as archive:
             archive.writestr(f"{definition.slug}.yaml", write_study_file(definition))
             for media in files.filter(name__in=definition.files()):
@@ -94,8 +100,9 @@ def archive_of(definition: StudyDefinition, *, files: QuerySet[MediaFile]) -> IO
                     for chunk in content.chunks():
                         place.write(chunk)
         target.seek(0)
-        failed.pop_all()  # the response closes it
-        return target
+        yield b""
+        while chunk := target.read(1 << 20):
+            yield chunk
 
 
 def _read_archive(upload: AnyFile, name: str, held: ExitStack) -> tuple[StudyDefinition, dict[str, AnyFile], list[str]]:

@@ -229,8 +229,7 @@ def test_a_study_with_every_kind_goes_out_and_comes_back_with_its_files(browser:
     whole = definition(slug="whole", control="nothing", **named)
     media = {"map.png": SimpleUploadedFile("map.png", PNG), "talk.mp3": SimpleUploadedFile("talk.mp3", sound(seconds=1))}
     first = import_study(whole, media=media, owner=study.owner)
-    with archive_of(definition_of(first), files=first.media_files.filter(current=True)) as file:
-        archive = file.read()
+    archive = b"".join(archive_of(definition_of(first), files=first.media_files.filter(current=True)))
     assert set(zipfile.ZipFile(io.BytesIO(archive)).namelist()) == {"whole.yaml", "map.png", "talk.mp3"}
     read, files, ignored, held = read_upload(SimpleUploadedFile("whole.zip", archive), name="whole.zip")
     with held:

@@ -305,8 +305,7 @@ def test_a_study_is_copied_and_exported_with_its_files(store: Store) -> None:
         if path.name in define(study.definition).files():
             with path.open("rb") as file:
                 add_media_file(study, name=path.name, content=SimpleUploadedFile(path.name, file.read()), actor=study.owner)
-    with archive_of(define(study.definition), files=study.media_files.filter(current=True)) as file:
-        archive = file.read()
+    archive = b"".join(archive_of(define(study.definition), files=study.media_files.filter(current=True)))
     assert LECTURE.read_bytes() in archive
     copy = duplicate_study(define(study.definition), files=study.media_files.filter(current=True), slug="a-copy", owner=study.owner)
     assert {one.sha256 for one in copy.media_files.all()} == {one.sha256 for one in study.media_files.all()}

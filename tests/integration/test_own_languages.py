@@ -201,8 +201,7 @@ def test_nobody_passes_a_file_off_as_the_servers() -> None:
 def test_the_study_file_carries_its_words() -> None:
     study = study_to_submit()
     definition = define(study.definition)
-    with archive_of(definition, files=study.media_files.filter(current=True)) as file:
-        archive = SimpleUploadedFile("study.zip", file.read())
+    archive = SimpleUploadedFile("study.zip", b"".join(archive_of(definition, files=study.media_files.filter(current=True))))
     assert "words-tr.po" in zipfile.ZipFile(io.BytesIO(archive.read())).namelist()
     archive.seek(0)
     read, media, ignored, held = read_upload(archive, name="study.zip")
