@@ -57,7 +57,7 @@ def test_a_plan_is_the_document_of_the_command_line(tmp_path: Path, investigator
         ({"prevalence": ""}, "prevalence", "found nothing."),
         ({"prevalence": "nan"}, "prevalence", "found 'nan'."),
         ({"cheaters": "1e999999999"}, "cheaters", "found '1e999999999'."),
-        ({"effect": True}, "effect", "found True."),
+        ({"effect": True}, "effect", "found true."),
         ({"effects": {"instructor": 2}}, "effects", "Expected a number from -1 to 1"),
         ({"effect": "1/0"}, "effect", "found '1/0'."),
         ({"n": 2.5}, "n", "Expected a whole number from 1 to 1000000000, found 2.5."),

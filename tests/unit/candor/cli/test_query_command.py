@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,15 @@ def charges() -> list[dict]:
     return [event["reserved"] for event in events if "reserved" in event]
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Ctrl-C arrives, also where the tests were begun in the background, which ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("step", ["_append", "release"])
 def test_an_interruption_waits_until_what_was_paid_is_answered(step: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first press comes after the price is on the disk, or while the noise is drawn."""
