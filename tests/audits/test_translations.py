@@ -47,7 +47,13 @@ STAFF_PAGES += ("surveys/builder/_stimulus_inputs", "surveys/builder/_answer", "
 STAFF_PAGES += tuple(f"surveys/builder/{page}" for page in ("about", "allocation", "direct_questions", "duplicate", "file", "history"))
 STAFF_PAGES += tuple(f"surveys/builder/{page}" for page in ("import", "item", "languages", "list", "markdown", "new", "overview"))
 STAFF_PAGES += tuple(f"surveys/builder/{page}" for page in ("paste", "planned_tests", "plans", "subgroups", "ways"))
-STAFF_PAGES += ("surveys/investigator/study_detail", "surveys/irb/action", "analysis/_counts", "analysis/_batch")
+STAFF_PAGES += (
+    "surveys/investigator/study_list",
+    "surveys/investigator/study_detail",
+    "surveys/irb/action",
+    "analysis/_counts",
+    "analysis/_batch",
+)
 STAFF_PAGES += ("surveys/builder/publication", "surveys/builder/imports", "surveys/builder/_import_lines", "surveys/builder/export")
 STAFF_PAGES += ("analysis/results", "analysis/_[bcfimnpsw]*", "analysis/_direct_group", "analysis/_results")
 STAFF_PAGES += ("surveys/entrances/*", "socialaccount/*", "account/*", "accounts/forgotten_password", "mfa/**/*", "allauth/**/*")

@@ -88,7 +88,7 @@ def test_pages_in_german_are_german_as_a_whole() -> None:
     sets = (diaries.whole.slug, marks.whole.slug, draft.slug)
     pages += [reverse(f"analysis:{page}", args=[one]) for one in sets for page in ("data_set", "data_set_questions", "data_set_ledger")]
     pages += [reverse("analysis:data_set_topics", args=[sets[0]]), reverse("analysis:data_set_difficulties", args=[sets[1]])]
-    pages += [reverse(name) for name in ("analysis:data_sets", "analysis:bring_data", "analysis:inbox", "account")]
+    pages += [reverse(name) for name in ("surveys:studies", "analysis:data_sets", "analysis:bring_data", "analysis:inbox", "account")]
     pages += [reverse("analysis:data_set_invitation", args=[token])]
     budgets = [reverse("analysis:build_budget", args=[one.slug]) for one in (source.whole, draft_study(owner=owner, slug="a-draft"))]
     pages += [*budgets, f"{budgets[1]}?wanted=on"]
@@ -193,7 +193,7 @@ def test_the_browser_decides_until_somebody_chooses() -> None:
         return str(page_of(browser.get(address, headers=headers)).get("lang"))
 
     assert (language(), language(**in_german)) == ("en", "de")
-    assert language(reverse("surveys:studies"), **in_german) == "en", "a page that is not there in German"
+    assert language(reverse("account_tokens"), **in_german) == "en", "a page that is not there in German"
     chosen = browser.post(reverse("account_language"), {"language": "en"})
     assert chosen["Location"] == reverse("account")
     assert language(**in_german) == "en"
