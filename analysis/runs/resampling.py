@@ -1,6 +1,7 @@
 """The bootstrap of a run, chunk by chunk, by as many workers as there are: the same seed and data give the same numbers.
 
-A run keeps what its chunks resample, and no background answers: counts, and the patterns of `candor.resampling.resampled_people`.
+A run keeps what its chunks resample: counts, and the patterns of `candor.resampling.resampled_people`. Background answers are not among
+them as they were given, but patterns follow from them: they are deleted with the end of the run, as answers are.
 """
 
 import io

@@ -106,7 +106,10 @@ class ResampledPeople:
         return cls(people=people, questions=questions, rows=patterns[np.argsort(in_all, kind="stable")], shares=None)
 
     def arrays(self) -> dict[str, NDArray[np.generic]]:
-        """Everything but the designs as arrays, to be stored or sent: without people's background."""
+        """Everything but the designs as arrays, to be stored or sent.
+
+        No covariate is among them, but predictions tell something of those that the working models use: guard them as the answers.
+        """
         parts = {f"{place}/{part}": values for place, one in enumerate(self.questions.values()) for part, values in one.arrays().items()}
         shares = {} if self.shares is None else {"shares": self.shares}
         return {"people": np.array(self.people), "questions": np.array(list(self.questions)), "rows": self.rows, **shares, **parts}

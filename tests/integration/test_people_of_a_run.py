@@ -43,7 +43,7 @@ def test_the_order_of_people_in_the_database_does_not_matter(study: Study) -> No
 
 
 def test_a_run_under_way_keeps_no_background_answers(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither by the names of the questions nor by their numbers: what it keeps has a row for each kind of answer, nobody's own."""
+    """Neither the names of the questions nor the numbers that people gave: what follows from them for the estimates, no more."""
     catch(monkeypatch)
     queued = runner.queue_run(study.pk, kind=RunKind.FULL_RESULTS)
     assert queued is not None
