@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from accounts.models import Role
 from analysis.models import Asking, DataSet
@@ -96,12 +96,15 @@ def test_a_quiz_is_brought_and_has_the_pages_of_a_study(
     page.get_by_label("Where the data come from").fill("From elsewhere.")
     page.get_by_label("File", exact=True).set_input_files(file)
     page.get_by_role("group", name="id", exact=True).get_by_label("Role").select_option("student")
-    with page.expect_response(lambda response: response.request.method == "POST"):
-        page.get_by_role("button", name="Show the columns").click()
-    assert page.get_by_label("File", exact=True).evaluate("(input) => input.files.length") == 1
-    expect(page.get_by_role("group", name="id", exact=True).get_by_label("Role")).to_have_value("student")
+    held_back: list[Route] = []
+    page.route("/data-sets/new/", lambda route: held_back.append(route), times=1)
+    page.get_by_role("button", name="Show the columns").click()
     page.get_by_label("Columns without a choice are").select_option("left_out")
     page.get_by_role("group", name="q1", exact=True).get_by_label("Role").select_option("item")
+    held_back[0].continue_()
+    page.locator(".htmx-request").wait_for(state="detached")
+    assert page.get_by_label("File", exact=True).evaluate("(input) => input.files.length") == 1
+    expect(page.get_by_role("group", name="id", exact=True).get_by_label("Role")).to_have_value("student")
     page.locator("#columns").get_by_role("button", name="Bring data").click()
     expect(page.get_by_role("alert")).to_contain_text("Expected a quiz of 2 to 200 questions, found 1.")
     assert_accessible(page)

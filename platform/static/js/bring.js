@@ -23,6 +23,12 @@ chosen.addEventListener("change", readChosen);
 addEventListener("load", () => header.value || readChosen()); // somebody may have chosen files before this script came
 header.addEventListener("change", tell);
 
+/** A choice made while the columns are on their way is sent, too; without it the answer would undo the choice. */
+form.addEventListener("input", ({ target }) => {
+  const underWay = target.closest("#columns")?.parentElement.classList.contains("htmx-request");
+  if (underWay) tell();
+});
+
 /** A page that comes back has no chosen file: the columns come into this one. */
 form.addEventListener("submit", (event) => {
   if (event.submitter?.value !== "columns" || !header.value.trim()) return;
