@@ -14,7 +14,7 @@ import json
 import math
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import product
 from pathlib import Path
@@ -25,8 +25,9 @@ from zlib import crc32
 import click
 import numpy as np
 
-from candor.adjustment import doubly_robust
-from candor.adjustment.adjusted_study import AdjustedStudy, IntArray, adjusted_study
+from candor.adjustment import adjusted_study as adjusted_studies
+from candor.adjustment.adjusted_study import AdjustedStudy, adjusted_study
+from candor.adjustment.covariates import IntArray, ModelMatrix
 from candor.adjustment.doubly_robust import doubly_robust_estimates, efficient_estimates
 from candor.adjustment.held_out import AugmentedMeans
 from candor.adjustment.working_models import WorkingModel
@@ -83,10 +84,11 @@ class Setting:
 SETTINGS = [Setting(n=n, treated=treated, signals=signals) for signals, n, treated in product(SIGNALS, SIZES, RATIOS)]
 
 
-def as_fitted(outcome: FloatArray, group: IntArray, values: FloatArray, models: Sequence[WorkingModel]) -> AugmentedMeans:
+def as_fitted(outcome: FloatArray, group: IntArray, matrix: ModelMatrix, models: Sequence[WorkingModel]) -> AugmentedMeans:
     """Give the residuals of the fit, as `augmented_means` once did: smaller than those of people whom it has not seen."""
-    predictions = np.column_stack([model.predict(values) for model in models])
-    return AugmentedMeans(predictions=predictions, residuals=outcome - predictions[np.arange(len(group)), group])
+    predictions = np.column_stack([model.predict(matrix.values) for model in models])
+    residuals = outcome - predictions[np.arange(len(group)), group]
+    return AugmentedMeans(group=group, frequencies=matrix.frequencies, predictions=predictions, residuals=residuals)
 
 
 def measured(setting: Setting, *, replicates: int, seed: int) -> Result:
@@ -95,8 +97,8 @@ def measured(setting: Setting, *, replicates: int, seed: int) -> Result:
     for study in setting.studies(replicates, seed):
         for method, estimate in ESTIMATES.items():
             found[method].append(estimate(study).joint)
-            with patch.object(doubly_robust, "augmented_means", as_fitted):
-                found[f"{method}, as fitted"].append(estimate(study).joint)
+            with patch.object(adjusted_studies, "augmented_means", as_fitted):
+                found[f"{method}, as fitted"].append(estimate(replace(study)).joint)
     results = {name: float(np.mean([_covers(joint) for joint in joints])) for name, joints in found.items()}
     for method in ESTIMATES:
         errors = [math.sqrt(joint.honest_times_effect_variance[0]) for joint in found[method]]

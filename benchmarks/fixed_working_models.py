@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from candor.adjustment.adjusted_study import AdjustedStudy, adjusted_study
-from candor.adjustment.doubly_robust import AdjustedCells, adjusted_cells, augmented_outcomes, doubly_robust_estimates
+from candor.adjustment.doubly_robust import AdjustedCells, adjusted_cells, doubly_robust_estimates
+from candor.adjustment.held_out import augmented_outcomes
 from candor.adjustment.working_models import WorkingModel, expit, fit_logistic
 from candor.designs.design import Design
 from candor.resampling.summaries import bootstrap_summary
@@ -57,7 +58,7 @@ def resampled_study(study: AdjustedStudy, rows: NDArray[np.intp], *, refit: bool
         reported=study.reported[rows],
         arm=study.arm[rows],
         subsample=study.subsample[rows],
-        matrix=replace(study.matrix, values=study.matrix.values[rows], notes=()),
+        matrix=replace(study.matrix, values=study.matrix.values[rows], frequencies=study.matrix.frequencies[rows], notes=()),
         counts=np.bincount(study.cell[rows] * 2 + study.reported[rows].astype(int), minlength=8).reshape(2, 2, 2).astype(float),
         arm_models=arms,
         cell_models=cells,

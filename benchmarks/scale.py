@@ -50,7 +50,7 @@ NEEDED = ("launch", "counts for the first time", "close", "everybody is counted 
 """Kinds of work without which the others cannot be measured."""
 FLOOR = 0.02
 """Processor seconds below which no exponent is fitted: fixed costs would be taken for a curve."""
-CURVES = ("launch", "each night, many came", "everybody is counted after the end", "release", "retention", "list checked", "recount")
+CURVES = ("launch", "each night, many came", "everybody is counted after the end", "release", "retention", "full results", "recount")
 
 
 @dataclass(kw_only=True)
@@ -182,6 +182,7 @@ def measure(size: int, probe: Probe, kinds: Collection[str] = ()) -> dict[str, F
     from django.db.models import F
     from django.urls import reverse
 
+    from analysis.models import Run
     from analysis.releases.building import discard_all_outdated
     from analysis.releases.services import start_release
     from analysis.runs import runner
@@ -206,7 +207,7 @@ def measure(size: int, probe: Probe, kinds: Collection[str] = ()) -> dict[str, F
     from surveys.studies.services import close, launch
     from tests.factories import logged_in, recruiting_study, study_in
     from tests.finished_people import add_finished_people, compute
-    from tests.jobs import work_on
+    from tests.jobs import work_off, work_on
     from tests.releases import CHOICES, SITE
 
     bench = Bench(probe, kinds)
@@ -243,6 +244,15 @@ def measure(size: int, probe: Probe, kinds: Collection[str] = ()) -> dict[str, F
 
     def batch() -> None:
         assert count_next_batch(now())
+
+    def full_results() -> None:
+        runner.queue_run(study.pk, kind=runner.RunKind.FULL_RESULTS)
+        work_on(Run.objects.get(study=study, kind=runner.RunKind.FULL_RESULTS, status="queued"))
+
+    def bootstrap() -> None:
+        begun = Run.objects.get(study=study, kind=runner.RunKind.FULL_RESULTS, status="running")
+        work_off(begun)
+        assert Run.objects.get(pk=begun.pk).status == "done"
 
     def withdrawn() -> None:
         someone = Participant.objects.filter(study=study, counted=True, step="finished")[0]
@@ -285,6 +295,8 @@ def measure(size: int, probe: Probe, kinds: Collection[str] = ()) -> dict[str, F
     did("each hour", forget_recent_order, beside=coming + leaving, study=study)
     did("each night, many came", night_after_many_came, beside=coming + leaving, study=study)
     did("each night, few came", night_after_many_came)  # the participants beside the work
+    did("full results", full_results, beside=coming + leaving, study=study)
+    did("their bootstrap", bootstrap, beside=coming + leaving, study=study)
     did("recount", lambda: wrong_counts(study), beside=coming + leaving, study=study)
     median("withdrawal while it runs", withdrawn)
     for kind in ("shown_numbers", "lists_ahead", "complete_batches", "outdated_results"):

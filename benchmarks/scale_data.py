@@ -14,7 +14,11 @@ INSERT INTO surveys_participant (id, study_id, protocol_id, token_hash, withdraw
   subsample, arm, background, page, watched_tenths, quiz, consented_on, finished_on, counted, credit)
 SELECT key, %(study)s, %(protocol)s, key::text, key::text, 'en', false, CASE WHEN stopped THEN 'video' ELSE 'finished' END, NULL,
   (1 + n %% 2)::text, CASE WHEN n %% 4 < 2 THEN 'slides' ELSE 'instructor' END,
-  jsonb_build_object('gender', (ARRAY['woman', 'man', 'other'])[1 + n %% 3], 'year', 1 + n %% 8), 0, 10, '{}',
+  jsonb_build_object('gender', (ARRAY['woman', 'man', 'other'])[1 + floor(3 * random())::int], 'year', 1 + floor(8 * random()),
+    'devices', (ARRAY['["phone"]', '["laptop"]', '["phone", "room"]']::jsonb[])[1 + floor(3 * random())::int],
+    'courses', CASE WHEN n %% 3 = 0 THEN '[]'::jsonb ELSE jsonb_build_array(jsonb_build_object(
+      'course', (ARRAY['introduction', 'probability', 'experiments', 'other'])[1 + floor(4 * random())::int],
+      'grade', 40 + floor(60 * random()))) END), 0, 10, '{}',
   current_date - back, CASE WHEN stopped THEN NULL ELSE current_date - back END, NOT stopped AND n > %(waiting)s, ''
 FROM (
   SELECT gen_random_uuid() AS key, n, n %% 5 = 0 AS stopped, CASE WHEN n <= 2 * %(waiting)s THEN 0 ELSE 2 + n %% 30 END AS back

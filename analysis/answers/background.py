@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from analysis.answers.letter_grades import points_of
 from candor.adjustment.balance import Covariate, Numbers
@@ -32,8 +33,11 @@ MOST_CHOICES = 12
 TAKEN = "subsample"  # the methods give the design's own column this name
 
 
-def covariates_of(questions: Sequence[Answered], answers: Sequence[Mapping[str, object]]) -> Covariates:
-    """One array for each covariate, in the order of `answers`. Missing answers are "" in text and NaN in numbers.
+def covariates_of(
+    questions: Sequence[Answered], answers: Sequence[Mapping[str, object]], *, people: NDArray[np.intp] | None = None
+) -> Covariates:
+    """One array for each covariate, in the order of `answers`, each of them given by so many `people` (default: one). Missing answers are
+    "" in text and NaN in numbers.
 
     A single choice is a category, or points where its options are letter grades; a multiple choice one 0/1 for each option, a number
     itself, an ordinal scale its score, a date its years. A group of fields is the
@@ -42,6 +46,7 @@ def covariates_of(questions: Sequence[Answered], answers: Sequence[Mapping[str, 
     friends and its linked pairs. Short texts are no covariates.
     """
     columns: Covariates = {}
+    times = [1] * len(answers) if people is None else people.tolist()
     for question in questions:
         name = f"background {TAKEN}" if question.name == TAKEN else question.name
         given = [answer.get(question.name) for answer in answers]
@@ -67,7 +72,7 @@ def covariates_of(questions: Sequence[Answered], answers: Sequence[Mapping[str, 
             case Group():
                 columns[f"{name}: entries"] = _numbers([None if value is None else len(value) for value in several])
                 for field in question.fields:
-                    columns |= _of_entries(name, field, several)
+                    columns |= _of_entries(name, field, several, times)
     return columns
 
 
@@ -79,7 +84,7 @@ def _scores(given: Sequence[object], points: Mapping[str, float]) -> Numbers:
     return _numbers([points.get(value) if isinstance(value, str) else None for value in given])
 
 
-def _of_entries(group: str, field: Simple, several: Sequence[Entries | None]) -> Covariates:
+def _of_entries(group: str, field: Simple, several: Sequence[Entries | None], people: Sequence[int]) -> Covariates:
     """The columns of one field of a group that everybody fills in as often as needed."""
     if isinstance(field, Numeric | Date):
         turned = field.number if isinstance(field, Date) else float
@@ -89,8 +94,11 @@ def _of_entries(group: str, field: Simple, several: Sequence[Entries | None]) ->
         scores = [[points[value] for value in _values(entries, field.name) if value in points] for entries in several]
         return {f"{group}: mean {field.name}": _numbers([_mean(found) for found in scores])}
     chosen = [None if entries is None else set(_values(entries, field.name)) for entries in several]
-    times = Counter(choice for choices in chosen if choices is not None for choice in choices)
-    answered = sum(choices is not None for choices in chosen)
+    times, answered = Counter[str](), 0
+    for choices, number in zip(chosen, people, strict=True):
+        if choices is not None:
+            answered += number
+            times.update(dict.fromkeys(choices, number))
     usual = [option.name for option in field.options if FEWEST_PEOPLE <= times[option.name] <= answered - FEWEST_PEOPLE]
     kept = set(sorted(usual, key=lambda choice: (-times[choice], choice))[:MOST_CHOICES])
     return {

@@ -1,8 +1,12 @@
 """A study's answers as the methods take them: counts as they are kept, and rows only where background answers are needed."""
 
 import json
+from array import array
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from itertools import count as counting
+from typing import Self
 from uuid import UUID
 
 import numpy as np
@@ -63,11 +67,50 @@ def assigned_counts(study: Study, definition: StudyDefinition) -> NDArray[np.int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Backgrounds:
+    """The different backgrounds that people have, as covariates and as planned subgroups, sorted by content."""
+
+    covariates: Covariates
+    groups: dict[str, NDArray[np.str_]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, definition: StudyDefinition, written: Sequence[str], *, people: NDArray[np.intp]) -> tuple[Self, NDArray[np.intp]]:
+        """From background answers as a database writes them, each of so many people, and the place of each of them."""
+        answers = [json.loads(text) for text in written]
+        asked = (*definition.subgroups, *([SECTION] if definition.in_sections else []))
+        covariates = covariates_of(definition.asked, answers, people=people)
+        groups = {name: np.array([one.get(name) or "" for one in answers], dtype=str) for name in asked}
+        columns = [np.unique(values, return_inverse=True)[1] for values in (*covariates.values(), *groups.values())]
+        codes = np.column_stack(columns) if columns else np.zeros((len(answers), 1), dtype=np.intp)
+        _, first, place = np.unique(codes, axis=0, return_index=True, return_inverse=True)
+        found = cls(
+            covariates={name: values[first] for name, values in covariates.items()},
+            groups={name: values[first] for name, values in groups.items()},
+        )
+        return found, place.reshape(-1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Alike:
+    """The people who answered one question, those who are alike in assignment, answer and covariates in one row.
+
+    `frequencies` says how many people each row stands for, `row` in which row everybody is, or `NOT_REPORTED`.
+    """
+
+    reported: NDArray[np.intp]
+    arm: NDArray[np.intp]
+    subsample: NDArray[np.intp]
+    covariates: Covariates
+    frequencies: NDArray[np.intp]
+    row: NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class People:
     """Everybody in the shown numbers who was assigned to the die, without names, keys or order.
 
-    `reported` by question is 0, 1, … or `NOT_REPORTED`; `groups` by planned subgroup is the chosen option, or "";
-    where sections are assigned as a whole it has the sections.
+    `reported` by question is 0, 1, … or `NOT_REPORTED`; `background` is everybody's place among the different `backgrounds`. There a
+    planned subgroup is the chosen option, or ""; where sections are assigned as a whole they are a group, too.
 
     The rows are sorted by content, so that they tell nothing about the order of arrival, and the same people always make the same arrays.
     """
@@ -75,8 +118,18 @@ class People:
     arm: NDArray[np.intp]
     subsample: NDArray[np.intp]
     reported: dict[str, NDArray[np.int8]]
-    covariates: Covariates
-    groups: dict[str, NDArray[np.str_]] = field(default_factory=dict)
+    background: NDArray[np.intp]
+    backgrounds: Backgrounds
+
+    @property
+    def covariates(self) -> Covariates:
+        """Everybody's."""
+        return {name: values[self.background] for name, values in self.backgrounds.covariates.items()}
+
+    @property
+    def groups(self) -> dict[str, NDArray[np.str_]]:
+        """Everybody's."""
+        return {name: values[self.background] for name, values in self.backgrounds.groups.items()}
 
     def who_answered(self, question: str) -> NDArray[np.bool_]:
         return np.asarray(self.reported[question] != NOT_REPORTED)
@@ -91,6 +144,25 @@ class People:
         """As in `assigned_counts`."""
         return np.bincount(self.arm * subsamples + self.subsample, minlength=arms * subsamples).reshape(arms, subsamples)
 
+    def alike(self, question: str, *, arms: int, subsamples: int) -> Alike:
+        """The people who answered a yes/no question. Many say the same: what is computed from them costs as much as they differ."""
+        different = 1 + int(self.background.max(initial=0))
+        kind = np.ravel_multi_index(
+            (self.background, self.arm, self.subsample, np.maximum(self.reported[question], 0)), (different, arms, subsamples, 2)
+        )
+        there = self.who_answered(question)
+        counts = np.bincount(kind[there], minlength=different * arms * subsamples * 2)
+        (rows,) = np.nonzero(counts)
+        background, arm, subsample, reported = np.unravel_index(rows, (different, arms, subsamples, 2))
+        return Alike(
+            reported=reported,
+            arm=arm,
+            subsample=subsample,
+            covariates={name: values[background] for name, values in self.backgrounds.covariates.items()},
+            frequencies=counts[rows],
+            row=np.where(there, np.cumsum(counts > 0)[kind] - 1, NOT_REPORTED),
+        )
+
 
 def people_of(study: Study, definition: StudyDefinition) -> People:
     """Everybody who was assigned to the die, is in a whole batch and has not withdrawn, in one query and one for questions with
@@ -104,6 +176,7 @@ def people_of(study: Study, definition: StudyDefinition) -> People:
             Case(
                 When(step=Step.FINISHED, responses__question=name, responses__reported_yes=True, then=Value(1)),
                 When(step=Step.FINISHED, responses__question=name, then=Value(0)),
+                default=Value(NOT_REPORTED),
             )
         )
         for index, name in enumerate(questions)
@@ -121,33 +194,21 @@ def people_of(study: Study, definition: StudyDefinition) -> People:
         .annotate(written=Cast("background", TextField()), **answers)
         .values_list("pk", "arm", "subsample", "written", *answers)
     )
-    # Many people say the same: it is kept once, until this call ends.
-    sortable, read = cache(_sortable), cache(json.loads)
-    rows = sorted(
-        (
-            (
-                *(arms[arm], subsamples[subsample]),
-                *(NOT_REPORTED if value is None else value for value in values),
-                *(chosen.get((person, name), NOT_REPORTED) for name in named),
-            ),
-            sortable(written),
-        )
-        for person, arm, subsample, written, *values in found.iterator(chunk_size=20_000)
-    )
-    numbers = np.array([numbers for numbers, _background in rows], dtype=np.intp).reshape(len(rows), 2 + len(questions) + len(named))
-    backgrounds = [read(background) for _numbers, background in rows]
+    # Millions of people fit into memory as numbers; many of them say the same, which is kept once.
+    numbers, said, place_of = array("h"), array("l"), defaultdict[str, int](counting().__next__)
+    for person, arm, subsample, written, *values in found.iterator(chunk_size=20_000):
+        numbers.extend((arms[arm], subsamples[subsample], *values, *(chosen.get((person, name), NOT_REPORTED) for name in named)))
+        said.append(place_of[written])
+    places = np.asarray(said, dtype=np.intp)
+    backgrounds, place = Backgrounds.of(definition, list(place_of), people=np.bincount(places, minlength=len(place_of)))
+    columns = np.asarray(numbers).reshape(len(places), 2 + len(questions) + len(named))
+    background = place[places]
+    order = np.lexsort((background, *columns.T[::-1]))
+    columns = columns[order]
     return People(
-        arm=numbers[:, 0],
-        subsample=numbers[:, 1],
-        reported={name: numbers[:, 2 + index].astype(np.int8) for index, name in enumerate((*questions, *named))},
-        covariates=covariates_of(definition.asked, backgrounds),
-        groups={
-            name: np.array([answers.get(name) or "" for answers in backgrounds], dtype=str)
-            for name in (*definition.subgroups, *([SECTION] if definition.in_sections else []))
-        },
+        arm=columns[:, 0].astype(np.intp),
+        subsample=columns[:, 1].astype(np.intp),
+        reported={name: columns[:, 2 + index].astype(np.int8) for index, name in enumerate((*questions, *named))},
+        background=background[order],
+        backgrounds=backgrounds,
     )
-
-
-def _sortable(written: str) -> str:
-    """The same text for the same background answers, in whatever order a database wrote them."""
-    return json.dumps(json.loads(written), sort_keys=True)

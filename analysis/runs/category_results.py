@@ -49,7 +49,7 @@ class CategoryAnswers:
 
     def adjusted(self, question: str, *, design: Design) -> AdjustedCategories | None:
         """With background answers, where there are any and an effect to adjust."""
-        if self.people is None or not self.people.covariates or design.is_survey:
+        if self.people is None or not self.people.backgrounds.covariates or design.is_survey:
             return None
         there = self.people.who_answered(question)
         answers = self.people.reported[question][there].astype(np.intp), self.people.arm[there], self.people.subsample[there]

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import numpy as np
+from django.utils import timezone
 from numpy.typing import NDArray
 
 from analysis.models import Chunk, ChunkFamily, Run
@@ -22,8 +23,18 @@ from candor.resampling.resampled_counts import ResampledCounts
 from candor.resampling.resampled_people import ResampledPeople
 
 
-def stored(studies: Mapping[tuple[str, str], Resampled]) -> bytes:
-    """The studies that the chunks resample, by family and question, as a run keeps them."""
+def chunks_of(run: Run, studies: Resampled) -> list[Chunk]:
+    """All chunks of a run's bootstrap, due at once."""
+    due_at = timezone.now()
+    return [
+        Chunk(run=run, family=family, question=question, index=index, due_at=due_at)
+        for (family, question), study in studies.items()
+        for index in range(chunk_count(study, replicates=REPLICATES))
+    ]
+
+
+def stored(studies: Resampled) -> bytes:
+    """The studies that the chunks resample, as a run keeps them."""
     return _packed(
         {f"{family}/{question}/{name}": values for (family, question), study in studies.items() for name, values in study.arrays().items()},
         np.savez_compressed,
@@ -57,7 +68,7 @@ def merged(run: Run) -> Results:
     return replace(begun, outcomes=outcomes)
 
 
-def _resampled(run: Run, family: str, question: str) -> Resampled:
+def _resampled(run: Run, family: str, question: str) -> ResampledCounts | ResampledPeople:
     design, begins = Design.from_document((run.results or {})["design"]), f"{family}/{question}/"
     with np.load(io.BytesIO(bytes(run.data or b"")), allow_pickle=False) as kept:
         arrays = {name.removeprefix(begins): kept[name] for name in kept.files if name.startswith(begins)}
@@ -72,7 +83,7 @@ def _packed(arrays: Mapping[str, NDArray[np.generic]], save: Callable[..., None]
     return buffer.getvalue()
 
 
-def _unpacked(chunk: Chunk, study: Resampled, *, seed: int) -> BootstrapChunk:
+def _unpacked(chunk: Chunk, study: ResampledCounts | ResampledPeople, *, seed: int) -> BootstrapChunk:
     chunks = chunk_count(study, replicates=REPLICATES)
     with np.load(io.BytesIO(bytes(chunk.effects or b"")), allow_pickle=False) as effects:
         return BootstrapChunk(index=chunk.index, chunks=chunks, seed=seed, effects={name: effects[name] for name in effects.files})

@@ -19,6 +19,7 @@ from analysis.models import Chunk, Run, RunKind, RunStatus
 from analysis.news.announcing import announce
 from analysis.runs.low_priority import at_low_priority
 from analysis.runs.planned_tests import families_found, margins_found
+from analysis.seeds import SEED_KEY
 from analysis.stored_results import Balance, NotYet, QuestionEstimate, Results, document_of, read_results
 from candor.errors import MethodError
 from candor.software import METHOD_VERSION
@@ -171,32 +172,38 @@ def first_results(study: Study, definition: StudyDefinition) -> Results:
 def begin_full_results(run: Run, definition: StudyDefinition) -> None:
     """Keep a copy of what all chunks resample while more answers come in, and list the chunks."""
     from analysis.runs import resampling  # SciPy, which web processes can do without
-    from analysis.runs.full_results import balance_of, outcome_results, study_analysis
+    from analysis.runs.full_results import Outcomes, Resampled, balance_of, study_analysis
     from analysis.runs.sequence_plans import SequencePlan
+    from candor.resampling.seeds import seed_of
 
     people = people_of(run.study, definition)
-    analysis, now = study_analysis(people, definition, plan=SequencePlan.of(run.study)), timezone.now()
-    parts: list[tuple[str, str, int]] = []
+    outcomes: Outcomes
+    resampled: Resampled
     if definition.in_sections:
-        outcomes = section_results(run.study, definition, people)
+        outcomes, resampled = section_results(run.study, definition, people), {}
     else:
-        outcomes = {question: at_low_priority(outcome_results, one) for question, one in analysis.items()}
-        parts = at_low_priority(analysis.chunks)
-    chunks = [Chunk(run=run, family=family, question=question, index=index, due_at=now) for family, question, index in parts]
-    data = resampling.stored(analysis.resampled if parts else {})
+        outcomes, resampled = at_low_priority(study_analysis, people, definition, plan=SequencePlan.of(run.study))
+    chunks, data = resampling.chunks_of(run, resampled), resampling.stored(resampled)
     # Means of background answers are exact. Under a privacy budget nobody sees them, but of bots in a rehearsal; nor does anybody once
     # somebody withdrew after the end: an arm may then lack one person who had not finished, whose answers two means would give.
     no_budget = definition.privacy_budget is None or run.study.rehearsal_of_id is not None
     may_balance = no_budget and not withdrawals_renew_results(run.study)
     balance = balance_of(people, definition, shown=balance_shown_before(run)) if may_balance else None
-    counts = {name: one.counts for name, one in analysis.items()}
+    arms, subsamples = definition.design().shape
+    counts = {one.name: people.counts(one.name, arms=arms, subsamples=subsamples) for one in definition.yes_no_questions}
     results = replace(
         _results(run.study, definition, outcomes, counts=counts, people=people, balance=balance),
         subgroups=subgroups_of(run.study, people, definition),
     )
     with transaction.atomic():
         if not _ended_in_vain(run):
-            run.spread(n=results.n, results=document_of(results), data=data, seed=analysis.seed, method_version=METHOD_VERSION)
+            run.spread(
+                n=results.n,
+                results=document_of(results),
+                data=data,
+                seed=seed_of(counts.values(), key=SEED_KEY),
+                method_version=METHOD_VERSION,
+            )
             Chunk.objects.bulk_create(chunks)
 
 

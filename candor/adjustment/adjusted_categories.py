@@ -11,7 +11,8 @@ from scipy.special import chdtrc
 
 from candor.adjustment.adjusted_study import positions_in
 from candor.adjustment.covariates import model_matrix, notes_about_balance
-from candor.adjustment.doubly_robust import HALF_A_PERSON, contributions_to_means
+from candor.adjustment.doubly_robust import HALF_A_PERSON
+from candor.adjustment.held_out import augmented_means
 from candor.adjustment.working_models import WorkingModel, choose_working_model
 from candor.categories.estimates import adjusted_by_holm
 from candor.categories.linear_estimates import effect_on, efficient_weights, joint_estimates_of
@@ -104,7 +105,7 @@ def adjusted_categories(
     for place, name in enumerate(design.categories):
         said = (answers == place).astype(float)
         models = [choose_working_model(given, said, cell == one, group=f"cell {one}") for one in cells]
-        contributions[..., place] = contributions_to_means(said, cell, given.values, models)
+        contributions[..., place] = augmented_means(said, cell, given, models).contributions
         notes.append(_about_models(name, models))
     means = contributions.reshape(n, -1).mean(axis=0)
     centred = contributions.reshape(n, -1) - means

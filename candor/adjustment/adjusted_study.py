@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from candor.adjustment.covariates import ModelMatrix, model_matrix, notes_about_balance
+from candor.adjustment.covariates import FloatArray, IntArray, ModelMatrix, model_matrix, notes_about_balance
+from candor.adjustment.held_out import AugmentedMeans, augmented_means
 from candor.adjustment.working_models import WorkingModel, choose_working_model
-from candor.designs.design import Design, FloatArray
+from candor.designs.design import Design
 from candor.errors import DataError
 from candor.estimators.counts import checked_counts
 
-IntArray = npt.NDArray[np.intp]
 
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class AdjustedStudy:
-    """Answers, assignment, covariates and the working models chosen from them.
+    """Answers, assignment, covariates and the working models chosen from them, in n rows that may stand for several participants each.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class AdjustedStudy:
     arm, subsample : ndarray of int, shape (n,)
         Positions in ``design.arms`` and ``design.subsample_names``.
     matrix : ModelMatrix
-        The covariates and, as its last term, the subsample.
+        The covariates and, as its last term, the subsample; also how many participants each row stands for.
     counts : ndarray of shape (K, S, 2)
         Participants by arm, subsample and reported answer.
     arm_models : tuple of WorkingModel
@@ -52,6 +52,16 @@ class AdjustedStudy:
         """Position of every participant's cell, in the order (arm, subsample); shape (n,)."""
         return self.arm * self.design.shape[1] + self.subsample
 
+    @cached_property
+    def arm_means(self) -> AugmentedMeans:
+        """The parts of the augmented mean of every arm."""
+        return augmented_means(self.reported, self.arm, self.matrix, self.arm_models)
+
+    @cached_property
+    def cell_means(self) -> AugmentedMeans:
+        """The parts of the augmented mean of every cell, in the order (arm, subsample)."""
+        return augmented_means(self.reported, self.cell, self.matrix, self.cell_models)
+
 
 def adjusted_study(
     reported: npt.ArrayLike,
@@ -60,6 +70,7 @@ def adjusted_study(
     covariates: Mapping[str, npt.ArrayLike | Sequence[object]],
     *,
     design: Design,
+    frequencies: IntArray | None = None,
 ) -> AdjustedStudy:
     """Check the data of one question and choose a working model for every arm and for every cell.
 
@@ -72,6 +83,8 @@ def adjusted_study(
     covariates : mapping of str to array_like of shape (n,)
         See `candor.adjustment.covariates.model_matrix`; measured before the assignment.
     design : Design
+    frequencies : ndarray of int, shape (n,), optional
+        How many participants are alike in all of this and given once; the results are those of all participants. Default: nobody is.
 
     Returns
     -------
@@ -80,7 +93,7 @@ def adjusted_study(
     Raises
     ------
     DataError
-        Answers other than 0 and 1, positions outside of the design, or arrays of different lengths.
+        Answers other than 0 and 1, positions outside of the design, frequencies below 1, or arrays of different lengths.
     TooFewResponsesError
         An empty cell.
 
@@ -100,14 +113,17 @@ def adjusted_study(
     answers = np.asarray(reported, dtype=float)
     if answers.ndim != 1 or not np.isin(answers, (0.0, 1.0)).all():
         raise DataError("reported answers must be one row of zeros and ones, without missing values")
+    if frequencies is not None and (frequencies.shape != answers.shape or (frequencies < 1).any()):
+        raise DataError(f"expected at least one participant for each of {len(answers)} rows, found frequencies {frequencies}")
     arms = positions_in(arm, what="arm", names=design.arms, n=len(answers))
     subsamples = positions_in(subsample, what="subsample", names=design.subsample_names, n=len(answers))
     width = design.shape[1]
-    table = np.bincount((arms * width + subsamples) * 2 + answers.astype(np.intp), minlength=2 * width * design.shape[0])
+    kind = (arms * width + subsamples) * 2 + answers.astype(np.intp)
+    table = np.bincount(kind, weights=frequencies, minlength=2 * width * design.shape[0])
     counts = checked_counts(table.reshape(*design.shape, 2), design=design)
-    given = model_matrix(covariates, participants=len(answers))
-    matrix = replace(given, notes=(*given.notes, *notes_about_balance(given, arms * width + subsamples)))
-    matrix = matrix.with_category("subsample", subsamples)
+    matrix = model_matrix(covariates, participants=len(answers), frequencies=frequencies)
+    matrix = replace(matrix, notes=(*matrix.notes, *notes_about_balance(matrix, arms * width + subsamples)))
+    matrix = matrix.with_category("subsample", subsamples)  # under one name: each of them is as large as the data
     cells = [(a, s) for a in range(design.shape[0]) for s in range(width)]
     return AdjustedStudy(
         design=design,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from scipy.special import chdtrc
 from candor.errors import MethodError
 
 FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.intp]
 
 NOT_ANSWERED = "not answered"
 FEWEST_PER_LEVEL = 5
@@ -51,6 +52,8 @@ class ModelMatrix:
     ----------
     values : ndarray of shape (n, p)
         Column 0 is the intercept; numeric covariates have mean 0 and standard deviation 1, categorical ones are 0/1 indicators.
+    frequencies : ndarray of int, shape (n,)
+        How many participants each row stands for.
     terms : tuple of Term
         Which columns belong together; they cover columns 1 to p − 1.
     notes : tuple of str
@@ -58,6 +61,7 @@ class ModelMatrix:
     """
 
     values: FloatArray
+    frequencies: IntArray
     terms: tuple[Term, ...]
     notes: tuple[str, ...]
 
@@ -84,7 +88,7 @@ class ModelMatrix:
         term = Term(
             name=name, columns=tuple(range(first, first + columns.shape[1])), labels=tuple(f"{name}: {level}" for level in levels[1:])
         )
-        return ModelMatrix(values=np.hstack([self.values, columns]), terms=(*self.terms, term), notes=self.notes)
+        return replace(self, values=np.hstack([self.values, columns]), terms=(*self.terms, term))
 
 
 def notes_about_balance(matrix: ModelMatrix, groups: NDArray[np.intp]) -> tuple[str, ...]:
@@ -109,22 +113,26 @@ def notes_about_balance(matrix: ModelMatrix, groups: NDArray[np.intp]) -> tuple[
     >>> notes_about_balance(model_matrix({"leak": answers}, participants=80), np.array(answers))[0][:30]
     'leak: differs between arms and'
     """
-    membership = (groups[:, None] == np.arange(groups.max() + 1)).astype(float)
-    shares = membership.mean(axis=0)
+    people = matrix.frequencies
+    n = int(people.sum())
+    membership = (groups[:, None] == np.arange(groups.max() + 1)) * people[:, None].astype(float)
+    shares = membership.sum(axis=0) / n
     notes = []
     for term in matrix.terms:
         values = matrix.values[:, term.columns]
-        centred = values - values.mean(axis=0)
-        means = membership.T @ centred / (len(values) * shares[:, None])
-        total, between = centred.T @ centred / len(values), (means.T * shares) @ means
-        statistic = len(values) * float(np.trace(np.linalg.pinv(total) @ between))
+        centred = values - np.average(values, axis=0, weights=people)
+        means = membership.T @ centred / (n * shares[:, None])
+        total, between = (centred.T * people) @ centred / n, (means.T * shares) @ means
+        statistic = n * float(np.trace(np.linalg.pinv(total) @ between))
         p_value = float(chdtrc(np.linalg.matrix_rank(total) * (len(shares) - 1), statistic))
         if p_value < SURPRISING_IMBALANCE:
             notes.append(UNBALANCED.format(name=term.name, p_value=p_value))
     return tuple(notes)
 
 
-def model_matrix(covariates: Mapping[str, ArrayLike | Sequence[object]], *, participants: int) -> ModelMatrix:
+def model_matrix(
+    covariates: Mapping[str, ArrayLike | Sequence[object]], *, participants: int, frequencies: IntArray | None = None
+) -> ModelMatrix:
     """Turn raw covariates into regression columns, keeping every participant.
 
     A covariate is numeric when all of its answers read as numbers, otherwise categorical. ``None``, NaN and the empty string
@@ -136,6 +144,8 @@ def model_matrix(covariates: Mapping[str, ArrayLike | Sequence[object]], *, part
         Answers as strings or numbers, one per participant.
     participants : int
         n; every covariate must have that many values.
+    frequencies : ndarray of int, shape (n,), optional
+        How many participants are alike in all of this and given once. Default: nobody is.
 
     Returns
     -------
@@ -167,19 +177,21 @@ def model_matrix(covariates: Mapping[str, ArrayLike | Sequence[object]], *, part
     >>> matrix.notes
     ('age: 1 missing answer replaced by the mean', 'country: the same for everyone, left out')
     """
+    people = np.ones(participants, dtype=np.intp) if frequencies is None else frequencies
     blocks: list[FloatArray] = [np.ones((participants, 1))]
     terms: list[Term] = []
     notes: list[str] = []
     position = 1
     for name, raw in covariates.items():
         answers = _answers(name, raw, participants)
-        columns = _numeric_columns(name, answers, notes) if answers.dtype.kind == "f" else _categorical_columns(name, answers, notes)
+        turned = _numeric_columns if answers.dtype.kind == "f" else _categorical_columns
+        columns = turned(name, answers, people, notes)
         if not columns:
             continue
         terms.append(Term(name=name, columns=tuple(range(position, position + len(columns))), labels=tuple(columns)))
         blocks.extend(column[:, None] for column in columns.values())
         position += len(columns)
-    return ModelMatrix(values=np.hstack(blocks), terms=tuple(terms), notes=tuple(notes))
+    return ModelMatrix(values=np.hstack(blocks), frequencies=people, terms=tuple(terms), notes=tuple(notes))
 
 
 def _answers(name: str, raw: ArrayLike | Sequence[object], participants: int) -> NDArray[Any]:
@@ -188,7 +200,9 @@ def _answers(name: str, raw: ArrayLike | Sequence[object], participants: int) ->
     if values.shape != (participants,):
         raise MethodError(f"covariate {name!r} needs {participants} values, got an array of shape {values.shape}")
     if values.dtype.kind not in "fiub":
-        text = np.array(["" if value is None or value != value else str(value).strip() for value in values.tolist()], dtype=str)
+        if values.dtype.kind != "U":
+            values = np.array(["" if value is None or value != value else str(value) for value in values.tolist()], dtype=str)
+        text = np.strings.strip(values.astype(str))
         try:
             values = np.where(text == "", "nan", text).astype(float)
         except ValueError:
@@ -199,7 +213,7 @@ def _answers(name: str, raw: ArrayLike | Sequence[object], participants: int) ->
     return numbers
 
 
-def _numeric_columns(name: str, answers: FloatArray, notes: list[str]) -> dict[str, FloatArray]:
+def _numeric_columns(name: str, answers: FloatArray, people: IntArray, notes: list[str]) -> dict[str, FloatArray]:
     missing = np.isnan(answers)
     if missing.all():
         notes.append(f"{name}: nobody answered, left out")
@@ -209,21 +223,24 @@ def _numeric_columns(name: str, answers: FloatArray, notes: list[str]) -> dict[s
     reach = highest / 2 - lowest / 2  # by halves: the difference of two large numbers may be infinite
     if reach > 0:
         scaled = (answers / 2 - lowest / 2) / reach
-        imputed = np.where(missing, np.mean(scaled, where=~missing), scaled)
-        columns[name] = (imputed - imputed.mean()) / imputed.std()
-    if missing.sum() >= FEWEST_PER_LEVEL and (~missing).sum() >= FEWEST_PER_LEVEL:
+        mean = np.average(scaled[~missing], weights=people[~missing])
+        centred = np.where(missing, mean, scaled) - mean
+        columns[name] = centred / np.sqrt(np.average(centred**2, weights=people))
+    absent = int(people[missing].sum())
+    if absent >= FEWEST_PER_LEVEL and people.sum() - absent >= FEWEST_PER_LEVEL:
         columns[f"{name}: {NOT_ANSWERED}"] = missing.astype(float)
     if not columns:
         notes.append(f"{name}: the same for everyone, left out")
     elif missing.any():
-        answer = "answer" if missing.sum() == 1 else "answers"
+        answer = "answer" if absent == 1 else "answers"
         indicated = ", with an indicator" if len(columns) == 2 else ""
-        notes.append(f"{name}: {int(missing.sum())} missing {answer} replaced by the mean{indicated}")
+        notes.append(f"{name}: {absent} missing {answer} replaced by the mean{indicated}")
     return columns
 
 
-def _categorical_columns(name: str, answers: NDArray[np.str_], notes: list[str]) -> dict[str, FloatArray]:
-    found, codes, counts = np.unique(np.where(answers == "", NOT_ANSWERED, answers), return_inverse=True, return_counts=True)
+def _categorical_columns(name: str, answers: NDArray[np.str_], people: IntArray, notes: list[str]) -> dict[str, FloatArray]:
+    found, codes = np.unique(np.where(answers == "", NOT_ANSWERED, answers), return_inverse=True)
+    counts = np.bincount(codes, weights=people)
     by_frequency = sorted(range(len(found)), key=lambda level: (-counts[level], found[level]))
     kept = [level for level in by_frequency[:MOST_LEVELS] if counts[level] >= FEWEST_PER_LEVEL]
     if len(kept) == MOST_LEVELS and len(found) > MOST_LEVELS:
@@ -231,7 +248,8 @@ def _categorical_columns(name: str, answers: NDArray[np.str_], notes: list[str])
     pooled = [level for level in by_frequency if level not in kept]
     columns = {f"{name}: {found[level]}": (codes == level).astype(float) for level in kept[1:]}
     in_pool = np.isin(codes, pooled)
-    pool_has_own_column = bool(kept) and in_pool.sum() >= FEWEST_PER_LEVEL
+    size = int(people[in_pool].sum())
+    pool_has_own_column = bool(kept) and size >= FEWEST_PER_LEVEL
     if pool_has_own_column:
         columns[f"{name}: other"] = in_pool.astype(float)
     if not columns:
@@ -239,5 +257,5 @@ def _categorical_columns(name: str, answers: NDArray[np.str_], notes: list[str])
     elif pooled:
         into = "one level" if pool_has_own_column else "the most frequent one"
         level = "level" if len(pooled) == 1 else "levels"
-        notes.append(f"{name}: {len(pooled)} rare {level} ({int(in_pool.sum())} of {len(answers)} participants) pooled into {into}")
+        notes.append(f"{name}: {len(pooled)} rare {level} ({size} of {people.sum()} participants) pooled into {into}")
     return columns

@@ -9,10 +9,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import linalg
 
-from candor.adjustment.adjusted_study import AdjustedStudy, IntArray, adjusted_study
-from candor.adjustment.held_out import augmented_means
+from candor.adjustment.adjusted_study import AdjustedStudy, adjusted_study
+from candor.adjustment.covariates import FloatArray, IntArray
+from candor.adjustment.held_out import augmented_outcomes
 from candor.adjustment.working_models import WorkingModel
-from candor.designs.design import Design, FloatArray
+from candor.designs.design import Design
 from candor.estimators.cell_means import CellFit, maximum_likelihood_fit
 from candor.estimators.cheaters import constrained_honest_proportion, influence_of_honest_proportion, subsample_weights
 from candor.estimators.contrasts import effects_from_joint_estimates
@@ -22,44 +23,6 @@ from candor.results import EFFICIENT_WITH_COVARIATES, Effect, SpecificationTest
 
 DOUBLY_ROBUST = "doubly_robust"
 HALF_A_PERSON = 0.5
-
-
-def augmented_outcomes(outcome: FloatArray, group: IntArray, predictions: FloatArray) -> FloatArray:
-    """Return each participant's contribution to the augmented mean of every group.
-
-    Parameters
-    ----------
-    outcome : ndarray of shape (n,)
-        Y.
-    group : ndarray of int, shape (n,)
-        G, the assigned group, 0 to g − 1, none of them empty.
-    predictions : ndarray of shape (n, g)
-        μ_g(X), everybody's predicted outcome in every group.
-
-    Returns
-    -------
-    ndarray of shape (n, g)
-        1{G=g}/π_g·(Y − μ_g(X)) + μ_g(X), with π_g the share of group g; the mean over participants estimates E[Y(g)].
-
-    Notes
-    -----
-    Assumes that the groups were assigned at random with known probabilities. Nothing is assumed about μ. The realised shares are used
-    instead of the planned ones; both are known, and the realised ones are never less precise.
-
-    References
-    ----------
-    Robins, J. M., Rotnitzky, A. & Zhao, L. P. (1994). Estimation of regression coefficients when some regressors are not always observed.
-    Journal of the American Statistical Association 89, 846–866.
-
-    Examples
-    --------
-    Without a model (μ = 0) these are inverse-probability-weighted outcomes:
-
-    >>> augmented_outcomes(np.array([1.0, 0.0, 1.0, 1.0]), np.array([0, 0, 1, 1]), np.zeros((4, 2))).tolist()
-    [[2.0, 0.0], [0.0, 0.0], [0.0, 2.0], [0.0, 2.0]]
-    """
-    membership = group[:, None] == np.arange(predictions.shape[1])
-    return np.asarray(predictions + membership * (outcome[:, None] - predictions) / membership.mean(axis=0))
 
 
 def augmented_difference(outcome: FloatArray, treated: IntArray, predictions: FloatArray) -> tuple[float, float]:
@@ -143,12 +106,12 @@ def doubly_robust_estimates(study: AdjustedStudy) -> AdjustedEstimates:
     sensitive student data, equation (7).
     """
     design = study.design
-    outcomes = contributions_to_means(study.reported, study.arm, study.matrix.values, study.arm_models)
+    outcomes = study.arm_means.contributions
     differences = outcomes[:, list(design.treatment_indexes)] - outcomes[:, [design.control_index]]
-    truth = design.truth[study.subsample]
-    mean_truth = float(truth.mean())
-    delta = differences.mean(axis=0) / mean_truth
-    by_delta = (differences - differences.mean(axis=0) - delta * (truth - mean_truth)[:, None]) / mean_truth
+    truth, people = design.truth[study.subsample], study.matrix.frequencies
+    mean_truth, mean_difference = float(np.average(truth, weights=people)), np.average(differences, axis=0, weights=people)
+    delta = mean_difference / mean_truth
+    by_delta = (differences - mean_difference - delta * (truth - mean_truth)[:, None]) / mean_truth
     by_honest = np.full(len(truth), np.nan)
     honest = used = np.asarray(np.nan)
     if design.identification.honest_proportion:
@@ -156,13 +119,13 @@ def doubly_robust_estimates(study: AdjustedStudy) -> AdjustedEstimates:
         shares = margins_of(study.counts).subsample_means
         honest = np.asarray((shares - float(design.cheater_model.yes_rate or 0)) @ subsample_weights(design))
         used = constrained_honest_proportion(study.counts, honest, design)
-    n = len(truth)
+    n = int(people.sum())
     joint = JointEstimates(
         honest_times_effect=delta,
-        honest_times_effect_variance=(by_delta**2).sum(axis=0) / n**2,
+        honest_times_effect_variance=people @ by_delta**2 / n**2,
         honest_proportion=honest,
-        honest_proportion_variance=np.asarray((by_honest**2).sum() / n**2),
-        covariance=by_honest @ by_delta / n**2,
+        honest_proportion_variance=np.asarray(people @ by_honest**2 / n**2),
+        covariance=(people * by_honest) @ by_delta / n**2,
         honest_proportion_used=used,
     )
     return AdjustedEstimates(
@@ -204,13 +167,16 @@ def adjusted_cells(study: AdjustedStudy) -> AdjustedCells:
     without covariates gives the maximum of the likelihood. Where everybody in a cell answers alike, the variance of that cell's mean is not
     zero: that of a share of (yes + ½)/(n + 1) is added.
     """
-    outcomes = contributions_to_means(study.reported, study.cell, study.matrix.values, study.cell_models)
-    means = outcomes.mean(axis=0)
+    outcomes = study.cell_means.contributions
+    people = study.matrix.frequencies
+    means = np.average(outcomes, axis=0, weights=people)
     contributions = outcomes - means
     sizes = study.counts.sum(axis=-1).reshape(-1)
     shares = (study.counts[..., YES].reshape(-1) + HALF_A_PERSON) / (sizes + 1)
     alike = study.counts.min(axis=-1).reshape(-1) == 0
-    covariance = contributions.T @ contributions / len(outcomes) ** 2 + np.diag(np.where(alike, shares * (1 - shares) / sizes, 0.0))
+    covariance = (contributions.T * people) @ contributions / people.sum() ** 2 + np.diag(
+        np.where(alike, shares * (1 - shares) / sizes, 0.0)
+    )
     unadjusted = maximum_likelihood_fit(study.counts, study.design)
     floor = HALF_A_PERSON / (sizes + 1)
     expected = np.clip(unadjusted.fitted.reshape(-1), floor, 1 - floor)
@@ -381,12 +347,6 @@ def effects_with_covariates(study: AdjustedStudy, *, level: float = 0.95) -> tup
     """
     both = (doubly_robust_estimates(study), efficient_estimates(study))
     return tuple(effect for estimates in both for effect in estimates.effects(design=study.design, level=level))
-
-
-def contributions_to_means(outcome: FloatArray, group: IntArray, values: FloatArray, models: Sequence[WorkingModel]) -> FloatArray:
-    """Each participant's contribution to the augmented mean of every group, as far off as for people whom the models have not seen."""
-    found = augmented_means(outcome, group, values, models)
-    return augmented_outcomes(found.predictions[np.arange(len(group)), group] + found.residuals, group, found.predictions)
 
 
 def _notes(study: AdjustedStudy, models: Sequence[WorkingModel], *, groups: Sequence[str]) -> tuple[str, ...]:

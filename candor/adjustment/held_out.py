@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import chdtrc, chdtri, ndtr
 
-from candor.adjustment.adjusted_study import IntArray
+from candor.adjustment.covariates import FloatArray, IntArray, ModelMatrix
 from candor.adjustment.working_models import WorkingModel
-from candor.designs.design import FloatArray
 
 PRICE_OF_A_PARAMETER = 2.0
 """AIC takes a parameter in when it raises twice the log-likelihood by more than this."""
@@ -23,22 +22,75 @@ _NO_VARIATION = 1e-9
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class AugmentedMeans:
-    """The two parts of the augmented mean of every group.
+    """The parts of the augmented mean of every group.
 
     Attributes
     ----------
+    group : ndarray of int, shape (n,)
+        The group of every participant, 0 to g − 1.
     predictions : ndarray of shape (n, g)
         μ_g(X), everybody's predicted answer in every group.
+    frequencies : ndarray of int, shape (n,)
+        How many participants each row stands for.
     residuals : ndarray of shape (n,)
         Y − μ_G(X) as if the own group's model had been chosen and fitted without this participant; in each group they have the mean of the
         plain residuals, so that every estimate stays what it is.
     """
 
+    group: IntArray
+    frequencies: IntArray
     predictions: FloatArray
     residuals: FloatArray
 
+    @property
+    def contributions(self) -> FloatArray:
+        """The contribution of each row to the augmented mean of every group, shape (n, g), as of people whom no model has seen."""
+        own = self.predictions[np.arange(len(self.group)), self.group]
+        return augmented_outcomes(own + self.residuals, self.group, self.predictions, frequencies=self.frequencies)
 
-def augmented_means(outcome: FloatArray, group: IntArray, values: FloatArray, models: Sequence[WorkingModel]) -> AugmentedMeans:
+
+def augmented_outcomes(outcome: FloatArray, group: IntArray, predictions: FloatArray, *, frequencies: IntArray | None = None) -> FloatArray:
+    """Return each participant's contribution to the augmented mean of every group.
+
+    Parameters
+    ----------
+    outcome : ndarray of shape (n,)
+        Y.
+    group : ndarray of int, shape (n,)
+        G, the assigned group, 0 to g − 1, none of them empty.
+    predictions : ndarray of shape (n, g)
+        μ_g(X), everybody's predicted outcome in every group.
+    frequencies : ndarray of int, shape (n,), optional
+        How many participants each row stands for; one by default.
+
+    Returns
+    -------
+    ndarray of shape (n, g)
+        1{G=g}/π_g·(Y − μ_g(X)) + μ_g(X), with π_g the share of group g; the mean over participants estimates E[Y(g)].
+
+    Notes
+    -----
+    Assumes that the groups were assigned at random with known probabilities. Nothing is assumed about μ. The realised shares are used
+    instead of the planned ones; both are known, and the realised ones are never less precise.
+
+    References
+    ----------
+    Robins, J. M., Rotnitzky, A. & Zhao, L. P. (1994). Estimation of regression coefficients when some regressors are not always observed.
+    Journal of the American Statistical Association 89, 846–866.
+
+    Examples
+    --------
+    Without a model (μ = 0) these are inverse-probability-weighted outcomes:
+
+    >>> augmented_outcomes(np.array([1.0, 0.0, 1.0, 1.0]), np.array([0, 0, 1, 1]), np.zeros((4, 2))).tolist()
+    [[2.0, 0.0], [0.0, 0.0], [0.0, 2.0], [0.0, 2.0]]
+    """
+    membership = group[:, None] == np.arange(predictions.shape[1])
+    shares = np.average(membership, axis=0, weights=frequencies)
+    return np.asarray(predictions + membership * (outcome[:, None] - predictions) / shares)
+
+
+def augmented_means(outcome: FloatArray, group: IntArray, matrix: ModelMatrix, models: Sequence[WorkingModel]) -> AugmentedMeans:
     """Predict everybody in every group, and say how far each answer lies from what the others would have predicted.
 
     Parameters
@@ -47,8 +99,8 @@ def augmented_means(outcome: FloatArray, group: IntArray, values: FloatArray, mo
         Y, 0 or 1.
     group : ndarray of int, shape (n,)
         0 to g − 1, none of them empty.
-    values : ndarray of shape (n, p)
-        The model matrix.
+    matrix : ModelMatrix
+        Of the same n rows.
     models : sequence of WorkingModel
         One for each group.
 
@@ -82,35 +134,37 @@ def augmented_means(outcome: FloatArray, group: IntArray, values: FloatArray, mo
     >>> answers, everybody = np.array([1.0] * 6 + [0.0] * 4), np.zeros(10, dtype=np.intp)
     >>> matrix = model_matrix({}, participants=10)
     >>> model = choose_working_model(matrix, answers, everybody == 0, group="all")
-    >>> found = augmented_means(answers, everybody, matrix.values, [model])
+    >>> found = augmented_means(answers, everybody, matrix, [model])
     >>> round(float(found.residuals.var()), 4), round(0.24 / 0.9**2 + 0.2431 - 0.24, 4)
     (0.2994, 0.2994)
     """
-    predictions = np.column_stack([model.predict(values) for model in models])
+    people = matrix.frequencies
+    predictions = np.column_stack([model.predict(matrix.values) for model in models])
     residuals = outcome - predictions[np.arange(len(group)), group]
     for index, model in enumerate(models):
-        members = group == index
-        residuals[members] = _held_out(residuals[members], outcome[members], values[members][:, model.columns], model)
-    return AugmentedMeans(predictions=predictions, residuals=residuals)
+        members = np.flatnonzero(group == index)
+        values = matrix.values[np.ix_(members, model.columns)]
+        residuals[members] = _held_out(residuals[members], outcome[members], values, people[members], model)
+    return AugmentedMeans(group=group, frequencies=people, predictions=predictions, residuals=residuals)
 
 
-def _held_out(residuals: FloatArray, outcome: FloatArray, values: FloatArray, model: WorkingModel) -> FloatArray:
-    n, yes = len(outcome), float(outcome.sum())
+def _held_out(residuals: FloatArray, outcome: FloatArray, values: FloatArray, people: IntArray, model: WorkingModel) -> FloatArray:
+    n, yes = int(people.sum()), float(people @ outcome)
     extra = degrees_of_freedom_of_a_search(kept=len(model.columns) - 1, candidates=model.candidates, places=model.places)
     by_search = 1.0 - min(extra / n, LARGEST_SHARE_OF_A_SEARCH)
-    found = residuals / (1.0 - np.minimum(_leverage(values, model), LARGEST_LEVERAGE)) / by_search
-    found -= found.mean()
-    spread, share, steadier = float(found.var()), yes / n, (yes + ONE_ANSWER) / (n + 2 * ONE_ANSWER)
+    found = residuals / (1.0 - np.minimum(_leverage(values, people, model), LARGEST_LEVERAGE)) / by_search
+    found -= np.average(found, weights=people)
+    spread, share, steadier = float(people @ found**2) / n, yes / n, (yes + ONE_ANSWER) / (n + 2 * ONE_ANSWER)
     if spread > _NO_VARIATION:
         found *= np.sqrt(1.0 + max(steadier * (1.0 - steadier) - share * (1.0 - share), 0.0) / spread)
-    return np.asarray(found + residuals.mean())
+    return np.asarray(found + np.average(residuals, weights=people))
 
 
-def _leverage(values: FloatArray, model: WorkingModel) -> FloatArray:
+def _leverage(values: FloatArray, people: IntArray, model: WorkingModel) -> FloatArray:
     """Diagonal of the hat matrix of the (penalised) logistic fit, shape (n,)."""
     probability = model.fit.probability(values)
     weights = np.maximum(probability * (1.0 - probability), _NO_VARIATION)
-    information = values.T @ (values * weights[:, None]) + np.diag(model.fit.penalty)
+    information = values.T @ (values * (people * weights)[:, None]) + np.diag(model.fit.penalty)
     return np.asarray(weights * np.einsum("np,np->n", values, np.linalg.solve(information, values.T).T))
 
 

@@ -16,7 +16,7 @@ LARGEST_LINEAR_PREDICTOR = 15.0
 PRIOR_DEVIATION = 2.5
 PRIOR_DEVIATION_OF_INTERCEPT = 10.0
 _MOST_ITERATIONS = 30
-_TOLERANCE = 1e-10
+_TOLERANCE = 1e-7  # nats: one person whose answer is separated gains more up to `LARGEST_LINEAR_PREDICTOR`, however many others there are
 _ALIASED = 1e-7
 
 
@@ -98,7 +98,9 @@ def expit(linear_predictor: FloatArray) -> FloatArray:
     return np.reciprocal(result, out=result)
 
 
-def fit_logistic(values: FloatArray, outcome: FloatArray, *, start: FloatArray | None = None) -> LogisticFit:
+def fit_logistic(
+    values: FloatArray, outcome: FloatArray, *, frequencies: NDArray[np.intp] | None = None, start: FloatArray | None = None
+) -> LogisticFit:
     """Fit a logistic regression by Newton's method, by a ridge penalty where maximum likelihood has no finite solution.
 
     Parameters
@@ -107,6 +109,8 @@ def fit_logistic(values: FloatArray, outcome: FloatArray, *, start: FloatArray |
         Columns of full rank, the first one constant, the others with a standard deviation of at most about 1.
     outcome : ndarray of shape (n,)
         0 or 1.
+    frequencies : ndarray of int, shape (n,), optional
+        How many participants each row stands for; one by default.
     start : ndarray of shape (p,), optional
         Where to begin; zero by default.
 
@@ -133,27 +137,31 @@ def fit_logistic(values: FloatArray, outcome: FloatArray, *, start: FloatArray |
     3.0
     """
     unpenalised = np.zeros(values.shape[1])
-    fitted = _newton(values, outcome, unpenalised, unpenalised if start is None else start)
+    people = np.ones(len(outcome)) if frequencies is None else frequencies.astype(float)
+    fitted = _newton(values, outcome, people, unpenalised, unpenalised if start is None else start)
     if fitted is not None:
         return LogisticFit(coefficients=fitted[0], penalty=unpenalised, log_likelihood=fitted[1], separated=False)
     penalty = np.full(values.shape[1], PRIOR_DEVIATION**-2)
     penalty[0] = PRIOR_DEVIATION_OF_INTERCEPT**-2
-    fitted = _newton(values, outcome, penalty, unpenalised)
+    fitted = _newton(values, outcome, people, penalty, unpenalised)
     if fitted is None:
         raise ArithmeticError("a strictly concave penalised likelihood did not converge")
     return LogisticFit(coefficients=fitted[0], penalty=penalty, log_likelihood=fitted[1], separated=True)
 
 
-def _newton(values: FloatArray, outcome: FloatArray, penalty: FloatArray, start: FloatArray) -> tuple[FloatArray, float] | None:
+def _newton(
+    values: FloatArray, outcome: FloatArray, people: FloatArray, penalty: FloatArray, start: FloatArray
+) -> tuple[FloatArray, float] | None:
     """Maximise the penalised log-likelihood; None when there is no finite maximum."""
-    coefficients = start
+    coefficients, yes = start, people * outcome
     linear_predictor = values @ coefficients
-    likelihood = _log_likelihood(linear_predictor, outcome)
+    likelihood = _log_likelihood(linear_predictor, yes, people)
     objective = likelihood - 0.5 * float(penalty @ coefficients**2)
     for _ in range(_MOST_ITERATIONS):
         probability = expit(linear_predictor)
-        score = values.T @ (outcome - probability) - penalty * coefficients
-        information = values.T @ (values * (probability * (1.0 - probability))[:, None]) + np.diag(penalty)
+        expected = people * probability
+        score = values.T @ (yes - expected) - penalty * coefficients
+        information = values.T @ (values * (expected * (1.0 - probability))[:, None]) + np.diag(penalty)
         try:
             step = np.linalg.solve(information, score)
         except np.linalg.LinAlgError:
@@ -162,7 +170,7 @@ def _newton(values: FloatArray, outcome: FloatArray, penalty: FloatArray, start:
         for _ in range(_MOST_ITERATIONS):
             candidate = coefficients + step
             linear_predictor = values @ candidate
-            likelihood = _log_likelihood(linear_predictor, outcome)
+            likelihood = _log_likelihood(linear_predictor, yes, people)
             reached = likelihood - 0.5 * float(penalty @ candidate**2)
             if reached >= objective - 1e-9 * (1.0 + abs(objective)):
                 break
@@ -170,12 +178,12 @@ def _newton(values: FloatArray, outcome: FloatArray, penalty: FloatArray, start:
         coefficients, objective = candidate, reached
         if not penalty.any() and np.abs(linear_predictor).max() > LARGEST_LINEAR_PREDICTOR:
             return None
-        if expected_gain < _TOLERANCE * (1.0 + abs(objective)):
+        if expected_gain < _TOLERANCE:
             return coefficients, likelihood
     return None
 
 
-def final_fit(values: FloatArray, outcome: FloatArray, *, found: LogisticFit) -> LogisticFit:
+def final_fit(values: FloatArray, outcome: FloatArray, *, found: LogisticFit, frequencies: NDArray[np.intp] | None = None) -> LogisticFit:
     """Fit the chosen regression by statsmodels, from the coefficients that the search found; a penalised fit stays as it is.
 
     Parameters
@@ -185,6 +193,8 @@ def final_fit(values: FloatArray, outcome: FloatArray, *, found: LogisticFit) ->
         0 or 1.
     found : LogisticFit
         Of the same columns.
+    frequencies : ndarray of int, shape (n,), optional
+        How many participants each row stands for; one by default.
 
     Returns
     -------
@@ -211,18 +221,18 @@ def final_fit(values: FloatArray, outcome: FloatArray, *, found: LogisticFit) ->
     if found.separated:
         return found
     with needing("regression"):  # statsmodels with pandas: a second of processor time, spent only where covariates are used
-        from statsmodels.discrete.discrete_model import Logit
+        from statsmodels.genmod.families import Binomial
+        from statsmodels.genmod.generalized_linear_model import GLM
 
-    fit = Logit(outcome, values, check_rank=False).fit(start_params=found.coefficients, disp=False)
+    model = GLM(outcome, values, family=Binomial(), freq_weights=frequencies)
+    fit = model.fit(start_params=found.coefficients, method="newton", disp=False)
     coefficients = np.asarray(fit.params, dtype=np.float64)
     return LogisticFit(coefficients=coefficients, penalty=found.penalty, log_likelihood=float(fit.llf), separated=False)
 
 
-def _log_likelihood(linear_predictor: FloatArray, outcome: FloatArray) -> float:
+def _log_likelihood(linear_predictor: FloatArray, yes: FloatArray, people: FloatArray) -> float:
     # ln(1 + e^η) = max(η, 0) + ln(1 + e^−|η|), four times as fast as NumPy's logaddexp
-    return float(
-        outcome @ linear_predictor - np.maximum(linear_predictor, 0.0).sum() - np.log(1.0 + np.exp(-np.abs(linear_predictor))).sum()
-    )
+    return float(yes @ linear_predictor - people @ (np.maximum(linear_predictor, 0.0) + np.log(1.0 + np.exp(-np.abs(linear_predictor)))))
 
 
 def estimable_columns(gram: FloatArray, columns: Sequence[int]) -> tuple[int, ...]:
@@ -295,21 +305,23 @@ def choose_working_model(matrix: ModelMatrix, outcome: FloatArray, members: NDAr
     """
     if not members.any():
         raise TooFewResponsesError(needed=1, found=0, of=group)
-    values, answers = np.ascontiguousarray(matrix.values[members]), outcome[members]
-    rarer = int(min(answers.sum(), len(answers) - answers.sum()))
+    values, answers, people = np.ascontiguousarray(matrix.values[members]), outcome[members], matrix.frequencies[members]
+    yes = int(people @ answers)
+    rarer = min(yes, int(people.sum()) - yes)
     most_parameters = max(1, rarer // RAREST_ANSWERS_PER_PARAMETER)
-    gram = values.T @ values
+    gram = (values.T * people) @ values
     refused: set[str] = set()
 
     def fitted(names: Iterable[str], current: dict[int, float]) -> tuple[tuple[int, ...], LogisticFit] | None:
         columns = estimable_columns(gram, matrix.columns_of(names))
         if len(columns) > most_parameters:
             return None
-        return columns, fit_logistic(values[:, columns], answers, start=np.array([current.get(column, 0.0) for column in columns]))
+        start = np.array([current.get(column, 0.0) for column in columns])
+        return columns, fit_logistic(values[:, columns], answers, frequencies=people, start=start)
 
     chosen: frozenset[str] = frozenset()
     columns: tuple[int, ...] = (0,)
-    fit = fit_logistic(values[:, [0]], answers)
+    fit = fit_logistic(values[:, [0]], answers, frequencies=people)
     while True:
         current = {} if fit.separated else dict(zip(columns, fit.coefficients.tolist(), strict=True))
         best: tuple[frozenset[str], tuple[int, ...], LogisticFit] | None = None
@@ -323,7 +335,7 @@ def choose_working_model(matrix: ModelMatrix, outcome: FloatArray, members: NDAr
         if best is None:
             break
         chosen, columns, fit = best
-    fit = final_fit(values[:, columns], answers, found=fit)
+    fit = final_fit(values[:, columns], answers, found=fit, frequencies=people)
     return WorkingModel(
         terms=tuple(term.name for term in matrix.terms if term.name in chosen),
         columns=np.array(columns, dtype=np.intp),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from candor.adjustment.adjusted_study import AdjustedStudy, IntArray
+from candor.adjustment.adjusted_study import AdjustedStudy
+from candor.adjustment.covariates import FloatArray, IntArray
 from candor.adjustment.doubly_robust import DOUBLY_ROBUST, adjusted_cells, doubly_robust_estimates, efficient_estimates
-from candor.adjustment.held_out import AugmentedMeans, augmented_means
-from candor.designs.design import Design, FloatArray
+from candor.adjustment.held_out import AugmentedMeans
+from candor.designs.design import Design
 from candor.errors import MethodError, NotIdentifiedError
 from candor.estimators.cell_means import cell_model
 from candor.estimators.difference_in_means import unconstrained_honest_proportion
@@ -25,6 +26,7 @@ from candor.resampling.summaries import acceleration
 from candor.results import EFFICIENT_WITH_COVARIATES
 
 METHODS = (DOUBLY_ROBUST, EFFICIENT_WITH_COVARIATES)
+NOT_ANSWERED = -1
 _PEOPLE_AT_ONCE = 2**17  # a block of weights that stays in the processor's cache while it is drawn
 _WEIGHTS_AT_ONCE = 2**22  # 32 MB, for as many resamples as may be: the patterns of people are read from memory once for each such block
 _PEOPLE_PER_BINOMIAL_DRAW = 10  # who are drawn in the time of one
@@ -93,13 +95,21 @@ class ResampledPeople:
         if answered is None and len(sizes) > 1:
             raise MethodError(f"questions that different numbers of people answered ({sorted(sizes)}) need to say who answered which")
         positions = {question: np.arange(max(sizes)) for question in studies} if answered is None else answered
-        people = 1 + max(int(one.max()) for one in positions.values())
-        questions: dict[str, ResampledQuestion] = {}
-        patterns = np.zeros((people, len(studies)), dtype=np.int32)
-        in_all = np.zeros(people, dtype=np.intp)
-        for place, (name, study) in enumerate(studies.items()):
-            questions[name], patterns[:, place] = ResampledQuestion.of(study, positions[name], people=people)
-            in_all = np.unique(in_all * len(questions[name].terms) + patterns[:, place], return_inverse=True)[1]
+        found = {}
+        for name, study in studies.items():
+            row = np.full(1 + max(int(one.max()) for one in positions.values()), NOT_ANSWERED)
+            row[positions[name]] = np.arange(len(study.reported))
+            found[name] = ResampledQuestion.of(study, row)
+        return cls.with_patterns(found)
+
+    @classmethod
+    def with_patterns(cls, found: Mapping[str, tuple[ResampledQuestion, NDArray[np.int32]]]) -> Self:
+        """Put questions of the same people together: by name what `ResampledQuestion.of` says, so that no two studies are held at once."""
+        questions = {name: question for name, (question, _pattern) in found.items()}
+        patterns = np.column_stack([pattern for _question, pattern in found.values()])
+        people, in_all = len(patterns), np.zeros(len(patterns), dtype=np.intp)
+        for place, question in enumerate(questions.values()):
+            in_all = np.unique(in_all * len(question.terms) + patterns[:, place], return_inverse=True)[1]
         _, first, frequencies = np.unique(in_all, return_index=True, return_counts=True)
         if _PEOPLE_PER_BINOMIAL_DRAW * len(first) < people:
             return cls(people=people, questions=questions, rows=patterns[first], shares=frequencies / people)
@@ -198,26 +208,17 @@ class ResampledQuestion:
     accelerations: FloatArray
 
     @classmethod
-    def of(cls, study: AdjustedStudy, positions: IntArray, *, people: int) -> tuple[Self, IntArray]:
-        """The patterns of the participants, who stand at these positions among all people, and everybody's pattern, shape (people,)."""
-        arms, cells = study.design.shape[0], int(np.prod(study.design.shape))
+    def of(cls, study: AdjustedStudy, row: IntArray) -> tuple[Self, NDArray[np.int32]]:
+        """The patterns of the participants, and everybody's pattern, shape (people,), from everybody's row in the study, or
+        `NOT_ANSWERED`.
+        """
+        cells = int(np.prod(study.design.shape))
         kind = 2 * study.cell + study.reported.astype(np.intp)
-        of_arms = augmented_means(study.reported, study.arm, study.matrix.values, study.arm_models)
-        of_cells = augmented_means(study.reported, study.cell, study.matrix.values, study.cell_models)
-        added = np.column_stack([kind, of_arms.predictions, of_arms.residuals, of_cells.predictions, of_cells.residuals])
-        _, first, pattern = np.unique(np.round(added, _ALIKE), axis=0, return_index=True, return_inverse=True)
-        terms = np.hstack(
-            [
-                _terms(of_arms, first, group=study.arm, groups=arms),
-                _terms(of_cells, first, group=study.cell, groups=cells),
-                (kind[first, None] == np.arange(2 * cells)).astype(float),
-            ]
-        )
+        of_arms, of_cells = study.arm_means, study.cell_means
+        first, pattern = _alike([kind, of_arms.predictions, of_arms.residuals, of_cells.predictions, of_cells.residuals])
+        terms = np.hstack([_terms(of_arms, first), _terms(of_cells, first), kind[first, None] == np.arange(2 * cells)])
         terms = np.vstack([np.zeros(terms.shape[1]), terms])
-        _, first, place = np.unique(np.round(terms, _ALIKE), axis=0, return_index=True, return_inverse=True)
-        absent, *present = place.reshape(-1)
-        found = np.full(people, absent)
-        found[positions] = np.array(present)[pattern.reshape(-1)]
+        first, (absent, *present) = _alike([terms])
         fitted = adjusted_cells(study)
         both = doubly_robust_estimates(study), efficient_estimates(study, fitted)
         question = cls(
@@ -225,9 +226,9 @@ class ResampledQuestion:
             terms=terms[first],
             operator=fitted.operator,
             estimates=np.array([one.joint.raw_effect for one in both]),
-            accelerations=np.array([acceleration(one.influence, np.ones(len(one.influence))) for one in both]),
+            accelerations=np.array([acceleration(one.influence, study.matrix.frequencies) for one in both]),
         )
-        return question, found
+        return question, np.append(np.array(present)[pattern], absent)[row]  # the last for `NOT_ANSWERED`
 
     def arrays(self) -> dict[str, FloatArray]:
         """Everything but the design."""
@@ -265,9 +266,18 @@ def _positive(honest: FloatArray) -> FloatArray:
     return np.where(honest > NOBODY_IS_HONEST, honest, np.nan)
 
 
-def _terms(found: AugmentedMeans, rows: IntArray, *, group: IntArray, groups: int) -> FloatArray:
+def _alike(columns: Sequence[NDArray[np.generic]]) -> tuple[IntArray, NDArray[np.int32]]:
+    """The first of all rows that are alike in these columns, and for each row the position of its first one."""
+    rows = np.column_stack(columns)
+    _, first, inverse = np.unique(np.round(rows, _ALIKE, out=rows), axis=0, return_index=True, return_inverse=True)
+    return first, inverse.reshape(-1).astype(np.int32)
+
+
+def _terms(found: AugmentedMeans, rows: IntArray) -> FloatArray:
     """Predictions of every model, then the residual in the column of the own group; of some participants, shape (rows, 2·groups)."""
-    return np.hstack([found.predictions[rows], (group[rows, None] == np.arange(groups)) * found.residuals[rows, None]])
+    predictions = found.predictions[rows]
+    own = found.group[rows, None] == np.arange(predictions.shape[1])
+    return np.hstack([predictions, own * found.residuals[rows, None]])
 
 
 def _means(sums: FloatArray, sizes: FloatArray) -> FloatArray:

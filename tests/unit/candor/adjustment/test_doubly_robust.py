@@ -15,12 +15,12 @@ from candor.adjustment.adjusted_study import adjusted_study
 from candor.adjustment.covariates import model_matrix
 from candor.adjustment.doubly_robust import (
     augmented_difference,
-    augmented_outcomes,
     doubly_robust_estimates,
     effects_with_covariates,
     efficient_estimates,
     estimate_doubly_robust,
 )
+from candor.adjustment.held_out import augmented_outcomes
 from candor.adjustment.working_models import choose_working_model, expit, fit_logistic
 from candor.designs.design import Design
 from candor.errors import DataError, TooFewResponsesError

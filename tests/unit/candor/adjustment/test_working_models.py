@@ -1,5 +1,7 @@
 """The search equals one by statsmodels without shortcuts, the final fit (statsmodels') a derivation by hand; neither ever crashes."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import statsmodels.api as sm
@@ -100,6 +102,15 @@ def test_stepwise_choice_agrees_with_a_search_by_hand(seed):
     np.testing.assert_allclose(score, 0.0, atol=1e-11)  # only the final fit is as exact
 
 
+def test_a_few_people_who_are_separated_are_seen_among_many():
+    """Five people of a rare level all say yes: among 200,000 others their coefficient grows, and the likelihood hardly any more."""
+    rare, yes = np.zeros(200_000), np.tile([0.0, 1.0], 100_000)
+    rare[1:10:2] = 1.0
+    fit = fit_logistic(np.column_stack([np.ones(200_000), rare]), yes)
+    assert fit.separated
+    assert 1 < fit.coefficients[1] < 10
+
+
 def test_the_final_fit_of_two_groups_is_that_of_the_two_by_two_table():
     """30 of 50 and 12 of 60 say yes: the log odds of the first, and the log odds ratio."""
     second = np.repeat([0.0, 1.0], [50, 60])
@@ -185,7 +196,7 @@ def test_everyone_reporting_yes_is_reported():
 def test_the_order_of_participants_does_not_matter():
     matrix, outcome = participants(300)
     order = np.random.default_rng(3).permutation(300)
-    shuffled = type(matrix)(values=matrix.values[order], terms=matrix.terms, notes=matrix.notes)
+    shuffled = replace(matrix, values=matrix.values[order])
     everyone = np.ones(300, dtype=bool)
     model = choose_working_model(matrix, outcome, everyone, group="g")
     again = choose_working_model(shuffled, outcome[order], everyone, group="g")

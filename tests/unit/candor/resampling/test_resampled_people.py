@@ -9,11 +9,10 @@ from benchmarks.fixed_working_models import SYMMETRIC, resampled_study, spreads_
 from candor.adjustment.adjusted_study import adjusted_study
 from candor.adjustment.doubly_robust import (
     adjusted_cells,
-    augmented_outcomes,
     doubly_robust_estimates,
     effects_with_covariates,
 )
-from candor.adjustment.held_out import augmented_means
+from candor.adjustment.held_out import augmented_means, augmented_outcomes
 from candor.errors import MethodError, NotIdentifiedError
 from candor.resampling import resampled_people
 from candor.resampling.bootstrap import bootstrap, with_bootstrap
@@ -42,7 +41,7 @@ def test_refitting_the_working_models_would_not_change_the_spread(people):
 
 def as_unseen(study, group, models, rows):
     """Augmented means of the drawn rows, with the residuals of people whom the models have not seen."""
-    found = augmented_means(study.reported, group, study.matrix.values, models)
+    found = augmented_means(study.reported, group, study.matrix, models)
     outcome = found.predictions[np.arange(len(group)), group] + found.residuals
     return augmented_outcomes(outcome[rows], group[rows], found.predictions[rows]).mean(axis=0)
 
@@ -53,7 +52,7 @@ def test_a_replicate_is_the_estimate_of_the_resampled_rows(monkeypatch):
     known = np.random.default_rng(4).integers(0, 800, size=800)
     monkeypatch.setattr(resampled_people, "draw_people", lambda drawn, rng: np.copyto(drawn[0], np.bincount(known, minlength=800)))
     (doubly_robust,), (efficient,) = resampled.replicate_effects(1, np.random.default_rng(1)).values()
-    _, pattern = ResampledQuestion.of(study, np.arange(800), people=800)
+    _, pattern = ResampledQuestion.of(study, np.arange(800))
     rows = np.argsort(pattern, kind="stable")[known]
     again = resampled_study(study, rows, refit=False)
     arms, cells = (
