@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import count as counting
-from typing import Self
+from typing import Self, TypeVar
 from uuid import UUID
 
 import numpy as np
@@ -14,13 +14,17 @@ from django.db.models import Case, Max, TextField, Value, When
 from django.db.models.functions import Cast
 from numpy.typing import NDArray
 
-from analysis.answers.background import Covariates, covariates_of
+from analysis.answers.background import Covariates, columns_of, without_rare_choices
+from candor.adjustment.balance import Covariate
 from surveys.batches.tally import tally_of
 from surveys.definition import DIRECT, StudyDefinition
 from surveys.models import AttritionCount, CategoryResponse, Participant, Step, Study
 from surveys.questions.sections import SECTION
 
 NOT_REPORTED = -1
+AT_ONCE = 20_000
+"""Rows that are read, and backgrounds that are taken apart, before what they hold becomes numbers."""
+Column = TypeVar("Column", bound=Covariate)
 
 
 def cell_counts(study: Study, definition: StudyDefinition, *, only_who_agreed_to_direct: bool = False) -> dict[str, NDArray[np.int64]]:
@@ -76,18 +80,27 @@ class Backgrounds:
     @classmethod
     def of(cls, definition: StudyDefinition, written: Sequence[str], *, people: NDArray[np.intp]) -> tuple[Self, NDArray[np.intp]]:
         """From background answers as a database writes them, each of so many people, and the place of each of them."""
-        answers = [json.loads(text) for text in written]
-        asked = (*definition.subgroups, *([SECTION] if definition.in_sections else []))
-        covariates = covariates_of(definition.asked, answers, people=people)
-        groups = {name: np.array([one.get(name) or "" for one in answers], dtype=str) for name in asked}
+        planned = (*definition.subgroups, *([SECTION] if definition.in_sections else []))
+        answered: list[Covariates] = []
+        chosen: list[dict[str, NDArray[np.str_]]] = []
+        for begin in range(0, max(len(written), 1), AT_ONCE):
+            answers = [json.loads(text) for text in written[begin : begin + AT_ONCE]]
+            answered.append(columns_of(definition.asked, answers))
+            chosen.append({name: np.array([one.get(name) or "" for one in answers], dtype=str) for name in planned})
+        covariates, groups = without_rare_choices(definition.asked, _joined(answered), people=people), _joined(chosen)
         columns = [np.unique(values, return_inverse=True)[1] for values in (*covariates.values(), *groups.values())]
-        codes = np.column_stack(columns) if columns else np.zeros((len(answers), 1), dtype=np.intp)
+        codes = np.column_stack(columns) if columns else np.zeros((len(written), 1), dtype=np.intp)
         _, first, place = np.unique(codes, axis=0, return_index=True, return_inverse=True)
         found = cls(
             covariates={name: values[first] for name, values in covariates.items()},
             groups={name: values[first] for name, values in groups.items()},
         )
         return found, place.reshape(-1)
+
+
+def _joined(parts: Sequence[dict[str, Column]]) -> dict[str, Column]:
+    """One column from its parts, which are given up one by one."""
+    return {name: np.concatenate([part.pop(name) for part in parts]) for name in list(parts[0])}  # type: ignore[misc]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -186,7 +199,7 @@ def people_of(study: Study, definition: StudyDefinition) -> People:
     if named:
         responses = CategoryResponse.objects.filter(participant__study=study, participant__step=Step.FINISHED, participant__counted=True)
         rows_of_them = responses.values_list("participant", "question", "category")
-        chosen = {(person, question): category for person, question, category in rows_of_them.iterator(chunk_size=20_000)}
+        chosen = {(person, question): category for person, question, category in rows_of_them.iterator(chunk_size=AT_ONCE)}
     found = (
         Participant.objects.filter(study=study, counted=True)
         .exclude(arm="")
@@ -196,7 +209,7 @@ def people_of(study: Study, definition: StudyDefinition) -> People:
     )
     # Millions of people fit into memory as numbers; many of them say the same, which is kept once.
     numbers, said, place_of = array("h"), array("l"), defaultdict[str, int](counting().__next__)
-    for person, arm, subsample, written, *values in found.iterator(chunk_size=20_000):
+    for person, arm, subsample, written, *values in found.iterator(chunk_size=AT_ONCE):
         numbers.extend((arms[arm], subsamples[subsample], *values, *(chosen.get((person, name), NOT_REPORTED) for name in named)))
         said.append(place_of[written])
     places = np.asarray(said, dtype=np.intp)

@@ -1,12 +1,19 @@
 """Background answers become covariates of the kind that the study's definition states."""
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 import pytest
 
-from analysis.answers.background import covariates_of
+from analysis.answers.background import Covariates, columns_of, without_rare_choices
 from analysis.answers.letter_grades import points_of
-from surveys.questions.background import SingleChoice
+from surveys.questions.background import Answered, SingleChoice
 from tests.factories import definition
+
+
+def covariates_of(asked: Sequence[Answered], answers: Sequence[Mapping[str, object]]) -> Covariates:
+    """The columns of people whose backgrounds all differ."""
+    return without_rare_choices(asked, columns_of(asked, answers), people=np.ones(len(answers), dtype=np.intp))
 
 
 def columns(*answers: dict[str, object]) -> dict[str, list[object]]:
@@ -126,3 +133,17 @@ def test_a_rare_course_makes_no_column_since_it_would_be_a_person() -> None:
     few, many = [{"course": "poetry"}], [{"course": "algebra"}]
     assert "courses: course poetry" not in with_courses(*[few] * 4, *[many] * 9)
     assert with_courses(*[few] * 5, *[many] * 9)["courses: course poetry"] == [1.0] * 5 + [0.0] * 9
+
+
+def test_a_choice_is_rare_by_people_and_not_by_backgrounds() -> None:
+    """Two backgrounds, of four people and of six: the choice of the four is rare, that of the six is usual only where five lack it."""
+    [question] = [one for one in definition().background if one.name == "courses"]
+    found = columns_of([question], [{"courses": [{"course": "other"}]}, {"courses": [{"course": "probability"}]}])
+    assert {"courses: course other", "courses: course probability"} <= found.keys()
+
+    def kept(*people: int) -> set[str]:
+        names = without_rare_choices([question], found, people=np.array(people))
+        return {name for name in names if name.startswith("courses: course")}
+
+    assert kept(1, 1) == kept(4, 6) == set()
+    assert kept(5, 6) == {"courses: course other", "courses: course probability"}
