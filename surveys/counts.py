@@ -90,6 +90,14 @@ def withdrawals(study: Study) -> int:
     return int(counted.aggregate(Sum("count", default=0))["count__sum"])
 
 
+def deleted_while_held_back(study: Study) -> int:
+    """How many of those who did not finish were in no shown number when the operational data were deleted."""
+    deleted = ShardedCounter.objects.filter(study=study, kind=CounterKind.UNFINISHED)
+    shown = AttritionCount.objects.filter(study=study)
+    sums = (rows.aggregate(Sum("count", default=0))["count__sum"] for rows in (deleted, shown))
+    return int(next(sums) - next(sums))
+
+
 def taken_lines(study: Study) -> Counter[tuple[str, str]]:
     """How many lines of the lists are taken, by subsample and arm."""
     taken = study.allocation_slots.filter(status=SlotStatus.TAKEN).values_list("subsample", "arm")

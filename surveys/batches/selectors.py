@@ -10,7 +10,16 @@ from django.db.models import Count, Q, QuerySet
 
 from surveys.batches import rules
 from surveys.batches.tally import Tally, not_counted, tallies_kept, tally_of, waiting_or_on_their_way
-from surveys.counts import Alike, ConsentCount, Counts, counts_of, exact_consent_counts, taken_lines, withdrawals
+from surveys.counts import (
+    Alike,
+    ConsentCount,
+    Counts,
+    counts_of,
+    deleted_while_held_back,
+    exact_consent_counts,
+    taken_lines,
+    withdrawals,
+)
 from surveys.definition import DIRECT
 from surveys.models import ENDED, RUNNING, BotRun, BotRunStatus, Participant, ShownNumbers, Step, Study
 from surveys.protocols import frozen_protocol, protocol_in_force
@@ -254,7 +263,7 @@ def batch_progress(study: Study) -> BatchProgress:
         people=needed - left_over,
         withheld=study.numbers_withheld,
         being_counted=rules.in_tens(left) if study.numbers_withheld else 0,
-        held_back=left > 0 and not study.numbers_withheld,
+        held_back=ended and not study.numbers_withheld and (left or deleted_while_held_back(study)) > 0,
         too_few=ended and not study.numbers_withheld and counted_people(study).answered < rules.LEAST,
     )
 

@@ -27,7 +27,7 @@ from surveys.errors import StudyClosedError, TransitionError
 from surveys.journey import services as participation
 from surveys.models import Participant, Response, ShownNumbers, Step, Study, StudyStatus
 from surveys.protocols import protocol_in_force
-from surveys.retention.services import begin_forgetting
+from surveys.retention.services import begin_forgetting, forget_operational_data
 from surveys.studies import services as studies
 from surveys.tokens import hash_of_withdrawal_code
 from tests.factories import answer, heading, logged_in, recruiting_study, walk
@@ -178,6 +178,19 @@ def test_a_group_whose_last_people_left_keeps_ten_back_when_a_counted_one_left_t
     assert participation.withdraw(study, code=CODE)
     study = work_off(study)
     assert tally_of(study.pk).groups()[group] == shown - 1 - LEAST
+    assert batch_progress(study).held_back
+
+
+def test_people_who_are_held_back_stay_so_when_their_rows_are_deleted(study: Study) -> None:
+    """People who did not finish go with the operational data; the numbers lack those who hid a withdrawal as much as before."""
+    study = work_off(closed(study))
+    gone = Participant.objects.filter(study=study, counted=True).exclude(step=Step.FINISHED)[0]
+    Participant.objects.filter(pk=gone.pk).update(withdrawal_hash=hash_of_withdrawal_code(CODE))
+    assert not batch_progress(study).held_back
+    assert participation.withdraw(study, code=CODE)
+    assert batch_progress(study).held_back
+    forget_operational_data(study)
+    study.refresh_from_db()
     assert batch_progress(study).held_back
 
 
