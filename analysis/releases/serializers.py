@@ -12,6 +12,7 @@ from analysis.packages.licences import LICENCES
 from analysis.releases.protecting import LARGEST_CLASS, LARGEST_LEVEL, MOST_LEFT_OUT, USUAL
 from analysis.releases.services import LONGEST_REASON, MOST_AUTHORS, SMALLEST_COUNTS, UNREADABLE, Choices
 from analysis.serializers import NumberField, WholeField
+from surveys.retention.release_plans import release_plans
 
 PEOPLE, SIMULATED = "people", "simulated"
 PROTECTION = ("k", "class_size", "diversity", "suppress", "as_labels", "anatomy", "asked")
@@ -252,6 +253,11 @@ class StudyReleaseSerializer(serializers.ModelSerializer[Release]):
         read_only_fields = fields
 
 
+class ReleasePlanSerializer(serializers.Serializer[object]):
+    version = serializers.IntegerField(help_text="The newest version of the protocol with this plan.")
+    text = serializers.CharField()
+
+
 class StudyReleaseDetailSerializer(StudyReleaseSerializer):
     """The context holds the `steps` open to the person who asks and the `preview` of the files."""
 
@@ -259,6 +265,9 @@ class StudyReleaseDetailSerializer(StudyReleaseSerializer):
     citation = serializers.SerializerMethodField()
     description = serializers.SerializerMethodField()
     privacy = serializers.SerializerMethodField()
+    release_plans = serializers.SerializerMethodField(
+        help_text="The plans of publication of all versions to which somebody agreed. A release must fit each."
+    )
     steps = serializers.SerializerMethodField(help_text="The steps that you can take now.")
     header = serializers.SerializerMethodField(help_text="The columns of the rows.")
     rows = serializers.SerializerMethodField(help_text="The first rows; none before the package is built, nor in the answer to a step.")
@@ -271,6 +280,7 @@ class StudyReleaseDetailSerializer(StudyReleaseSerializer):
             "citation",
             "description",
             "privacy",
+            "release_plans",
             "steps",
             "header",
             "rows",
@@ -286,6 +296,10 @@ class StudyReleaseDetailSerializer(StudyReleaseSerializer):
 
     def get_privacy(self, release: Release) -> list[str]:
         return list(release.summary.get("privacy_sentences", ()))
+
+    @extend_schema_field(ReleasePlanSerializer(many=True))
+    def get_release_plans(self, release: Release) -> list[dict[str, object]]:
+        return [{"version": plan.version, "text": plan.text} for plan in release_plans(release.study)]
 
     def get_steps(self, release: Release) -> list[str]:
         return sorted(self.context["steps"])

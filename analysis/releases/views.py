@@ -52,6 +52,7 @@ from surveys.access import Seat, access_own_study, access_study
 from surveys.errors import SurveyError
 from surveys.media.ranged_response import ranged_response
 from surveys.protocols import definition_for
+from surveys.retention.release_plans import release_plans
 from surveys.templatetags.catalogue_words import as_sentence
 
 
@@ -94,6 +95,7 @@ def study_releases(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect("analysis:releases", slug)
     context = {"study": study, "releases": found, "obstacles": why_not, "form": form, "errors": form.summary if form else []}
     context["missing"] = list(dict.fromkeys(one.missing for one in offered if one.missing)) if form else []
+    context["plans"] = release_plans(study) if form else []
     return render(request, "analysis/releases/study_releases.html", context, status=422 if context["errors"] else 200)
 
 
@@ -118,6 +120,7 @@ def study_release(request: HttpRequest, slug: str, release_id: int) -> HttpRespo
         "study": release.study,
         "release": release,
         "licence": LICENCES[release.licence],
+        "plans": release_plans(release.study),
         "preview": shown,
         "records_wait": not reads_records(seat, release),
         "records": record_summary(release, private=private_errors(release.study) if runs_study else None),

@@ -32,6 +32,7 @@ from surveys.models import ENDED, AllocationList, StudyStatus
 from surveys.preregistration.selectors import plans_of
 from surveys.privacy.words import privacy_in_words
 from surveys.protocols import frozen_protocol, protocol_in_force
+from surveys.retention.release_plans import release_plans
 from surveys.retention.selectors import day_of_forgetting, months_kept
 
 MINUTES = 5
@@ -220,7 +221,7 @@ def about_study(request: HttpRequest, slug: str) -> HttpResponse:
         "forgets_on": day_of_forgetting(study),
         "data_published": study.data_published,
         "published_data_url": reverse("analysis:public_study_releases", args=[slug]) if study.data_published else "",
-        "release_plan": definition.release_plan.in_language(shown.language) if definition.release_plan else "",
+        "release_plans": release_plans(study, language=shown.language),
     }
     with translation.override(shown.spoken):
         return render(request, "surveys/participant/about_study.html", context)
