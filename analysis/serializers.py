@@ -184,7 +184,8 @@ class SequentialEffectSerializer(DataclassSerializer):
     )
     help_texts: ClassVar = {
         "for_publication": "False: it uses background answers, which the die does not protect.",
-        "direction": "1 or -1 where the sign of the effect is certain among all contrasts of the family, else 0.",
+        "direction": "1 or -1 where the sign of the effect is certain among all contrasts of the family, else 0. "
+        "Pages say it only where `interval` leaves out 0, too.",
         "log_e_more": "Logarithm of the e-value against an effect of zero or less.",
         "log_e_fewer": "Logarithm of the e-value against an effect of zero or more.",
     }

@@ -10,6 +10,7 @@ from analysis.live.notes import plain_note, plain_reason
 from analysis.live.subgroups import ShownSubgroups
 from analysis.live.wording import (
     assignment_sentences,
+    beside,
     cheater_sentence,
     contrast_in_words,
     down,
@@ -154,7 +155,8 @@ class CategoryWords:
             finding = _(
                 "Of 100 honest students, about %(points)d fewer would answer “%(answer)s” with “%(treatment)s” than with “%(control)s”"
             )
-        is_certain = effect.adjusted_p_value is not None and effect.adjusted_p_value < 1 - LEVEL
+        is_significant = effect.adjusted_p_value is not None and effect.adjusted_p_value < 1 - LEVEL
+        is_certain = is_significant and beside(interval, 1 if value >= 0 else -1)
         ends = _(" (between %(low)s and %(high)s)") if is_certain else _("; that may be chance (between %(low)s and %(high)s)")
         return on_condition((finding + ends) % words, stated_rate=self.stated_rate)
 

@@ -52,8 +52,9 @@ class Cell(Estimated):
     verdict: Annotated[
         str,
         Field(
-            description="`more` or `fewer`: that direction is certain. `chance`: chance alone could explain the difference. `early`: too "
-            "early to say how large it is, and no direction is certain. `contradicted`: the answers contradict the assumptions. "
+            description="`more` or `fewer`: that direction is certain, and the interval leaves out 0. `chance`: chance alone could explain "
+            "the difference. `early`: too early to say how large it is, and no direction is certain. `contradicted`: the answers "
+            "contradict the assumptions. "
             "`different`: of a question with categories, some answers certainly differ."
         ),
     ]
@@ -204,11 +205,11 @@ def matrix_table(rows: Sequence[MatrixRow], *, texts: Mapping[str, str], names: 
 
 def verdict_of(found: FoundEffect, *, planned: bool) -> str:
     """The verdict on one contrast: the same direction as in the sentences below the table. No planned analysis is too early."""
-    if found.direction:
-        return MORE if found.direction > 0 else FEWER
     interval = found.interval
     if interval is not None and interval.kind == "empty":
         return CONTRADICTED
+    if found.direction:
+        return MORE if found.direction > 0 else FEWER
     if planned:
         return CHANCE
     wide = interval is None or interval.low is None or interval.high is None or interval.high - interval.low >= 2

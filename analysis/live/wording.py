@@ -27,7 +27,7 @@ from candor.results import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundEffect:
-    """A contrast as sentences need it, from a sequence or from one look: `direction` is that which is certain, else 0."""
+    """A contrast as sentences need it, from a sequence or from one look: `direction` is that which may be said beside the interval."""
 
     value: float | None
     interval: Interval | None
@@ -40,7 +40,7 @@ class FoundEffect:
             value=effect.value,
             interval=effect.interval,
             honest_times_effect=effect.honest_times_effect.interval,
-            direction=effect.direction,
+            direction=beside(effect.interval, effect.direction),
         )
 
     @classmethod
@@ -49,7 +49,18 @@ class FoundEffect:
         value, p_value = effect.honest_times_effect.value, effect.adjusted_p_value
         certain = value is not None and p_value is not None and p_value < 1 - level
         direction = int(math.copysign(1, value)) if value is not None and certain else 0
-        return cls(value=effect.value, interval=effect.interval, honest_times_effect=None, direction=direction)
+        return cls(value=effect.value, interval=effect.interval, honest_times_effect=None, direction=beside(effect.interval, direction))
+
+
+def beside(interval: Interval | None, direction: int) -> int:
+    """The direction that a test found certain, if the interval of the effect leaves out 0 on the same side; else 0.
+
+    Test and interval may decide otherwise where the answers just reach either, and no sentence says more than the interval beside it.
+    """
+    if interval is None or interval.kind == "empty":
+        return direction
+    more, fewer = interval.low is not None and interval.low > 0, interval.high is not None and interval.high < 0
+    return direction if (more if direction > 0 else fewer) else 0
 
 
 def on_condition(finding: str, *, stated_rate: bool, all_groups: bool = False) -> str:

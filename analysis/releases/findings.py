@@ -19,7 +19,7 @@ from analysis.figures.intervals import (
 )
 from analysis.figures.shown import ShownFigure, shown_figure
 from analysis.live.matrix import ArmShare, Cell, Estimated, Matrix, MatrixRow, category_cell, matrix_table, p_in_words, verdict_of
-from analysis.live.wording import FoundEffect, contrast_in_words
+from analysis.live.wording import FoundEffect, beside, contrast_in_words
 from analysis.models import STANDING_RELEASES, Release
 from analysis.packages.stored import stored_archive
 from candor.categories.results import AT_LEAST, NoEffectTest
@@ -168,8 +168,8 @@ def _cells(effects: list[Document], *, level: float) -> Iterator[Cell]:
             continue
         numbers, delta = _numbers(one), one["honest_times_effect"]["value"]
         certain = delta is not None and one["adjusted_p_value"] is not None and one["adjusted_p_value"] < 1 - level
-        direction = (1 if delta > 0 else -1) if certain else 0
         interval = Interval(**one["interval"]) if one["interval"] else None
+        direction = beside(interval, 1 if delta > 0 else -1) if certain else 0
         found = FoundEffect(value=one["value"], interval=interval, honest_times_effect=None, direction=direction)
         yield Cell(treatment=one["treatment"], control=one["control"], verdict=verdict_of(found, planned=True), **numbers)
 

@@ -1,12 +1,13 @@
 """Estimates in plain words."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import product
 
 import numpy as np
 import pytest
 from django.utils.translation import override
 
+from analysis.live.matrix import verdict_of
 from analysis.live.wording import (
     FoundEffect,
     always_known_sentence,
@@ -18,23 +19,25 @@ from analysis.live.wording import (
     missing_test_sentences,
     specification_sentence,
 )
+from analysis.releases.findings import _cells
 from candor.designs.design import Design
 from candor.estimators.difference_in_means import difference_in_means_kernel
 from candor.estimators.missing_answers import missing_answers
-from candor.results import Effect, HonestTimesEffect, Interval, SequentialTest, SequentialValue, SpecificationTest
+from candor.results import Effect, HonestTimesEffect, Interval, SequentialEffect, SequentialTest, SequentialValue, SpecificationTest
 
 
 def proportion(value: float | None, low: float | None = None, high: float | None = None, *, kind: str = "sequence") -> SequentialValue:
     return SequentialValue(value=value, interval=Interval(kind=kind, low=low, high=high, level=0.95))
 
 
+INTERVAL = Interval(kind="fieller", low=0.1, high=0.3, level=0.95)
 ESTIMATED = Effect(
     treatment="face",
     control="slides",
     method="efficient",
     value=0.2,
     standard_error=None,
-    interval=Interval(kind="fieller", low=0.1, high=0.3, level=0.95),
+    interval=INTERVAL,
     wald=None,
     p_value=None,
     adjusted_p_value=None,
@@ -152,9 +155,34 @@ def test_chance_alone_is_said_of_the_answers_and_not_of_the_cheaters() -> None:
 def test_one_look_decides_by_the_adjusted_p_value() -> None:
     """Two of several contrasts: one that Holm's adjustment takes away, and one that stays."""
     delta = HonestTimesEffect(value=-0.1, standard_error=0.04, p_value=0.02)
-    found = replace(ESTIMATED, honest_times_effect=delta, p_value=0.02)
+    found = replace(ESTIMATED, value=-0.2, interval=replace(INTERVAL, low=-0.3, high=-0.1), honest_times_effect=delta, p_value=0.02)
     assert FoundEffect.of_one_look(replace(found, adjusted_p_value=0.06)).direction == 0
     assert FoundEffect.of_one_look(replace(found, adjusted_p_value=0.04)).direction == -1
+
+
+@pytest.mark.parametrize(("low", "high", "told"), [(0.001, 0.3, 1), (0.0, 0.3, 0), (-0.001, 0.3, 0), (None, None, 0)])
+def test_no_direction_is_told_beside_an_interval_that_holds_no_difference(low: float | None, high: float | None, told: int) -> None:
+    """The test and the likelihood region may decide otherwise where the answers just reach either."""
+    interval, delta = replace(INTERVAL, low=low, high=high), HonestTimesEffect(value=0.1, standard_error=0.04, p_value=0.02)
+    one_look = replace(ESTIMATED, interval=interval, honest_times_effect=delta, p_value=0.02, adjusted_p_value=0.02)
+    nothing = SequentialValue(value=0.1, interval=interval)
+    sequence = SequentialEffect(
+        **{name: getattr(one_look, name) for name in ("treatment", "control", "method", "value", "interval")},
+        honest_times_effect=nothing,
+        log_e_more=4.0,
+        log_e_fewer=-4.0,
+        direction=1,
+    )
+    for found in (FoundEffect.of_one_look(one_look), FoundEffect.of(sequence)):
+        assert found.direction == told
+        assert verdict_of(found, planned=True) == ("more" if told else "chance")
+    published = {**asdict(one_look), "honest_times_effect": asdict(delta)}
+    assert [cell.verdict for cell in _cells([published], level=0.95)] == ["more" if told else "chance"]
+
+
+def test_answers_that_contradict_the_model_have_no_direction_in_the_table() -> None:
+    nothing = Interval(kind="empty", low=None, high=None, level=0.95)
+    assert verdict_of(replace(FOUND, interval=nothing, direction=1), planned=True) == "contradicted"
 
 
 @pytest.mark.parametrize("contradicted", [True, False])
