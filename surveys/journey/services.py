@@ -234,7 +234,7 @@ def _before_assignment(participant: Participant, step: str, *, token: str) -> It
             stored = read_participant(participant.token_hash, lock=True)  # nobody writes their row anew meanwhile, or counts them
             if stored is not None and stored.step == step and not stored.counted:
                 Participant.objects.filter(pk=stored.pk).delete()
-                recruitment.forget_panel_member(participant.study, person=panel_hash(withdrawal_code(token)), may_come_again=not excluded)
+                recruitment.let_go(participant.study, protocol.definition.entry, token=token, may_come_again=not excluded)
                 if excluded:
                     count(Count(participant.study_id, CounterKind.EXCLUDED, protocol.version))
                 recruitment.count_end(participant.study_id, protocol.definition.entry, token=token, end=Ended.SCREENED_OUT)

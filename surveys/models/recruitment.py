@@ -50,6 +50,11 @@ class EntryBook(models.Model):
     codes = models.JSONField(default=list, help_text="Hashes of spent codes, sorted.")
     members = models.JSONField(default=dict, help_text="Panel hash → keyed hash of the number at the panel, sorted.")
     departed = models.JSONField(default=list, help_text="Keyed hashes of the numbers of panel members who withdrew, sorted.")
+    returned = models.JSONField(
+        default=list,
+        db_default=models.Value([], output_field=models.JSONField()),
+        help_text="Hashes of codes that are spent in the table, and good again: there was no room for their people. Sorted.",
+    )
 
     def __str__(self) -> str:
         return f"{len(self.codes)} codes, {len(self.members)} panel members"

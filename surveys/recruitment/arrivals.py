@@ -18,6 +18,9 @@ from surveys.recruitment.selectors import stored_panel_identifier, way_of_join_c
 from surveys.tokens import brought_by, completion_code, panel_hash, withdrawal_code
 from surveys.ways_in import JOIN, WAY
 
+CODE = "code"
+"""The name under which a token keeps the hash of a code, beside what goes back."""
+
 
 class Ended(StrEnum):
     """The ends of a visit that a way in counts; each has its own way back."""
@@ -29,11 +32,14 @@ class Ended(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arrival:
-    """Somebody who stands before the study. `back` are the values that the last page sends to the panel again."""
+    """Somebody who stands before the study. `back` are the values that the last page sends to the panel again; `code_hash` is the keyed
+    hash of the personal code, which is good again if there turns out to be no room.
+    """
 
     way: NamedWay
     identifier: str = ""
     back: Mapping[str, str] = field(default_factory=dict)
+    code_hash: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,10 +96,13 @@ def _way_named(sent: QueryDict, entry: Entry, *, study_id: int) -> NamedWay:
 
 
 def to_bring(arrival: Arrival, entry: Entry) -> str:
-    """The content of the token: the way, the person's number at the panel, and what goes back; nothing where there is but one way."""
-    if entry.is_one and not arrival.identifier:
+    """The content of the token: the way, the person's number at the panel, what goes back, and the code's hash; nothing where there is but
+    one way and neither number nor code.
+    """
+    if entry.is_one and not (arrival.identifier or arrival.code_hash):
         return ""
-    text = json.dumps([arrival.way.name, arrival.identifier, dict(arrival.back)], separators=(",", ":"))
+    kept = dict(arrival.back) | ({CODE: arrival.code_hash} if arrival.code_hash else {})
+    text = json.dumps([arrival.way.name, arrival.identifier, kept], separators=(",", ":"))
     return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 
@@ -106,7 +115,7 @@ def arrival_in(token: str, entry: Entry) -> Arrival | None:
     except (ValueError, TypeError, RecursionError):  # nobody was given such a token
         return None
     way = entry.named(name) if isinstance(identifier, str) and isinstance(back, dict) else None
-    return None if way is None else Arrival(way=way, identifier=identifier, back=back)
+    return None if way is None else Arrival(way=way, identifier=identifier, code_hash=str(back.pop(CODE, "")), back=back)
 
 
 def is_credited_elsewhere(arrival: Arrival | None) -> bool:

@@ -20,10 +20,12 @@ TRACE = re.compile(r"[0-9a-f]{64}")
 
 
 def is_spent(study: Study, code: str, *, book: EntryBook | None) -> bool | None:
-    """Whether somebody came in with this code. None: the study has no such code."""
+    """Whether somebody came in with this code, and was not sent away for want of room. None: the study has no such code."""
     code_hash = hash_of_entry_code(code, study.slug)
     spent = EntryCode.objects.filter(study=study, code_hash=code_hash).values_list("spent", flat=True).first()
-    return spent or code_hash in book.codes if book is not None and spent is not None else spent
+    if book is None or spent is None:
+        return spent
+    return code_hash in book.codes or (spent and code_hash not in book.returned)
 
 
 def trace_of_member(study: Study, way: NamedWay, panel_identifier: str) -> str:
@@ -52,8 +54,8 @@ def panel_members(study: Study) -> int:
 
 def spent_codes_shown(study: Study) -> int:
     """How many codes are spent, as staff see it: in steps while the study runs, so that nobody watches one person come."""
-    in_book = EntryBook.objects.filter(study=study).values_list("codes", flat=True).first() or ()
-    spent = EntryCode.objects.filter(study=study, spent=True).count() + len(in_book)
+    in_book, returned = EntryBook.objects.filter(study=study).values_list("codes", "returned").first() or ((), ())
+    spent = EntryCode.objects.filter(study=study, spent=True).count() + len(in_book) - len(returned)
     return rules.in_steps(spent) if study.status in RUNNING else spent
 
 

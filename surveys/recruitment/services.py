@@ -28,6 +28,7 @@ from surveys.tokens import (
     looks_like_withdrawal_code,
     normalised_completion_code,
     panel_hash,
+    withdrawal_code,
 )
 
 STAY_IN_BOOK = 20
@@ -60,9 +61,31 @@ def spend_entry(study: Study, way: NamedWay, *, code: str, panel_identifier: str
     book = _held_book(study.pk)
     _refuse_others(study, way, code=code, panel_identifier=panel_identifier, book=book)
     if way.way.takes_code:
-        book.codes.append(hash_of_entry_code(code, study.slug))
+        code_hash = hash_of_entry_code(code, study.slug)
+        if code_hash in book.returned:
+            book.returned.remove(code_hash)
+        else:
+            book.codes.append(code_hash)
     if way.way.is_panel:
         book.members[panel_hash(withdrawal_code)] = trace_of_member(study, way, panel_identifier)
+    _keep(book)
+
+
+def let_go(study: Study, entry: Entry, *, token: str, may_come_again: bool) -> None:
+    """Forget how somebody came who is sent away. For want of room, their number at the panel or their code lets them in another time.
+
+    Their own token names the code, and no stored row does. Call it in the transaction that deletes them, so that one code never lets two
+    people in.
+    """
+    forget_panel_member(study, person=panel_hash(withdrawal_code(token)), may_come_again=may_come_again)
+    arrival = arrival_in(token, entry)
+    if not may_come_again or arrival is None or not arrival.code_hash:
+        return
+    book = _held_book(study.pk)
+    if arrival.code_hash in book.codes:
+        book.codes.remove(arrival.code_hash)
+    elif EntryCode.objects.filter(study=study, code_hash=arrival.code_hash, spent=True).exists():
+        book.returned.append(arrival.code_hash)  # a changed row of the table would tell when they were here
     _keep(book)
 
 
@@ -124,6 +147,7 @@ def _held_book(study_id: int) -> EntryBook:
 def _keep(book: EntryBook) -> None:
     book.codes.sort()
     book.departed.sort()
+    book.returned = sorted(set(book.returned))
     book.members = dict(sorted(book.members.items()))
     book.save()
 
@@ -154,7 +178,7 @@ def write_down_entries(*, more_than: int = STAY_IN_BOOK) -> None:
     for study_id in EntryBook.objects.values_list("pk", flat=True):
         with transaction.atomic():
             book = _held_book(study_id)
-            if len(book.codes) > more_than:
+            if len(book.codes) + len(book.returned) > more_than:
                 _write_down_codes(book)
             if len(book.members) > more_than:
                 _write_down_members(book)
@@ -167,9 +191,10 @@ def _held_of_tables(rows: "QuerySet[EntryCode] | QuerySet[PanelMember]") -> None
 
 def _write_down_codes(book: EntryBook) -> None:
     of_study = EntryCode.objects.filter(study_id=book.pk)
-    new = of_study.filter(code_hash__in=book.codes)
-    _held_of_tables(new)
-    new.update(spent=True)
+    _held_of_tables(of_study.filter(code_hash__in=[*book.codes, *book.returned]))
+    of_study.filter(code_hash__in=book.returned).update(spent=False)
+    of_study.filter(code_hash__in=book.codes).update(spent=True)
+    book.returned = []
     stay = of_study.filter(pk__in=drawn(of_study.filter(spent=True).select_for_update(skip_locked=True), STAY_IN_BOOK))
     book.codes = list(stay.values_list("code_hash", flat=True))
     stay.update(spent=False)

@@ -6,16 +6,17 @@ from django.urls import reverse
 
 from jobs.models import Routine
 from jobs.tasks import send_now
+from surveys.allocation.services import change_arm
 from surveys.batches.services import ORDER_OF_DAYS
 from surveys.journey.services import withdraw
-from surveys.models import EntryBook, EntryCode, PanelMember, Study, StudyStatus
+from surveys.models import EntryBook, EntryCode, PanelMember, Participant, Study, StudyStatus
 from surveys.questions.entry import Entry
 from surveys.recruitment import services as recruitment
 from surveys.recruitment.arrivals import Arrival, Ended, way_back
-from surveys.recruitment.selectors import stored_panel_identifier
+from surveys.recruitment.selectors import spent_codes_shown, stored_panel_identifier
 from surveys.recruitment.services import add_entry_codes
-from surveys.tokens import hash_of_panel_identifier
-from tests.factories import answer, code_on, everything_stored, heading, logged_in, recruiting_study, walk
+from surveys.tokens import hash_of_entry_code, hash_of_panel_identifier, hash_of_token
+from tests.factories import answer, code_on, everything_stored, heading, logged_in, recruiting_study, send, token_of, walk
 from tests.integration.test_entry_codes import spent_codes, with_code
 from tests.jobs import work_on
 
@@ -102,6 +103,58 @@ def test_a_spent_code_stays_spent_wherever_it_is_kept(stay: int, monkeypatch: py
     for code in codes[:4]:
         assert answer(Client(), study, "welcome", code=code).status_code == 403
     assert answer(Client(), study, "welcome", code=codes[4]).status_code == 303
+
+
+@pytest.mark.parametrize("written_down", [False, True])
+def test_a_code_is_good_again_for_somebody_for_whom_there_was_no_room(written_down: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    study, full, late = recruiting_study(entry={"kind": "codes"}), Client(), Client()
+    add_entry_codes(study, codes=["CODE-0001", "CODE-0002"], actor=study.owner)
+    answer(full, study, "welcome", code="CODE-0001")
+    answer(full, study, "consent")
+    walk(late, study, answers=with_code("CODE-0002"), until="background")
+    if written_down:
+        write_down(study, monkeypatch)
+    for arm in ("slides", "instructor"):
+        change_arm(study, arm=arm, actor=study.owner, closed=True)
+    assert heading(answer(Client(), study, "welcome", code="CODE-0001")) == "This code does not open the study"
+    rows = list(EntryCode.objects.order_by("pk").values_list("code_hash", "spent"))
+    for _time in range(2):
+        answer(full, study, "background")
+    assert not Participant.objects.filter(token_hash=hash_of_token(token_of(full))).exists()
+    assert list(EntryCode.objects.order_by("pk").values_list("code_hash", "spent")) == rows, "a row would tell when they were sent away"
+    for arm in ("slides", "instructor"):
+        change_arm(study, arm=arm, actor=study.owner, closed=False)
+    assert spent_codes_shown(Study(pk=study.pk, status=StudyStatus.CLOSED)) == 1
+    again = Client()
+    walk(again, study, answers=with_code("CODE-0001"))
+    assert spent_codes_shown(Study(pk=study.pk, status=StudyStatus.CLOSED)) == 2
+    for _night in range(2):
+        assert heading(answer(Client(), study, "welcome", code="CODE-0001")) == "This code does not open the study"
+        recruitment.write_down_entries(more_than=0)
+    assert (EntryBook.objects.get().returned, EntryCode.objects.filter(spent=True).count()) == ([], 2 if written_down else 0)
+
+
+def test_a_code_that_was_given_back_is_unspent_in_the_table_after_the_night(monkeypatch: pytest.MonkeyPatch) -> None:
+    study = recruiting_study(entry={"kind": "codes"})
+    add_entry_codes(study, codes=["CODE-0001", "CODE-0002"], actor=study.owner)
+    EntryCode.objects.update(spent=True)
+    EntryBook.objects.create(study=study, returned=[hash_of_entry_code("CODE-0001", study.slug)])
+    write_down(study, monkeypatch)
+    assert EntryBook.objects.get().returned == []
+    assert answer(Client(), study, "welcome", code="CODE-0001").status_code == 303
+    assert answer(Client(), study, "welcome", code="CODE-0002").status_code == 403
+
+
+def test_nobody_who_is_sent_away_for_what_they_answered_gets_their_code_back() -> None:
+    check = {"kind": "single_choice", "name": "check", "text": "Choose blue.", "role": "auxiliary", "expected": "blue"}
+    options = [{"name": "blue", "text": "Blue"}, {"name": "red", "text": "Red"}]
+    study = recruiting_study(entry={"kind": "codes"}, background=[check | {"options": options}], attention="exclude")
+    add_entry_codes(study, codes=["CODE-0001"], actor=study.owner)
+    client = Client()
+    answer(client, study, "welcome", code="CODE-0001")
+    answer(client, study, "consent")
+    assert heading(send(client, study, "background", check="red")) == "This study ends here for you"
+    assert answer(Client(), study, "welcome", code="CODE-0001").status_code == 403
 
 
 def test_the_page_of_codes_counts_in_tens_while_people_come() -> None:

@@ -23,7 +23,7 @@ from surveys.questions.entry import Entry
 from surveys.questions.sections import SECTION
 from surveys.recruitment.arrivals import Ended, WayBack, arrival_at, arrival_in, carried, to_bring, way_back
 from surveys.recruitment.slowing import Wait, wait_before
-from surveys.tokens import new_token
+from surveys.tokens import hash_of_entry_code, new_token
 
 
 def newcomer(request: HttpRequest, study: Study, *, goes_on: Callable[[str, Participant], HttpResponse]) -> HttpResponse:
@@ -139,17 +139,18 @@ def section_in(sent: Mapping[str, str], shown: Presentation) -> str:
 def _start(request: HttpRequest, study: Study, shown: Presentation) -> HttpResponse:
     language = request.POST.get("language", shown.language)
     arrival = arrival_at(request.POST, shown.entry, study_id=study.pk)
+    takes_code, code = arrival.way.way.takes_code, request.POST.get("code", "").strip()[:128]
+    brings = replace(arrival, code_hash=hash_of_entry_code(code, study.slug)) if takes_code else arrival
     visit = Visit(
-        token=new_token(to_bring(arrival, shown.entry)),
+        token=new_token(to_bring(brings, shown.entry)),
         language=language if language in dict(shown.languages) else shown.language,
-        code=request.POST.get("code", "").strip()[:128],
+        code=code,
         way=arrival.way.name,
         panel_identifier=arrival.identifier,
         query=urlencode(carried(request.POST, shown.entry)),
         section=section_in(request.POST, shown),
         is_bot=visitors.is_bot(request, study),
     )
-    takes_code = arrival.way.way.takes_code
     if takes_code and not visit.code:
         errors = [{"field": "code", "message": translation.gettext("Enter your code.")}]
         context = {"entry_fields": _kept(visit), "takes_code": True, "code_value": "", "errors": errors}
