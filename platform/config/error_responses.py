@@ -25,12 +25,14 @@ from rest_framework import exceptions as api_errors
 from rest_framework.settings import api_settings
 from rest_framework.views import set_rollback
 
+from accounts.access import comes_as_staff
 from candor.errors import MethodError
 from config.log_privacy import PARTICIPANTS
 from config.outages.causes import Outage, outage_of
 from config.outages.sent_forms import form_sent_with
 from config.outages.told import log_outage
 from config.outages.waits import distrust_connections
+from surveys.journey.language import of_study_at
 from surveys.languages.asked_for import COOKIE, matching, preferred
 from surveys.languages.offered import LANGUAGE_NAMES
 
@@ -167,9 +169,9 @@ def respond(request: HttpRequest, problem: Problem) -> HttpResponse:
     if wants_json(request):
         return with_waiting_time(JsonResponse(problem_details(problem), status=problem.status, content_type=PROBLEM_JSON), problem)
     if not is_outage(problem):
-        with translation.override(_language_of(request) or translation.get_language()):
+        with translation.override(_language_of(request, problem) or translation.get_language()):
             return with_waiting_time(render(request, "error.html", page_context(problem), status=problem.status), problem)
-    with translation.override(_language_of(request) or translation.get_language_from_request(request)):
+    with translation.override(_language_of(request, problem) or translation.get_language_from_request(request)):
         context = page_context(problem) | {"sent": form_sent_with(request)}
         response = render(request, "outage.html", context, status=problem.status)
     response["Cache-Control"] = "no-store"
@@ -284,7 +286,7 @@ def internal_error(request: HttpRequest) -> HttpResponse:
     if wants_json(request):
         return JsonResponse(problem_details(INTERNAL), status=INTERNAL.status, content_type=PROBLEM_JSON)
     try:
-        with translation.override(_language_of(request) or translation.get_language()):
+        with translation.override(_language_of(request, INTERNAL) or translation.get_language()):
             content, kind = str(render_to_string("error.html", page_context(INTERNAL))), "text/html"
     except Exception:
         logger.exception("The page for errors could not be shown")
@@ -292,12 +294,16 @@ def internal_error(request: HttpRequest) -> HttpResponse:
     return HttpResponse(content, status=INTERNAL.status, content_type=f"{kind}; charset=utf-8")
 
 
-def _language_of(request: HttpRequest) -> str:
-    """The language of a participant, or of a page that is there in that of its reader; empty for all others."""
-    if not request.path_info.startswith(PARTICIPANTS):
+def _language_of(request: HttpRequest, problem: Problem) -> str:
+    """The language of a participant, of a stranger at an address without a page, or of a page that is there in that of its reader; empty
+    for all others.
+    """
+    nothing_here, of_participants = problem is NOT_FOUND, request.path_info.startswith(PARTICIPANTS)
+    if not of_participants and (not nothing_here or comes_as_staff(request)):
         return str(getattr(request, "own_language", ""))
     chosen = matching(request.COOKIES.get(COOKIE, ""), LANGUAGE_NAMES)
-    return chosen or preferred(request.headers.get("Accept-Language", ""), list(LANGUAGE_NAMES))
+    wanted = chosen or preferred(request.headers.get("Accept-Language", ""), ["", *LANGUAGE_NAMES])
+    return wanted or (of_study_at(request.path_info) if nothing_here else "") or next(iter(LANGUAGE_NAMES))
 
 
 def problem_of_outage(error: BaseException | None) -> Problem | None:

@@ -1,13 +1,15 @@
 """The language in which a visitor reads: what they chose on a page, in this browser, for this study; else what they chose before."""
 
+import re
 from collections.abc import Callable
 from functools import wraps
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import translation
 
+from surveys.access import study_in_public
 from surveys.journey import visitors
 from surveys.journey.presentation import presentation
 from surveys.journey.services import Visit
@@ -15,6 +17,8 @@ from surveys.languages.asked_for import COOKIE, PARAMETER, matching, preferred
 from surveys.languages.offered import LANGUAGE_NAMES
 from surveys.models import Participant, Study
 from surveys.protocols import protocol_in_force
+
+BELOW_A_STUDY = re.compile(r"/s/([a-z0-9-]+)/")
 
 
 def language_of(request: HttpRequest, study: Study, somebody: Participant | Visit | None) -> str:
@@ -70,6 +74,16 @@ def of_stranger(request: HttpRequest) -> str:
     """The language for a page of no study: the one that the address asks for, or else the browser's, among all that there are."""
     asked = matching(request.GET.get(PARAMETER, ""), LANGUAGE_NAMES)
     return asked or preferred(request.headers.get("Accept-Language", ""), list(LANGUAGE_NAMES))
+
+
+def of_study_at(path: str) -> str:
+    """The first language of the study below whose address this path lies, if there is one of which anybody may read; else empty."""
+    found = BELOW_A_STUDY.match(path)
+    try:
+        code = _codes(protocol_in_force(study_in_public(found[1])).id)[0] if found else ""
+    except Http404:
+        return ""
+    return code if code in LANGUAGE_NAMES else ""
 
 
 def rest_of_address(request: HttpRequest) -> str:

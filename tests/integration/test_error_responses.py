@@ -9,16 +9,19 @@ from django.core.exceptions import PermissionDenied, SuspiciousOperation, Valida
 from django.http import Http404, HttpRequest, HttpResponse
 from django.test import Client, RequestFactory
 from django.urls import include, path
+from django.utils import translation
 from rest_framework import exceptions as api_errors
 from rest_framework.decorators import api_view, permission_classes
 from rest_framework.permissions import AllowAny, IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.models import Role
 from candor.errors import TooFewResponsesError
 from config import error_responses
 from config import urls as site
 from surveys.errors import DefinitionError, StudyClosedError
+from tests.factories import draft_study, person, recruiting_study
 
 pytestmark = [pytest.mark.urls(__name__), pytest.mark.django_db]
 
@@ -157,6 +160,30 @@ def test_an_unknown_address_is_404_for_everybody(browser: Client) -> None:
     response = browser.get("/no/such/page")
     assert response.status_code == 404
     assert "There is nothing at this address" in response.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("address", "accepted", "language"),
+    [("/no/such/page", "fr-CA, de;q=0.5", "fr"), ("/fail/absent/", "de", "de"), ("/s/no-such-study/", "pl", "pl"), ("/no", "sw", "en")],
+)
+def test_an_address_without_a_page_speaks_the_language_of_a_stranger(browser: Client, address: str, accepted: str, language: str) -> None:
+    page = browser.get(address, headers={"accept-language": accepted}).content.decode()
+    with translation.override(language):
+        assert f'lang="{language}"' in page
+        assert translation.gettext("There is nothing at this address") in page
+
+
+def test_below_a_study_it_speaks_the_study_language_where_the_browser_asks_for_none_that_is_there(browser: Client) -> None:
+    study = recruiting_study(languages=["de"])
+    draft = draft_study(slug="a-draft", languages=["de"])
+    for slug, language in ((study.slug, "de"), (draft.slug, "en")):
+        assert f'lang="{language}"' in browser.get(f"/s/{slug}/typo/", headers={"accept-language": "sw"}).content.decode()
+    assert 'lang="fr"' in browser.get(f"/s/{study.slug}/typo/", headers={"accept-language": "fr"}).content.decode()
+
+
+def test_staff_read_it_in_the_language_of_their_pages(browser: Client) -> None:
+    browser.force_login(person(Role.INVESTIGATOR))
+    assert 'lang="en"' in browser.get("/no/such/page", headers={"accept-language": "fr"}).content.decode()
 
 
 def test_a_page_from_yesterday_is_explained() -> None:
