@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import errno
+import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from importlib import import_module
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 import click
 
@@ -14,6 +16,8 @@ from candor.errors import MethodError
 from candor.software import described, software
 
 BAD_INPUT, INTERRUPTED = 2, 130
+READ_ENOUGH = 141
+"""128 + SIGPIPE, as a shell tells of any program whose reader has gone. 1 would say that a check found something."""
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -21,6 +25,19 @@ class InputError(click.ClickException):
     """A mistake in the input files or options that the user can correct; the message names file, row and column."""
 
     exit_code = BAD_INPUT
+
+
+class ReaderGoneError(Exception):
+    """The reader of standard output has closed the pipe. click would end with 1 if it met the system's own error."""
+
+
+@contextmanager
+def _with_reader() -> Iterator[None]:
+    try:
+        yield
+        sys.stdout.flush()  # here, since the interpreter would complain at its end
+    except BrokenPipeError as error:
+        raise ReaderGoneError from error
 
 
 def say_version(context: click.Context, option: click.Parameter, wanted: bool) -> None:
@@ -77,6 +94,16 @@ class CommandGroup(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl([(name, command.summary) for name, command in self.commands_by_name.items()])
 
+    def make_context(self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: object) -> click.Context:
+        """Read the arguments, and write the help or version that they ask for."""
+        with _with_reader():
+            return super().make_context(info_name, args, parent, **extra)
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command."""
+        with _with_reader():
+            return super().invoke(ctx)
+
     def main(
         self,
         args: Sequence[str] | None = None,
@@ -89,27 +116,44 @@ class CommandGroup(click.Group):
         if not standalone_mode:
             return super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
         try:
-            status = super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
+            status = self._told(lambda: super(CommandGroup, self).main(args, prog_name, complete_var, standalone_mode=False, **extra))
+        except (ReaderGoneError, BrokenPipeError):
+            _leave_pipes()
+            sys.exit(READ_ENOUGH)
+        sys.exit(status)
+
+    @staticmethod
+    def _told(run: Callable[[], object]) -> int:
+        """The exit status of a run, with one line about what failed."""
+        try:
+            status = run()
         except click.exceptions.NoArgsIsHelpError as help_wanted:
             click.echo(help_wanted.format_message())
-            sys.exit(0)
+            return 0
         except click.ClickException as error:
-            _fail(error.format_message())
+            return _failed(error.format_message())
         except MethodError as error:
-            _fail(str(error))
+            return _failed(str(error))
         except (click.Abort, KeyboardInterrupt):
             click.echo("Interrupted.", err=True)
-            sys.exit(INTERRUPTED)
+            return INTERRUPTED
         except BrokenPipeError:
-            sys.stderr.close()
-            sys.exit(0)
+            raise
         except OSError as error:
             # All that is written besides names its file.
             place = error.filename or ("standard output" if error.errno in FULL else "file")
-            _fail(f"{place}: {error.strerror or error}")
-        sys.exit(status if isinstance(status, int) else 0)
+            return _failed(f"{place}: {error.strerror or error}")
+        return status if isinstance(status, int) else 0
 
 
-def _fail(message: str) -> NoReturn:
+def _failed(message: str) -> int:
     click.echo(f"Error: {' '.join(message.split())}", err=True)
-    sys.exit(BAD_INPUT)
+    return BAD_INPUT
+
+
+def _leave_pipes() -> None:
+    """Let what is still to be written go nowhere, or the interpreter complains at its end (documentation of `signal`)."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):  # a test's streams are none of the system
+            os.dup2(nowhere, stream.fileno())

@@ -118,3 +118,22 @@ def test_a_link_leads_to_the_new_file() -> None:
     assert candor(*SIMULATED, "link.csv").exit_code == 0
     assert Path("link.csv").is_symlink()
     assert Path("data.csv").read_text().startswith("arm,subsample,outcome")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("simulate", "--design", "design.json", "--n", "100000", "--effect", "0.1", "--seed", "1"),  # more than a pipe holds
+        ("simulate", "--design", "design.json", "--n", "10", "--effect", "0.1", "--seed", "1"),  # so few that the end writes them
+        ("--help",),
+        ("no-such-command",),
+    ],
+)
+def test_a_reader_who_has_read_enough_ends_the_command_in_silence(arguments: tuple[str, ...]) -> None:
+    """As it ends other programs of a shell: 141 stands for SIGPIPE. 1 would say that a check found something, 0 that it found nothing."""
+    reads, writes = os.pipe()
+    os.close(reads)
+    told = subprocess.STDOUT if arguments == ("no-such-command",) else subprocess.PIPE
+    with os.fdopen(writes, "wb") as closed:
+        ended = subprocess.run([sys.executable, "-m", "candor.cli", *arguments], stdout=closed, stderr=told, timeout=60)
+    assert (ended.returncode, ended.stderr or b"") == (141, b"")
