@@ -9,7 +9,7 @@ from surveys.batches import rules
 from surveys.definition import StudyDefinition
 from surveys.errors import SectionUnknownError
 from surveys.models import RUNNING, EntryBook, EntryCode, JoinCode, PanelMember, Study, StudyStatus
-from surveys.protocols import frozen_protocol
+from surveys.protocols import frozen_protocol, protocol_in_force
 from surveys.questions.entry import NamedWay
 from surveys.questions.sections import SECTION
 from surveys.study_file import define
@@ -35,15 +35,25 @@ def trace_of_member(study: Study, way: NamedWay, panel_identifier: str) -> str:
 
 
 def was_here(study: Study, way: NamedWay, panel_identifier: str, *, book: EntryBook | None) -> bool:
-    """Whether somebody came in with this number at the panel, even if they withdrew. Rows of before have the number itself, and studies
-    that had one way then have the name of its kind.
+    """Whether somebody came in with this number at the panel, even if they withdrew. Rows of before have the number itself, studies that
+    had one way then have the name of its kind, and a way that is gone may have become this one.
     """
     before = hash_of_panel_identifier(panel_identifier, study.slug)
-    of_kind = hash_of_panel_identifier(f"{way.kind}:{panel_identifier}", study.slug)
-    traces = {trace_of_member(study, way, panel_identifier), of_kind, before, panel_identifier}
+    named = {way.kind, *_former_names(study, way)}
+    of_names = {hash_of_panel_identifier(f"{name}:{panel_identifier}", study.slug) for name in named}
+    traces = {trace_of_member(study, way, panel_identifier), *of_names, before, panel_identifier}
     if book is not None and not traces.isdisjoint([*book.members.values(), *book.departed]):
         return True
     return PanelMember.objects.filter(study=study, identifier__in=traces).exists()
+
+
+def _former_names(study: Study, way: NamedWay) -> set[str]:
+    """The names that ways of this kind had in any version of the protocol, and that no way has any more."""
+    if way.way.one_number_everywhere:
+        return set()
+    versions = [frozen_protocol(key).definition.entry for key in study.protocols.values_list("pk", flat=True)]
+    now = {one.name for one in protocol_in_force(study).definition.entry.every_way}
+    return {one.name for entry in versions for one in entry.every_way if one.kind == way.kind} - now
 
 
 def panel_members(study: Study) -> int:

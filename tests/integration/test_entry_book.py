@@ -4,6 +4,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from accounts.models import Role
 from jobs.models import Routine
 from jobs.tasks import send_now
 from surveys.allocation.services import change_arm
@@ -15,8 +16,22 @@ from surveys.recruitment import services as recruitment
 from surveys.recruitment.arrivals import Arrival, Ended, way_back
 from surveys.recruitment.selectors import spent_codes_shown, stored_panel_identifier
 from surveys.recruitment.services import add_entry_codes
+from surveys.review import services as reviews
+from surveys.studies import services as studies
 from surveys.tokens import hash_of_entry_code, hash_of_panel_identifier, hash_of_token
-from tests.factories import answer, code_on, everything_stored, heading, logged_in, recruiting_study, send, token_of, walk
+from tests.factories import (
+    answer,
+    code_on,
+    definition,
+    everything_stored,
+    heading,
+    logged_in,
+    person,
+    recruiting_study,
+    send,
+    token_of,
+    walk,
+)
 from tests.integration.test_entry_codes import spent_codes, with_code
 from tests.jobs import work_on
 
@@ -47,6 +62,23 @@ def test_a_panel_member_who_withdraws_leaves_a_keyed_hash_and_cannot_come_again(
     response = answer(Client(), study, "welcome", survey_code="abc123")
     assert (response.status_code, heading(response)) == (403, "You have already taken part")
     assert answer(Client(), study, "welcome", survey_code="abc124").status_code == 303
+
+
+TWO = {"ways": [{"kind": "sona", "name": "psychology"}, {"kind": "sona", "name": "economics"}]}
+RENAMED = {"ways": [{"kind": "sona", "name": "psych"}, {"kind": "sona", "name": "economics"}]}
+
+
+@pytest.mark.parametrize(("entry", "way"), [({"kind": "sona"}, ""), (RENAMED, "psych")])
+def test_nobody_comes_twice_because_an_amendment_named_their_way_otherwise(entry: dict[str, object], way: str) -> None:
+    study, officer = recruiting_study(entry=TWO), person(Role.IRB_OFFICER)
+    walk(Client(), study, until="background", answers={"welcome": {"way": "psychology", "survey_code": "17"}})
+    walk(Client(), study, until="background", answers={"welcome": {"way": "economics", "survey_code": "18"}})
+    changed = studies.change_definition(study, definition=definition(entry=entry), actor=study.owner)
+    studies.resume(reviews.approve(studies.submit_for_review(changed, actor=study.owner), actor=officer), actor=study.owner)
+    named = {"way": way} if way else {}
+    assert heading(answer(Client(), study, "welcome", survey_code="17", **named)) == "You have already taken part"
+    still_there = answer(Client(), study, "welcome", survey_code="18", **named)
+    assert (still_there.status_code == 303) == bool(way), "economics is another department as long as it is there"
 
 
 def test_numbers_that_a_version_of_before_stored_in_clear_are_hashed_in_the_first_night() -> None:
