@@ -10,6 +10,7 @@ from django.utils import timezone
 from accounts.models import User
 from surveys.access import access_own_study
 from surveys.batches.selectors import withdrawals_renew_results
+from surveys.models import Study
 from webhooks.models import Delivery, Webhook, due_at
 
 
@@ -35,5 +36,6 @@ def access_delivery(user: User, slug: str, webhook_id: UUID, delivery_id: UUID) 
 
 
 def moment_for(hook: Webhook, event: str) -> datetime:
-    """The moment at which a message that is written now may leave."""
-    return due_at(event, now=timezone.now(), after_withdrawals=withdrawals_renew_results(hook.study))
+    """The moment at which a message that is written now may leave. The study is read again: a worker may have waited long for an answer."""
+    study = Study.objects.defer("definition").get(pk=hook.study_id)
+    return due_at(event, now=timezone.now(), after_withdrawals=withdrawals_renew_results(study))

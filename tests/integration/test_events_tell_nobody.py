@@ -23,9 +23,9 @@ from tests.api_requests import get
 from tests.factories import draft_study, person, recruiting_study, walk
 from tests.finished_people import TELLING_DIE, add_finished_people
 from tests.jobs import Sent, catch, claimed, work_off
-from tests.releases import built_release, closed_study
+from tests.releases import built_release, closed_study, withdraw_one
 from webhooks import outbox, selectors, services
-from webhooks.models import BY_PARTICIPANTS, MARK, Delivery, Event, Webhook
+from webhooks.models import BY_PARTICIPANTS, DAY, MARK, Delivery, Event, Webhook
 from webhooks.services import add_webhook, emit
 
 pytestmark = pytest.mark.django_db
@@ -121,6 +121,23 @@ def test_a_batch_while_the_message_is_on_its_way_waits_for_the_next_mark_too(eve
     assert due is not None
     assert due > timezone.now()
     assert round(due.timestamp()) % MARK.total_seconds() == 0
+
+
+def test_results_that_a_withdrawal_changed_while_a_message_was_on_its_way_are_told_by_the_day() -> None:
+    """Attack: a receiver that answers slowly holds a worker which read the study before it was closed."""
+    study = new_study("slow-answer")
+    add_finished_people(study, FIRST)
+    emit(study.pk, Event.RESULTS_UPDATED)
+    Delivery.objects.update(due_at=timezone.now())
+    under_way = claimed(Delivery.objects.get())
+    assert under_way.webhook.study.status == "recruiting"
+    studies.close(study, actor=study.owner)
+    withdraw_one(study)
+    emit(study.pk, Event.RESULTS_UPDATED)
+    outbox._delivered(under_way, answered=204)
+    due = Delivery.objects.get(event=Event.RESULTS_UPDATED).due_at
+    assert due is not None
+    assert round(due.timestamp()) % DAY.total_seconds() == 0
 
 
 def test_a_message_that_was_sent_keeps_its_day_alone(monkeypatch: pytest.MonkeyPatch) -> None:
