@@ -48,3 +48,13 @@ def test_a_plan_of_publication_holds_beside_a_later_one_for_everybody_who_decide
     assert FEW in shown
     told = logged_in(officer).get(reverse("analysis:api_study_release", args=[study.slug, release.pk])).json()["release_plans"]
     assert told == [{"version": 3, "text": MORE}, {"version": 2, "text": FEW}]
+
+
+def test_everybody_is_told_of_all_forms_in_which_background_answers_can_be_published() -> None:
+    """Records came after the sentence that promised counts at most."""
+    study = recruiting()
+    about = page(Client(), "surveys:transparency", study.slug)
+    packet = page(logged_in(person(Role.IRB_OFFICER)), "surveys:protocol_version", study.slug, 1)
+    assert "at most counts, or records in which several people look alike" in about
+    assert "as protected records, in which several people look alike" in packet
+    assert "never published as they were given" not in packet
