@@ -20,6 +20,8 @@ from surveys.models import Participant, Study
 from surveys.tokens import hash_of_withdrawal_code
 
 FOLDER = ".withdrawals"
+A_WRITE = timedelta(hours=1)
+"""Longer than any process writes at a file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,11 +73,17 @@ def remember_withdrawal(*, withdrawal_hash: str, panel_number: str) -> None:
 
 
 def renew_withdrawals() -> None:
-    """Write all files again in the order of their names: the file system notes itself when each was made and changed, and numbers them."""
+    """Write all files again in the order of their names: the file system notes itself when each was made and changed, and numbers them.
+
+    Half a file is one of a process that was killed. The withdrawal was not committed, and its moment goes.
+    """
     folder = folder_of_withdrawals()
     if not folder.is_dir():
         return
     _forget_old_ones(folder)
+    for file in folder.glob(".*"):
+        if file.stat().st_ctime < (timezone.now() - A_WRITE).timestamp():
+            file.unlink(missing_ok=True)
     for name, panel_number in remembered_withdrawals(folder).items():
         _write(folder / name, panel_number, at=(folder / name).stat().st_mtime)
 

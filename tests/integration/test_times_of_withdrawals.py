@@ -1,6 +1,7 @@
 """When somebody takes their data out, nothing that is stored or sent tells more than the day."""
 
 from datetime import UTC, datetime, time, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,7 +18,9 @@ from audit.models import Entry
 from surveys.actions import FORGETTING_BEGUN, FORGOTTEN
 from surveys.batches.rules import LEAST
 from surveys.batches.services import people_change
+from surveys.journey import withdrawals
 from surveys.journey.services import withdraw
+from surveys.journey.withdrawals import folder_of_withdrawals, renew_withdrawals
 from surveys.models import Participant, Response, Step, Study
 from surveys.protocols import protocol_in_force
 from surveys.recruitment.selectors import panel_members
@@ -159,3 +162,19 @@ def test_means_of_background_answers_are_not_told_again_after_a_withdrawal(study
     Run.objects.filter(study=study, kind=RunKind.FULL_RESULTS).update(status=RunStatus.DONE, due_at=None, holder=None, data=None)
     page = logged_in(study.owner).get(reverse("analysis:results", args=[study.slug])).content.decode()
     assert "two means would tell what one person answered" in page
+
+
+def test_half_a_file_of_a_killed_process_does_not_keep_the_second_of_a_withdrawal(settings: Any, tmp_path: Path) -> None:
+    """It was made in the moment of the withdrawal, and no night wrote it again."""
+    settings.MEDIA_ROOT = tmp_path
+    folder = folder_of_withdrawals()
+    folder.mkdir()
+    half, whole = folder / ".0123456789abcdef", folder / ("a" * 64)
+    half.write_text("b" * 64)
+    whole.write_text("b" * 64)
+    renew_withdrawals()
+    assert half.exists(), "another process may just be writing it"
+    with pytest.MonkeyPatch.context() as later:
+        later.setattr(withdrawals, "A_WRITE", -timedelta(hours=1))
+        renew_withdrawals()
+    assert [file.name for file in folder.iterdir()] == [whole.name]
