@@ -10,6 +10,15 @@ def approval_of(study: Study) -> Decision | None:
     return study.decisions.filter(verdict=Verdict.APPROVED, protocol_id=study.protocol_id).select_related("protocol").last()
 
 
+def versions_that_recruited(study: Study) -> dict[int, int]:
+    """The versions of the protocol to which people could agree since the launch, each with its key."""
+    if study.protocol is None:
+        return {}
+    first = study.launched_protocol or study.protocol
+    approved = study.decisions.filter(verdict=Verdict.APPROVED, protocol__version__range=(first.version, study.protocol.version))
+    return dict(approved.values_list("protocol__version", "protocol_id")) | {study.protocol.version: study.protocol.pk}
+
+
 def stopped_by(study: Study) -> Decision | None:
     """The decision that has stopped the study: its suspension, or that it was sent back, as long as it was not submitted again."""
     decisions = study.decisions.select_related("decided_by")

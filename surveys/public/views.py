@@ -22,11 +22,11 @@ from surveys.allocation.selectors import allocation_document
 from surveys.classroom.dice import die_of, loss_of
 from surveys.credit.selectors import credit_of, fingerprint
 from surveys.journey import visitors
-from surveys.journey.language import asked_for, keeps_language, language_of, of_stranger
+from surveys.journey.language import asked_for, keeps_language, language_of, of_stranger, rest_of_address
 from surveys.journey.presentation import presentation
 from surveys.journey.steps import VIDEO, comes_before
 from surveys.languages.offered import LANGUAGE_NAMES
-from surveys.lifecycle.selectors import approval_of
+from surveys.lifecycle.selectors import approval_of, versions_that_recruited
 from surveys.media.views import media_response
 from surveys.models import ENDED, AllocationList, StudyStatus
 from surveys.preregistration.selectors import plans_of
@@ -84,12 +84,17 @@ def _in_every_language(request: HttpRequest, template: str, context: Callable[[]
 @cache_control(no_store=True)
 @keeps_language
 def consent_copy(request: HttpRequest, slug: str) -> HttpResponse:
-    """The consent text to keep: the version that this participant agreed to, or the one in force."""
+    """The consent text to keep: the version that this participant agreed to, or the one that is asked for, or that in force."""
     study = study_in_public(slug)
     _token, participant = visitors.participant_of(request, slug)
-    shown = presentation(participant.protocol_id if participant else protocol_in_force(study).id, language_of(request, study, participant))
+    versions, asked = versions_that_recruited(study), request.GET.get("version", "")
+    if asked and asked not in map(str, versions):
+        raise Http404("Nobody could agree to this version.")
+    theirs = participant.protocol_id if participant else protocol_in_force(study).id
+    shown = presentation(versions[int(asked)] if asked else theirs, language_of(request, study, participant))
     with translation.override(shown.spoken):
         context = {"study": shown, "language": shown.language, "consent_html": shown.consent_html, "consent_version": shown.version}
+        context |= {"query": rest_of_address(request), "other_versions": sorted(set(versions) - {shown.version})}
         return render(request, "surveys/participant/consent_copy.html", context)
 
 

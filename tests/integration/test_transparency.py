@@ -13,7 +13,7 @@ from surveys.models import Study, StudyStatus
 from surveys.retention import services as retention
 from surveys.review import services as reviews
 from surveys.studies import services as studies
-from tests.factories import address_of, heading, page_of, person, recruiting_study, study_in, walk
+from tests.factories import address_of, definition, heading, page_of, person, recruiting_study, study_in, walk
 
 pytestmark = pytest.mark.django_db
 
@@ -118,3 +118,26 @@ def test_participants_find_it_from_their_pages() -> None:
     address = reverse("surveys:transparency", args=[study.slug])
     for page in (client.get(address_of(study)), walk(client, study), client.get(reverse("surveys:consent_copy", args=[study.slug]))):
         assert page_of(page).xpath(f'//a[starts-with(@href, "{address}")]')
+
+
+def test_people_who_have_finished_find_the_text_to_which_they_agreed_after_an_amendment() -> None:
+    """Their browser holds no token any more, so the page cannot know their version; and it called the newest one their copy."""
+    officer, first, second = (
+        person(Role.IRB_OFFICER),
+        {"en": "We ask once.", "de": "Wir fragen einmal."},
+        {"en": "Twice.", "de": "Zweimal."},
+    )
+    study, client = recruiting_study(consent=first), Client(headers={"accept-language": "de"})
+    walk(client, study, answers={"welcome": {"language": "de"}})
+    copy = reverse("surveys:consent_copy", args=[study.slug])
+    assert not page_of(client.get(copy)).xpath("//main//a[contains(@href, 'version=')]")
+    changed = studies.change_definition(study, definition=definition(consent=second), actor=study.owner)
+    waits = studies.submit_for_review(changed, actor=study.owner)
+    assert client.get(f"{copy}?version=2").status_code == 404, "nobody has approved it"
+    studies.resume(reviews.approve(waits, actor=officer), actor=study.owner)
+    found = page_of(client.get(copy))
+    assert "Zweimal." in found.text_content()
+    [link] = found.xpath("//main//a[contains(@href, 'version=')]/@href")
+    assert "Wir fragen einmal." in client.get(copy + link).content.decode()
+    assert "We ask once." in client.get(f"{copy}{link}&language=en").content.decode()
+    assert [client.get(f"{copy}?version={one}").status_code for one in ("3", "x", "1")] == [404, 404, 200]
