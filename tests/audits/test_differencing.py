@@ -72,6 +72,7 @@ MAY_MOVE = (
     re.compile(r"Next numbers after \d+ more (people|person)\."),
     re.compile(r'<progress id="batch-progress".*?</progress>'),
     re.compile(r'"until_next":\s*\d+'),
+    re.compile(r"<td>(?:for|in) (?:less than a minute|\d+\s(?:minute|hour)s?(?:, \d+\sminutes?)?)</td>"),  # the clocks of all work
 )
 NOT_PEOPLE = re.compile(
     r"^count$|run$|failed$|replicates$|df$|seed|version|id$|until_next|percent|planned|days_left|number|minutes|seconds|batch"
