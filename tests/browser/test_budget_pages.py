@@ -70,8 +70,10 @@ def test_difficulties_are_bought_with_open_eyes(page: Page, study: Study, compla
     expect(page.get_by_role("heading", name="This would be noise")).to_have_count(0)
     page.get_by_role("button", name="Spend and release").click()
     expect(page.get_by_text("A worker draws the noise")).to_be_visible()
+    page.get_by_label("How much of the budget").fill("7")
     work_on(Asking.objects.get())
     expect(page.get_by_role("heading", name="Released", exact=True)).to_be_visible()
+    expect(page.get_by_label("How much of the budget")).to_have_value("7")  # what somebody types meanwhile stays
     expect(page.locator("figure svg:visible")).to_have_count(1)
     assert_readable(page)
 
