@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
-from django.db.models import Q, QuerySet
+from django.db.models import OuterRef, Q, QuerySet, Subquery
 from django.http import Http404
 from django.utils import timezone
 
@@ -46,17 +46,17 @@ class Seat:
 
     @cached_property
     def role(self) -> StudyRole | None:
-        """An administrator whom somebody made a blinded viewer stays blinded as long as they are in the study."""
         if self.study.owner_id == self.user.pk:
             return StudyRole.OWNER
-        role = StudyMember.objects.filter(study=self.study, user=self.user).values_list("role", flat=True).first()
-        if self.user.role == Role.ADMINISTRATOR and role != MemberRole.BLINDED_VIEWER:
-            return StudyRole.ADMINISTRATOR
-        return StudyRole(role) if role else None
+        return _role_of_others(
+            self.user, StudyMember.objects.filter(study=self.study, user=self.user).values_list("role", flat=True).first()
+        )
 
     @property
     def may_see_study(self) -> bool:
-        """Whether pages beyond those of the privacy budget are open; they are not to analysts, not even to an officer who is one."""
+        """Whether pages beyond those of the privacy budget are open, as `studies_of` says it of many studies at once."""
+        if self.role is None:
+            return self.user.role == Role.IRB_OFFICER and (self.study.status != StudyStatus.DRAFT or self.study.protocol_id is not None)
         return self.role != StudyRole.ANALYST
 
     @property
@@ -138,32 +138,32 @@ def blinded_studies_of(user: User) -> list[Study]:
 
 def access_study(user: User, slug: str) -> Seat:
     """The study, if this person may see it; the same 404 whether access is forbidden or the study absent."""
-    return _seat(user, studies_of(user), slug)
+    return _seat(user, slug, lambda seat: seat.may_see_study)
 
 
 def access_results(user: User, slug: str) -> Seat:
     """The study, if this person may see its results: its owner, a member, or an administrator."""
-    return _seat(user, studies_with_results_of(user), slug)
+    return _seat(user, slug, lambda seat: seat.may_see_results)
 
 
 def access_analytics(user: User, slug: str) -> Seat:
     """The study, if this person may see it or ask about it: `may_ask` says which."""
-    return _seat(user, studies_of(user) | studies_as_analyst(user), slug)
+    return _seat(user, slug, lambda seat: seat.may_see_study or seat.may_ask)
 
 
 def access_own_study(user: User, slug: str) -> Seat:
     """The study, if this person may change it: its owner, an editor, or an administrator."""
-    return _seat(user, studies_of(user), slug, when=lambda seat: seat.may_change)
+    return _seat(user, slug, lambda seat: seat.may_change)
 
 
 def access_owned_study(user: User, slug: str) -> Seat:
     """The study, if this person may manage its members: its owner, or an administrator."""
-    return _seat(user, studies_of(user), slug, when=lambda seat: seat.owns)
+    return _seat(user, slug, lambda seat: seat.owns)
 
 
 def access_log(user: User, slug: str) -> Seat:
     """The study, if this person may read its log."""
-    return _seat(user, studies_of(user), slug, when=lambda seat: seat.may_read_log)
+    return _seat(user, slug, lambda seat: seat.may_read_log)
 
 
 def is_public(study: Study) -> bool:
@@ -191,15 +191,29 @@ def _owned_or_shared(user: User) -> Q:
     return Q(owner=user) | Q(pk__in=StudyMember.objects.filter(user=user).values("study"))
 
 
-def _seat(user: User, studies: QuerySet[Study], slug: str, *, when: Callable[[Seat], bool] = lambda seat: True) -> Seat:
-    seat = Seat(user, _found(studies, slug))
-    if not when(seat):
+def _role_of_others(user: User, given: str | None) -> StudyRole | None:
+    """An administrator whom somebody made a blinded viewer stays blinded as long as they are in the study."""
+    if user.role == Role.ADMINISTRATOR and given != MemberRole.BLINDED_VIEWER:
+        return StudyRole.ADMINISTRATOR
+    return StudyRole(given) if given else None
+
+
+def _seat(user: User, slug: str, may: Callable[[Seat], bool]) -> Seat:
+    """One query brings the study and the person's role in it: an absent study takes as long as a forbidden one."""
+    given = Subquery(StudyMember.objects.filter(study=OuterRef("pk"), user=user).values("role"))
+    study = _found(Study.objects.filter(rehearsal_of=None).select_related("owner").defer("definition").annotate(given=given), slug)
+    seat = Seat(user, study)
+    if study.owner_id != user.pk:
+        vars(seat)["role"] = _role_of_others(user, vars(study)["given"])
+    if not may(seat):
         raise Http404(NO_STUDY)
     return seat
 
 
 def _found(studies: QuerySet[Study], slug: str) -> Study:
-    study = None if "\0" in slug else studies.filter(slug=slug).first()  # the log's filter takes any text; PostgreSQL takes no NUL
-    if study is None:
-        raise Http404(NO_STUDY)
-    return study
+    try:
+        if "\0" not in slug:  # the log's filter takes any text; PostgreSQL takes no NUL
+            return studies.get(slug=slug)
+    except Study.DoesNotExist:
+        pass
+    raise Http404(NO_STUDY)

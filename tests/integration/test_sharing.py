@@ -1,18 +1,27 @@
 """Sharing a study: by a link that somebody accepts, with a role, and never without an entry in the log."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.core import mail
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 from django.test import Client
 from django.urls import reverse
 
 from accounts.models import Role, User
 from audit.models import Entry
 from surveys import actions
-from surveys.access import Seat
+from surveys.access import (
+    Seat,
+    access_analytics,
+    access_results,
+    access_study,
+    studies_as_analyst,
+    studies_of,
+    studies_with_results_of,
+)
 from surveys.errors import SharingError, TransitionError
 from surveys.models import Invitation, MemberRole, Study, StudyMember, StudyStatus
 from surveys.review import services as reviews
@@ -259,3 +268,31 @@ def test_an_officer_does_not_approve_a_study_on_which_they_work() -> None:
 def test_an_editor_runs_the_study() -> None:
     study = draft_study()
     assert studies.submit_for_review(study, actor=member(study, MemberRole.EDITOR)).status == StudyStatus.IN_REVIEW
+
+
+def opens(access: Callable[[User, str], Seat], user: User, study: Study) -> bool:
+    try:
+        seat = access(user, study.slug)
+    except Http404:
+        return False
+    assert seat.role == Seat(user, study).role
+    return True
+
+
+@pytest.mark.parametrize("status", [StudyStatus.DRAFT, StudyStatus.IN_REVIEW, StudyStatus.RECRUITING])
+def test_one_study_opens_to_exactly_those_whose_lists_name_it(status: StudyStatus) -> None:
+    study = study_in(status)
+    everybody = [member(study, role, platform_role) for role in MemberRole for platform_role in Role]
+    everybody += [study.owner, *(person(platform_role) for platform_role in Role)]
+    StudyMember.objects.create(study=study, user=study.owner, role=MemberRole.ANALYST)
+    outcomes = set()
+    for user in everybody:
+        for access, listed in (
+            (access_study, studies_of(user)),
+            (access_results, studies_with_results_of(user)),
+            (access_analytics, studies_of(user) | studies_as_analyst(user)),
+        ):
+            is_listed = listed.filter(pk=study.pk).exists()
+            assert opens(access, user, study) == is_listed, (access.__name__, user.role, Seat(user, study).role)
+            outcomes.add((access, is_listed))
+    assert len(outcomes) == 6
