@@ -14,6 +14,7 @@ from scipy.optimize import minimize_scalar
 from candor.designs.design import Design
 from candor.errors import MethodError
 from candor.planning.information import Precision, Scenario, precision_of
+from candor.planning.many_designs import Array, precision_of_many
 
 # The possible results of a roll, each with its number among the equally likely ways.
 DICE: Mapping[str, Mapping[int, int]] = MappingProxyType(
@@ -95,13 +96,13 @@ def best_dice(design: Design, scenario: Scenario, *, epsilon_cap: float) -> tupl
     found: list[DieSuggestion] = []
     for die, rolls in DICE.items():
         outcomes = sum(rolls.values())
-        candidates: list[tuple[float, float, float, int, int]] = []
-        for smaller, larger in combinations(range(1, outcomes), 2):
-            epsilon = mirrored_epsilon(smaller / outcomes, larger / outcomes) if smaller + larger < outcomes else np.inf
-            if epsilon <= epsilon_cap + 1e-9:
-                expected = mirrored_precision(design, scenario, smaller_forced=smaller / outcomes, larger_forced=larger / outcomes)
-                error = float(expected.unit_effect_error.max())
-                candidates.append((error, expected.unit_honest_proportion_error, epsilon, smaller, larger))
+        within = [
+            (epsilon, smaller, larger)
+            for smaller, larger in combinations(range(1, outcomes), 2)
+            if smaller + larger < outcomes and (epsilon := mirrored_epsilon(smaller / outcomes, larger / outcomes)) <= epsilon_cap + 1e-9
+        ]
+        errors = _errors_of(design, scenario, np.array([forced for _epsilon, *forced in within]).reshape(-1, 2) / outcomes)
+        candidates = [(*error, *candidate) for error, candidate in zip(errors, within, strict=True)]
         for error, honest_error, epsilon, smaller, larger in sorted(candidates):
             if (faces := faces_with(rolls, smaller, larger)) is not None:
                 found.append(
@@ -216,17 +217,35 @@ def mirrored_epsilon(smaller_forced: float, larger_forced: float) -> float:
 
 def mirrored_precision(design: Design, scenario: Scenario, *, smaller_forced: float, larger_forced: float) -> Precision:
     """Precision of the two-subsample mirrored design with these forced shares, and the arms and allocation of `design`."""
-    shares = design.subsample_shares if len(design.subsamples) == 2 else np.array([0.5, 0.5])
     return precision_of(
         truth=np.full(2, 1 - smaller_forced - larger_forced),
         forced_yes=np.array([smaller_forced, larger_forced]),
         arm_shares=design.arm_shares,
-        subsample_shares=shares,
+        subsample_shares=_mirrored_shares(design),
         control=design.control_index,
         stated_yes_rate=None,
         identified=True,
         scenario=scenario,
     )
+
+
+def _errors_of(design: Design, scenario: Scenario, forced: Array) -> list[tuple[float, float]]:
+    """√n times the standard errors of the effect and of the honest proportion, for each mirrored design: forced shares, shape (D, 2)."""
+    expected = precision_of_many(
+        truth=np.repeat(1 - forced.sum(axis=1), 2),
+        forced_yes=forced.ravel(),
+        chosen=np.arange(forced.size).reshape(-1, 2),
+        shares=_mirrored_shares(design)[None],
+        arm_shares=design.arm_shares,
+        control=design.control_index,
+        stated_yes_rate=None,
+        scenario=scenario,
+    )
+    return list(zip(expected.effect[:, 0].tolist(), expected.honest_proportion[:, 0].tolist(), strict=True))
+
+
+def _mirrored_shares(design: Design) -> Array:
+    return design.subsample_shares if len(design.subsamples) == 2 else np.array([0.5, 0.5])
 
 
 def faces_with(rolls: Mapping[int, int], smaller: int, larger: int) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
@@ -248,7 +267,7 @@ def faces_with(rolls: Mapping[int, int], smaller: int, larger: int) -> tuple[tup
 
 def _sets_of_weight(rolls: Mapping[int, int], weight: int) -> Iterator[tuple[int, ...]]:
     """Sets of rolls with a total weight, small sets first."""
+    ways = sorted(rolls.values())
     for size in range(1, len(rolls) + 1):
-        for chosen in combinations(rolls, size):
-            if sum(rolls[roll] for roll in chosen) == weight:
-                yield chosen
+        if sum(ways[:size]) <= weight <= sum(ways[-size:]):  # else no set of this size has it, and a die has thousands of them
+            yield from (chosen for chosen in combinations(rolls, size) if sum(rolls[roll] for roll in chosen) == weight)
