@@ -4,9 +4,11 @@ import csv
 import io
 from dataclasses import replace
 
+import pytest
+
 from accounts.models import Role, User
 from analysis.models import Release
-from analysis.releases import services
+from analysis.releases import building, services
 from analysis.releases.services import Choices
 from candor.packages.archive import files_in
 from surveys.journey import services as participation
@@ -20,6 +22,7 @@ from tests.jobs import work_on
 SITE = "https://candor.example.org"
 PEOPLE = 96
 CODE = "AAAA-BBBB-CCCC-DDDD"
+FEW_REPLICATES = 50
 CHOICES = Choices(
     title="Attention in recorded lectures",
     authors=("Lovelace, Ada", "Hopper, Grace"),
@@ -46,9 +49,12 @@ def started_release(study: Study, **changes: object) -> Release:
     return services.start_release(study, choices=replace(CHOICES, **choices), site=SITE, actor=study.owner)
 
 
-def built_release(study: Study, **changes: object) -> Release:
+def built_release(study: Study, *, replicates: int = FEW_REPLICATES, **changes: object) -> Release:
+    """A worker has built it, with few resamples: the package says how many, and the check before it is stored makes as many again."""
     release = started_release(study, **changes)
-    work_on(release)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(building, "REPLICATES", replicates)
+        work_on(release)
     release.refresh_from_db()
     assert release.status == "built", f"{release.status}: {release.error}"
     return release

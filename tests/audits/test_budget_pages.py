@@ -16,7 +16,6 @@ from accounts.models import Role, User
 from accounts.services import create_user
 from analysis.ledger.services import ask
 from analysis.models import Release, Snapshot, Source
-from analysis.releases import building
 from analysis.sources.services import take_snapshot
 from candor.packages.archive import files_in
 from surveys.models import MemberRole, Participant, Step, Study, StudyMember
@@ -74,7 +73,6 @@ VERSION = {"analysis:public_release": {"version": 1}, "analysis:api_release": {"
 def study(people: dict[str, User], monkeypatch: pytest.MonkeyPatch) -> Study:
     """Closed; its difficulties, a histogram and a recommendation are bought, answered and published."""
     catch(monkeypatch)
-    monkeypatch.setattr(building, "REPLICATES", 50)  # nobody looks at the intervals
     allocation = {"planned_participants": 96, "block_multiples": [1]}
     budget = {"epsilon": 1.0, "delta": 1e-6}
     study = shared(recruiting_study(owner=people["owner"], allocation=allocation, die=TELLING_DIE, privacy_budget=budget), people)

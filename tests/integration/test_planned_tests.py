@@ -182,9 +182,8 @@ def test_the_stored_document_is_plain_json() -> None:
     assert json.loads(json.dumps(compute(study, RunKind.FIRST_RESULTS)))["families"][0]["family"] == "main"
 
 
-def test_a_release_brings_them_and_anybody_computes_them_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_release_brings_them_and_anybody_computes_them_again(tmp_path: Path) -> None:
     """The family has a question that is not released: it counts as untested."""
-    monkeypatch.setattr(building, "REPLICATES", 50)  # nobody looks at the bootstrap
     study = closed_study(people=200, analysis=PLANNED)
     package = package_of(built_release(study))
     files = files_in(package)
