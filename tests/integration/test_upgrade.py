@@ -19,6 +19,7 @@ from analysis.models import Release, ReleaseStatus, Run, RunStatus
 from analysis.releases.services import approve
 from analysis.runs import runner
 from candor.packages.verification import faults_of
+from config import health
 from jobs import tasks
 from jobs.registry import JOBS
 from surveys.drafting.translations import outdated_in
@@ -54,13 +55,33 @@ def release(
         pytest.MonkeyPatch.context() as patch,
     ):
         catch(patch)
+        content["readiness"] = [readiness()]
         insert(content["rows"], migrate_to_release())
+        content["readiness"].append(readiness())
         call_command("migrate", verbosity=0, interactive=False)
+        content["readiness"].append(readiness())
         for media in MediaFile.objects.select_related("study"):
             path = Path(media.file.path)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(f"the content of {media.name} in {media.study.slug} ".encode() * 20)
         yield content
+
+
+def readiness() -> tuple[set[tuple[str, str]], int]:
+    """The migrations that are missing, and the status of /healthz/ready, as a process that has just begun finds them."""
+    health._found.clear()
+    found = health.missing_migrations(), Client().get("/healthz/ready").status_code
+    health._found.clear()
+    return found
+
+
+def test_what_migrate_makes_is_what_is_looked_for(release: dict[str, Any]) -> None:
+    """Also of other people's applications; and a database of an older release, or an empty one, is not enough."""
+    (without_tables, empty), (without_the_newest, older), (missing, now) = release["readiness"]
+    first = ("surveys", "0001_initial")
+    assert first in without_tables - without_the_newest
+    assert (empty, older, now) == (503, 503, 200)
+    assert missing == set()
 
 
 def study_called(slug: str) -> Study:
