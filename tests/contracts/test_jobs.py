@@ -158,6 +158,7 @@ every_kind = pytest.mark.parametrize("kind", sorted(JOBS))
 def sent(monkeypatch: pytest.MonkeyPatch) -> Iterator[Sent]:
     """The messages to the broker, collected instead of sent. One bot walks at a time: all share the test's database in memory."""
     monkeypatch.setattr(rehearsal, "WORKERS", 1)
+    monkeypatch.setattr("analysis.records.sweeping.SIZES", (2, 5))  # nobody looks at what a sweep finds
     with shelf_in_use(monkeypatch):
         yield catch(monkeypatch)
 
