@@ -1,12 +1,13 @@
-"""The plans of publication that hold: those of all versions of the protocol to which somebody agreed.
+"""The plans of publication that hold: those of all versions of the protocol to which people could agree.
 
 They are sentences of the investigator, which no program can compare. So none of them lapses by an amendment: everybody who decides about a
-release reads all of them, and what is published must fit each.
+release reads all of them, and what is published must fit each. Nothing is read of those who agreed: a plan that came with the first of them
+would tell when they did.
 """
 
 from dataclasses import dataclass
 
-from surveys.batches.selectors import versions_ever_agreed
+from surveys.lifecycle.selectors import versions_that_recruited
 from surveys.models import Study
 from surveys.protocols import frozen_protocol, protocol_in_force
 
@@ -21,14 +22,14 @@ class ReleasePlan:
 
 
 def release_plans(study: Study, *, language: str = "") -> list[ReleasePlan]:
-    """The plan in force, if there is one, and all others that somebody agreed to, also who left; the newest first.
+    """The plan in force, if there is one, and all others that people could agree to; the newest first.
 
     `language` is one of the study's; the first if it has no such.
     """
     in_force = protocol_in_force(study)
     code = language if language in in_force.definition.languages else in_force.definition.languages[0]
     found: dict[str, ReleasePlan] = {}
-    for protocol in sorted(map(frozen_protocol, {in_force.id, *versions_ever_agreed(study)}), key=lambda one: -one.version):
+    for protocol in sorted(map(frozen_protocol, {in_force.id, *versions_that_recruited(study).values()}), key=lambda one: -one.version):
         plan = protocol.definition.release_plan
         if plan is not None and (text := plan.in_language(code).strip()):
             found.setdefault(text, ReleasePlan(version=protocol.version, text=text, in_force=protocol.id == in_force.id))
