@@ -35,7 +35,8 @@ class ReaderGoneError(Exception):
 def _with_reader() -> Iterator[None]:
     try:
         yield
-        sys.stdout.flush()  # here, since the interpreter would complain at its end
+        if sys.stdout is not None:  # as in a job whose standard output is closed
+            sys.stdout.flush()  # here, since the interpreter would complain at its end
     except BrokenPipeError as error:
         raise ReaderGoneError from error
 
@@ -155,5 +156,5 @@ def _leave_pipes() -> None:
     """Let what is still to be written go nowhere, or the interpreter complains at its end (documentation of `signal`)."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError):  # a test's streams are none of the system
+        with suppress(AttributeError, OSError, ValueError):  # there may be no stream, and a test's are none of the system
             os.dup2(nowhere, stream.fileno())

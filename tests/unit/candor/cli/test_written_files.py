@@ -137,3 +137,10 @@ def test_a_reader_who_has_read_enough_ends_the_command_in_silence(arguments: tup
     with os.fdopen(writes, "wb") as closed:
         ended = subprocess.run([sys.executable, "-m", "candor.cli", *arguments], stdout=closed, stderr=told, timeout=60)
     assert (ended.returncode, ended.stderr or b"") == (141, b"")
+
+
+@pytest.mark.parametrize(("arguments", "status"), [((*SIMULATED, "data.csv"), 0), (("no-such-command",), 2)])
+def test_a_command_needs_no_standard_output(arguments: tuple[str, ...], status: int) -> None:
+    """A job of the system may begin without one."""
+    ended = subprocess.run(["sh", "-c", '"$@" >&-', "sh", sys.executable, "-m", "candor.cli", *arguments], capture_output=True, timeout=60)
+    assert (ended.returncode, b"Traceback" in ended.stderr) == (status, False)
