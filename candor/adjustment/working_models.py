@@ -16,6 +16,7 @@ LARGEST_LINEAR_PREDICTOR = 15.0
 PRIOR_DEVIATION = 2.5
 PRIOR_DEVIATION_OF_INTERCEPT = 10.0
 _MOST_ITERATIONS = 30
+_MOST_PENALISED_ITERATIONS = 300  # a few huge values make each step small; there is a maximum, and nothing else to fall back on
 _TOLERANCE = 1e-7  # nats: one person whose answer is separated gains more up to `LARGEST_LINEAR_PREDICTOR`, however many others there are
 _ALIASED = 1e-7
 
@@ -157,7 +158,7 @@ def _newton(
     linear_predictor = values @ coefficients
     likelihood = _log_likelihood(linear_predictor, yes, people)
     objective = likelihood - 0.5 * float(penalty @ coefficients**2)
-    for _ in range(_MOST_ITERATIONS):
+    for _ in range(_MOST_PENALISED_ITERATIONS if penalty.any() else _MOST_ITERATIONS):
         probability = expit(linear_predictor)
         expected = people * probability
         score = values.T @ (yes - expected) - penalty * coefficients

@@ -111,6 +111,20 @@ def test_a_few_people_who_are_separated_are_seen_among_many():
     assert 1 < fit.coefficients[1] < 10
 
 
+def test_huge_values_of_a_few_among_millions_have_a_penalised_fit():
+    """Newton's steps are halved until they are small. The maximum is there, and its score is 0."""
+    answers = {
+        "age": np.array([2.0, 0.0, 0.0, 2.0, 2.0, 0.0, 2.0, 1e8]),
+        "hours": np.array([-0.88354231, -1.60058934, 0.68748688, 2.43083964, -0.88354231, -1.60058934, -0.0979528, 0.3059031]),
+        "marks": np.array([2.0, 1e8, 1.0, 1e8, 2.0, 1e8, 0.0, 2.0]),
+    }
+    yes, people = np.array([0.0, 1.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0]), np.array([1288, 2, 20, 4, 1170, 1, 65320, 5772700])
+    values = model_matrix(answers, participants=8, frequencies=people).values
+    fit = fit_logistic(values, yes, frequencies=people)
+    assert fit.separated
+    np.testing.assert_allclose(values.T @ (people * (yes - fit.probability(values))), fit.penalty * fit.coefficients, atol=1e-3)
+
+
 def test_the_final_fit_of_two_groups_is_that_of_the_two_by_two_table():
     """30 of 50 and 12 of 60 say yes: the log odds of the first, and the log odds ratio."""
     second = np.repeat([0.0, 1.0], [50, 60])
