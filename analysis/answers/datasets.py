@@ -159,21 +159,20 @@ class People:
 
     def alike(self, question: str, *, arms: int, subsamples: int) -> Alike:
         """The people who answered a yes/no question. Many say the same: what is computed from them costs as much as they differ."""
-        different = 1 + int(self.background.max(initial=0))
-        kind = np.ravel_multi_index(
-            (self.background, self.arm, self.subsample, np.maximum(self.reported[question], 0)), (different, arms, subsamples, 2)
-        )
         there = self.who_answered(question)
-        counts = np.bincount(kind[there], minlength=different * arms * subsamples * 2)
-        (rows,) = np.nonzero(counts)
-        background, arm, subsample, reported = np.unravel_index(rows, (different, arms, subsamples, 2))
+        people = (self.background[there], self.arm[there], self.subsample[there], self.reported[question][there])
+        shape = 1 + int(self.background.max(initial=0)), arms, subsamples, 2
+        kinds, place, frequencies = np.unique(np.ravel_multi_index(people, shape), return_inverse=True, return_counts=True)
+        background, arm, subsample, reported = np.unravel_index(kinds, shape)
+        row = np.full(len(there), NOT_REPORTED, dtype=np.intp)
+        row[there] = place
         return Alike(
             reported=reported,
             arm=arm,
             subsample=subsample,
             covariates={name: values[background] for name, values in self.backgrounds.covariates.items()},
-            frequencies=counts[rows],
-            row=np.where(there, np.cumsum(counts > 0)[kind] - 1, NOT_REPORTED),
+            frequencies=frequencies,
+            row=row,
         )
 
 
