@@ -86,11 +86,13 @@ class ResampledPeople:
         NotIdentifiedError
             The design does not identify the effect under its cheater model, so there is nothing to resample.
         MethodError
-            Without `answered`, when the studies have different numbers of participants.
+            Without `answered`, when the studies have different numbers of participants; rows that stand for several participants.
         """
         for study in studies.values():
             if not study.design.identification.effect:
                 raise NotIdentifiedError(f"there is no effect estimate to resample: {study.design.identification.assumption}")
+            if (study.matrix.frequencies > 1).any():
+                raise MethodError("rows that stand for several people need to say in which row everybody is: see `with_patterns`")
         sizes = {len(study.reported) for study in studies.values()}
         if answered is None and len(sizes) > 1:
             raise MethodError(f"questions that different numbers of people answered ({sorted(sizes)}) need to say who answered which")

@@ -91,6 +91,15 @@ def test_people_who_answered_only_one_question_are_resampled_with_the_others():
         ResampledPeople.of({"all": study, "part": part})
 
 
+def test_a_row_of_several_people_is_not_taken_for_one():
+    """Its bootstrap would be that of fewer people, with wider intervals, and nothing would say so."""
+    design, cells = study_of(200, subsamples=SYMMETRIC, cheaters="always_no").design, np.indices((2, 2, 2)).reshape(3, 8)
+    several = adjusted_study(cells[2], cells[0], cells[1], {}, design=design, frequencies=np.full(8, 25))
+    with pytest.raises(MethodError, match="in which row everybody is"):
+        ResampledPeople.of({"": several})
+    assert ResampledPeople.with_patterns({"": ResampledQuestion.of(several, np.repeat(np.arange(8), 25))}).people == 200
+
+
 def test_a_resample_in_which_nobody_answered_a_question_fails_without_a_warning(monkeypatch):
     """A question that few answered: now and then chance draws none of them."""
     many, few = study_of(300, subsamples=SYMMETRIC, cheaters="always_no"), study_of(100, subsamples=SYMMETRIC, cheaters="always_no")
