@@ -5,6 +5,7 @@ from collections.abc import Callable
 from functools import wraps
 
 from django.conf import settings
+from django.db import Error
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import translation
@@ -77,11 +78,13 @@ def of_stranger(request: HttpRequest) -> str:
 
 
 def of_study_at(path: str) -> str:
-    """The first language of the study below whose address this path lies, if there is one of which anybody may read; else empty."""
+    """The first language of the study below whose address this path lies, if there is one of which anybody may read; else empty, also
+    where the database does not answer: a page that says “not here” needs none.
+    """
     found = BELOW_A_STUDY.match(path)
     try:
         code = _codes(protocol_in_force(study_in_public(found[1])).id)[0] if found else ""
-    except Http404:
+    except (Http404, Error):
         return ""
     return code if code in LANGUAGE_NAMES else ""
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.core.exceptions import PermissionDenied, SuspiciousOperation, ValidationError
+from django.db import OperationalError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.test import Client, RequestFactory
 from django.urls import include, path
@@ -21,6 +22,7 @@ from candor.errors import TooFewResponsesError
 from config import error_responses
 from config import urls as site
 from surveys.errors import DefinitionError, StudyClosedError
+from surveys.journey import language as of_visitors
 from tests.factories import draft_study, person, recruiting_study
 
 pytestmark = [pytest.mark.urls(__name__), pytest.mark.django_db]
@@ -179,6 +181,17 @@ def test_below_a_study_it_speaks_the_study_language_where_the_browser_asks_for_n
     for slug, language in ((study.slug, "de"), (draft.slug, "en")):
         assert f'lang="{language}"' in browser.get(f"/s/{slug}/typo/", headers={"accept-language": "sw"}).content.decode()
     assert 'lang="fr"' in browser.get(f"/s/{study.slug}/typo/", headers={"accept-language": "fr"}).content.decode()
+
+
+def test_an_address_without_a_page_needs_no_database(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would be an error of ours, and the log would fill with tracebacks, while the database is away."""
+
+    def refuse(*_anything: object) -> None:
+        raise OperationalError("connection refused")
+
+    monkeypatch.setattr(of_visitors, "study_in_public", refuse)
+    response = browser.get("/s/a-study/typo/", headers={"accept-language": "sw"})
+    assert (response.status_code, 'lang="en"' in response.content.decode()) == (404, True)
 
 
 def test_staff_read_it_in_the_language_of_their_pages(browser: Client) -> None:
