@@ -7,6 +7,7 @@ goes when the last back-up that can hold the person is gone.
 
 import os
 import secrets
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from pathlib import Path
@@ -82,8 +83,9 @@ def renew_withdrawals() -> None:
         return
     _forget_old_ones(folder)
     for file in folder.glob(".*"):
-        if file.stat().st_ctime < (timezone.now() - A_WRITE).timestamp():
-            file.unlink(missing_ok=True)
+        with suppress(FileNotFoundError):  # its process has finished it meanwhile
+            if file.stat().st_ctime < (timezone.now() - A_WRITE).timestamp():
+                file.unlink()
     for name, panel_number in remembered_withdrawals(folder).items():
         _write(folder / name, panel_number, at=(folder / name).stat().st_mtime)
 
@@ -112,8 +114,9 @@ def _write(path: Path, panel_number: str, *, at: float) -> None:
 def _forget_old_ones(folder: Path) -> None:
     before = _midnight() - timedelta(days=settings.BACKUP_DAYS + 1).total_seconds()
     for file in folder.iterdir():
-        if file.stat().st_mtime < before:
-            file.unlink(missing_ok=True)
+        with suppress(FileNotFoundError):  # half a file of somebody who withdraws in the same moment
+            if file.stat().st_mtime < before:
+                file.unlink()
     os.utime(folder, (_midnight(), _midnight()))
 
 

@@ -20,7 +20,7 @@ from surveys.batches.rules import LEAST
 from surveys.batches.services import people_change
 from surveys.journey import withdrawals
 from surveys.journey.services import withdraw
-from surveys.journey.withdrawals import folder_of_withdrawals, renew_withdrawals
+from surveys.journey.withdrawals import folder_of_withdrawals, remember_withdrawal, renew_withdrawals
 from surveys.models import Participant, Response, Step, Study
 from surveys.protocols import protocol_in_force
 from surveys.recruitment.selectors import panel_members
@@ -178,3 +178,17 @@ def test_half_a_file_of_a_killed_process_does_not_keep_the_second_of_a_withdrawa
         later.setattr(withdrawals, "A_WRITE", -timedelta(hours=1))
         renew_withdrawals()
     assert [file.name for file in folder.iterdir()] == [whole.name]
+
+
+@pytest.mark.parametrize("listing", ["iterdir", "glob"])
+def test_a_file_that_another_process_finishes_meanwhile_is_no_error(settings: Any, tmp_path: Path, listing: str) -> None:
+    """Somebody else withdraws in the same moment: half a file that was listed has its whole name by now."""
+    settings.MEDIA_ROOT = tmp_path
+    remember_withdrawal(withdrawal_hash="a" * 64, panel_number="")
+    listed = getattr(Path, listing)
+    with pytest.MonkeyPatch.context() as meanwhile:
+        meanwhile.setattr(Path, listing, lambda path, *of: iter([path / ".0123456789abcdef", *listed(path, *of)]))
+        if listing == "iterdir":
+            remember_withdrawal(withdrawal_hash="b" * 64, panel_number="")
+        renew_withdrawals()
+    assert (folder_of_withdrawals() / ("a" * 64)).exists()
