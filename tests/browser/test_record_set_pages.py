@@ -42,6 +42,21 @@ def test_files_that_were_chosen_before_the_script_came_are_read_too(new_page: Ca
 
 
 @pytest.mark.usefixtures("transactional_db")
+def test_another_kind_of_a_file_in_json_shows_its_columns(new_page: Callable[..., Page], tmp_path: Path) -> None:
+    """The choice came with the columns, after the page was read."""
+    (tmp_path / "quizzes.json").write_text("[]")
+    page = new_page()
+    log_in(page, person(Role.INVESTIGATOR))
+    page.goto(reverse("analysis:bring_records"))
+    page.get_by_label("Files", exact=True).set_input_files(tmp_path / "quizzes.json")
+    kinds = page.get_by_role("region", name="quizzes.json").get_by_label("What it holds")
+    kinds.wait_for()
+    page.wait_for_function("() => !document.querySelector('.htmx-request')")
+    with page.expect_response(lambda response: response.request.method == "POST", timeout=5000):
+        kinds.select_option(index=1)
+
+
+@pytest.mark.usefixtures("transactional_db")
 def test_records_are_brought_prepared_decided_about_and_checked_by_anybody(
     new_page: Callable[..., Page], complaints: Complaints, tmp_path: Path, assert_accessible: Check, assert_fits: Check
 ) -> None:
