@@ -8,7 +8,7 @@ import pytest
 from django.http import QueryDict
 from django.template.loader import get_template, render_to_string
 
-from analysis.answers.background import covariates_of
+from analysis.answers.background import columns_of
 from analysis.answers.study_records import NOT_ANSWERED, as_published, records_of, suggested_hierarchies, values_of
 from analysis.packages.background_counts import background_cells
 from analysis.packages.codebook import OF_THE_KIND
@@ -144,7 +144,7 @@ def test_it_is_counted_once_for_everybody_or_not_at_all(kind: str) -> None:
 @every_kind
 def test_it_is_a_covariate_of_numbers_or_of_declared_categories_or_none(kind: str) -> None:
     definition = study_with(kind)
-    columns = covariates_of(definition.asked, people(definition))
+    columns = columns_of(definition.asked, people(definition))
     own = {name: column for name, column in columns.items() if name != "asked"}
     if kind == "short_text":
         assert own == {}
@@ -218,7 +218,7 @@ def test_what_the_builder_offers_to_privatise_keeps_the_promises_of_a_kind(kind:
     form = DraftForm(typed_item(stored, definition.languages) | typed_faces(stored, ["1", "2"]), languages=definition.languages)
     assert read_sensitive(form, stored, taken=["outcome"], die=definition.die) == stored
     assert definition.epsilon_total == definition.epsilons["outcome"] + definition.epsilons["one"]
-    assert set(covariates_of(definition.asked, people(definition))) == {"asked"}
+    assert set(columns_of(definition.asked, people(definition))) == {"asked"}
     assert "background.one" not in {column.name for column in schema_of(definition).columns}
     frozen = protocol_document(definition, opened_with=definition, version=1, sha256="", questions=["outcome", "one"], consents=[])
     assert [one["purpose"] for one in frozen["category_questions"]] == ["background"]

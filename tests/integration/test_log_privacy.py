@@ -55,6 +55,7 @@ def test_a_request_is_logged_by_its_pattern(log: io.StringIO, address: str, line
         assert private not in written
 
 
+@pytest.mark.django_db  # a page that says “not here” speaks the language of the study
 @pytest.mark.parametrize("address", [f"/s/resume/{TOKEN}/", f"/s/resumee/{TOKEN}/", f"/in-class/{TOKEN}/"])
 def test_a_participants_mistyped_link_leaves_no_line(log: io.StringIO, address: str) -> None:
     """Containers stamp each line with the second in which it came."""
