@@ -8,7 +8,7 @@ import pytest
 from pydantic import TypeAdapter
 from scipy.stats import binom
 
-from analysis.answers.background import covariates_of as private_covariates
+from analysis.answers.background import columns_of
 from analysis.answers.study_records import records_of, suggested_hierarchies
 from candor.adjustment.adjusted_study import adjusted_study
 from candor.adjustment.balance import Covariate
@@ -74,7 +74,7 @@ def test_intervals_from_generalised_covariates_cover_and_lie_between(k: int, mon
     marked = [{**record, "released": {"arm": str(place)}} for place, record in enumerate(records_of(QUESTIONS, drawn))]
     release = anonymize(marked, suggested_hierarchies(QUESTIONS), k=k, suppress=0)
     records = sorted(release.records, key=lambda record: int(record["released"]["arm"]))
-    covariates = {"generalised": covariates_of(records), "private": private_covariates(QUESTIONS, drawn)}
+    covariates = {"generalised": covariates_of(records), "private": columns_of(QUESTIONS, drawn)}
     baseline = np.array([shares(person) for person in drawn])
     hits = dict.fromkeys((DOUBLY_ROBUST, EFFICIENT_WITH_COVARIATES), 0)
     errors: dict[str, list[float]] = {"without": [], "generalised": [], "private": []}
