@@ -93,7 +93,7 @@ class QuestionAnalysis:
 def study_analysis(people: People, definition: StudyDefinition, *, plan: SequencePlan) -> tuple[Outcomes, Resampled]:
     """The results of all sensitive questions of one set of people, without a bootstrap, and what the bootstrap resamples.
 
-    It holds one question's people and working models at a time.
+    Each question takes the place of the one before, so that working models of one alone are held.
     """
     outcomes: Outcomes = {}
     resampled: Resampled = {}
@@ -111,7 +111,6 @@ def study_analysis(people: People, definition: StudyDefinition, *, plan: Sequenc
         resampled[ChunkFamily.COUNTS, asked.name] = ResampledCounts(question.counts, design=design)
         if (found := question.patterns()) is not None:
             patterns[asked.name] = found
-        del question
     if patterns:
         resampled[ChunkFamily.PATTERNS, ""] = ResampledPeople.with_patterns(patterns)
     return outcomes, resampled
