@@ -14,6 +14,7 @@ from typing import Any
 import hypothesis
 import psycopg
 import pytest
+from django.conf import settings
 from django.core.cache import cache
 from django.core.management.commands import flush
 from django.db import OperationalError, connection, connections
@@ -27,6 +28,7 @@ from whitenoise.middleware import WhiteNoiseMiddleware
 from analysis.models.triggers import BUDGETS_NEVER_GROW, CHARGES_ARE_KEPT
 from audit.triggers import LOG_IS_APPEND_ONLY, PUBLISHED_HEADS_ARE_KEPT
 from surveys.models.triggers import PREREGISTRATIONS_ARE_KEPT, PROTOCOLS_ARE_FROZEN
+from tests import kept_studies
 from tests.call_stack import keep_in_one_chunk
 from tests.crowds import build_study
 from tests.processes import Site, embedded, migrate_embedded, name_of, once, production, to_copy
@@ -167,6 +169,7 @@ def media_root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Uploaded files of all tests, away from the developer's own."""
     path = tmp_path_factory.mktemp("media")
     with override_settings(MEDIA_ROOT=str(path)):
+        kept_studies.changes.configured = settings._wrapped
         yield path
 
 
@@ -214,9 +217,10 @@ def django_db_setup(django_db_setup: None) -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def nothing_cached() -> None:
+def nothing_cached(monkeypatch: pytest.MonkeyPatch) -> None:
     """Reset the throttles, so that one test's requests do not count against the next."""
     cache.clear()
+    kept_studies.changes.patched = monkeypatch
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -28,6 +28,7 @@ from surveys.review import services as reviews
 from surveys.studies import services as studies
 from surveys.study_file import define, document_of, read_study_file
 from surveys.tokens import hash_of_token
+from tests.kept_studies import once
 
 SAMPLE = Path(__file__).resolve().parents[1] / "surveys" / "sample" / "lecture-videos.yaml"
 LECTURES = SAMPLE.parent / "lectures"
@@ -88,13 +89,17 @@ def definition(**changes: Any) -> StudyDefinition:
 
 def draft_study(*, owner: User | None = None, accepts_bots: bool = False, **changes: Any) -> Study:
     """A draft with all its media, which hold a few bytes each and were never probed."""
-    # On SQLite a rolled-back test leaves its primary keys to the next one, so protocols cached under them are stale.
-    for kept in (frozen_protocol, presentation, pages._pieces):
-        kept.cache_clear()
+    forget_studies()
     defined = definition(**changes)
     study = studies.create_study(definition=defined, owner=owner or person(Role.INVESTIGATOR), accepts_bots=accepts_bots)
     MediaFile.objects.bulk_create([quick_media(study, name) for name in sorted(defined.files())])
     return study
+
+
+def forget_studies() -> None:
+    """Clear what this process remembers by primary keys, which a rolled-back test leaves to the next one."""
+    for kept in (frozen_protocol, presentation, pages._pieces):
+        kept.cache_clear()
 
 
 def add_quick_media(study: Study, name: str) -> MediaFile:
@@ -119,7 +124,12 @@ def quick_media(study: Study, name: str) -> MediaFile:
 
 
 def study_in(status: StudyStatus, **changes: Any) -> Study:
-    """A study taken to `status` step by step."""
+    """A study taken to `status` step by step, or as an earlier test left it there."""
+    forget_studies()
+    return once(lambda: _taken_to(status, **changes), status=status, **changes)
+
+
+def _taken_to(status: StudyStatus, **changes: Any) -> Study:
     study = draft_study(**changes)
     owner = study.owner
     ways: dict[StudyStatus, tuple[StudyStatus, ...]] = {
