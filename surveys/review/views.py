@@ -89,7 +89,7 @@ def protocol(request: HttpRequest, slug: str, version: int | None = None) -> Htt
         "second_reader": settings.SECOND_READER,
         "versions": study.protocols.values_list("version", flat=True),
         "reviewed": reviewed,
-        "plans_that_hold": plans_beside(study, packet.release_plan, language=packet.shown.language),
+        "plans_that_hold": plans_beside(study, packet.definition.release_plan, language=packet.shown.language),
         "plan": next((plan for plan in plans_of(study) if plan.version == frozen), None),
         "may_comment": study.protocols.exists() and (seat.may_change or seat.may_review),
         "may_review": seat.may_review,
