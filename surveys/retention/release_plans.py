@@ -52,6 +52,11 @@ def release_plans(study: Study, *, language: str = "", beside: Text | None = Non
     return plans
 
 
+def promised_counts_at_most(study: Study) -> bool:
+    """Whether people took part while the public page promised that background answers are published as counts at most."""
+    return study.launched_on is not None and not study.told_of_records
+
+
 def plans_beside(study: Study, plan: Text | None, *, language: str) -> list[ReleasePlan]:
     """The plans that hold whatever an amendment says, which may bring this one itself."""
     return [] if study.protocol_id is None else release_plans(study, language=language, beside=plan)

@@ -228,6 +228,7 @@ def open_drawn(drawing: ListDrawing) -> None:
 def _open(study: Study, *, actor: User) -> Study:
     take_step(study, StudyStatus.RECRUITING)
     study.launched_on, study.launched_protocol = timezone.localdate(), study.protocol
+    study.told_of_records = True
     study.save()
     first, *others = study.allocation_lists.order_by("number")
     details: dict[str, object] = {"sha256": first.sha256, "length": first.length}

@@ -5,12 +5,13 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.models import Role
+from analysis.packages.errors import ReleaseError
 from surveys.models import Study
 from surveys.review import services as reviews
 from surveys.studies import services as studies
 from tests.factories import definition, logged_in, person, recruiting_study
 from tests.finished_people import add_finished_people
-from tests.releases import PEOPLE, started_release
+from tests.releases import PEOPLE, closed_study, started_release
 
 pytestmark = pytest.mark.django_db
 FIRST, FEW, MORE = "A plan to which nobody came.", "Only counts of the first question.", "Everything, with all background answers."
@@ -87,3 +88,21 @@ def test_everybody_is_told_of_all_forms_in_which_background_answers_can_be_publi
     assert "at most counts, or records in which several people look alike" in about
     assert "as protected records, in which several people look alike" in packet
     assert "never published as they were given" not in packet
+
+
+def test_no_records_are_released_of_people_who_were_promised_counts_at_most() -> None:
+    """Studies that were launched before the public page told of records; bots were promised nothing."""
+    told, before, of_bots = (closed_study(slug=slug, bots=slug == "bots") for slug in ("told", "before", "bots"))
+    Study.objects.filter(slug__in=("before", "bots")).update(told_of_records=False)
+    before.refresh_from_db()
+    of_bots.refresh_from_db()
+    with pytest.raises(ReleaseError, match="promised that background answers are published as counts at most"):
+        started_release(before, background="records")
+    about = page(Client(), "surveys:transparency", "before")
+    assert "what people told about themselves at most counts." in about
+    assert "look alike" not in about
+    packet = page(logged_in(person(Role.IRB_OFFICER)), "surveys:protocol_version", "before", 1)
+    assert "promised that background answers are published as counts at most" in packet
+    for free in (told, of_bots):
+        started_release(free, background="records")
+    assert "look alike" in page(Client(), "surveys:transparency", "told")
