@@ -137,6 +137,7 @@ def review(request: HttpRequest, slug: str) -> HttpResponse:
         "own_study": user.role == Role.IRB_OFFICER and not seat.may_review,
         "reviewed": last_reviewed_before(study.submitted) if study.submitted else None,
         "reviewer": reviewer_of(study),
+        "sends_email": settings.EMAIL_IS_CONFIGURED,
         "possible_reviewers": possible_reviewers(study) if seat.may_review else [],
         "signed": signed_in(study.submitted),
     }
