@@ -16,6 +16,7 @@ from surveys.access import Seat
 from surveys.definition import StudyDefinition
 from surveys.drafting.translations import remembering
 from surveys.errors import NotApprovedError
+from surveys.languages.labels import within_sentence
 from surveys.models import RUNNING, Media, MediaFacts, MediaFile, Protocol, Study, StudyStatus
 from surveys.study_file import define, document_of
 
@@ -40,7 +41,7 @@ def protocol_in_force(study: Study) -> FrozenProtocol:
     if study.protocol_id is None:
         raise NotApprovedError(
             _("Expected a study with a frozen protocol; %(slug)s is %(status)s.")
-            % {"slug": study.slug, "status": study.get_status_display().lower()}
+            % {"slug": study.slug, "status": within_sentence(study.get_status_display())}
         )
     return frozen_protocol(study.protocol_id)
 

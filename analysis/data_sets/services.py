@@ -34,6 +34,7 @@ from analysis.sources.seats import DataSetSeat
 from analysis.sources.services import delete_rows, store_rows
 from audit.services import record
 from surveys.errors import SharingError
+from surveys.languages.labels import within_sentence
 from surveys.questions.plans import PrivacyBudget
 from surveys.sharing import services as sharing
 from surveys.sharing.selectors import still_open
@@ -209,7 +210,7 @@ def locked(data_set: DataSet, *expected: DataSetStatus, reviewer: User | None = 
     if found.forgotten_on is not None:
         raise DataSetError(_("The data are deleted."))
     if expected and found.status not in expected:
-        raise DataSetError(_("The data set is in another state: %(status)s.") % {"status": found.get_status_display().lower()})
+        raise DataSetError(_("The data set is in another state: %(status)s.") % {"status": within_sentence(found.get_status_display())})
     if reviewer and not DataSetSeat(reviewer, found).may_review:
         raise DataSetError(_("Another IRB officer decides: you have a part in this data set."))
     return found

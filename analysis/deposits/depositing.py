@@ -19,6 +19,7 @@ from candor.packages.archive import files_in
 from jobs.queues import Queue
 from jobs.registry import HEAVY, job
 from jobs.tasks import send
+from surveys.languages.labels import within_sentence
 from surveys.models import Study
 
 PAUSES = {
@@ -88,7 +89,7 @@ def _publish(held: Deposit, service: DoiService) -> None:
     release = Release.objects.select_related("study").get(pk=held.release_id)
     if release.status != ReleaseStatus.PUBLISHED or release.package is None:
         raise DepositError(
-            _("Expected an approved release, found one that is %(status)s.") % {"status": release.get_status_display().lower()}
+            _("Expected an approved release, found one that is %(status)s.") % {"status": within_sentence(release.get_status_display())}
         )
     files = files_in(bytes(release.package))
     found = service.look(held.number)

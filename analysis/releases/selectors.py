@@ -40,6 +40,7 @@ from surveys.models import Study, StudyStatus
 from surveys.privacy.exact import shown_exactly
 from surveys.protocols import frozen_protocol, protocol_in_force
 from surveys.questions.sections import SECTION
+from surveys.retention.release_plans import promised_counts_at_most
 
 FIRST_ROWS, FIRST_RECORDS = 10, 20
 BACKGROUND_COUNTS = "background-counts.csv"
@@ -199,7 +200,10 @@ def no_records(study: Study, *, simulated: bool) -> str:
         return str(FORGOTTEN)
     if not simulated and published_smallest_count(study) is not None:
         return _("Counts of these background answers are public. Records beside them could give hidden counts back.")
-    if (before := published_records(study, simulated=simulated)) is not None:
+    before = published_records(study, simulated=simulated)
+    if before is None and not simulated and promised_counts_at_most(study):
+        return _("The public page of this study promised that background answers are published as counts at most, so no records can be.")
+    if before is not None:
         try:
             manifest_of(before)
         except ReleaseError as error:

@@ -255,6 +255,9 @@ class StudyReleaseSerializer(serializers.ModelSerializer[Release]):
 
 class ReleasePlanSerializer(serializers.Serializer[object]):
     version = serializers.IntegerField(help_text="The newest version of the protocol with this plan.")
+    language = serializers.CharField(
+        help_text="That of the text: the first of the study, or one in which this version said something else."
+    )
     text = serializers.CharField()
 
 
@@ -266,7 +269,7 @@ class StudyReleaseDetailSerializer(StudyReleaseSerializer):
     description = serializers.SerializerMethodField()
     privacy = serializers.SerializerMethodField()
     release_plans = serializers.SerializerMethodField(
-        help_text="The plans of publication of all versions to which somebody agreed. A release must fit each."
+        help_text="The plans of publication of all versions to which people could agree. A release must fit each."
     )
     steps = serializers.SerializerMethodField(help_text="The steps that you can take now.")
     header = serializers.SerializerMethodField(help_text="The columns of the rows.")
@@ -299,7 +302,7 @@ class StudyReleaseDetailSerializer(StudyReleaseSerializer):
 
     @extend_schema_field(ReleasePlanSerializer(many=True))
     def get_release_plans(self, release: Release) -> list[dict[str, object]]:
-        return [{"version": plan.version, "text": plan.text} for plan in release_plans(release.study)]
+        return [{"version": plan.version, "language": plan.language, "text": plan.text} for plan in release_plans(release.study)]
 
     def get_steps(self, release: Release) -> list[str]:
         return sorted(self.context["steps"])

@@ -41,6 +41,7 @@ from candor.packages.verification import faults_of
 from jobs.tasks import send
 from surveys.access import Seat
 from surveys.definition import DIRECT
+from surveys.languages.labels import within_sentence
 from surveys.lifecycle.notices import Audience, record_and_tell
 from surveys.models import Participant, Step, Study
 from surveys.protocols import protocol_in_force
@@ -340,7 +341,7 @@ def _locked(release: Release, *statuses: ReleaseStatus) -> Release:
     found.study = study
     if found.status not in statuses:
         raise ReleaseError(
-            _("This release is %(status)s. It may have changed in the meantime.") % {"status": found.get_status_display().lower()}
+            _("This release is %(status)s. It may have changed in the meantime.") % {"status": within_sentence(found.get_status_display())}
         )
     return found
 

@@ -11,6 +11,7 @@ from analysis.sources.records.rows import RecordRows, schema_in
 from analysis.sources.tables import Schema, Table
 from analysis.sources.unpacked import UNPACKED, ColumnsOf
 from candor.errors import DataError
+from surveys.languages.labels import within_sentence
 from surveys.models import ENDED, Study
 
 
@@ -28,7 +29,9 @@ def obstacle(source: Source) -> str:
     """Why no question can be asked now, in a sentence; empty if one can."""
     study = source.study
     if study is not None and study.status not in ENDED:
-        return _("Questions are asked about a closed study; this one is %(status)s.") % {"status": study.get_status_display().lower()}
+        return _("Questions are asked about a closed study; this one is %(status)s.") % {
+            "status": within_sentence(study.get_status_display())
+        }
     snapshot = newest_snapshot(source)
     if source.whole.forgotten_on is not None or (snapshot and snapshot.status == SnapshotStatus.DELETED):
         if study is None:

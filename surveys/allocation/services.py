@@ -23,6 +23,7 @@ from surveys.allocation.selectors import document_of_list
 from surveys.batches.tally import kept_lines
 from surveys.definition import StudyDefinition
 from surveys.errors import StudyFullError, TransitionError
+from surveys.languages.labels import within_sentence
 from surveys.models import RUNNING, AllocationList, AllocationSlot, ArmState, DrawingStatus, ListDrawing, SlotStatus, Study, StudyStatus
 from surveys.protocols import protocol_in_force
 
@@ -355,7 +356,7 @@ def change_arm(study: Study, *, arm: str, actor: User, quota: int | EllipsisType
     if locked.status not in RUNNING:
         raise TransitionError(
             _("Arms can be changed while a study recruits or pauses; this one is %(status)s.")
-            % {"status": locked.get_status_display().lower()}
+            % {"status": within_sentence(locked.get_status_display())}
         )
     state = ArmState.objects.select_for_update().get(study=locked, arm=arm)  # once nobody is just taking a line of it
     state.quota = state.quota if quota is ... else quota

@@ -17,6 +17,7 @@ from surveys import actions
 from surveys.batches.order_of_arrival import lay_anew
 from surveys.batches.services import people_change
 from surveys.errors import TransitionError
+from surveys.languages.labels import within_sentence
 from surveys.lifecycle.steps import locked
 from surveys.models import Participant, Study, StudyStatus
 
@@ -48,7 +49,7 @@ def let_bots_walk(study: Study, *, accepts_bots: bool, actor: User) -> None:
     """Say whether bots may walk a study, as long as it does not run."""
     study = locked(study)
     if study.status not in (StudyStatus.DRAFT, StudyStatus.APPROVED):
-        status = study.get_status_display().lower()
+        status = within_sentence(study.get_status_display())
         raise TransitionError(_("This study cannot be changed now; it is %(status)s.") % {"status": status})
     study.accepts_bots = accepts_bots
     study.save(update_fields=["accepts_bots"])

@@ -54,7 +54,7 @@ def new_study(request: HttpRequest) -> HttpResponse:
         if not languages:
             form.error("languages", _("Choose at least one language."))
         kind = form.choice("kind", [name for name, _label in KINDS], missing=_("Choose what the study is."))
-        slug = _slug(form, suggestion=title)
+        slug = _slug(form, suggestion=title or "study")
         if not form.summary:
             try:
                 definition = define(starter_document(slug=slug, title=title, languages=languages, survey=kind == "survey"))

@@ -14,6 +14,7 @@ from surveys import actions
 from surveys.drafting.edits import Document, Edit, Keys, Whole, WithLanguages, fingerprint_of
 from surveys.errors import ConcurrentEditError, ConflictingEditError, TransitionError
 from surveys.imports.choosing import Chosen
+from surveys.languages.labels import within_sentence
 from surveys.lifecycle.steps import locked
 from surveys.media.services import MediaError, delete_stored, examine, examine_words, store_media_file
 from surveys.models import DraftRevision, MediaFile, Study, StudyStatus
@@ -270,5 +271,7 @@ def _retire(study: Study, names: set[str], *, actor: User) -> None:
 def _locked_draft(study: Study) -> Study:
     study = locked(study)
     if study.status != StudyStatus.DRAFT:
-        raise TransitionError(_("Only a draft can be changed; this study is %(status)s.") % {"status": study.get_status_display().lower()})
+        raise TransitionError(
+            _("Only a draft can be changed; this study is %(status)s.") % {"status": within_sentence(study.get_status_display())}
+        )
     return study

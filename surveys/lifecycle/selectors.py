@@ -1,6 +1,6 @@
 """The decisions under which a study may recruit, or may not."""
 
-from surveys.models import Decision, Study, StudyStatus, Verdict
+from surveys.models import RUNNING, Decision, Study, StudyStatus, Verdict
 
 
 def approval_of(study: Study) -> Decision | None:
@@ -20,9 +20,9 @@ def versions_that_recruited(study: Study) -> dict[int, int]:
 
 
 def stopped_by(study: Study) -> Decision | None:
-    """The decision that has stopped the study: its suspension, or that it was sent back, as long as it was not submitted again."""
+    """The decision that has stopped the study or its amendment: a suspension, or that it was sent back and not submitted again."""
     decisions = study.decisions.select_related("decided_by")
     if study.suspended:
         return decisions.filter(verdict=Verdict.SUSPENDED).last()
-    newest = decisions.last() if study.status == StudyStatus.DRAFT else None
+    newest = decisions.last() if study.submitted_id is None and study.status in (StudyStatus.DRAFT, *RUNNING) else None
     return newest if newest is not None and newest.verdict in (Verdict.CHANGES, Verdict.REJECTED) else None

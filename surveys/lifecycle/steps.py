@@ -12,6 +12,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext as _
 
 from surveys.errors import TransitionError
+from surveys.languages.labels import within_sentence
 from surveys.lifecycle.selectors import approval_of
 from surveys.models import RUNNING, Study, StudyStatus
 from surveys.privacy.limits import refusal
@@ -72,7 +73,7 @@ def take_step(study: Study, status: StudyStatus) -> None:
     if status not in STEPS[StudyStatus(study.status)]:
         raise TransitionError(
             _("A study that is %(status)s cannot become %(wanted)s.")
-            % {"status": study.get_status_display().lower(), "wanted": status.label.lower()}
+            % {"status": within_sentence(study.get_status_display()), "wanted": within_sentence(status.label)}
         )
     study.status = status
 

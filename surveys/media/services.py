@@ -18,6 +18,7 @@ from audit.services import record
 from surveys import actions
 from surveys.definition import StudyDefinition
 from surveys.errors import SurveyError, TransitionError
+from surveys.languages.labels import within_sentence
 from surveys.languages.offered import FROM_FILES
 from surveys.lifecycle.steps import locked
 from surveys.media.audio_files import AudioFacts
@@ -55,7 +56,7 @@ def _require_takes_files(study: Study) -> None:
     if study.status not in (StudyStatus.DRAFT, *RUNNING):
         raise TransitionError(
             _("Files can be added to a draft or an amendment only; this study is %(status)s.")
-            % {"status": study.get_status_display().lower()}
+            % {"status": within_sentence(study.get_status_display())}
         )
 
 

@@ -69,6 +69,11 @@ class Study(models.Model):
         db_default=False,
         help_text="Somebody who was in shown numbers withdrew; none until the next batch. In a closed study: until everybody is counted.",
     )
+    told_of_records = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="Since the launch its public page says that protected records may be published. Before, it promised counts at most.",
+    )
     created_on = models.DateField(auto_now_add=True)
     launched_on = models.DateField(null=True, blank=True)
     closed_on = models.DateField(null=True, blank=True)

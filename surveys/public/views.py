@@ -32,7 +32,7 @@ from surveys.models import ENDED, AllocationList, StudyStatus
 from surveys.preregistration.selectors import plans_of
 from surveys.privacy.words import privacy_in_words
 from surveys.protocols import frozen_protocol, protocol_in_force
-from surveys.retention.release_plans import release_plans
+from surveys.retention.release_plans import promised_counts_at_most, release_plans
 from surveys.retention.selectors import day_of_forgetting, months_kept
 
 MINUTES = 5
@@ -226,6 +226,7 @@ def about_study(request: HttpRequest, slug: str) -> HttpResponse:
         "forgets_on": day_of_forgetting(study),
         "data_published": study.data_published,
         "published_data_url": reverse("analysis:public_study_releases", args=[slug]) if study.data_published else "",
+        "counts_at_most": promised_counts_at_most(study),
         "release_plans": release_plans(study, language=shown.language),
     }
     with translation.override(shown.spoken):

@@ -27,6 +27,7 @@ from surveys.batches.services import people_change
 from surveys.definition import DIRECT
 from surveys.errors import TransitionError
 from surveys.events import operational_data_are_due, operational_data_forgotten
+from surveys.languages.labels import within_sentence
 from surveys.lifecycle.steps import locked
 from surveys.models import (
     ENDED,
@@ -139,7 +140,7 @@ def _can_begin(study: Study) -> bool:
     if study.status not in ENDED:
         raise TransitionError(
             _("Operational data are deleted once a study is closed; this one is %(status)s.")
-            % {"status": study.get_status_display().lower()}
+            % {"status": within_sentence(study.get_status_display())}
         )
     if study.numbers_withheld:
         raise TransitionError(_("Everybody who took part is being counted. Operational data are deleted after that."))

@@ -26,7 +26,7 @@ from surveys.privacy.limits import limit
 from surveys.privacy.services import set_limit
 from surveys.privacy.words import certainty
 from surveys.protocols import ProtocolView, protocol_for
-from surveys.retention.release_plans import plans_beside
+from surveys.retention.release_plans import plans_beside, promised_counts_at_most
 from surveys.review import services as reviews
 from surveys.review.checklist import CHECKLIST, reading_minutes
 from surveys.review.decisions import decisions_of
@@ -89,7 +89,8 @@ def protocol(request: HttpRequest, slug: str, version: int | None = None) -> Htt
         "second_reader": settings.SECOND_READER,
         "versions": study.protocols.values_list("version", flat=True),
         "reviewed": reviewed,
-        "plans_that_hold": plans_beside(study, packet.release_plan, language=packet.shown.language),
+        "plans_that_hold": plans_beside(study, packet.definition.release_plan, language=packet.shown.language),
+        "counts_at_most": promised_counts_at_most(study),
         "plan": next((plan for plan in plans_of(study) if plan.version == frozen), None),
         "may_comment": study.protocols.exists() and (seat.may_change or seat.may_review),
         "may_review": seat.may_review,
@@ -136,6 +137,7 @@ def review(request: HttpRequest, slug: str) -> HttpResponse:
         "own_study": user.role == Role.IRB_OFFICER and not seat.may_review,
         "reviewed": last_reviewed_before(study.submitted) if study.submitted else None,
         "reviewer": reviewer_of(study),
+        "sends_email": settings.EMAIL_IS_CONFIGURED,
         "possible_reviewers": possible_reviewers(study) if seat.may_review else [],
         "signed": signed_in(study.submitted),
     }

@@ -20,6 +20,7 @@ from surveys.definition import StudyDefinition
 from surveys.drafting.edits import fingerprint_of
 from surveys.drafting.translations import Outdated, outdated_in, remembering, still_right
 from surveys.errors import ConcurrentEditError, DefinitionError, TransitionError
+from surveys.languages.labels import within_sentence
 from surveys.lifecycle.notices import Audience, record_and_tell
 from surveys.lifecycle.steps import DAYS_TO_RENEW, amendment_waits, each_held, locked, require_no_obstacle, take_step
 from surveys.media.services import keep_words_of_server
@@ -89,7 +90,7 @@ def change_definition(
     running = study.status in RUNNING
     if not may_be_edited(study):
         advice = _("It waits for the IRB officers; take it back from review first.") if study.submitted_id else ""
-        said = _("This study cannot be changed now; it is %(status)s.") % {"status": study.get_status_display().lower()}
+        said = _("This study cannot be changed now; it is %(status)s.") % {"status": within_sentence(study.get_status_display())}
         raise TransitionError(f"{said} {advice}".strip())
     if expected_fingerprint is not None and expected_fingerprint != (found := fingerprint(study)):
         raise ConcurrentEditError(
@@ -186,7 +187,7 @@ def launch(study: Study, *, actor: User) -> Study:
     study = locked(study)
     if study.status != StudyStatus.APPROVED:
         raise TransitionError(
-            _("Only an approved study can be launched; this one is %(status)s.") % {"status": study.get_status_display().lower()}
+            _("Only an approved study can be launched; this one is %(status)s.") % {"status": within_sentence(study.get_status_display())}
         )
     require_no_obstacle(study)
     if is_being_launched(study):
@@ -228,6 +229,7 @@ def open_drawn(drawing: ListDrawing) -> None:
 def _open(study: Study, *, actor: User) -> Study:
     take_step(study, StudyStatus.RECRUITING)
     study.launched_on, study.launched_protocol = timezone.localdate(), study.protocol
+    study.told_of_records = True
     study.save()
     first, *others = study.allocation_lists.order_by("number")
     details: dict[str, object] = {"sha256": first.sha256, "length": first.length}
@@ -247,7 +249,7 @@ def resume(study: Study, *, actor: User) -> Study:
     study = locked(study)
     if study.status != StudyStatus.PAUSED:
         raise TransitionError(
-            _("Only a paused study can be resumed; this one is %(status)s.") % {"status": study.get_status_display().lower()}
+            _("Only a paused study can be resumed; this one is %(status)s.") % {"status": within_sentence(study.get_status_display())}
         )
     require_no_obstacle(study)
     return _move(study, StudyStatus.RECRUITING, actor=actor, action=actions.RESUMED)

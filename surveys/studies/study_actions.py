@@ -7,6 +7,7 @@ from django.utils.translation import gettext
 from surveys.access import Seat
 from surveys.allocation.selectors import is_being_launched
 from surveys.errors import TransitionError
+from surveys.languages.labels import within_sentence
 from surveys.lifecycle.steps import Action, conditions_wait, open_now, was_submitted
 from surveys.models import RUNNING, StudyStatus
 from surveys.review import services as reviews
@@ -42,8 +43,9 @@ def open_action(seat: Seat, name: str) -> Action:
     """The action, if it is open to this person; a TransitionError says which are."""
     open_to_them = actions_of(seat)
     if name not in open_to_them:
+        status = within_sentence(seat.study.get_status_display())
         raise TransitionError(
             gettext("This cannot be done now. The study may have changed in the meantime.")
-            + f" “{name}”: expected {' or '.join(open_to_them) or 'nothing'}; the study is {seat.study.get_status_display().lower()}."
+            + f" “{name}”: expected {' or '.join(open_to_them) or 'nothing'}; the study is {status}."
         )
     return open_to_them[name]

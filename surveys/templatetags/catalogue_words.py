@@ -8,6 +8,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from candor.complaints import found_again
+from surveys.languages import labels
 from surveys.reading.apart import complaint_in_words, in_words
 from surveys.reading.words import SentenceDocument
 
@@ -25,6 +26,12 @@ def as_sentence(stored: SentenceDocument | str) -> str:
 def as_complaint(message: str) -> SafeString:
     """The library's words about records, in the reader's language. A message that no catalogue has is marked as English."""
     return format_html("{}" if found_again(message) else '<span lang="en">{}</span>', complaint_in_words(message))
+
+
+@register.filter
+def within_sentence(label: str) -> str:
+    """The name of a state in the middle of a sentence."""
+    return labels.within_sentence(label)
 
 
 def _written_here(stored: SentenceDocument) -> SentenceDocument:

@@ -68,6 +68,11 @@ def test_a_new_study_is_valid_from_the_first_minute(browser: Client, languages: 
     assert any("captions" in one.sentence for one in left)
 
 
+def test_a_new_study_without_a_title_is_not_asked_for_its_address(browser: Client) -> None:
+    """The address may be left out."""
+    assert set(errors(browser.post(NEW, {"title": " ", "languages": ["en"], "slug": ""}))) == {"title"}
+
+
 def test_two_new_studies_of_one_title_get_two_addresses(browser: Client) -> None:
     for expected in ("lectures", "lectures-2"):
         assert browser.post(NEW, {"title": "Lectures", "languages": ["en"]})["Location"] == reverse("surveys:build", args=[expected])

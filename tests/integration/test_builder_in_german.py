@@ -85,6 +85,13 @@ def test_the_study_and_its_steps_are_german_as_a_whole(status: StudyStatus) -> N
         must_be_german(reader, [reverse("surveys:study", args=[study.slug]), *open_now], content_of(study))
 
 
+@pytest.mark.parametrize(("status", "words"), [(StudyStatus.IN_REVIEW, "In Prüfung"), (StudyStatus.RECRUITING, "Nimmt Teilnehmende auf")])
+def test_the_name_of_a_state_keeps_its_capitals_in_a_german_sentence(status: StudyStatus, words: str) -> None:
+    study = study_in(status)
+    for route in ("build", "build_questions"):
+        assert words in page_of(german(study.owner).get(reverse(f"surveys:{route}", args=[study.slug]))).xpath("string(//main)"), route
+
+
 def test_the_beginnings_are_german_as_a_whole(study: Study) -> None:
     pages = [reverse("surveys:new_study"), reverse("surveys:import_study"), reverse("surveys:duplicate_study", args=[study.slug])]
     must_be_german(study.owner, pages, content_of(study))

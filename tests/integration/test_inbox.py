@@ -126,6 +126,19 @@ def test_investigators_find_what_waits_for_them() -> None:
     assert "has no answer" not in shown_to(owner)
 
 
+def test_investigators_learn_that_an_amendment_was_sent_back_and_why(officer: User) -> None:
+    study = recruiting_study()
+    changed = definition(debrief={"en": "Room 2.", "de": "Raum 2."})
+    waits = studies.submit_for_review(studies.change_definition(study, definition=changed, actor=study.owner), actor=study.owner)
+    study = studies.resume(reviews.ask_for_changes(waits, actor=officer, reason="Which building?"), actor=study.owner)
+    page = logged_in(study.owner).get(reverse("surveys:study", args=[study.slug])).content.decode()
+    assert "Changes asked for" in page
+    assert "Which building?" in page
+    assert "Changes asked for on" in shown_to(study.owner)
+    reviews.approve(studies.submit_for_review(study, actor=study.owner), actor=officer)
+    assert "Changes asked for" not in shown_to(study.owner)
+
+
 def test_the_answer_of_an_editor_who_is_an_officer_elsewhere_is_an_answer(officer: User) -> None:
     study, editor = study_in(StudyStatus.IN_REVIEW), person(Role.IRB_OFFICER)
     StudyMember.objects.create(study=study, user=editor, role=MemberRole.EDITOR)

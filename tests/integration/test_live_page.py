@@ -27,6 +27,7 @@ from surveys.tokens import hash_of_withdrawal_code
 from tests.factories import draft_study, logged_in, page_of, person, recruiting_study
 from tests.finished_people import TELLING_DIE, add_finished_people, compute, count_everybody
 from tests.jobs import work_on, work_on_part
+from tests.releases import closed_study
 
 pytestmark = pytest.mark.django_db
 FIGURES = ("participants", "enrolment", "balance", "forest-attention", "running-attention")
@@ -276,6 +277,16 @@ def test_a_draft_has_an_empty_page() -> None:
     assert "No results yet" in words_of(get(study))
     response = logged_in(study.owner).post(reverse("analysis:compute", args=[study.slug]), {"action": "start"}, follow=True)
     assert "There is nothing to compute yet." in words_of(response)
+
+
+def test_a_closed_study_shows_no_address_for_participants_and_says_why_its_days_end_below_all() -> None:
+    study = closed_study(people=96)
+    page = get(study)
+    assert "The study is closed. Its results appear here by themselves" in words_of(page)
+    assert not page_of(page).xpath('//*[@id="results"]//*[@class="link-box"]')
+    assert "answered: 90" in words_of(page)
+    assert "Days are counted in whole tens, so a line can end up to nine people below the number of all." in words_of(page)
+    assert "Days are counted in whole tens" not in words_of(get(closed_study(people=80, slug="whole-tens")))
 
 
 def test_the_number_of_queries_does_not_grow_with_people_or_history(study: Study, django_assert_max_num_queries: Any) -> None:

@@ -209,6 +209,14 @@ def test_the_account_says_why_nothing_comes(settings: Any, configured: bool, sai
     assert not page.xpath("//button[@name='wanted']")
 
 
+@pytest.mark.parametrize("configured", [True, False])
+def test_a_review_promises_an_e_mail_only_where_there_is_e_mail(settings: Any, officer: User, waiting: Study, configured: bool) -> None:
+    settings.EMAIL_IS_CONFIGURED = configured
+    page = page_of(logged_in(officer).get(reverse("surveys:review", args=[waiting.slug]))).text_content()
+    assert "Any other officer may still decide." in page
+    assert ("told by e-mail" in page) is configured
+
+
 def test_people_who_cannot_log_in_any_more_are_told_nothing(sent: Sent, officer: User, waiting: Study) -> None:
     User.objects.filter(pk=waiting.owner_id).update(is_active=False)
     assert addressees(sent(reviews.approve, waiting, actor=officer)) == ["editor"]

@@ -203,6 +203,9 @@ def test_an_officer_approves_only_what_was_asked_for(study: Study) -> None:
     release = built_release(study)
     with pytest.raises(ReleaseError, match="This release is ready to look at"):
         services.approve(release, actor=person(Role.IRB_OFFICER))
+    services.request_approval(release, actor=study.owner)
+    with pytest.raises(ReleaseError, match="This release is waiting for the IRB officer"):
+        services.request_approval(release, actor=study.owner)
 
 
 def test_after_publication_nobody_can_withdraw(study: Study) -> None:

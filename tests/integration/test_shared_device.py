@@ -5,18 +5,23 @@ from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 
+from accounts.models import Role
 from surveys.journey.visitors import COOKIE
 from surveys.models import Participant, Study
+from surveys.review import services as reviews
+from surveys.studies import services as studies
 from surveys.tokens import withdrawal_code
 from tests.factories import (
     address_of,
     answer,
     code_on,
+    definition,
     everything_stored,
     heading,
     hidden_value,
     page_of,
     participant_of,
+    person,
     recruiting_study,
     token_of,
     walk,
@@ -47,6 +52,21 @@ def test_the_codes_are_shown_once_and_nothing_in_the_browser_leads_to_them(clien
     kept = client.cookies[COOKIE].value
     assert token_of(client) not in kept
     assert "finished" not in kept, "the cookie is packed"
+
+
+def test_somebody_who_comes_back_after_an_amendment_finds_both_texts_of_the_end(client: Client, study: Study) -> None:
+    """The newer one may correct the older one, and the older one is what they were told. The browser does not know theirs."""
+    told = walk(client, study)
+    assert "instructor's face" in told.content.decode()
+    changed = definition(debrief={"en": "We called the **wrong office**.", "de": "Wir nannten das **falsche Büro**."})
+    waits = studies.submit_for_review(studies.change_definition(study, definition=changed, actor=study.owner), actor=study.owner)
+    assert not page_of(client.get(address_of(study))).xpath("//details")
+    reviews.approve(waits, actor=person(Role.IRB_OFFICER))
+    page = page_of(client.get(address_of(study)))
+    assert "wrong office" in page.text_content()
+    (other,) = page.xpath("//details")
+    assert "Version 1 of the plan" in other.text_content()
+    assert "instructor's face" in other.text_content()
 
 
 def test_asking_for_the_head_of_the_last_page_does_not_spend_the_codes(client: Client, study: Study) -> None:

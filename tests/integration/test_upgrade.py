@@ -28,6 +28,7 @@ from surveys.journey.services import withdraw
 from surveys.models import MediaFile, Participant, Response, Step, Study
 from surveys.protocols import protocol_in_force, with_known_originals
 from surveys.recruitment.services import require_entry
+from surveys.retention.release_plans import promised_counts_at_most
 from surveys.studies.services import change_definition
 from surveys.study_file import define
 from tests.factories import QUESTIONS, answer, follow, heading, logged_in, participant_of
@@ -113,6 +114,13 @@ def test_the_log_is_unbroken(release: dict[str, Any]) -> None:
 def test_people_of_before_are_counted(release: dict[str, Any]) -> None:
     assert Participant.objects.filter(step=Step.FINISHED).exists()
     assert not Participant.objects.filter(step=Step.FINISHED, counted=False).exists()
+
+
+def test_studies_of_before_publish_no_records(release: dict[str, Any]) -> None:
+    """Their public page promised counts of background answers at most."""
+    launched = Study.objects.filter(launched_on__isnull=False, rehearsal_of=None)
+    assert launched
+    assert all(promised_counts_at_most(study) for study in launched)
 
 
 def test_a_bootstrap_that_the_old_worker_began_is_begun_again(release: dict[str, Any]) -> None:

@@ -17,6 +17,7 @@ from surveys.journey.presentation import Presentation, presentation
 from surveys.journey.services import Visit
 from surveys.journey.steps import CONSENT, WELCOME
 from surveys.journey.visitors import Farewell, to_journey
+from surveys.lifecycle.selectors import versions_that_recruited
 from surveys.models import Participant, Study
 from surveys.protocols import protocol_in_force
 from surveys.questions.entry import Entry
@@ -91,9 +92,20 @@ def _show_farewell(request: HttpRequest, study: Study, farewell: Farewell) -> Ht
     shown = presentation(protocol_in_force(study).id, language_of(request, study, None))
     with translation.override(shown.spoken):
         context = {"study": shown, "language": shown.language, "farewell": farewell, "query": rest_of_address(request)}
+        context["other_debriefs"] = _other_debriefs(study, shown)
         response = render(request, "surveys/participant/taken_part.html", context)
     let_send_to(response, WayBack(address=farewell.way_back, fields=farewell.fields))
     return response
+
+
+def _other_debriefs(study: Study, shown: Presentation) -> list[tuple[int, str]]:
+    """The texts of the end that other versions had, the newest first. The browser does not keep the version: it would tell the next person
+    on this device when somebody took part.
+    """
+    found = {shown.debrief_html: shown.version}
+    for version, protocol_id in sorted(versions_that_recruited(study).items(), reverse=True):
+        found.setdefault(presentation(protocol_id, shown.language).debrief_html, version)
+    return [(version, html) for html, version in found.items() if html != shown.debrief_html]
 
 
 def _welcome_context(shown: Presentation, from_address: tuple[bool, Sequence[str]]) -> dict[str, object]:
