@@ -63,12 +63,12 @@ _kept: dict[str, KeptStudy] = {}
 
 @dataclass(kw_only=True)
 class Changes:
-    """What a test may have changed that changes how a study is made."""
+    """Settings and patches, with which a study may be made in another way."""
 
     configured: object = None
     """The settings of all tests."""
     patched: pytest.MonkeyPatch | None = None
-    """What the test that runs has patched."""
+    """Patches of the test that runs."""
 
     @property
     def there_are_none(self) -> bool:
@@ -79,7 +79,7 @@ changes = Changes()
 
 
 def once(build: Callable[[], Study], **described: Any) -> Study:
-    """What `build` returns, or the same from the rows of an earlier test that described the same study."""
+    """Build the study, or write the rows again of an earlier test that described the same study."""
     try:
         name = json.dumps([described, str(localdate()), get_language()])
     except TypeError:  # an owner of the test's own
