@@ -17,7 +17,16 @@ from analysis import actions
 from analysis.models import OPEN_RELEASES, Release
 from analysis.packages.errors import ReleaseError
 from analysis.releases import services
-from analysis.releases.selectors import Preview, access_release, preview, public_release, public_releases, releases, steps_open_to
+from analysis.releases.selectors import (
+    Preview,
+    access_release,
+    preview,
+    public_release,
+    public_releases,
+    releases,
+    sees_single_people,
+    steps_open_to,
+)
 from analysis.releases.serializers import (
     ReleaseDetailSerializer,
     ReleaseSerializer,
@@ -123,10 +132,11 @@ class StudyRelease(APIView):
     def get(self, request: Request, slug: str, number: int) -> Response:
         user = person_of(request)
         release = access_release(user, slug, number)
-        shown = preview(release, with_records=False)
+        seat = Seat(user, release.study)
+        shown = preview(release, of_people=sees_single_people(seat, release), with_records=False)
         if shown.rows and release.status in OPEN_RELEASES:
             record_once_a_day(actor=user, action=actions.RELEASE_ROWS_SEEN, subject=release.study)
-        return _release_answer(release, Seat(user, release.study), shown)
+        return _release_answer(release, seat, shown)
 
 
 class ReleaseStep(APIView):

@@ -269,25 +269,28 @@ class Preview:
     records: Sequence[Lines] = ()
 
 
-def reads_records(seat: Seat, release: Release) -> bool:
-    """Whether this person sees some of the protected records: of people only officers do before they are public.
+def sees_single_people(seat: Seat, release: Release) -> bool:
+    """Whether this person sees some rows and protected records: of people only officers do before they are public.
 
-    Another build of the same people forms other classes, so somebody who saw several could compare them and single people out.
+    The page *About this study* says that those who run a study see nothing that one person told. Another build of the same people forms
+    other classes of records, so somebody who saw several could compare them and single people out.
     """
     return release.simulated or release.status in PUBLIC_RELEASES or seat.may_review
 
 
-def preview(release: Release, *, with_records: bool) -> Preview:
-    """The files as planned, or as built."""
+def preview(release: Release, *, of_people: bool, with_records: bool = True) -> Preview:
+    """What is in the files as built: the columns and counts, and with `of_people` some rows and records."""
     archive = stored_archive(Release.objects.filter(pk=release.pk, status__in=STANDING_RELEASES))
     if archive is None:
         return Preview()
     with archive as files:
         with files.open("data.csv") as data:
             header, *rows = islice(csv.reader(io.TextIOWrapper(data, newline="")), FIRST_ROWS + 1)
+        if not of_people:
+            rows = []
         there = files.namelist()
         counts = files.read(BACKGROUND_COUNTS).decode() if BACKGROUND_COUNTS in there else ""
-        records = json.loads(files.read(RECORDS)) if with_records and RECORDS in there else []
+        records = json.loads(files.read(RECORDS)) if of_people and with_records and RECORDS in there else []
     return Preview(
         header=header,
         rows=rows,

@@ -40,8 +40,8 @@ from analysis.releases.selectors import (
     public_releases,
     published_records,
     published_smallest_count,
-    reads_records,
     releases,
+    sees_single_people,
     steps_open_to,
 )
 from analysis.releases.statistics import statistics_of
@@ -113,7 +113,8 @@ def study_release(request: HttpRequest, slug: str, release_id: int) -> HttpRespo
             messages.error(request, str(error))
         return redirect("analysis:releases_one", slug, release_id)
     seat = Seat(user, release.study)
-    shown, runs_study = preview(release, with_records=reads_records(seat, release)), seat.may_change
+    sees_people, runs_study = sees_single_people(seat, release), seat.may_change
+    shown = preview(release, of_people=sees_people)
     if shown.rows and release.status in OPEN_RELEASES:
         record_once_a_day(actor=user, action=actions.RELEASE_ROWS_SEEN, subject=release.study)
     context = {
@@ -122,7 +123,7 @@ def study_release(request: HttpRequest, slug: str, release_id: int) -> HttpRespo
         "licence": LICENCES[release.licence],
         "plans": release_plans(release.study),
         "preview": shown,
-        "records_wait": not reads_records(seat, release),
+        "people_wait": not sees_people,
         "records": record_summary(release, private=private_errors(release.study) if runs_study else None),
         "asked": asked_of(release),
         "step": _step_of(release),

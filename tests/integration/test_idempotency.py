@@ -157,7 +157,7 @@ class TestOnce:
         release = built_release(closed_study())
         client, _token = program(release.study.owner)
         path = f"releases/{release.pk}/request/"
-        assert client.get(f"{API}studies/{release.study.slug}/releases/{release.pk}/").json()["rows"]
+        assert client.get(f"{API}studies/{release.study.slug}/releases/{release.pk}/").json()["counts"]
         assert send(client, release.study, {}, path=path).json()["status"] == "requested"
         withdraw_one(release.study)
         again = send(client, release.study, {}, path=path)
