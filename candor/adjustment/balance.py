@@ -39,7 +39,7 @@ def standardised_differences(
 
     Notes
     -----
-    (mean₁ − mean₀)/√((s₁² + s₀²)/2); None where nothing varies or an arm has no answer.
+    (mean₁ − mean₀)/√((s₁² + s₀²)/2); None where nothing varies or an arm has fewer than two answers.
 
     References
     ----------
@@ -80,7 +80,15 @@ def is_numeric(values: Covariate) -> TypeGuard[Numbers]:
 
 
 def _mean(values: Numbers) -> float | None:
-    return float(values.mean()) if len(values) >= SMALLEST_GROUP else None
+    if len(values) < SMALLEST_GROUP:
+        return None
+    exponent = _exponent(values)
+    return float(np.ldexp(np.ldexp(values, -exponent).mean(), exponent))
+
+
+def _exponent(values: Numbers) -> int:
+    """Two to this power is above every number, so that these numbers over it, which have the same digits, have squares."""
+    return int(np.frexp(np.abs(values).max())[1])
 
 
 def _columns(name: str, values: Covariate) -> list[tuple[str, Numbers]]:
@@ -95,7 +103,9 @@ def _answered(values: Numbers) -> Numbers:
 
 
 def _standardised(treated: Numbers, untreated: Numbers) -> float | None:
-    if len(treated) < 2 or len(untreated) < 2:
+    if len(treated) < 2 or len(untreated) < 2 or not (np.ptp(treated) > 0 or np.ptp(untreated) > 0):
         return None
+    exponent = _exponent(np.concatenate([treated, untreated]))
+    treated, untreated = np.ldexp(treated, -exponent), np.ldexp(untreated, -exponent)
     deviation = float(np.sqrt((treated.var(ddof=1) + untreated.var(ddof=1)) / 2))
     return float(treated.mean() - untreated.mean()) / deviation if deviation > 0 else None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from candor.figures.drawing import ACCENT, MUTED, Drawing
 from candor.figures.scales import Linear
+from candor.figures.tables import interval
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -82,7 +83,7 @@ class ForestRow:
         """The numbers, for people."""
         if not self.has_interval:
             return "no estimate" if self.value is None else f"{self.value:+.3f}"
-        ends = f"({'−∞' if self.low is None else f'{self.low:+.3f}'} to {'+∞' if self.high is None else f'{self.high:+.3f}'})"
+        ends = f"({interval(self.low, self.high, signed=True)})"
         return ends if self.value is None else f"{self.value:+.3f} {ends}"
 
 

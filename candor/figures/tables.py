@@ -7,6 +7,9 @@ from html import escape
 from textwrap import fill
 from typing import NamedTuple
 
+ROUNDING = 1e-12
+"""Numbers below this are zero, as far as sums of doubles tell."""
+
 
 class Table(NamedTuple):
     """Cells of text; those of the first column say what a row is about."""
@@ -72,15 +75,27 @@ def p_value(value: float | None) -> str:
     return "—" if value is None else "<0.001" if value < 0.0005 else f"{value:.3f}"
 
 
-def interval(low: float | None, high: float | None, *, exists: bool = True) -> str:
+def interval(low: float | None, high: float | None, *, exists: bool = True, signed: bool = False) -> str:
     """The ends of an interval, with infinity where there is none.
+
+    An end that is not zero is never written as zero: whether an interval leaves out zero is what a reader looks for.
 
     Examples
     --------
     >>> interval(-0.1, 0.25), interval(None, 0.25), interval(None, None, exists=False)
     ('-0.100 to 0.250', '−∞ to 0.250', '—')
+    >>> interval(0.0, 0.25), interval(0.0004, 0.25), interval(-0.25, -0.0004, signed=True)
+    ('0.000 to 0.250', '0.0004 to 0.250', '-0.250 to -0.0004')
     """
-    return f"{'−∞' if low is None else f'{low:.3f}'} to {'+∞' if high is None else f'{high:.3f}'}" if exists else "—"
+    return f"{'−∞' if low is None else _end(low, signed)} to {'+∞' if high is None else _end(high, signed)}" if exists else "—"
+
+
+def _end(value: float, signed: bool) -> str:
+    """To three digits; one that would read as zero to its first digit that is not, unless it is zero but for the rounding of doubles."""
+    if abs(value) < ROUNDING:
+        return number(0.0, signed=signed)
+    rounds_to_zero = float(f"{value:.3f}") == 0.0
+    return f"{value:{'+' if signed else ''}.1g}" if rounds_to_zero else number(value, signed=signed)
 
 
 def paragraph(text: str, *, bullet: str = "") -> str:

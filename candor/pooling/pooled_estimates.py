@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from candor.arguments import names_in, numbers
 from candor.designs.design import Design
 from candor.errors import DataError, MethodError
 from candor.figures.forest import ForestFigure, draw_forest, forest_svg
@@ -92,10 +93,9 @@ def pool(
     Traceback (most recent call last):
     candor.errors.DataError: pooling needs at least 2 studies, found 0
     """
+    (level,) = numbers(level=level)
     found = studies_of(studies, simulated=simulated, verify=verify, key=key)
-    return _pooled(
-        found, outcomes=[outcomes] if isinstance(outcomes, str) else outcomes, questions=questions or {}, arms=arms or {}, level=level
-    )
+    return _pooled(found, outcomes=names_in(outcomes, of="outcomes"), questions=questions or {}, arms=arms or {}, level=level)
 
 
 def _pooled(

@@ -9,7 +9,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from candor.errors import QuestionError
 from candor.privacy.noise import Noisy
 from candor.privacy.sensitivity import Sensitivity, Whole
 from candor.queries.columns import Schema, Table
@@ -17,7 +16,7 @@ from candor.queries.counting import joint_codes, joint_labels
 from candor.queries.intervals import ratio
 from candor.queries.mean.release import STEPS, private_sums, sums
 from candor.queries.mean.release import sensitivity as sensitivity_of_sums
-from candor.queries.parts import Cut, cells, number, text
+from candor.queries.parts import Cut, cells, in_order, number, text
 from candor.queries.questions import Answer, Cell, Question, in_words, one_or_more, part
 from candor.queries.total.release import private_total, total
 from candor.queries.total.release import sensitivity as sensitivity_of_total
@@ -37,11 +36,10 @@ class _Numbers(Question):
         return (self.column,)
 
     def check(self, schema: Schema) -> None:
-        """Raises QuestionError also for bounds reversed."""
+        """Raises QuestionError also for bounds between which numbers cannot be told apart."""
         super().check(schema)
         schema.number(self.column)
-        if not self.low < self.high:
-            raise QuestionError(f"expected bounds in order, found low {self.low:g} and high {self.high:g}")
+        in_order(self.low, self.high)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -52,8 +52,10 @@ class BudgetFile:
         What all questions together may cost.
     secret : bytes
         Key of the hash that chooses the entries of a student.
+    data : str or None
+        The hash of the table and its schema, which stands in the file from the first charge on.
     is_new : bool
-        Whether the file is still empty: its first line, which fixes ε and δ, is written with the first event.
+        Whether the file is still empty: its first line, which fixes ε and δ, is written when the table is known.
     """
 
     file: IO[bytes]
@@ -92,10 +94,13 @@ class BudgetFile:
         return {"rho": max(self.rho - spent.rho, 0.0), "epsilon": pure}
 
     def belongs_to(self, data: str) -> None:
-        """Raises BudgetError for other data than those of the first question: a budget is for one frozen table."""
+        """Raises BudgetError for other data than those of the first charge: a budget is for one frozen table.
+
+        The first charge writes which data these are: a preview, or a question that is refused, may have had the wrong ones.
+        """
         if self.data is None:
-            self._append({"data": data})
             self.data = data
+            self._write()
         elif self.data != data:
             raise BudgetError("expected the data and schema that this budget began with, found others: a budget is for one frozen table")
 
@@ -129,6 +134,8 @@ class BudgetFile:
             raise BudgetError(f"the question costs {cost}; what is left: ρ = {left['rho']:.4g}{pure}")
         charge: Charge = {"question": question.document(), "sha256": question.sha256, "rho": price.rho, "epsilon": price.pure_epsilon}
         with interrupts_wait():
+            if self.data is not None and not self.charges:
+                self._append({"data": self.data})
             self._append({"reserved": charge})
             self.charges.append(charge)
             released, loss = question.release(exact)
@@ -140,8 +147,12 @@ class BudgetFile:
         return answer
 
     def _append(self, event: Mapping[str, object]) -> None:
+        self._write(event)
+
+    def _write(self, *events: Mapping[str, object]) -> None:
+        """These lines to the disk, below the first one, which a new file gets."""
         head = {"format": FORMAT, "epsilon": self.epsilon, "delta": self.delta, "secret": self.secret.hex()}
-        self.file.write(b"".join(json.dumps(one, allow_nan=False).encode() + b"\n" for one in ((head, event) if self.is_new else (event,))))
+        self.file.write(b"".join(json.dumps(one, allow_nan=False).encode() + b"\n" for one in ((head, *events) if self.is_new else events)))
         self.is_new = False
         self.file.flush()
         os.fsync(self.file.fileno())

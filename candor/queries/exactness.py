@@ -13,6 +13,7 @@ from candor.privacy.sensitivity import Sensitivity
 
 LEVEL = 0.95
 MOST_EPSILON = 10.0
+LEAST_EPSILON = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +23,7 @@ class Spending:
     Raises
     ------
     QuestionError
-        Both are given, or none, or one that is not above 0, or an ε above 10 or its ρ.
+        Both are given, or none, or an ε below a billionth or above 10, or a ρ beyond ε²/2 of these.
     """
 
     epsilon: float | None = None
@@ -31,9 +32,12 @@ class Spending:
     def __post_init__(self) -> None:
         if (self.epsilon is None) == (self.rho is None):
             raise QuestionError("expected either epsilon (Laplace noise) or rho (Gaussian noise), found both or none")
-        for name, value, most in (("epsilon", self.epsilon, MOST_EPSILON), ("rho", self.rho, MOST_EPSILON**2 / 2)):
+        for name, value, power in (("epsilon", self.epsilon, 1), ("rho", self.rho, 2)):
+            least, most = LEAST_EPSILON**power / power, MOST_EPSILON**power / power
             if value is not None and not 0 < value <= most:
                 raise QuestionError(f"expected {name} above 0 and at most {most:g}, found {what_came(value)}")
+            if value is not None and value < least:  # noise that no double holds
+                raise QuestionError(f"expected {name} of at least {least:g}, found {what_came(value)}")
 
     @property
     def loss(self) -> Loss:

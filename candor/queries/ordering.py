@@ -16,7 +16,7 @@ from candor.privacy.sensitivity import Whole
 from candor.queries.columns import Schema, Table
 from candor.queries.histogram.release import SENSITIVITY, histogram, private_histogram
 from candor.queries.most_common.release import private_most_common
-from candor.queries.parts import CELLS_AT_MOST, number, text, whole
+from candor.queries.parts import CELLS_AT_MOST, in_order, number, text, whole
 from candor.queries.questions import Answer, Cell, Question, in_words, part
 
 
@@ -97,11 +97,10 @@ class Quantile(Question):
         return (self.column,)
 
     def check(self, schema: Schema) -> None:
-        """Raises QuestionError also for bounds reversed, a q that is no share, or too many bins."""
+        """Raises QuestionError also for bounds of no use, a q that is no share, or too many bins."""
         super().check(schema)
         schema.number(self.column)
-        if not self.low < self.high:
-            raise QuestionError(f"expected bounds in order, found low {self.low:g} and high {self.high:g}")
+        in_order(self.low, self.high)
         if not 0 < self.q < 1:
             raise QuestionError(f"expected q above 0 and below 1 (0.01 and 0.99 stand for minimum and maximum), found {self.q:g}")
         if not 2 <= self.bins <= CELLS_AT_MOST:
@@ -112,7 +111,7 @@ class Quantile(Question):
         rows, inside = self.selected(table)
         values = rows[self.column].astype(np.float64)
         given = ~np.isnan(values) if inside is None else inside & ~np.isnan(values)
-        places = np.floor((values[given] - self.low) / (self.high - self.low) * self.bins)
+        places = np.floor((np.clip(values[given], self.low, self.high) - self.low) / (self.high - self.low) * self.bins)
         return histogram(np.clip(places, 0, self.bins - 1).astype(np.intp), cells=self.bins)
 
     def noisy(self, exact: Whole) -> Noisy:

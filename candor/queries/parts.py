@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -16,6 +17,8 @@ from candor.queries.columns import MISSING, Category, Schema, listed
 CELLS_AT_MOST = 1000
 # Up to so many chosen values are compared one by one, which is faster than looking codes up.
 COMPARED = 4
+LARGEST = sys.float_info.max
+FARTHEST, NEAREST = 1e100, 1e-9
 NOT_GIVEN = "not given"
 
 Document = Mapping[str, object]
@@ -186,9 +189,20 @@ def text(written: object, where: str) -> str:
 
 def number(written: object, where: str) -> float:
     """A finite number."""
-    if isinstance(written, bool) or not isinstance(written, int | float) or not math.isfinite(written):
+    if isinstance(written, bool) or not isinstance(written, int | float) or not -LARGEST <= written <= LARGEST:
         raise QuestionError(f"{where}: expected a number, found {_shown(written)}")
     return float(written) + 0.0  # −0 becomes 0: one question has one form
+
+
+def in_order(low: float, high: float) -> None:
+    """Raises QuestionError for bounds reversed, and for those between which a million steps, or the sum of many people, have no double."""
+    if not low < high:
+        raise QuestionError(f"expected bounds in order, found low {low:g} and high {high:g}")
+    farther = max(abs(low), abs(high))
+    if farther > FARTHEST or high - low < max(NEAREST * farther, 1 / FARTHEST):
+        raise QuestionError(
+            f"expected bounds between ±{FARTHEST:g} that are apart by a billionth of the farther one; found low {low!r} and high {high!r}"
+        )
 
 
 def whole(written: object, where: str) -> int:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from candor.arguments import names_in, numbers
 from candor.designs.design import Design
 from candor.designs.sources import DesignSource, read_design
 from candor.errors import DataError, DesignError, MethodError, NotIdentifiedError
@@ -147,6 +148,7 @@ def regress(
     >>> [round(one.odds_ratio, 1) for one in found["attention"].coefficients]
     [1.0, 3.0]
     """
+    (level,) = numbers(level=level)
     chosen = read_design(design)
     if formula and (outcomes or covariates):
         raise DataError("give a formula, or outcomes and covariates, not both")
@@ -155,8 +157,7 @@ def regress(
         outcomes, terms = [read.outcome], read.terms
         covariates = [name for name in read.names if name != ARM]
     else:
-        outcomes = [outcomes] if isinstance(outcomes, str) else outcomes
-        covariates = [covariates] if isinstance(covariates, str) else covariates
+        outcomes, covariates = names_in(outcomes, of="outcomes"), names_in(covariates, of="covariates")
         terms = ((ARM,), *((name,) for name in dict.fromkeys(covariates)))
     answers = answers_in(frame, design=chosen, outcomes=outcomes, covariates=covariates)
     return regress_answers(answers, design=chosen, terms=terms, link=link, level=level)

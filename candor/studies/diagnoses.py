@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from html import escape
 from pathlib import Path
 
+from candor.arguments import effects_of, numbers, whole_numbers, whole_or_none
 from candor.designs.sources import DesignSource, read_design
 from candor.diagnosis.diagnose import Plan, settings_for, settings_of
 from candor.diagnosis.kept import KeptDiagnosis, keep
@@ -123,6 +124,11 @@ def diagnose(
     >>> [(str(setting.cheating), round(one.bias.value, 2)) for setting, (one,) in found.rows]
     [('none', 0.0), ('opposite', -0.04)]
     """
+    effects, (n, studies), (seed,) = effects_of(effects), whole_numbers(n=n, studies=studies), whole_or_none(least=0, seed=seed)
+    prevalence, cheater_proportion, drop_out, level = numbers(
+        prevalence=prevalence, cheater_proportion=cheater_proportion, drop_out=drop_out, level=level
+    )
+    cluster_size, intraclass_correlation = numbers(cluster_size=cluster_size, intraclass_correlation=intraclass_correlation)
     found = read_design(design)
     by_arm = dict(effects) if isinstance(effects, Mapping) else dict.fromkeys(found.treatments, effects)
     if unknown := sorted(set(by_arm) - set(found.treatments)):

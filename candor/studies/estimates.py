@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from candor.arguments import names_in, numbers, numbers_or_none, whole_numbers, whole_or_none
 from candor.category_questions import CategoryEstimates
 from candor.designs.design import Design
 from candor.designs.sources import DesignSource, read_design
@@ -138,27 +139,27 @@ def estimate(
     >>> round(result["attention"].effects[0].value, 6), round(result["attention"].cheater_proportion.value, 6)
     (0.666667, 0.4)
     """
-    found = read_design(design)
+    (bootstrap,), (seed,), (level,) = whole_numbers(bootstrap=bootstrap), whole_or_none(least=0, seed=seed), numbers(level=level)
+    kappa, equivalence_margin, non_inferiority = numbers_or_none(
+        kappa=kappa, equivalence_margin=equivalence_margin, non_inferiority=non_inferiority
+    )
+    found, named_outcomes = read_design(design), names_in(outcomes, of="outcomes")
     if found.is_survey and covariates:
         raise DataError("a survey has no effect that covariates could adjust: candor.regress explains the prevalence by them")
-    by = (*(planned := _names(subgroups)), *(exploratory := _names(exploratory_subgroups)))
-    assigned = AssignedBy(cluster=cluster, strata=tuple(_names(strata)))
-    columns = assigned.columns_besides(_names(covariates), by)
+    planned, exploratory = names_in(subgroups, of="subgroups"), names_in(exploratory_subgroups, of="exploratory_subgroups")
+    by = (*planned, *exploratory)
+    assigned = AssignedBy(cluster=cluster, strata=tuple(names_in(strata, of="strata")))
+    columns = assigned.columns_besides(names_in(covariates, of="covariates"), by)
     if not found.is_yes_no:
-        answers = answers_in(frame, design=found, outcomes=_names(outcomes), covariates=columns, subgroups=by)
+        answers = answers_in(frame, design=found, outcomes=named_outcomes, covariates=columns, subgroups=by)
         others = {"kappa": kappa, "equivalence_margin": equivalence_margin, "non_inferiority": non_inferiority, "worse": worse}
         of_all = category_estimates(answers, design=found, level=level, families=families or {}, assigned=assigned, seed=seed, **others)
         return with_subgroups(of_all, answers, planned=planned, exploratory=exploratory)
     against = named_margins(equivalence=equivalence_margin, non_inferiority=non_inferiority, worse=worse)
     tests = PlannedTests(margins=against, families=families or {})
     analysis = Analysis(replicates=bootstrap, level=level, seed=seed, kappa=kappa, planned=tests, assigned=assigned)
-    answers = answers_in(frame, design=found, outcomes=_names(outcomes), covariates=columns, subgroups=by)
+    answers = answers_in(frame, design=found, outcomes=named_outcomes, covariates=columns, subgroups=by)
     return with_subgroups(analysis.run(answers, design=found), answers, planned=planned, exploratory=exploratory)
-
-
-def _names(names: Sequence[str]) -> Sequence[str]:
-    """Wrap a single name, which Python would read as a sequence of letters."""
-    return [names] if isinstance(names, str) else names
 
 
 def with_subgroups(result: Estimates, answers: AnswerColumns, *, planned: Sequence[str], exploratory: Sequence[str]) -> Estimates:

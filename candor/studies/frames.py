@@ -37,11 +37,11 @@ def answers_in(
 
     def column(name: str) -> list[object]:
         if name not in columns:
-            columns[name] = _values(frame[name], name=name)
+            columns[name] = _values(frame[names[name]], name=name)
         return columns[name]
 
     choice = chosen_columns(
-        names,
+        list(names),
         outcomes=list(outcomes),
         covariates=list(dict.fromkeys((*covariates, *subgroups))),
         values_of=lambda name: list(map(text_of, column(name))),
@@ -81,21 +81,24 @@ def text_of(value: object) -> str:
     return str(value).strip()
 
 
-def _names(frame: object) -> list[str]:
-    """pyarrow calls them column_names, pandas and polars columns; a mapping has keys."""
+def _names(frame: object) -> dict[str, str]:
+    """The names as texts, with what the frame calls each. pyarrow has column_names, pandas and polars columns, a mapping keys."""
     names = frame.keys() if isinstance(frame, Mapping) else getattr(frame, "column_names", getattr(frame, "columns", None))
     if names is None:
         raise DataError(f"expected a DataFrame or a mapping of columns by name, found {type(frame).__name__}")
     found = list(names)
-    if repeated := [name for name in dict.fromkeys(found) if found.count(name) > 1]:
+    texts = [str(name) for name in found]
+    if repeated := [name for name in dict.fromkeys(texts) if texts.count(name) > 1]:
         raise DataError(f"the data name the column {repeated[0]!r} twice")
-    return [str(name) for name in found]
+    return dict(zip(texts, found, strict=True))
 
 
 def _values(column: object, *, name: str) -> list[object]:
     values = column if isinstance(column, list | tuple) else np.asarray(column)
     if isinstance(values, np.ndarray) and values.ndim != 1:
         raise DataError(f"column {name!r} must be one row of values, found an array of shape {values.shape}")
+    if isinstance(column, np.ma.MaskedArray):
+        return list(column.tolist())  # None where a value is masked: as an ordinary array it would show what lies below
     return list(values) if isinstance(values, tuple) else values if isinstance(values, list) else values.tolist()
 
 

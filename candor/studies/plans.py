@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from html import escape
 
+from candor.arguments import effects_of, numbers, numbers_or_none, whole_numbers, whole_or_none
 from candor.designs.design import Design
 from candor.designs.sources import DesignSource, read_design
 from candor.equivalence.margins import Worse
@@ -103,6 +104,14 @@ def plan(
     >>> round(planned.expected.epsilon, 3), round(planned.expected.contrasts[0].cost_of_privacy, 1)
     (1.386, 2.4)
     """
+    effects, (questions,), (n,) = effects_of(effects), whole_numbers(questions=questions), whole_or_none(n=n)
+    prevalence, cheater_proportion, covariate_r_squared = numbers(
+        prevalence=prevalence, cheater_proportion=cheater_proportion, covariate_r_squared=covariate_r_squared
+    )
+    power, level, least_truth = numbers(power=power, level=level, least_truth=least_truth)
+    cluster_size, intraclass_correlation = numbers(cluster_size=cluster_size, intraclass_correlation=intraclass_correlation)
+    cheater_yes_rate, epsilon_cap = numbers_or_none(cheater_yes_rate=cheater_yes_rate, epsilon_cap=epsilon_cap)
+    equivalence_margin, non_inferiority = numbers_or_none(equivalence_margin=equivalence_margin, non_inferiority=non_inferiority)
     found = read_design(design)
     if found.is_survey:
         raise DesignError("a survey has one arm and no effect: plan_survey says how precisely it will know the prevalence")
@@ -201,6 +210,14 @@ def plan_survey(
     >>> round(planned.expected.standard_error, 3)
     0.1
     """
+    prevalence, cheater_proportion, half_width, level = numbers(
+        prevalence=prevalence, cheater_proportion=cheater_proportion, half_width=half_width, level=level
+    )
+    (cheater_yes_rate,), (questions,), (n,) = (
+        numbers_or_none(cheater_yes_rate=cheater_yes_rate),
+        whole_numbers(questions=questions),
+        whole_or_none(n=n),
+    )
     found = read_design(design)
     expected = survey_plan(
         found,

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from candor.arguments import effects_of, numbers, whole_numbers
 from candor.designs.design import Design
 from candor.designs.sources import DesignSource, read_design
 from candor.errors import MethodError, what_came
@@ -76,8 +77,13 @@ def simulate(
     >>> list(frame), frame["outcome"].shape
     (['arm', 'subsample', 'outcome'], (4,))
     """
+    effects, (n,), (seed,) = effects_of(effects), whole_numbers(n=n), whole_numbers(least=0, seed=seed)
+    prevalence, cheater_proportion = numbers(prevalence=prevalence, cheater_proportion=cheater_proportion)
+    if not isinstance(background_effects, Mapping | None) or not isinstance(outcome, str):
+        given = what_came(background_effects if isinstance(outcome, str) else outcome)
+        raise MethodError(f"expected the name of the answer, and the effect of every covariate by its name, found {given}")
+    background = {name: numbers(**{f"effect of {name}": value})[0] for name, value in (background_effects or {}).items()}
     found = read_design(design)
-    background = dict(background_effects or {})
     names = ["arm", "subsample", outcome, *background]
     if repeated := [name for name in names if names.count(name) > 1]:
         raise MethodError(f"the column {repeated[0]!r} is there already: give the answer and every covariate a name of its own")

@@ -36,6 +36,25 @@ def test_constant_or_unanswered_covariates_have_no_difference() -> None:
     assert differences(year=np.full(6, 2.0), age=np.array([np.nan] * 3 + [1.0, 2.0, 3.0])) == {"year": None, "age": None}
 
 
+@pytest.mark.parametrize("unit", [1e-300, 1e-160, 1e154, 1.7e307])
+def test_the_unit_of_a_number_does_not_matter(unit: float) -> None:
+    year = np.array([1.0, 2.0, 3.0, 3.0, 4.0, 5.0])
+    assert differences(year=year * unit) == {"year": pytest.approx(2.0)}
+
+
+def test_means_of_numbers_whose_sum_no_double_holds_are_given() -> None:
+    (row,) = standardised_differences({"grade": np.full(10, 1.5e308)}, np.repeat([0, 1], 5), arms=["slides", "face"], control="slides")
+    assert (row.control_mean, row.treatment_mean, row.difference) == (1.5e308, 1.5e308, None)
+
+
+def test_a_constant_that_no_double_holds_exactly_has_no_difference() -> None:
+    """Means of 3 and of 7 tenths differ in their last digit, and so does each tenth from the mean of its arm."""
+    for people in range(2, 40):
+        arm = np.repeat([0, 1], [people, 40])
+        (row,) = standardised_differences({"share": np.full(len(arm), 0.1)}, arm, arms=["slides", "face"], control="slides")
+        assert row.difference is None
+
+
 def test_every_treatment_is_compared_with_the_control() -> None:
     rows = standardised_differences(
         {"year": np.array([1.0, 2.0, 3.0, 3.0, 5.0, 6.0])}, np.array([0, 0, 1, 1, 2, 2]), arms=["a", "b", "c"], control="b"

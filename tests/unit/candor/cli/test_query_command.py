@@ -151,6 +151,17 @@ def test_a_budget_belongs_to_one_frozen_table() -> None:
     assert "a budget is for one frozen table" in refused(*arguments(COUNT))
 
 
+def test_a_budget_that_was_only_looked_at_belongs_to_no_table_yet() -> None:
+    """A wrong schema may be corrected while nothing was spent: a preview and a question that is refused do not fix the data."""
+    asked(COUNT, *BUDGET, "--preview")
+    assert "expected at least one condition" in refused(*arguments(COUNT | {"where": []}, *BUDGET))
+    Path("students.csv").write_text(Path("students.csv").read_text() + "new;1;2\n")
+    asked(COUNT, *BUDGET)
+    assert len(charges()) == 1
+    Path("students.csv").write_text(Path("students.csv").read_text() + "newer;1;2\n")
+    assert "a budget is for one frozen table" in refused(*arguments(COUNT))
+
+
 def test_a_budget_that_cannot_be_is_refused() -> None:
     assert "there is no such budget file" in refused(*arguments(COUNT))
     assert "expected δ below 1/(10·300)" in refused(*arguments(COUNT, "--epsilon", "1", "--delta", "0.01"))

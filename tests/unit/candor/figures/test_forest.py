@@ -7,6 +7,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from candor.figures.forest import LABEL_WIDTH, PLOT_WIDTH, ForestRow, forest_svg, forest_text
+from candor.figures.tables import interval
 
 SVG = "{http://www.w3.org/2000/svg}"
 ROWS = [
@@ -69,3 +70,19 @@ def test_bigger_numbers_stand_further_to_the_right():
 def test_a_plot_of_nothing_is_an_empty_axis():
     assert "0" in forest_text([])
     assert ET.fromstring(forest_svg([], title="Nothing")) is not None
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "said"),
+    [
+        (0.0004, 0.2, "(+0.0004 to +0.200)"),
+        (-0.2, -0.00004, "(-0.200 to -4e-05)"),
+        (-0.2, -1e-17, "(-0.200 to +0.000)"),
+        (-0.0, 0.2, "(+0.000 to +0.200)"),
+        (0.0006, 0.2, "(+0.001 to +0.200)"),
+        (None, 0.0002, "(−∞ to +0.0002)"),
+    ],
+)
+def test_an_end_reads_as_zero_only_where_the_interval_ends_at_zero(low, high, said):
+    assert ForestRow(label="a", value=0.1, low=low, high=high).text == f"+0.100 {said}"
+    assert interval(low, high) == said.strip("()").replace("+0", "0")

@@ -235,3 +235,23 @@ def test_the_plot_can_be_drawn_on_axes_of_matplotlib(frame):
 def test_a_sequence_of_answers_is_never_taken_apart_letter_by_letter(frame):
     names: Sequence[str] = "attention"
     assert list(candor.estimate(frame, DESIGN, outcomes=names, bootstrap=0).outcomes) == ["attention"]
+
+
+def test_an_answer_that_a_masked_array_hides_is_missing(frame):
+    name = next(name for name in frame if name not in ("arm", "subsample"))
+    hidden = np.arange(len(frame)) % 3 == 0
+    columns = {one: frame[one].to_numpy() for one in frame}
+    columns[name] = np.ma.array(frame[name].to_numpy(), mask=hidden)
+    expected = candor.estimate(
+        frame.assign(**{name: frame[name].astype(object).where(~hidden, None)}), DESIGN, outcomes=[name], bootstrap=0
+    )
+    assert candor.estimate(columns, DESIGN, outcomes=[name], bootstrap=0).to_dict() == expected.to_dict()
+    assert expected[name].n < len(frame)
+
+
+def test_columns_may_be_called_by_numbers(frame):
+    name = next(name for name in frame if name not in ("arm", "subsample"))
+    numbered = frame[["arm", "subsample", name]].rename(columns={name: 3})
+    assert candor.estimate(numbered, DESIGN, bootstrap=0)["3"].n == candor.estimate(numbered, DESIGN, outcomes=[3], bootstrap=0)["3"].n
+    with pytest.raises(candor.DataError, match="the data name the column '3' twice"):
+        candor.estimate({**numbered, "3": numbered[3]}, DESIGN)

@@ -1,0 +1,94 @@
+"""Arguments of the library's functions as plain numbers and names; others are refused by their names, with what came."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from numbers import Integral, Real
+
+from candor.errors import MethodError, what_came
+
+
+def numbers(**given: object) -> tuple[float, ...]:
+    """Arguments as doubles, in their order; a range is for the method to check.
+
+    Raises
+    ------
+    MethodError
+        For texts, truth values, `None`, and whole numbers that are too large for a double; with the name of the argument.
+
+    Examples
+    --------
+    >>> numbers(prevalence=0.4, effect=1)
+    (0.4, 1.0)
+    >>> numbers(prevalence=0.4, level="0.95")
+    Traceback (most recent call last):
+    candor.errors.MethodError: level: expected a number, found '0.95'
+    """
+    found = []
+    for name, value in given.items():
+        if isinstance(value, bool) or not isinstance(value, Real):
+            raise MethodError(f"{name}: expected a number, found {what_came(value)}")
+        try:
+            found.append(float(value))
+        except OverflowError:
+            raise MethodError(f"{name}: expected a number, found {what_came(value)}") from None
+    return tuple(found)
+
+
+def numbers_or_none(**given: object) -> tuple[float | None, ...]:
+    """The same, where None stands for an argument that was left out."""
+    return tuple(None if value is None else numbers(**{name: value})[0] for name, value in given.items())
+
+
+def whole_numbers(*, least: int | None = None, **given: object) -> tuple[int, ...]:
+    """Arguments as integers of Python, whose products never overflow, in their order.
+
+    Raises
+    ------
+    MethodError
+        For everything but an integer of Python or NumPy, and for one below `least`; with the name of the argument.
+
+    Examples
+    --------
+    >>> whole_numbers(least=0, seed=-1)
+    Traceback (most recent call last):
+    candor.errors.MethodError: seed: expected a whole number of at least 0, found -1
+    """
+    at_least = "" if least is None else f" of at least {least}"
+    for name, value in given.items():
+        if isinstance(value, bool) or not isinstance(value, Integral) or (least is not None and int(value) < least):
+            raise MethodError(f"{name}: expected a whole number{at_least}, found {what_came(value)}")
+    return tuple(int(value) for value in given.values() if isinstance(value, Integral))
+
+
+def whole_or_none(*, least: int | None = None, **given: object) -> tuple[int | None, ...]:
+    """The same, where None stands for an argument that was left out."""
+    return tuple(None if value is None else whole_numbers(least=least, **{name: value})[0] for name, value in given.items())
+
+
+def effects_of(effects: object) -> float | dict[str, float]:
+    """One number for all treatment arms, or one for each arm by its name.
+
+    Examples
+    --------
+    >>> effects_of({"face": "large"})
+    Traceback (most recent call last):
+    candor.errors.MethodError: effects of face: expected a number, found 'large'
+    """
+    if isinstance(effects, Mapping):
+        return {str(arm): numbers(**{f"effects of {arm}": value})[0] for arm, value in effects.items()}
+    return numbers(effects=effects)[0]
+
+
+def names_in(names: object, *, of: str) -> list[str]:
+    """One name, which Python would read as a sequence of letters, or several; refuses everything else.
+
+    Examples
+    --------
+    >>> names_in("age", of="covariates"), names_in(("age", "sex"), of="covariates")
+    (['age'], ['age', 'sex'])
+    """
+    found = [names] if isinstance(names, str) else list(names) if isinstance(names, Iterable) else None
+    if found is None:
+        raise MethodError(f"{of}: expected names of columns, found {what_came(names)}")
+    return [str(name) for name in found]
