@@ -279,7 +279,7 @@ def sees_single_people(seat: Seat, release: Release) -> bool:
 
 
 def preview(release: Release, *, of_people: bool, with_records: bool = True) -> Preview:
-    """What is in the files as built: the columns and counts, and with `of_people` some rows and records."""
+    """The content of the files as built: the columns and counts, and with `of_people` some rows and records."""
     archive = stored_archive(Release.objects.filter(pk=release.pk, status__in=STANDING_RELEASES))
     if archive is None:
         return Preview()

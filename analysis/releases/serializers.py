@@ -273,7 +273,12 @@ class StudyReleaseDetailSerializer(StudyReleaseSerializer):
     )
     steps = serializers.SerializerMethodField(help_text="The steps that you can take now.")
     header = serializers.SerializerMethodField(help_text="The columns of the rows.")
-    rows = serializers.SerializerMethodField(help_text="The first rows; of people only for officers before they are public. None before the package is built, nor in the answer to a step.")
+    rows = serializers.SerializerMethodField(
+        help_text=(
+            "The first rows; those of people only for officers before they are public. None before the package is built, nor in the answer "
+            "to a step."
+        )
+    )
     counts = serializers.SerializerMethodField(help_text="All counts of background answers that are in it; likewise.")
 
     class Meta(StudyReleaseSerializer.Meta):

@@ -332,29 +332,6 @@ def test_the_pages_lead_from_the_choices_to_the_public(study: Study) -> None:
     assert actions_about(study) == ["release.started", "release.rows_seen", "release.requested", "release.published"]
 
 
-def test_people_who_run_a_study_see_no_row_of_a_person_before_it_is_public(study: Study) -> None:
-    release, owner, officer = requested_release(study), logged_in(study.owner), logged_in(person(Role.IRB_OFFICER))
-    page, in_api = reverse("analysis:releases_one", args=[study.slug, release.pk]), f"/api/v1/studies/{study.slug}/releases/{release.pk}/"
-
-    def rows_of(browser: Client) -> tuple[list[str], int, list[list[str]]]:
-        table = page_of(browser.get(page)).xpath("//section[@aria-labelledby='rows']//table")[0]
-        return table.xpath("./thead//code/text()"), len(table.xpath("./tbody/tr")), browser.get(in_api).json()["rows"]
-
-    columns, shown, rows = rows_of(owner)
-    assert (columns, shown, rows) == (list(rows_in(release)[0]), 0, [])
-    assert "release.rows_seen" not in actions_about(study)
-    assert rows_of(officer)[1] == len(rows_of(officer)[2]) == 10
-    assert actions_about(study)[-1] == "release.rows_seen"
-    services.approve(release, actor=person(Role.IRB_OFFICER))
-    assert rows_of(owner)[1] == len(rows_of(owner)[2]) == 10
-
-
-def test_the_rows_of_bots_are_nobodys(study: Study) -> None:
-    rehearsed = closed_study(bots=True, slug="with-bots")
-    release = built_release(rehearsed, simulated=True)
-    assert len(logged_in(rehearsed.owner).get(f"/api/v1/studies/{rehearsed.slug}/releases/{release.pk}/").json()["rows"]) == 10
-
-
 def test_choices_that_no_form_offers_are_refused(study: Study) -> None:
     for changes in ({"questions": ()}, {"questions": ("gender",)}, {"licence": "all rights reserved"}):
         with pytest.raises(ReleaseError, match="Expected"):
