@@ -93,7 +93,8 @@ def adjusted_study(
     Raises
     ------
     DataError
-        Answers other than 0 and 1, positions outside of the design, frequencies below 1, or arrays of different lengths.
+        Answers other than 0 and 1, positions outside of the design, frequencies other than whole numbers from 1 on, or arrays of different
+        lengths.
     TooFewResponsesError
         An empty cell.
 
@@ -113,8 +114,8 @@ def adjusted_study(
     answers = np.asarray(reported, dtype=float)
     if answers.ndim != 1 or not np.isin(answers, (0.0, 1.0)).all():
         raise DataError("reported answers must be one row of zeros and ones, without missing values")
-    if frequencies is not None and (frequencies.shape != answers.shape or (frequencies < 1).any()):
-        raise DataError(f"expected at least one participant for each of {len(answers)} rows, found frequencies {frequencies}")
+    if frequencies is not None and (frequencies.shape != answers.shape or frequencies.dtype.kind not in "iu" or (frequencies < 1).any()):
+        raise DataError(f"expected a whole number of at least one participant for each of {len(answers)} rows, found {frequencies}")
     arms = positions_in(arm, what="arm", names=design.arms, n=len(answers))
     subsamples = positions_in(subsample, what="subsample", names=design.subsample_names, n=len(answers))
     width = design.shape[1]

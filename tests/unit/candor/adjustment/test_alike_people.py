@@ -65,8 +65,8 @@ def test_the_bootstrap_draws_the_same_people() -> None:
         np.testing.assert_allclose(values, wanted[method], atol=1e-8)
 
 
-@pytest.mark.parametrize("frequencies", [[1] * 39, [0] + [1] * 39])
-def test_each_row_stands_for_somebody(frequencies: list[int]) -> None:
+@pytest.mark.parametrize("frequencies", [[1] * 39, [0] + [1] * 39, [1.5] + [1.0] * 39, [float("nan")] + [1.0] * 39])
+def test_each_row_stands_for_somebody(frequencies: list[float]) -> None:
     assignment, covariates, _frequencies = rows_of(40, seed=3)
     with pytest.raises(DataError, match="at least one participant for each of 40 rows"):
         adjusted_study(*assignment, covariates, design=DESIGN, frequencies=np.array(frequencies))
