@@ -19,6 +19,7 @@ from django.utils.translation import get_language
 
 from audit.models import Entry
 from surveys.models import Study
+from surveys.protocols import protocol_in_force
 
 WRITTEN_BY_MIGRATING = frozenset({"django_content_type", "auth_permission", "django_migrations"})
 
@@ -55,7 +56,10 @@ class KeptStudy:
                 default_storage.save(name, ContentFile(content))
         for call in self.calls:
             transaction.on_commit(call)
-        return Study.objects.select_related("owner").get(pk=self.key)
+        study = Study.objects.select_related("owner").get(pk=self.key)
+        if study.protocol_id is not None:
+            protocol_in_force(study)  # a process that has just launched a study remembers its protocol
+        return study
 
 
 _kept: dict[str, KeptStudy] = {}

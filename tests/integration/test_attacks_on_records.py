@@ -155,7 +155,7 @@ def test_a_full_disk_during_the_build_leaves_nothing_half_written(study: Study, 
     release.refresh_from_db()
     assert (release.status, release.manifest, release.summary, release.files) == ("building", None, {}, [])
     assert (release.data is None, release.package is None) == (last == "write", last == "write")
-    assert preview(release, with_records=True) == Preview(), "a package that is not compared with the people still there is read by nobody"
+    assert preview(release, of_people=True) == Preview(), "a package that is not compared with the people still there is read by nobody"
     with pytest.raises(ReleaseError, match="It may have changed"):
         services.request_approval(release, actor=study.owner)
     fall_silent(release)

@@ -279,7 +279,7 @@ def test_a_package_that_nobody_has_compared_yet_is_no_release(monkeypatch: pytes
             work_on(release)
     release.refresh_from_db()
     assert (release.status, bool(release.package)) == ("building", True)
-    assert not preview(release, with_records=True).rows
+    assert not preview(release, of_people=True).rows
     assert findings_of(release) is None
     Release.fail(release, "given up")
     release.refresh_from_db()

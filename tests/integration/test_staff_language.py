@@ -171,7 +171,7 @@ def test_the_way_of_a_release_is_german_as_a_whole() -> None:
     must_be_german(study.owner, [releases], content)
     release = requested_release(study, **chosen)
     page = reverse("analysis:releases_one", args=[study.slug, release.pk])
-    lines = [f"– {text}" for record in preview(release, with_records=True).records for _depth, text in record]
+    lines = [f"– {text}" for record in preview(release, of_people=True).records for _depth, text in record]
     summary, licence = without_sentences(release.summary), LICENCES[release.licence].title
     content += f" {release.title} {', '.join(release.questions)} {summary} {licence} {'; '.join(lines)} "
     must_be_german(officer, [page], content)
