@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.processes import ROOT, Site
+from tests.processes import Site
 
 STUDY = "lecture-videos"
 CLOSE = """
@@ -45,7 +45,7 @@ def bots_on_their_way(site: Site, n: int, *, workers: int = 8, patience_seconds:
     command += [f"--diary={diary}", f"--patience={patience_seconds}"]
     diary.touch()
     process = subprocess.Popen(
-        [sys.executable, *command], cwd=ROOT, env=site.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, *command], cwd=site.code, env=site.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     try:
         yield Crowd(site=site, process=process, diary=diary)

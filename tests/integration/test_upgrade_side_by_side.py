@@ -87,10 +87,12 @@ class Upgrade:
         os.kill(int((self.nginx.folder / "nginx.pid").read_text()), signal.SIGHUP)
 
     def entrance(self) -> Site:
+        """Both versions as bots see them, who are sent by the old one: only its code fits the tables from the beginning."""
         site = Entrance(
             folder=self.new.folder,
-            environment={**self.new.environment, "SSL_CERT_FILE": str(self.nginx.certificate)},
+            environment={**self.old.environment, "SSL_CERT_FILE": str(self.nginx.certificate)},
             commands={},
+            code=self.old.code,
         )
         site.nginx, site.versions = self.nginx, (self.old, self.new)
         return site
