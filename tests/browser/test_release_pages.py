@@ -53,6 +53,8 @@ def test_two_people_bring_data_to_the_public(
     work_on(Release.objects.get())
     owner.get_by_role("button", name="Ask the IRB officer to approve").click()
     expect(owner.get_by_text("An IRB officer who has no part in the study decides.")).to_be_visible()
+    expect(owner.get_by_text("you see rows once they are public")).to_be_visible()
+    assert_readable(owner)
 
     log_in(officer, person(Role.IRB_OFFICER).get_username())
     officer.get_by_role("link", name="Waiting for you").click()
