@@ -23,6 +23,20 @@ chosen.addEventListener("change", readChosen);
 addEventListener("load", () => header.value || readChosen()); // somebody may have chosen files before this script came
 header.addEventListener("change", tell);
 
+/** The columns that come belong to other files than the refused ones. */
+function forgetRefusal() {
+  for (const field of [chosen, header]) {
+    document.querySelector(`.error-summary a[href="#${field.id}"]`)?.closest("li").remove();
+    document.getElementById(`${field.id}-error`)?.remove();
+    field.removeAttribute("aria-invalid");
+    field.closest(".field-error")?.classList.remove("field-error");
+  }
+  const summary = document.querySelector(".error-summary");
+  if (summary && !summary.querySelector("li")) summary.remove();
+}
+
+form.addEventListener("header", forgetRefusal);
+
 /** A choice made while the columns are on their way is sent, too; without it the answer would undo the choice. */
 form.addEventListener("input", ({ target }) => {
   const underWay = target.closest("#columns")?.parentElement.classList.contains("htmx-request");
