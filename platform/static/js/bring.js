@@ -23,10 +23,13 @@ chosen.addEventListener("change", readChosen);
 addEventListener("load", () => header.value || readChosen()); // somebody may have chosen files before this script came
 header.addEventListener("change", tell);
 
-/** The columns that come belong to other files than the refused ones. */
+/** Other columns come: whatever was refused of the files and of the columns before is not there any more. */
 function forgetRefusal() {
+  for (const link of document.querySelectorAll(".error-summary a")) {
+    const field = document.getElementById(link.hash.slice(1));
+    if (field === chosen || field === header || field?.closest("#columns")) link.closest("li").remove();
+  }
   for (const field of [chosen, header]) {
-    document.querySelector(`.error-summary a[href="#${field.id}"]`)?.closest("li").remove();
     document.getElementById(`${field.id}-error`)?.remove();
     field.removeAttribute("aria-invalid");
     field.closest(".field-error")?.classList.remove("field-error");
