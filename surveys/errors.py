@@ -154,6 +154,14 @@ class LinkUnknownError(JourneyError):
     situation = "link_unknown"
 
 
+class ForgottenError(JourneyError):
+    """A participant's step is sent by a browser that has lost the cookie of its participant."""
+
+    http_status = HTTPStatus.FORBIDDEN
+    title = _("This browser does not know you any more")
+    situation = "forgotten"
+
+
 class ClassRoomError(SurveyError):
     """A room for a class that cannot be opened, or an answer that it cannot take."""
 

@@ -9,10 +9,10 @@ from analysis.ledger.accounts import Account, account_of
 from analysis.ledger.errors import QuestionError
 from analysis.ledger.mechanisms import GAUSSIAN, LAPLACE, Share, shares
 from analysis.ledger.questions import read_question
-from analysis.ledger.selectors import Asked, asked_before, price_in_words
+from analysis.ledger.selectors import Asked, asked_before, price_in_words, why_none
 from analysis.ledger.units import UNITS
 from analysis.models import Budget, Snapshot, Source
-from analysis.sources.selectors import newest_snapshot, obstacle, schema_of_snapshot
+from analysis.sources.selectors import newest_snapshot, schema_of_snapshot
 from candor.privacy.losses import Loss
 
 USUAL_QUESTIONS = 10
@@ -79,7 +79,7 @@ def ledger_of(source: Source, *, questions: int = USUAL_QUESTIONS) -> Ledger:
         budget=budget,
         account=account,
         snapshot=newest_snapshot(source),
-        obstacle=obstacle(source),
+        obstacle=why_none(source),
         lines=[_line(source, asked) for asked in asked_before(budget)],
         questions=questions,
         offers=[_offer(share) for share in buys if share.noise_sd < float("inf")],

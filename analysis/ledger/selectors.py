@@ -79,14 +79,22 @@ def preview(source: Source, document: Mapping[str, object]) -> Preview:
 
 def table_now(source: Source) -> tuple[int, Schema, int]:
     """Number, schema and n of the snapshot that questions are asked about now. Raises LedgerError, with the reason why there is none."""
-    if why := obstacle(source):
+    if why := why_none(source):
         raise LedgerError(why)
     snapshot = newest_snapshot(source)
     assert snapshot is not None
     assert snapshot.n is not None
-    if why := too_small(budget_of(source), snapshot.n):
-        raise LedgerError(why)
     return snapshot.number, schema_of_snapshot(source, snapshot.number), snapshot.n
+
+
+def why_none(source: Source) -> str:
+    """Why no question is answered now: there is no table, or it has too few people; empty if questions are."""
+    if why := obstacle(source):
+        return why
+    snapshot = newest_snapshot(source)
+    assert snapshot is not None
+    assert snapshot.n is not None
+    return too_small(budget_of(source), snapshot.n)
 
 
 def too_small(budget: Budget, n: int) -> str:

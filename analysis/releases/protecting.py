@@ -124,10 +124,11 @@ def faults_of_choices(chosen: Mapping[str, Any], schema: RecordSchema) -> dict[s
             "most": LARGEST_CLASS,
             "found": size,
         }
-    if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= MOST_LEFT_OUT:
-        faults["suppress"] = _("Share left out: expected a number from 0 to %(most)s, found %(found)s.") % {
-            "most": MOST_LEFT_OUT,
-            "found": share,
+    is_number = isinstance(share, int | float) and not isinstance(share, bool)
+    if not is_number or not 0 <= share <= MOST_LEFT_OUT:
+        faults["suppress"] = _("Share left out: expected a number from 0 %% to %(most)s, found %(found)s.") % {
+            "most": f"{MOST_LEFT_OUT * 100:g} %",
+            "found": f"{share * 100:g} %" if is_number else share,
         }
     possible = {"as_labels": schema.labels, "asked": schema.auxiliary}
     for part, there in possible.items():

@@ -12,6 +12,7 @@ from django.template.response import SimpleTemplateResponse
 from django.utils import translation
 from django.utils.translation import gettext as _
 
+from accounts.errors import LoggedOutError
 from accounts.models import Role, User
 
 Arguments = ParamSpec("Arguments")
@@ -24,12 +25,14 @@ def comes_as_staff(request: HttpRequest) -> bool:
 
 
 def require_role(*roles: Role) -> Callable[[View[Arguments]], View[Arguments]]:
-    """Let only these roles pass. Visitors without a session are asked to log in; other roles get 403."""
+    """Let only these roles pass. Visitors without a session are asked to log in, and get back what they typed; other roles get 403."""
 
     def decorate(view: View[Arguments]) -> View[Arguments]:
         @wraps(view)
         def guarded(request: HttpRequest, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> HttpResponseBase:
             if not request.user.is_authenticated:
+                if request.FILES or request.POST.keys() - {"csrfmiddlewaretoken"}:
+                    raise LoggedOutError
                 return redirect_to_login(request.get_full_path())
             if user_of(request).role not in roles:
                 names = ", ".join(str(role.label) for role in roles)

@@ -5,6 +5,18 @@ from http import HTTPStatus
 from django.utils.translation import gettext_lazy as _
 
 
+class LoggedOutError(Exception):
+    """A filled form arrives without a session: it ended, or somebody logged out in another tab."""
+
+    http_status = HTTPStatus.FORBIDDEN
+    title = _("You are not logged in any more")
+    advice = _("Log in in another tab, come back to this one and send it again.")
+    template = "accounts/logged_out.html"
+
+    def __init__(self) -> None:
+        super().__init__(_("The form that you sent was not taken."))
+
+
 class TooManyAttemptsError(Exception):
     """After too many failures even the right password does not help until some time has passed."""
 

@@ -38,6 +38,7 @@ from surveys.languages.offered import LANGUAGE_NAMES
 
 logger = logging.getLogger(__name__)
 PROBLEM_JSON = "application/problem+json"
+GIVEN_BACK = "given_back.html"
 NUL = ("NUL (0x00)", "\\u0000")
 """The words by which PostgreSQL refuses a text with a zero byte. No browser's form has one, and no column takes one."""
 
@@ -56,6 +57,8 @@ class Problem:
     """The place of each mistake in what was sent, such as `arms.0.label`, and what is wrong there (API only)."""
     retry_after: int = 0
     """In seconds: when the same request may succeed. 0: not without somebody's help."""
+    template: str = ""
+    """The page, if it gives back what was typed. Outages have theirs."""
 
 
 BAD_REQUEST = Problem(
@@ -80,6 +83,7 @@ STALE_PAGE = Problem(
     advice=_("Go back, reload the page and send it again. Cookies must be allowed for this site."),
     code="stale-page",
 )
+SEND_AGAIN = _("It is still here: send it again. Cookies must be allowed for this site.")
 TOO_MANY = Problem(
     status=HTTPStatus.TOO_MANY_REQUESTS,
     title=_("This was asked for too often"),
@@ -159,7 +163,7 @@ def problem_of(error: Exception) -> Problem | None:
             if message == title:
                 message = ""
             known = Problem(status=HTTPStatus(error.http_status), title=title, message=message, advice=advice, code=_code(error))
-            known = replace(known, errors=getattr(error, "fields", ()))
+            known = replace(known, errors=getattr(error, "fields", ()), template=getattr(error, "template", ""))
             return replace(known, retry_after=getattr(error, "retry_after", 0))
     return problem_of_outage(error)
 
@@ -168,12 +172,13 @@ def respond(request: HttpRequest, problem: Problem) -> HttpResponse:
     """A page, or a problem document for programs. That of an outage needs no database, and gives back what was typed."""
     if wants_json(request):
         return with_waiting_time(JsonResponse(problem_details(problem), status=problem.status, content_type=PROBLEM_JSON), problem)
-    if not is_outage(problem):
-        with translation.override(_language_of(request, problem) or translation.get_language()):
+    usual = translation.get_language_from_request(request) if is_outage(problem) else translation.get_language()
+    with translation.override(_language_of(request, problem) or usual):
+        template = problem.template or (GIVEN_BACK if is_outage(problem) else "")
+        if not template:
             return with_waiting_time(render(request, "error.html", page_context(problem), status=problem.status), problem)
-    with translation.override(_language_of(request, problem) or translation.get_language_from_request(request)):
         context = page_context(problem) | {"sent": form_sent_with(request)}
-        response = render(request, "outage.html", context, status=problem.status)
+        response = render(request, template, context, status=problem.status)
     response["Cache-Control"] = "no-store"
     return with_waiting_time(response, problem)
 
@@ -271,7 +276,13 @@ def too_many_requests(request: HttpRequest) -> HttpResponse:
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """Django's `CSRF_FAILURE_VIEW`: the cause is nearly always a page left open since yesterday."""
+    """Django's `CSRF_FAILURE_VIEW`: the cause is nearly always a page left open since yesterday, or since before a login.
+
+    A form of this site is given back. Another site's form is not: a click would send it in the name of its victim.
+    """
+    is_own = request.headers.get("Origin") == f"{request.scheme}://{request.get_host()}"
+    if is_own and form_sent_with(request):
+        return respond(request, replace(STALE_PAGE, advice=SEND_AGAIN, template=GIVEN_BACK))
     return respond(request, STALE_PAGE)
 
 

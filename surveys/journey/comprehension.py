@@ -79,6 +79,10 @@ class Check:
     error: str = ""
 
     @property
+    def legend(self) -> str:
+        return _("First situation: what do you click?") if self.number == 1 else _("Second situation: what do you click?")
+
+    @property
     def field(self) -> str:
         return f"check-{self.number}"
 

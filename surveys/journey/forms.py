@@ -17,6 +17,8 @@ from surveys.questions.conditions import filled_in
 Errors = list[dict[str, str]]
 LONGEST_SHOWN = 1000
 """Characters of a short text that is too long, on the page that says so."""
+ENDINGS = ("?", "!", ".", "…", "؟", "？", "。")
+"""A question that ends so stands before its mistake without a colon."""
 NAMES_SOMEBODY = re.compile(r"\S@\S|\d[ /-]?\d[ /-]?\d[ /-]?\d[ /-]?\d[ /-]?\d")
 
 
@@ -77,7 +79,8 @@ def errors_of(fields: Iterable[FieldView]) -> Errors:
     """The error summary: each message with the input it belongs to."""
     found: Errors = []
     for field in fields:
-        found += [{"field": field.id, "message": f"{field.text}: {field.error}"}] if field.error else []
+        named = field.text if field.text.endswith(ENDINGS) else f"{field.text}:"
+        found += [{"field": field.id, "message": f"{named} {field.error}"}] if field.error else []
         for row in field.rows:
             found += errors_of(row)
     return found

@@ -201,7 +201,7 @@ def _take_die(data: QueryDict, person: Person) -> None:
     checks, all_right, misunderstood = checked(person.shown.dice[person.participant.subsample], data)
     tried = data.get("tried", "")
     if not all_right:
-        errors = [{"field": check.field, "message": check.error} for check in checks if check.error]
+        errors = [{"field": check.field, "message": f"{check.legend} {check.error}"} for check in checks if check.error]
         raise Invalid(checks=checks, errors=errors, tried="1" if misunderstood or tried else "")
     participation.finish_die(person.participant, understood_at_once=not tried)
 

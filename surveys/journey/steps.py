@@ -8,7 +8,8 @@ WELCOME, CONSENT = "welcome", "consent"
 BACKGROUND, DIRECT_CONSENT, VIDEO, QUIZ = "background", "direct_consent", "video", "quiz"
 DIE, QUESTIONS, DIRECT_QUESTIONS, FINISHED = "die", "questions", "direct_questions", "finished"
 # Before consent nothing is stored, so the first two steps live in the visitor's cookie alone.
-ALL_STEPS = (WELCOME, CONSENT, BACKGROUND, DIRECT_CONSENT, VIDEO, QUIZ, DIE, QUESTIONS, DIRECT_QUESTIONS, FINISHED)
+PARTICIPANTS_STEPS = (BACKGROUND, DIRECT_CONSENT, VIDEO, QUIZ, DIE, QUESTIONS, DIRECT_QUESTIONS, FINISHED)
+ALL_STEPS = (WELCOME, CONSENT, *PARTICIPANTS_STEPS)
 # The way in which somebody is asked the sensitive questions; nobody is asked both ways.
 WITH_DIE, DIRECTLY, NOT_AT_ALL = (DIE, QUESTIONS), (DIRECT_QUESTIONS,), ()
 

@@ -64,7 +64,7 @@ def pages() -> list[Path]:
     found: list[Path] = []
     waiting = [*TEMPLATES.glob("surveys/participant/**/*.html"), *TEMPLATES.glob("surveys/classroom/*.html")]
     waiting += TEMPLATES.glob("lti/student/*.html")
-    waiting += [TEMPLATES / name for name in ("home.html", "error.html", "outage.html")]
+    waiting += [TEMPLATES / name for name in ("home.html", "error.html", "given_back.html")]
     while waiting:
         path = waiting.pop()
         if path not in found and "investigator" not in path.parts:

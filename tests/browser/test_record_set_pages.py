@@ -21,6 +21,8 @@ from tests.jobs import work_off
 from tests.record_sets import FILES
 
 Check = Callable[[Page], None]
+CAPTIONS_BEYOND_THE_SCREEN = """[...document.querySelectorAll("caption:not(.visually-hidden)")]
+  .filter((caption) => caption.getBoundingClientRect().right > innerWidth).map((caption) => caption.textContent)"""
 OF_STUDENTS = {"number": "number", "born": "quasi_identifier", "sex": "quasi_identifier", "name": "identifier"}
 OF_COURSES = {"number": "number", "course": "quasi_identifier", "grade": "sensitive"}
 
@@ -39,6 +41,22 @@ def test_files_that_were_chosen_before_the_script_came_are_read_too(new_page: Ca
         route.continue_()
     expect(page.get_by_label("First line of each file")).to_have_value(re.compile("students.csv: number,born"))
     expect(page.get_by_role("region", name="maths.csv")).to_be_visible()
+
+
+@pytest.mark.usefixtures("transactional_db")
+def test_a_refusal_of_no_file_goes_when_files_are_chosen(new_page: Callable[..., Page], complaints: Complaints, tmp_path: Path) -> None:
+    complaints.expected.append("422")
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text)
+    page = new_page()
+    log_in(page, person(Role.INVESTIGATOR))
+    page.goto(reverse("analysis:bring_records"))
+    page.get_by_role("button", name="Show the columns").click()
+    expect(page.get_by_role("alert")).to_contain_text("Choose a file")
+    page.get_by_label("Files", exact=True).set_input_files([tmp_path / name for name in FILES])
+    expect(page.get_by_role("region", name="maths.csv")).to_be_visible()
+    expect(page.get_by_text("Choose a file, or paste its first line.")).to_have_count(0)
+    expect(page.get_by_role("alert")).to_have_count(0)
 
 
 @pytest.mark.usefixtures("transactional_db")
@@ -67,6 +85,7 @@ def test_records_are_brought_prepared_decided_about_and_checked_by_anybody(
             page.set_viewport_size({"width": width, "height": 900})
             assert_accessible(page)
             assert_fits(page)
+            assert page.evaluate(CAPTIONS_BEYOND_THE_SCREEN) == [], f"{name} at {width}"
             if os.environ.get("SHOTS"):
                 page.screenshot(path=f"{os.environ['SHOTS']}/cur_{name}_{width}.png", full_page=True)
 

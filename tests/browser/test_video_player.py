@@ -197,6 +197,7 @@ def test_a_lecture_that_does_not_load_says_what_to_do_and_can_be_tried_again(pag
     page.goto(LECTURE)
     problem = page.get_by_role("alert")
     expect(problem).to_contain_text("The lecture does not play")
+    expect(problem).to_contain_text("open your personal link in another browser")  # the page itself would begin anew there
     page.unroute(re.compile("/m/token(webm|mp4)"))
     page.get_by_role("button", name="Try again").click()
     eventually(page, "!video.paused && video.currentTime > 0", bool)

@@ -20,7 +20,7 @@ from accounts.login import backends
 from accounts.models import ApiToken, AttemptCount, Role, TokenScope, User
 from audit.models import Entry
 from audit.selectors import verify
-from tests.factories import page_of
+from tests.factories import draft_study, page_of
 
 pytestmark = pytest.mark.django_db
 
@@ -263,6 +263,29 @@ def test_a_page_opens_for_its_roles_only(administrator: User, investigator: User
 def test_a_stranger_is_asked_to_log_in_and_sent_back() -> None:
     response = page_for_two_roles(request_by(AnonymousUser()), 7)
     assert (response.status_code, response["Location"]) == (302, "/accounts/login/?next=/page/%3Fa%3D1")
+
+
+def test_a_form_without_a_session_is_given_back_and_can_be_sent_after_a_login(investigator: User) -> None:
+    study, client = draft_study(owner=investigator), Client(enforce_csrf_checks=True, headers={"origin": "http://testserver"})
+    comments = f"/studies/{study.slug}/review/comments/"
+    client.get(LOGIN)
+    typed = {"text": "Typed for\nan hour", "csrfmiddlewaretoken": client.cookies["csrftoken"].value}
+    page = client.post(comments, typed)
+    assert (page.status_code, "You are not logged in any more" in page.text) == (403, True)
+    assert "Typed for\nan hour</textarea>" in page.text
+    assert f'href="{LOGIN}" target="_blank"' in page.text
+    client.force_login(investigator)
+    client.cookies["csrftoken"] = "b" * 32  # a login gives a new one
+    page = client.post(comments, typed)
+    assert (page.status_code, "This page had been open for long" in page.text) == (403, True)
+    assert "Typed for\nan hour</textarea>" in page.text
+    fresh = page.text.partition(f'action="{comments}"')[2].partition('name="csrfmiddlewaretoken" value="')[2].partition('"')[0]
+    assert client.post(comments, typed | {"csrfmiddlewaretoken": fresh}).status_code != 403
+
+
+def test_a_button_without_a_session_leads_to_the_login(client: Client) -> None:
+    response = client.post("/studies/any/actions/close/", {"csrfmiddlewaretoken": "x"})
+    assert (response.status_code, response["Location"]) == (302, "/accounts/login/?next=/studies/any/actions/close/")
 
 
 def test_administrators_create_accounts_in_the_admin(administrator: User, client: Client) -> None:

@@ -206,6 +206,14 @@ def test_a_page_from_yesterday_is_explained() -> None:
     assert "This page had been open for long" in response.content.decode()
 
 
+@pytest.mark.parametrize(("origin", "is_given_back"), [("http://testserver", True), ("http://elsewhere.example", False), ("null", False)])
+def test_a_page_from_yesterday_gives_back_what_was_typed_on_this_site_alone(origin: str, *, is_given_back: bool) -> None:
+    """A form that another site sent in somebody's name must not be one click away from being done."""
+    response = Client(enforce_csrf_checks=True, headers={"origin": origin}).post("/fail/late/", {"title": "Typed for an hour"})
+    assert response.status_code == 403
+    assert ("Typed for an hour" in response.text, "Send again" in response.text) == (is_given_back, is_given_back)
+
+
 def test_a_wrong_host_name_is_refused_with_words() -> None:
     response = Client(headers={"host": "evil.example"}).get("/")
     assert response.status_code == 400

@@ -219,8 +219,8 @@ def test_wrong_background_answers_come_back_with_a_summary_and_nothing_is_stored
     response = answer(client, study, "background", year="99", gender="martian")
     page = response.content.decode()
     assert response.status_code == 422
-    assert '<a href="#gender">What is your gender?: Choose one from the list.</a>' in page
-    assert '<a href="#year">In which year of your studies are you?: Enter a number from 1 to 8, not 99.</a>' in page
+    assert '<a href="#gender">What is your gender? Choose one from the list.</a>' in page
+    assert '<a href="#year">In which year of your studies are you? Enter a number from 1 to 8, not 99.</a>' in page
     assert 'value="99"' in page
     assert 'value="probability" checked' in page
     assert everything_stored() == before
@@ -259,9 +259,23 @@ def clicks(*situations: str, wrong: Collection[int] = ()) -> dict[str, str]:
     return sent
 
 
+def test_answers_from_a_browser_that_lost_its_cookie_are_not_dropped_without_a_word(client: Client, study: Study) -> None:
+    walk(client, study, until="quiz")
+    client.cookies.clear()
+    response = send(client, study, "quiz", groups="comparable")
+    assert (response.status_code, heading(response)) == (403, "This browser does not know you any more")
+    assert "were not taken" in response.text
+
+
 def test_a_wrong_answer_is_explained_and_asks_another_situation_and_only_the_rate_is_kept(client: Client, study: Study) -> None:
     first = situations(walk(client, study, until="die"))
-    assert send(client, study, "die").status_code == 422
+    response = send(client, study, "die")
+    assert response.status_code == 422
+    told = [
+        "First situation: what do you click? Choose what you would click.",
+        "Second situation: what do you click? Choose what you would click.",
+    ]
+    assert page_of(response).xpath('//*[@role="alert"]//a/text()') == told
     response = send(client, study, "die", **clicks(*first, wrong={1}))
     assert response.status_code == 422
     second = situations(response)

@@ -121,7 +121,7 @@ def test_no_header_gives_somebody_elses_page(client: Client) -> None:
     refused = stranger.post(address_of(study), {"step": "quiz", **ANSWERS["quiz"]}, headers=foreign)
     assert (refused.status_code, is_next_page(refused)) == (403, False)
     nobody = answered(Client(), study, "quiz")
-    assert (nobody.status_code, is_next_page(nobody)) == (303, False)
+    assert (nobody.status_code, is_next_page(nobody)) == (403, False)
     assert not nobody.has_header("Access-Control-Allow-Origin")
 
 

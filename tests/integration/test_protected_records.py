@@ -231,7 +231,8 @@ def test_a_study_that_is_too_small_or_a_diversity_that_is_too_large_is_refused(s
     [
         ({"k": 1}, "k: expected a whole number from 2"),
         ({"k": 5, "class_size": 4}, "Class size: expected a whole number from k = 5"),
-        ({"suppress": 0.5}, "Share left out"),
+        ({"suppress": 0.155}, "Share left out: expected a number from 0 % to 10 %, found 15.5 %."),
+        ({"suppress": "half"}, "Share left out: expected a number from 0 % to 10 %, found half."),
         ({"l": {"gender": 2}}, "ℓ: expected sensitive questions"),
         ({"l": {"courses.grade": -1}}, "ℓ of courses.grade"),
         ({"k": True}, "k: expected"),

@@ -14,7 +14,7 @@ from accounts.models import Role
 from analysis.answers.datasets import category_counts
 from analysis.learning.questions.columns import SCORE, library_schema, library_table
 from analysis.ledger import services
-from analysis.models import Asking, Charge, Source
+from analysis.models import Asking, Charge, Snapshot, Source
 from analysis.sources.selectors import schema_of_snapshot, table_of
 from candor.categories.estimates import estimate_categories
 from candor.queries.kinds import KINDS
@@ -95,6 +95,16 @@ def test_the_cost_and_the_error_come_first_then_one_button_then_the_answer() -> 
     assert "This was asked before" in text_of(browser.get(address(source, **typed(source))))
     assert spend(browser, source).status_code == 302
     assert Charge.objects.count() == 1
+
+
+def test_a_class_that_is_too_small_is_told_so_before_anything_is_filled_in() -> None:
+    source = open_source()
+    Snapshot.objects.filter(source=source).update(n=19)
+    browser, said = logged_in(source.study.owner), "Expected at least 20 participants to ask about, found 19."
+    page = browser.get(address(source))
+    assert said in text_of(page)
+    assert "Show cost and error" not in text_of(page)
+    assert said in text_of(browser.get(reverse("analysis:analytics_ledger", args=[source.study.slug])))
 
 
 def test_the_epsilon_for_a_wanted_error_and_a_share_of_what_is_left() -> None:

@@ -157,7 +157,7 @@ def test_people_choose_their_section_from_a_list_and_go_to_its_arm() -> None:
         assert not page.xpath('//input[@name="section"][@checked]')
         refused = send(client, study, "background", **ANSWERS["background"])
         assert refused.status_code == 422
-        assert "Which section are you in?: Choose one from the list." in refused.content.decode()
+        assert "Which section are you in? Choose one from the list." in refused.content.decode()
         assert send(client, study, "background", **in_section("9")["background"]).status_code == 422
         assert participant_of(client).arm == ""
         assert send(client, study, "background", **in_section(section)["background"]).status_code == 303

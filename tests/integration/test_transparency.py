@@ -59,6 +59,7 @@ def test_it_follows_the_study_to_its_end() -> None:
     retention.forget_operational_data(study)
     text = words(study)
     assert "everything was deleted but the answers that the die protects" in text
+    assert "What was stored" in text, "of it the answers with the die are left"
     assert "Your data cannot be taken out any more, because nobody can find them." in text
 
 

@@ -19,12 +19,12 @@ from analysis.learning.spending.views import in_summary
 from analysis.ledger.accounts import account_of
 from analysis.ledger.errors import LedgerError, QuestionError
 from analysis.ledger.page import cost_in_words
-from analysis.ledger.selectors import budget_of
+from analysis.ledger.selectors import budget_of, why_none
 from analysis.ledger.services import ask
 from analysis.ledger.units import UNITS
 from analysis.models import Source
 from analysis.sources.places import place_at
-from analysis.sources.selectors import newest_snapshot, obstacle, schema_of_snapshot
+from analysis.sources.selectors import newest_snapshot, schema_of_snapshot
 from candor.privacy.losses import Loss
 from surveys.models import Study
 from surveys.protocols import protocol_in_force
@@ -43,7 +43,7 @@ def questions(request: HttpRequest, /, **where: str) -> HttpResponse:
     source = place.source
     if source is None:
         return render(request, "analysis/learning/questions/desk.html", place.context)
-    context: dict[str, object] = place.context | {"source": source, "obstacle": obstacle(source), "errors": []}
+    context: dict[str, object] = place.context | {"source": source, "obstacle": why_none(source), "errors": []}
     try:
         if request.method == "POST":
             return _spent(request, source, user, place.study)

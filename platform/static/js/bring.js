@@ -23,6 +23,23 @@ chosen.addEventListener("change", readChosen);
 addEventListener("load", () => header.value || readChosen()); // somebody may have chosen files before this script came
 header.addEventListener("change", tell);
 
+/** Other columns come: whatever was refused of the files and of the columns before is not there any more. */
+function forgetRefusal() {
+  for (const link of document.querySelectorAll(".error-summary a")) {
+    const field = document.getElementById(link.hash.slice(1));
+    if (field === chosen || field === header || field?.closest("#columns")) link.closest("li").remove();
+  }
+  for (const field of [chosen, header]) {
+    document.getElementById(`${field.id}-error`)?.remove();
+    field.removeAttribute("aria-invalid");
+    field.closest(".field-error")?.classList.remove("field-error");
+  }
+  const summary = document.querySelector(".error-summary");
+  if (summary && !summary.querySelector("li")) summary.remove();
+}
+
+form.addEventListener("header", forgetRefusal);
+
 /** A choice made while the columns are on their way is sent, too; without it the answer would undo the choice. */
 form.addEventListener("input", ({ target }) => {
   const underWay = target.closest("#columns")?.parentElement.classList.contains("htmx-request");

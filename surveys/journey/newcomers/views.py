@@ -8,14 +8,14 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import translation
 
-from surveys.errors import SectionUnknownError
+from surveys.errors import ForgottenError, SectionUnknownError
 from surveys.journey import services as participation
 from surveys.journey import visitors
 from surveys.journey.language import language_of, rest_of_address
 from surveys.journey.pages import as_next_page, can_show_next_page, let_send_to, own_page, placeholder, shared_page
 from surveys.journey.presentation import Presentation, presentation
 from surveys.journey.services import Visit
-from surveys.journey.steps import CONSENT, WELCOME
+from surveys.journey.steps import CONSENT, PARTICIPANTS_STEPS, WELCOME
 from surveys.journey.visitors import Farewell, to_journey
 from surveys.lifecycle.selectors import versions_that_recruited
 from surveys.models import Participant, Study
@@ -44,6 +44,8 @@ def newcomer(request: HttpRequest, study: Study, *, goes_on: Callable[[str, Part
             return _show_newcomer(request, study, shown, visit)
         if request.POST.get("step") == WELCOME:
             return _start(request, study, shown)
+        if request.POST.get("step") in PARTICIPANTS_STEPS:
+            raise ForgottenError
         if visit is None or request.POST.get("step") != CONSENT:
             return to_journey(study.slug)
         if request.POST.get("choice") == "decline":

@@ -101,8 +101,8 @@ def test_options_that_were_not_offered_are_refused() -> None:
     answers, fields = read_fields(FIELDS, typed(gender="martian", devices=["phone", "tablet"], **{"courses-1-course": "alchemy"}))
     assert answers == {}
     assert errors_of(fields) == [
-        {"field": "gender", "message": "What is your gender?: Choose one from the list."},
-        {"field": "devices", "message": "On what do you usually watch lectures?: Choose from the list."},
+        {"field": "gender", "message": "What is your gender? Choose one from the list."},
+        {"field": "devices", "message": "On what do you usually watch lectures? Choose from the list."},
         {"field": "courses-1-course", "message": "Course: Choose one from the list."},
     ]
 
