@@ -16,7 +16,6 @@ from tests.factories import (
     STEPS,
     address_of,
     answer,
-    document,
     everything_stored,
     heading,
     hidden_value,
@@ -203,22 +202,6 @@ def test_consenting_and_declining_in_two_tabs_is_consent(client: Client, study: 
     send(client, study, "consent", choice="decline")
     assert counter(CounterKind.DECLINED) == 0
     assert Participant.objects.count() == 1
-
-
-@pytest.mark.parametrize("name", ["evil", "csrf_token", "fields", "resume_url", "roll_key", "withdrawal_code"])
-def test_no_text_of_a_study_can_hold_a_secret_of_its_reader_or_break_a_page(client: Client, name: str) -> None:
-    """Where pages had placeholders of two characters, a text with both broke every page, or showed the reader's link within it."""
-    mark = f"before \ue000{name}\ue001 after"
-    texts = document(title=mark, summary=mark, consent=mark, debrief=mark, contact=mark)
-    texts["questions"] = [{"name": "attention", "text": mark, "hint": mark}]
-    answers = {"questions": {"answer-attention": "1"}}
-    own = recruiting_study(**{key: texts[key] for key in ("title", "summary", "consent", "debrief", "contact", "questions")})
-    for step in STEPS:
-        shown = client.get(address_of(own))
-        assert shown.status_code == 200
-        assert name in shown.content.decode().partition("before \ue000")[2][:40], step
-        if step != "finished":
-            assert send(client, own, step, **answers.get(step, ANSWERS[step])).status_code == 303
 
 
 def test_unknown_fields_are_ignored(client: Client, study: Study) -> None:
