@@ -29,6 +29,13 @@ ONCE = (
     "people has answered, or at the end"
 )
 """Why a question with categories shows nothing yet."""
+AT_THE_END = (
+    "people of one section are alike, so numbers that hold at every look are not known for this study; its results come once, when it has "
+    "ended"
+)
+"""Why a study in sections shows nothing yet."""
+NAMES_NO_ARM = frozenset({ONCE, AT_THE_END})
+"""The reasons that blinded readers may read; others name an arm."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from candor.packages.analytics import PublishedItem
 from surveys.definition import StudyDefinition
 from surveys.models import Study
 from surveys.questions.background import QuizItem
+from surveys.questions.conditions import filled_in
 
 DIGITS = 4
 
@@ -35,11 +36,13 @@ def feedback_of(study: Study, definition: StudyDefinition, language: str) -> dic
 
 
 def _item(released: PublishedItem, definition: StudyDefinition, language: str) -> dict[str, object]:
+    """A text that names an earlier answer has the words for people who left it out: the page is the same for everybody."""
     item: QuizItem = next(one for one in definition.quiz if one.name == released["item"])
+    nobodys = {question.name: "" for question in definition.background}
     options = [(option.name, option.text.in_language(language)) for option in item.options]
     return {
         "name": item.name,
-        "text": item.text.in_language(language),
+        "text": filled_in(item.text.in_language(language), nobodys),
         "options": options,
         "right": item.answer,
         "answer": dict(options)[item.answer],

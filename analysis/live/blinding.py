@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 
 from accounts.models import User
 from analysis.models import Blinding
-from analysis.stored_results import ONCE, MarkedEffect, MarkedSequence, MarkedSequentialEffect, NotYet, QuestionEstimate, Results
+from analysis.stored_results import NAMES_NO_ARM, MarkedEffect, MarkedSequence, MarkedSequentialEffect, NotYet, QuestionEstimate, Results
 from candor.categories.results import EVERYBODY, CategoryEffect, CategoryOutcome, CategoryPrevalence, NoEffectTest
 from candor.results import Difference, HonestTimesEffect, Interval, Prevalence, SequentialPrevalence, SequentialValue
 from surveys.access import Seat
@@ -144,7 +144,7 @@ def _called(contrast: Contrast, names: ArmNames) -> Contrast:
 def _blinded(outcome: QuestionEstimate | NotYet, names: ArmNames) -> QuestionEstimate | NotYet:
     """Without what belongs to single arms: notes, their order and, where they are not of one size, shares of yes."""
     if isinstance(outcome, NotYet):
-        return replace(outcome, not_yet=_("The answers do not allow an estimate."))
+        return _without_reason(outcome)
     delta = outcome.honest_times_effect
     return replace(
         outcome,
@@ -162,7 +162,7 @@ def _blinded(outcome: QuestionEstimate | NotYet, names: ArmNames) -> QuestionEst
 def _blinded_categories(outcome: CategoryOutcome | NotYet, names: ArmNames) -> CategoryOutcome | NotYet:
     """The same for a question with categories."""
     if isinstance(outcome, NotYet):
-        return outcome if outcome.not_yet == ONCE else replace(outcome, not_yet=_("The answers do not allow an estimate."))
+        return _without_reason(outcome)
     adjusted = outcome.with_covariates
     return replace(
         outcome,
@@ -179,6 +179,11 @@ def _blinded_categories(outcome: CategoryOutcome | NotYet, names: ArmNames) -> C
         ),
         notes=(),
     )
+
+
+def _without_reason(outcome: NotYet) -> NotYet:
+    """Nothing yet, and no reason if it names an arm."""
+    return outcome if outcome.not_yet in NAMES_NO_ARM else replace(outcome, not_yet=_("The answers do not allow an estimate."))
 
 
 def _blinded_sequence(sequence: MarkedSequence, names: ArmNames) -> MarkedSequence:

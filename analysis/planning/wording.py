@@ -82,7 +82,13 @@ def margin_sentence(plan: StudyPlan) -> str:
         claim = _("To show that the treatment makes yes less frequent by less than %(points)s points")
     else:
         claim = _("To show that the effect is smaller than %(points)s points in either direction")
-    return (claim + _(" the study needs %(needed)s students; %(n)s show it %(times)s.")) % words
+    said = (claim + _(" the study needs %(needed)s students; %(n)s show it %(times)s.")) % words
+    if plan.identified:
+        return said
+    over_all = _(
+        "It shows this for everybody together; among honest people alone the difference may be larger, for this design cannot tell how many are."  # noqa: E501
+    )
+    return f"{said} {over_all}"
 
 
 def cheater_sentence(plan: StudyPlan) -> str:

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.answers.datasets import People, assigned_counts, category_counts
-from analysis.runs.section_results import AT_THE_END, LEVEL, people_in_sections
+from analysis.runs.section_results import LEVEL, people_in_sections
 from analysis.seeds import SEED_KEY
-from analysis.stored_results import ONCE, NotYet
+from analysis.stored_results import AT_THE_END, ONCE, NotYet
 from candor.adjustment.adjusted_categories import adjusted_categories
 from candor.categories.distribution import estimate_distribution
 from candor.categories.estimates import estimate_categories

@@ -10,7 +10,7 @@ import numpy as np
 from analysis.answers.datasets import People
 from analysis.runs.sequence_plans import SequencePlan
 from analysis.seeds import SEED_KEY
-from analysis.stored_results import NotYet, QuestionEstimate
+from analysis.stored_results import AT_THE_END, NotYet, QuestionEstimate
 from candor.clusters.clustered_effects import estimate_assigned_together
 from candor.clusters.people import AssignedTogether, assigned_together
 from candor.designs.design import Design
@@ -21,10 +21,6 @@ from candor.sequences.boundary import tuned_rho
 from surveys.definition import StudyDefinition
 from surveys.questions.sections import SECTION
 
-AT_THE_END = (
-    "people of one section are alike, so numbers that hold at every look are not known for this study; its results come once, when it has "
-    "ended"
-)
 FORGOTTEN = "the sections of people were deleted with their background answers, so nothing can be computed again"
 LEVEL = 0.95
 

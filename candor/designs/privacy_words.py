@@ -4,6 +4,7 @@ from math import ceil, exp, log10
 
 LEAST_DOUBT = 1e-4
 """Chances of being wrong below this are none: the sentences below say "at most", and at most 100 % is true."""
+ROUNDING = 1e-9
 AFTER_ONE = "Somebody who thought 50 : 50 about a student is at most %(sure)s sure after one answer."
 ONLY_ONE = "There is one sensitive question, so this is all that a student gives away."
 AFTER_ALL = "After the answers to all %(questions)d questions together that person is at most %(sure)s sure."
@@ -12,7 +13,8 @@ AFTER_ALL = "After the answers to all %(questions)d questions together that pers
 def certainty(epsilon: float) -> str:
     """How sure a person can be afterwards, at most, who thought 50 : 50 before, in percent.
 
-    e^ε/(1 + e^ε), the largest posterior of even odds under ε-differential privacy, with the digits that tell it from 100.
+    e^ε/(1 + e^ε), the largest posterior of even odds under ε-differential privacy, with the digits that tell it from 100. It is rounded
+    upwards: the sentences below say "at most".
 
     Parameters
     ----------
@@ -22,7 +24,7 @@ def certainty(epsilon: float) -> str:
     Returns
     -------
     str
-        The number, such as "99.6".
+        The number, such as "99.7".
 
     Notes
     -----
@@ -32,13 +34,13 @@ def certainty(epsilon: float) -> str:
     --------
     >>> from math import log
     >>> certainty(log(4)), certainty(4 * log(4)), certainty(30.0)
-    ('80', '99.6', '100')
+    ('80', '99.7', '100')
     """
     doubt = 1 / (1 + exp(min(epsilon, 700.0)))
     if doubt < LEAST_DOUBT:
         return "100"
     places = max(ceil(-log10(doubt)) - 2, 0)
-    return f"{100 * (1 - doubt):.{places}f}"
+    return f"{ceil(100 * (1 - doubt) * 10**places - ROUNDING) / 10**places:.{places}f}"
 
 
 def privacy_in_words(epsilon: float, *, questions: int) -> tuple[str, str]:
@@ -66,7 +68,7 @@ def privacy_in_words(epsilon: float, *, questions: int) -> tuple[str, str]:
     >>> for sentence in privacy_in_words(log(4), questions=4):
     ...     print(sentence)
     Somebody who thought 50 : 50 about a student is at most 80 % sure after one answer.
-    After the answers to all 4 questions together that person is at most 99.6 % sure.
+    After the answers to all 4 questions together that person is at most 99.7 % sure.
     """
     one = AFTER_ONE % {"sure": f"{certainty(epsilon)} %"}
     if questions == 1:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
 ACCENT, TEXT, MUTED, LINE, SIGNAL = "#0b4f6c", "#15232b", "#4a5b65", "#d3dde2", "#b45309"
+UNREADABLE = dict.fromkeys((*range(9), 11, 12, *range(14, 32), 0xFFFE, 0xFFFF), "\N{REPLACEMENT CHARACTER}")
+"""Characters that XML cannot hold."""
 PAGE_FONT = "Source Sans 3, Helvetica, Arial, sans-serif"
 # How each kind of mark looks on paper. The classes carry the same names.
 LOOKS: dict[str, dict[str, str]] = {
@@ -175,7 +177,8 @@ class Drawing:
             f'role="{role}" aria-label={quoteattr(self.title)} font-family="{font}" font-size="{self.font_size:g}">'
         )
         paper = f'<rect width="{_number(self.width)}" height="{_number(self.height)}" {_look("paper")}/>'
-        return "\n".join((opening, f"<title>{escape(self.title)}</title>", paper, *self._marks, "</svg>\n"))
+        whole = "\n".join((opening, f"<title>{escape(self.title)}</title>", paper, *self._marks, "</svg>\n"))
+        return whole.translate(UNREADABLE)
 
 
 def _number(value: float) -> str:

@@ -180,7 +180,8 @@ def plan_categories(
     Notes
     -----
     Variances follow from the information Σ P(a)P(s)/μ·rrᵀ of the linear model. The test of no effect is χ² with C − 1 degrees of freedom,
-    with noncentrality n·ΔᵀV⁻¹Δ; V is the covariance with or without the effect, whichever gives less, as in the test itself.
+    with noncentrality n·ΔᵀV⁻¹Δ; V is the covariance with or without the effect, whichever gives less, as in the test itself. With several
+    treatment arms power is that of Holm's first, strictest step over the contrasts, α/(K−1).
 
     References
     ----------
@@ -208,7 +209,8 @@ def plan_categories(
         rows = contrast_row(model, design, arm, np.eye(others + 1)[1:])
         delta = x * (p[arm] - p[design.control_index])[1:]
         lambdas.append(min(float(delta @ np.linalg.solve(rows @ one @ rows.T, delta)) for one in (covariance, null)))
-    needed = [_people_for(noncentrality, df=others, power=power, level=level) for noncentrality in lambdas]
+    strict = 1 - (1 - level) / len(design.treatments)
+    needed = [_people_for(noncentrality, df=others, power=power, level=strict) for noncentrality in lambdas]
     if n is None:
         if None in needed:
             raise MethodError(
@@ -232,10 +234,10 @@ def plan_categories(
                     effect=one.difference(share),
                     standard_error=None if estimated is None else one.difference(estimated / sqrt(n)),
                     power=power_of_z_test(
-                        effect=x * share, standard_error=error / sqrt(n), test_standard_error=max(error, tested) / sqrt(n), level=level
+                        effect=x * share, standard_error=error / sqrt(n), test_standard_error=max(error, tested) / sqrt(n), level=strict
                     ),
                     participants_needed=participants_for_power(
-                        effect=x * share, unit_standard_error=error, power=power, level=level, unit_test_error=max(error, tested)
+                        effect=x * share, unit_standard_error=error, power=power, level=strict, unit_test_error=max(error, tested)
                     ),
                 )
             )
@@ -244,7 +246,7 @@ def plan_categories(
                 treatment=design.arms[arm],
                 control=design.control,
                 df=others,
-                power=_power(n * noncentrality, df=others, level=level),
+                power=_power(n * noncentrality, df=others, level=strict),
                 participants_needed=enough,
                 measures=tuple(measures),
             )

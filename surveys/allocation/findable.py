@@ -1,6 +1,6 @@
 """The findings that the planned number of people can make, in words for the people who plan it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from math import ceil, floor
 
@@ -113,10 +113,12 @@ class FindableAnswers:
     n: int
     needed: int | None
     power: float
+    in_sections: bool = False
+    """Whether sections are assigned as a whole. How much more people that takes is not known."""
 
     @property
     def is_enough(self) -> bool:
-        return self.needed is not None and self.n >= self.needed
+        return self.needed is not None and self.n >= self.needed and not self.in_sections
 
     @property
     def sentence(self) -> str:
@@ -135,7 +137,8 @@ class FindableAnswers:
             "Expected are %(prevalence)s of 100 who truly give the last answer in the control arm, the others in equal parts, and "
             "%(cheaters)s who do not follow the die."
         )
-        return " ".join(filter(None, (found, more, expected))) % words
+        alone = _("This takes people for independent: sections whose people are alike find it with a smaller probability.")
+        return " ".join(filter(None, (found, more, expected, alone if self.in_sections else ""))) % words
 
 
 def findable(definition: StudyDefinition) -> Findable | FindableShare | FindableAnswers | None:
@@ -144,7 +147,8 @@ def findable(definition: StudyDefinition) -> Findable | FindableShare | Findable
     if not definition.yes_no_questions:
         asked = () if definition.is_survey else (one for one in definition.category_questions if not one.is_background)
         found = [_findable_answers(definition.category_design(one), n) for one in asked]
-        return min(found, key=lambda one: one.power, default=None)
+        hardest = min(found, key=lambda one: one.power, default=None)
+        return None if hardest is None else replace(hardest, in_sections=definition.in_sections)
     design = definition.design()
     return _findable_share(design, n) if definition.is_survey else _findable(design, n, section_size=max(definition.section_size, 1.0))
 

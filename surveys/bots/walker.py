@@ -84,7 +84,8 @@ class Walker:
         return {"choice": "decline" if self.bot.declines else "agree"}
 
     def _fill_background(self, page: Page, form: Page) -> Values:
-        return {name: value for name, value in self.bot.answers.items() if name in form.fields}
+        inputs = {name: f"{name}." if f"{name}." in form.fields else name for name in self.bot.answers}
+        return {inputs[name]: value for name, value in self.bot.answers.items() if inputs[name] in form.fields}
 
     def _fill_direct_consent(self, page: Page, form: Page) -> Values:
         return {"choice": "agree" if self.bot.agrees_to_direct else "decline"}

@@ -29,6 +29,8 @@ from surveys.questions.conditions import Condition, names_in
 from surveys.questions.parts import Text
 
 Pairs = tuple[tuple[str, str], ...]
+OF_THE_PAGE = frozenset({"step", "asked", "csrfmiddlewaretoken"})
+"""The inputs that pages with questions have beside these."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,6 +149,14 @@ def field_view(question: BackgroundQuestion | QuizItem, language: str, *, name: 
             return replace(view, scores=_scores(question))
         case SingleChoice() | MultipleChoice() | QuizItem():
             return view
+
+
+def with_inputs_of_their_own(fields: Sequence[FieldView]) -> tuple[FieldView, ...]:
+    """A question may have the name of an input of its page, or of an entry of a group. Its own input then ends with a full stop, as no name
+    does.
+    """
+    taken = OF_THE_PAGE.union(*(inner.inputs for field in fields for row in field.rows for inner in row))
+    return tuple(field if field.rows or field.name not in taken else replace(field, name=f"{field.name}.") for field in fields)
 
 
 def arranged(fields: Sequence[FieldView], *, order: str, by_chance: bool) -> tuple[FieldView, ...]:

@@ -7,6 +7,7 @@ chance may give each person another order of them. Otherwise templates take half
 """
 
 import re
+import secrets
 import zlib
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
@@ -27,8 +28,8 @@ from surveys.shelves.deflated import Part, compressed, joined, stored
 
 MOST_BYTES = 64 * 1024**2
 """The compressed pages of each process: some 15,000 of them."""
-# Characters of Unicode's private use area, which no text of a study or a template contains.
-OPEN, CLOSE = "\ue000", "\ue001"
+# Drawn by each process, so that no text of a study can hold a placeholder, and with it a secret of the person who reads the text.
+OPEN, CLOSE = f"\ue000{secrets.token_hex(8)}-", "\ue001"
 PLACEHOLDERS = re.compile(f"{OPEN}([a-z_]+){CLOSE}")
 NEXT_PAGE = "Next-Page"
 """The header by which a script says that it can show the next page, and by which the server says that it has sent it."""

@@ -13,7 +13,7 @@ from candor.designs.categories import TRUTH
 from surveys.definition import StudyDefinition
 from surveys.drafting.markdown import sanitised_html
 from surveys.journey import steps
-from surveys.journey.fields import FieldView, Pairs, field_view, said_in
+from surveys.journey.fields import FieldView, Pairs, field_view, said_in, with_inputs_of_their_own
 from surveys.journey.steps import DIRECT_QUESTIONS, QUESTIONS, steps_of
 from surveys.journey.stimuli import Files, StimulusView, name_of_step, views_of
 from surveys.media.language_files import code_to_speak, names_of_languages
@@ -203,6 +203,7 @@ def present(
     """A definition with its media, frozen or not. `media_address` gives the URL of a file by its id."""
     spoken, languages = code_to_speak(definition, media, language), names_of_languages(definition, media)
     quiz = tuple(field_view(item, language, name=f"quiz-{item.name}") for item in definition.quiz)
+    background = [*_section(definition, spoken), *(field_view(question, language, spoken=spoken) for question in definition.background)]
     return Presentation(
         slug=definition.slug,
         address=address,
@@ -222,7 +223,7 @@ def present(
         direct_share=float(definition.direct_share),
         budget=_budget(definition, spoken),
         has_feedback=definition.privacy_budget is not None and bool(definition.quiz),
-        background=(*_section(definition, spoken), *(field_view(question, language, spoken=spoken) for question in definition.background)),
+        background=with_inputs_of_their_own(background),
         questions=tuple(_sensitive(question, definition, language, spoken) for question in definition.questions),
         steps=steps_of(definition),
         quiz=quiz,

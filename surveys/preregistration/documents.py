@@ -5,16 +5,18 @@ from collections.abc import Iterator, Mapping
 from datetime import date
 from typing import NotRequired, TypedDict
 
-from candor.results import HEADLINE
+from candor.results import CLUSTERED, HEADLINE
 from surveys.definition import StudyDefinition
 from surveys.questions.plans import PlannedTests
 
 FORMAT = 2
 LEVEL = 0.95
 STOPPING_RULE = (
-    "Ordinary intervals and p-values are computed once: for the first {planned} participants who are counted, or when the study is closed "
-    "if fewer come. Everything else that is shown before holds at every look, and may be used to stop early."
+    "Ordinary intervals and p-values are computed once: as soon as {planned} participants have answered with the die and are counted, or "
+    "when the study is closed if fewer come. Everything else that is shown before holds at every look, and may be used to stop early."
 )
+ONCE_AT_THE_END = "All results are computed once: when the study has ended. Nothing is shown before."
+"""The rule where sections are assigned as a whole."""
 ADJUSTMENT = "Holm's, over the contrasts of a question, and over all questions of a family where one is named"
 OF_NO_EFFECT = "of no effect on any answer, for every treatment against the control"
 OF_BALANCE = "of balance: a background question, privatised in the browser, whose answers no arm changes"
@@ -56,7 +58,8 @@ class Plan(TypedDict):
 def preregistration_document(definition: StudyDefinition, *, version: int, sha256: str, registered_on: date) -> dict[str, object]:
     """The plan of one protocol version, in the study's first language."""
     language, design = definition.languages[0], definition.design()
-    covariates = [question.name for question in definition.countable_background]
+    adjusts = not (definition.is_survey or definition.in_sections)
+    covariates = [question.name for question in definition.countable_background] if adjusts else []
     return {
         "format": FORMAT,
         "study": definition.slug,
@@ -68,14 +71,14 @@ def preregistration_document(definition: StudyDefinition, *, version: int, sha25
         "prevalences": list(_prevalences(definition, language)),
         **({"categories": categories} if (categories := list(_categories(definition, language))) else {}),
         "analysis": {
-            "primary_method": HEADLINE,
+            "primary_method": CLUSTERED if definition.in_sections else HEADLINE,
             "further_methods": _further_methods(definition, with_covariates=bool(covariates)),
             "level": LEVEL,
             "tests": "none" if definition.is_survey else "two-sided, of no effect",
             "adjustment": "none" if definition.is_survey else ADJUSTMENT,
             **definition.analysis.model_dump(mode="json"),
             "subgroups": list(definition.subgroups),
-            "covariates": [] if definition.is_survey else covariates,
+            "covariates": covariates,
             "assumption": design.identification.assumption,
             "effect_is_determined": design.identification.effect,
             "in_words": definition.analysis_plan.in_language(language) if definition.analysis_plan else "",
@@ -85,11 +88,12 @@ def preregistration_document(definition: StudyDefinition, *, version: int, sha25
             "planned_with_die": definition.planned_with_die,
             "scheme": definition.allocation.scheme,
             "strata": list(definition.allocation.strata),
+            **({"sections": len(definition.sections)} if definition.in_sections else {}),
             "arm_weights": definition.arm_weights,
             "subsample_weights": definition.subsample_weights,
             "direct_share": str(definition.direct_share),
         },
-        "stopping_rule": STOPPING_RULE.format(planned=definition.allocation.planned_participants),
+        "stopping_rule": ONCE_AT_THE_END if definition.in_sections else STOPPING_RULE.format(planned=definition.planned_with_die),
     }
 
 
@@ -131,8 +135,8 @@ def _categories(definition: StudyDefinition, language: str) -> Iterator[dict[str
 
 
 def _further_methods(definition: StudyDefinition, *, with_covariates: bool) -> list[str]:
-    """The methods that are shown beside the primary one; none in a survey."""
-    if definition.is_survey:
+    """The methods that are shown beside the primary one; none in a survey, nor where sections are assigned as a whole."""
+    if definition.is_survey or definition.in_sections:
         return []
     design = definition.design()
     found = ["difference_in_means"]

@@ -27,7 +27,7 @@ from surveys.models import AllocationSlot, CategoryResponse, DirectAnswer, Parti
 from surveys.protocols import protocol_in_force
 from surveys.studies import services as studies
 from tests.categories import FREQUENCY, with_frequency
-from tests.factories import QUESTIONS, address_of, answer, definition, participant_of, recruiting_study, study_in, walk
+from tests.factories import QUESTIONS, address_of, answer, definition, document, participant_of, recruiting_study, study_in, walk
 
 FAITHFUL = Habits(declines=0, drops_out=0, leaves_blank=0, misunderstands=0)
 
@@ -347,3 +347,10 @@ def test_a_bot_waits_as_long_as_an_absent_server_asks_and_sends_the_same_bytes(
     assert posts[::2] == posts[1::2], "each form came twice, letter by letter"
     assert len(posts) > 2 * 5
     assert Participant.objects.count() == 1
+
+
+def test_bots_answer_a_question_that_has_the_name_of_an_input_of_its_page(browser: httpx.Client) -> None:
+    asks = {"kind": "number", "name": "step", "text": "How many?", "role": "auxiliary", "minimum": 3, "maximum": 4}
+    study = recruiting_study(accepts_bots=True, background=[*document()["background"], asks])
+    assert send_one(study, population(study), seed=1, browser=browser) == Ending.FINISHED
+    assert Participant.objects.get(study=study).background["step"] in (3, 4)

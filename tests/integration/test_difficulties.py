@@ -18,7 +18,7 @@ from candor.rasch.noise_aware import NoisyStatistics
 from candor.rasch.releases import estimate_released
 from surveys.models import MemberRole, StudyMember
 from tests.api_requests import get, post, problem
-from tests.factories import logged_in, person, recruiting_study
+from tests.factories import document, logged_in, person, recruiting_study
 from tests.jobs import work_on
 from tests.ledgers import budget_of, open_source
 
@@ -184,6 +184,16 @@ def test_students_get_one_page_the_same_bytes_for_everybody(source: Source, lang
     assert len(pages[0].content) < 30_000
     about = Client().get(reverse("surveys:transparency", args=[source.study.slug]), headers={"Accept-Language": language})
     assert f'href="{place}?language={language}"' in about.content.decode()
+
+
+def test_a_quiz_item_that_names_an_earlier_answer_is_read_in_words_for_everybody() -> None:
+    """The page is the same for all students, so that nobody's answer can stand in it: the words for those who left it out do."""
+    quiz = [{**item, "text": "For {gender|somebody}, is {x|x>1} a set?"} for item in document()["quiz"]]
+    asked = open_source(epsilon=10, delta=1e-4, quiz=quiz)
+    released(asked)
+    said = words_of(Client().get(reverse("analysis:feedback", args=[asked.study.slug])))
+    assert said.count("For somebody, is {x|x>1} a set?") >= len(quiz)
+    assert "{gender|" not in said
 
 
 def test_the_budget_of_the_ledger_is_that_of_the_protocol(source: Source) -> None:

@@ -111,6 +111,18 @@ def test_the_page_says_how_many_students_a_margin_needs(client: Client) -> None:
     assert "To show that" not in page.get_element_by_id("plan-headline").text_content()
 
 
+def test_a_margin_of_a_die_that_leaves_the_size_open_is_said_to_hold_for_everybody_together(client: Client) -> None:
+    """Of 100 people 90 are honest, so that an effect of 20 points is one of 18 over all: it is below 19, and not among the honest."""
+    left_open = "die=6&group1=yntttt&group2=yynntt&cheaters=10&margin=19&worse=more_yes&effect=20"
+    response = client.get(f"{PLAN}?{left_open}")
+    assert not response.context["planned"].plan.identified
+    said = page_of(response).get_element_by_id("plan-headline").text_content()
+    assert "makes yes more frequent by less than 19 points the study needs" in said
+    assert "It shows this for everybody together" in said
+    identified = page_of(client.get(f"{PLAN}?margin=15&effect=0")).get_element_by_id("plan-headline").text_content()
+    assert "It shows this for everybody together" not in identified
+
+
 def test_a_study_is_planned_with_the_margin_of_its_analysis_plan() -> None:
     question = definition().questions[0].name
     study = draft_study(analysis={"margins": {question: {"kind": "non_inferiority", "points": 12, "worse": "more_yes"}}})

@@ -21,13 +21,16 @@ from analysis.stored_results import read_results
 from audit.models import Entry
 from candor.packages.archive import PUBLIC_KEY, SIGNATURE, SUMS, files_in, signed, zip_of
 from candor.packages.signing import private_key
+from surveys.allocation.services import draw_allocation_list
 from surveys.models import Preregistration, Study, StudyStatus
 from surveys.preregistration.selectors import plans_of
 from surveys.preregistration.words import shown_plan
+from surveys.protocols import protocol_in_force
 from surveys.review import services as reviews
 from surveys.studies import services as studies
+from tests.api_requests import get
 from tests.factories import QUESTIONS, definition, document, logged_in, page_of, person, recruiting_study, study_in
-from tests.finished_people import compute
+from tests.finished_people import TELLING_DIE, add_finished_people, compute
 from tests.jobs import Sent, catch, work_off
 from tests.releases import built_release, closed_study, package_of
 from tests.unit.candor.cli.running import candor as command
@@ -69,7 +72,36 @@ def test_the_plan_is_kept_with_the_approval_and_stands_in_the_log() -> None:
     assert "difference_in_means" in found["analysis"]["further_methods"]
     assert found["analysis"]["covariates"] == [one["name"] for one in document()["background"]]
     assert found["sample"]["planned_participants"] == 48
-    assert "first 48 participants" in found["stopping_rule"]
+    assert "as soon as 48 participants have answered with the die" in found["stopping_rule"]
+
+
+def test_the_plan_of_a_study_in_sections_names_the_one_analysis_that_is_made_of_them() -> None:
+    """Neither a look before the end, nor methods that take people of one section for independent."""
+    in_eight = {"planned_participants": 480, "unit": "cluster", "sections": 8, "block_multiples": [1]}
+    study = recruiting_study(allocation=in_eight, die=TELLING_DIE)
+    (plan,) = plans_of(study)
+    assert plan.document["analysis"]["primary_method"] == "efficient_clustered"
+    assert plan.document["analysis"]["further_methods"] == plan.document["analysis"]["covariates"] == []
+    assert plan.document["sample"]["sections"] == 8
+    assert plan.document["stopping_rule"] == "All results are computed once: when the study has ended. Nothing is shown before."
+    page = opened(logged_in(study.owner), "surveys:protocol_preregistration", study.slug)
+    assert "efficient, sections assigned as a whole" in page
+    assert "Shown beside it</dt><dd>none" in page
+    assert "Sections assigned as a whole</dt><dd>8" in page
+    add_finished_people(study, 400, seed=3)
+    study = studies.close(study, actor=study.owner)
+    compute(study)
+    report = report_on(study)
+    assert report is not None
+    assert [one.verdict for one in report.analyses][1:] == ["as_planned"] * len(QUESTIONS)
+    assert report.exploratory == ()
+
+
+def test_the_planned_number_of_a_study_with_a_direct_group_is_of_those_who_answer_with_the_die() -> None:
+    direct = {"share": 0.25, "consent": "You may be asked without a die."}
+    study = study_in(StudyStatus.APPROVED, allocation={"planned_participants": 400}, direct_group=direct)
+    (plan,) = plans_of(study)
+    assert "300 participants have answered with the die" in plan.document["stopping_rule"]
 
 
 def test_margins_families_and_strata_stand_in_the_plan_and_on_its_page_in_words() -> None:
@@ -221,6 +253,48 @@ def test_the_report_sets_margins_and_families_beside_the_tests_that_were_made(re
     found = [one for one in report.analyses if one.planned.startswith(("To be shown", "Family"))]
     assert [one.verdict for one in found] == verdicts
     assert [bool(one.differences) for one in found] == [one == "otherwise" for one in verdicts]
+
+
+def test_the_report_has_the_numbers_of_the_one_look_that_was_planned() -> None:
+    """More people came than were planned. Their intervals would be of a moment that somebody chose after a look."""
+    study = recruiting_study(allocation={"planned_participants": 96, "block_multiples": [1]}, die=TELLING_DIE)
+    add_finished_people(study, 96)
+    compute(study)
+    draw_allocation_list(study, protocol_in_force(study).definition)
+    add_finished_people(study, 48, seed=2)
+    compute(study)
+    path = f"studies/{study.slug}"
+    planned = get(study.owner, f"{path}/results/")["planned_analysis"]
+    assert planned["n"] == 96
+    study = studies.close(study, actor=study.owner)
+    compute(study)
+    sample, *others = get(study.owner, f"{path}/results/preregistration/")["report"]["analyses"]
+    assert sample["verdict"] == "as_planned"
+    effects = {one["question"]: one["effects"][0] for one in planned["outcomes"]}
+    assert [one["value"] for one in others] == [effects[name]["value"] for name in QUESTIONS]
+    shown = opened(logged_in(study.owner), "analysis:results_preregistration", study.slug)
+    for name in QUESTIONS:
+        interval = effects[name]["interval"]
+        assert f"({interval['low']:.3f}; {interval['high']:.3f})" in shown
+    assert "144 people" not in shown
+
+
+def with_effect(study: Study) -> int:
+    """How many lines of the report have a number."""
+    report = report_on(study)
+    assert report is not None
+    return sum(one.effect is not None for one in report.analyses)
+
+
+def test_while_the_last_results_are_computed_the_report_shows_no_look_of_before() -> None:
+    study = recruiting_study(allocation={"planned_participants": 192, "block_multiples": [1]}, die=TELLING_DIE)
+    add_finished_people(study, 96)
+    study = studies.close(study, actor=study.owner)
+    compute(study)
+    assert with_effect(study) == len(QUESTIONS)
+    for kind in RunKind:
+        Run.objects.create(study=study, kind=kind)
+    assert with_effect(study) == 0
 
 
 def test_while_the_study_runs_there_is_no_report() -> None:

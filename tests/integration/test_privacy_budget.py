@@ -117,7 +117,7 @@ def test_the_page_says_while_typing_what_it_buys() -> None:
     assert response.status_code == 200
     assert "A single count to ± 1 of 912 people" in said
     assert "About 40 counts, each to ± 21 of 912 people" in said
-    assert "at most 95 % sure" in said
+    assert "at most 96 % sure" in said
     study.refresh_from_db()
     assert "privacy_budget" not in study.definition, "looking saves nothing"
 
@@ -128,7 +128,7 @@ def test_the_officer_reads_the_budget_and_what_it_does_not_cover_and_sees_when_i
     page = page_of(client.get(reverse("surveys:protocol", args=[study.slug])))
     (section,) = page.xpath('//section[@id="budget"]')
     said = " ".join(section.text_content().split())
-    assert "at most 73 % sure" in said
+    assert "at most 74 % sure" in said
     assert "1 in 1,000,000" in said
     assert "An approval of the protocol approves it." in said
     for sentence in shown_exactly(definition(subgroups=["gender"])):
@@ -167,7 +167,7 @@ def test_nobody_who_took_part_loses_protection(before: dict[str, float] | None, 
         change_definition(study, definition=definition(slug=study.slug, privacy_budget=after), actor=study.owner)
 
 
-@pytest.mark.parametrize(("language", "said"), [("en", "at most 73 % sure"), ("de", "höchstens 73 % sicher")])
+@pytest.mark.parametrize(("language", "said"), [("en", "at most 74 % sure"), ("de", "höchstens 74 % sicher")])
 def test_students_read_what_the_budget_means(language: str, said: str) -> None:
     study = recruiting_study(privacy_budget=BUDGET)
     for name in ("surveys:transparency", "surveys:privacy"):

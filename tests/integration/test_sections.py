@@ -259,6 +259,19 @@ def test_there_are_no_numbers_while_the_study_runs_and_the_page_says_why() -> No
     assert "Planned analysis" not in page
 
 
+def test_blinded_readers_are_told_the_same_reason() -> None:
+    """It names no arm. They were told that the answers do not allow an estimate."""
+    study = closed_with(400, questions=with_frequency(), die=document()["die"])
+    compute(study)
+    client = logged_in(study.owner)
+    page = client.get(reverse("analysis:results", args=[study.slug]), {"blinded": "1"}).content.decode()
+    assert page.count("numbers that hold at every look are not known for this study") == 1 + len(document()["questions"])
+    assert "do not allow an estimate" not in page
+    told = client.get(reverse("analysis:api_results", args=[study.slug]), {"blinded": "1"}).json()
+    for outcome in (*told["first_results"]["outcomes"], *told["categories"]):
+        assert "its results come once, when it has ended" in outcome["not_yet"]
+
+
 def test_after_the_end_the_results_are_those_of_the_library() -> None:
     study = closed_with(400, die=TELLING_DIE)
     studies.close(Study.objects.get(pk=study.pk), actor=study.owner)

@@ -16,6 +16,7 @@ from surveys.models import Participant, StudyStatus
 from surveys.protocols import protocol_in_force
 from surveys.retention.services import forget_operational_data
 from surveys.studies import services as studies
+from tests.categories import FREQUENCY
 from tests.factories import definition, draft_study, logged_in, page_of, person, recruiting_study, study_in
 from tests.finished_people import TELLING_DIE, add_finished_people, compute, count_everybody
 from tests.jobs import catch, work_off
@@ -91,6 +92,17 @@ def test_the_number_of_people_needed_knows_the_sections_and_leads_to_the_plan_wi
     said = plan.text_content()
     assert "Sections of 60 people assigned as a whole" in said
     assert "--cluster-size=60 --icc=0.05" in said
+
+
+def test_named_answers_of_sections_are_not_promised_as_if_people_were_independent() -> None:
+    """Nothing is known of the power of their test; a study that asks for them alone said nothing of it."""
+    many, caution = {"planned_participants": 100_000}, "This takes people for independent: sections whose people are alike find it"
+    alone = findable(definition(questions=[FREQUENCY], allocation=many))
+    together = findable(definition(questions=[FREQUENCY], allocation=IN_EIGHT | many))
+    assert alone.is_enough
+    assert caution not in alone.sentence
+    assert not together.is_enough
+    assert caution in together.sentence
 
 
 def test_officers_read_what_sections_mean_and_students_that_theirs_is_kept() -> None:

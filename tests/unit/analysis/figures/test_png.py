@@ -45,3 +45,9 @@ def test_headings_are_heavier_than_words() -> None:
         return dark_pixels(png(drawing))
 
     assert ink("heading") > 1.1 * ink("words")
+
+
+def test_a_name_that_xml_cannot_hold_has_a_picture() -> None:
+    drawing = Drawing(width=300, height=80, title="A\uffff")
+    drawing.text(10, 40, "slides\ufffe")
+    assert dark_pixels(png(drawing)) > 0

@@ -27,6 +27,16 @@ def test_a_point_holds_its_marks_and_its_numbers_in_full() -> None:
     assert (reading.name, reading.words, reading.numbers) == ('"A" & <b>', "+12", {"value": 1 / 3, "n": 40})
 
 
+@pytest.mark.parametrize("character", ["\x00", "\x0b", "\x1f", "\ufffe", "\uffff"])
+def test_a_character_that_xml_cannot_hold_spoils_no_picture(character: str) -> None:
+    """An arm may be called so; a picture of it was an error of the server."""
+    drawing = Drawing(width=20, height=10, title=f"A{character}B")
+    drawing.text(0, 0, f"x{character}y")
+    with drawing.mark(f"m{character}", "words"):
+        drawing.dot(10, 5, "estimate")
+    assert ET.fromstring(drawing.svg()).attrib["aria-label"] == "A\N{REPLACEMENT CHARACTER}B"
+
+
 @pytest.mark.parametrize("narrow", [False, True])
 def test_every_row_of_a_forest_is_one_point_and_all_marks_lie_on_the_paper(narrow: bool) -> None:
     rows = [
