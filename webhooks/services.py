@@ -96,12 +96,15 @@ def emit(study_id: int, event: Event) -> None:
         there = hook.deliveries.filter(event=event)
         if event in ONLY_ONCE and there.exists():
             continue
-        if there.filter(status=DeliveryStatus.WAITING).update(news=True):  # it will tell of this too
+        waiting = there.filter(status=DeliveryStatus.WAITING)
+        news = {"news": True, "attempts": 0}  # it will tell of this too, and is tried as long as a message of its own
+        if waiting.update(**news):
             continue
         try:
             with transaction.atomic():
                 delivery = Delivery.objects.create(webhook=hook, event=event, due_at=moment_for(hook, event))
-        except IntegrityError:  # another process was quicker
+        except IntegrityError:  # another process was quicker, and its message may leave before this is there to be read
+            waiting.update(**news)
             continue
         transaction.on_commit(partial(send, delivery))
 
