@@ -81,7 +81,7 @@ class Web:
             )
         try:
             found: object = answer.json() if answer.content else {}
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise ServiceAwayError(_("%(service)s answered with something that is not JSON.") % {"service": self.name}) from error
         return found
 

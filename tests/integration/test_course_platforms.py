@@ -6,9 +6,10 @@ import jwt
 import pytest
 from django.test import Client
 
+from lti.models import Platform
 from surveys.credit.blind_signatures import new_key
 from surveys.models import Study
-from tests.course_students import ask_for_launch, launch, study_with_credit, words
+from tests.course_students import ask_for_launch, launch, platform_for_tests, study_with_credit, words
 from tests.course_students import platform as platform
 from tests.factories import hidden_value, page_of, recruiting_study
 from tests.lti_platform import INSTRUCTOR, CoursePlatform
@@ -111,6 +112,23 @@ def test_a_platform_that_is_away_when_its_keys_are_needed(platform: CoursePlatfo
     asked = ask_for_launch(client, platform)
     platform.is_away = True
     refused(client, platform.answer(asked["Location"], sub="ada", study=study.slug), "answered 503, expected 2xx")
+
+
+def test_an_answer_that_nests_without_end_is_no_answer(platform: CoursePlatform, study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = Client()
+    posted = platform.answer(ask_for_launch(client, platform)["Location"], sub="ada", study=study.slug)
+    monkeypatch.setattr("webhooks.sending.exchange", lambda *asked, **values: (200, b"[" * 100_000))
+    refused(client, posted, "something else than JSON")
+
+
+def test_keys_of_another_address_are_asked_for_at_once(platform: CoursePlatform, study: Study) -> None:
+    """An administrator changes the address because keys were stolen: those of before open nothing from then on."""
+    assert launch(Client(), platform, study, sub="ada").status_code == 303
+    with platform_for_tests() as other:
+        Platform.objects.update(keys_address=f"{other.address}/keys")
+        client = Client()
+        posted = platform.answer(ask_for_launch(client, platform)["Location"], sub="ada", study=study.slug)
+        refused(client, posted, "does not publish")
 
 
 def test_a_study_without_credit_is_not_opened(platform: CoursePlatform) -> None:

@@ -4,10 +4,12 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 
+import httpx
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.test import override_settings
 
+from analysis.deposits.connection import Web
 from analysis.deposits.description import NOT_YET, Description
 from analysis.deposits.errors import DepositError, ServiceAwayError
 from analysis.deposits.offered import NAMES, DoiService, configured, planned, service_of
@@ -224,3 +226,11 @@ def test_a_service_that_is_not_there_is_away(server: DoiServer) -> None:
         assert offered is not None
         with pytest.raises(ServiceAwayError, match="could not be reached: ConnectError"):
             service_of(offered).find(BEFORE)
+
+
+@every_service
+def test_an_answer_that_nests_without_end_is_no_answer(service: DoiService, monkeypatch: pytest.MonkeyPatch) -> None:
+    nested = httpx.Response(200, content=b"[" * 100_000)
+    monkeypatch.setattr(Web, "_answer", staticmethod(lambda *asked: nested))
+    with pytest.raises(ServiceAwayError, match="not JSON"):
+        service.look("1")
