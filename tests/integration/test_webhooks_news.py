@@ -8,16 +8,18 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
+from audit.models import Entry
 from surveys.models import Study
 from tests.integration.test_webhooks import Receiver, deliver_all, hook_of
 from tests.integration.test_webhooks import receiver as receiver
 from tests.integration.test_webhooks import sent as sent
 from tests.integration.test_webhooks import study as study
 from tests.jobs import attempt, claimed
-from tests.simultaneous import at_once
-from webhooks.models import Delivery, DeliveryStatus, Event
+from tests.simultaneous import at_once, outcomes_at_once
+from webhooks.errors import WebhookError
+from webhooks.models import Delivery, DeliveryStatus, Event, Webhook
 from webhooks.selectors import moment_for
-from webhooks.services import emit
+from webhooks.services import emit, remove_webhook, renew_secret
 
 pytestmark = pytest.mark.django_db
 
@@ -61,3 +63,17 @@ def test_of_two_events_at_once_the_one_that_comes_second_is_told_too(study: Stud
 
     at_once(happen, happen)
     assert Delivery.objects.get().news, "it goes once more if it was on its way already"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_address_is_removed_once_and_gets_no_secret_afterwards(study: Study) -> None:
+    hook = hook_of(study)
+    seen = [Webhook.objects.get(pk=hook.pk) for _tab in range(2)]
+    ends = outcomes_at_once(*(lambda one=one: remove_webhook(one, actor=study.owner) for one in seen))
+    late = [str(end) for end in ends if isinstance(end, WebhookError)]
+    assert late == ["This address was removed in the meantime."], ends
+    assert Entry.objects.filter(action="webhook.removed").count() == 1
+    for late_step in (remove_webhook, renew_secret):
+        with pytest.raises(WebhookError, match="was removed in the meantime"):
+            late_step(hook, actor=study.owner)
+    assert Entry.objects.filter(action__in=("webhook.removed", "webhook.secret_renewed")).count() == 1
