@@ -1,7 +1,8 @@
 """The door from a course: what platforms ask for, the page of a student who came through it, and the page on which credit is turned on."""
 
+import re
 import secrets
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import SplitResult, urlencode, urlsplit
 
 from django.conf import settings
 from django.contrib import messages
@@ -47,6 +48,8 @@ from surveys.models import Study
 from surveys.protocols import protocol_in_force
 
 CHOOSE_SECONDS = 60 * 60
+HOST = re.compile(r"[A-Za-z0-9.:\[\]_-]+")
+"""A host and its port: it stands in the rules that browsers keep, where a space or a semicolon would begin another one."""
 
 
 @require_safe
@@ -68,7 +71,8 @@ def login(request: HttpRequest) -> HttpResponse:
     platform = platform_named(sent.get("iss", ""), sent.get("client_id", ""), sent.get("lti_deployment_id", ""))
     if not (hint := sent.get("login_hint", "")):
         raise LaunchError(gettext("Expected a login hint from the course platform, found none."))
-    chooses = urlsplit(sent.get("target_link_uri", "")).path == reverse("lti:choose")
+    target = _parts_of(sent.get("target_link_uri", ""))
+    chooses = target is not None and target.path == reverse("lti:choose")
     if request.headers.get("Sec-Fetch-Dest") in ("iframe", "frame") and not chooses:
         page = render(request, "lti/student/new_window.html", {"sent": list(sent.items())})
         return _framed(page, platform, sends_to=platform.login_address)  # this is where its form is led to in the end
@@ -134,7 +138,8 @@ def _to_study(found: Launch) -> HttpResponse:
 
 
 def _choice(request: HttpRequest, found: Launch) -> HttpResponse:
-    if urlsplit(found.return_address).scheme not in ("http", "https"):
+    parts = _parts_of(found.return_address)
+    if parts is None or parts.scheme not in ("http", "https") or not HOST.fullmatch(parts.netloc):
         raise LaunchError(gettext("Expected an address for the choice, found %(found)s.") % {"found": found.return_address or "—"})
     ticket = sealed({"platform": found.platform.pk, "address": found.return_address, "data": found.data}, "choice")
     return _framed(render(request, "lti/choose.html", {"studies": studies_with_credit(), "ticket": ticket}), found.platform)
@@ -161,6 +166,14 @@ def _framed(response: HttpResponse, platform: Platform, *, sends_to: str = "") -
     response.sends_to = _origin(sends_to) if sends_to else ""  # type: ignore[attr-defined]
     response.xframe_options_exempt = True
     return response
+
+
+def _parts_of(address: str) -> SplitResult | None:
+    """The parts of an address that came from outside; None for what is no address."""
+    try:
+        return urlsplit(address)
+    except ValueError:
+        return None
 
 
 def _origin(address: str) -> str:

@@ -30,7 +30,7 @@ class RefusedError(Exception):
 class DoiServer:
     """`wrong`: requests that the documentation does not know, in words. `away`: every answer is 503.
 
-    `drop`: paths that act, and answer 502.
+    `drop`: paths that act, and answer 502. `unheard`: methods and paths that do not act, and answer 404.
     """
 
     def __init__(self) -> None:
@@ -39,6 +39,7 @@ class DoiServer:
         self.wrong: list[str] = []
         self.away = False
         self.drop: str = ""
+        self.unheard: str = ""
         self.address = ""
         self.elsewhere = ""
         """Where files are to be sent, instead of here."""
@@ -52,6 +53,8 @@ class DoiServer:
             self._require_token(path, headers)
             document = self._document(method, path, headers, body)
             self.requests.append((method, path, document))
+            if self.unheard and re.fullmatch(self.unheard, f"{method} {path}"):
+                raise RefusedError(404, "not found")
             found = self.acted(method, path, query, document, headers, body)
         except RefusedError as refusal:
             return refusal.status, {"message": str(refusal)}
@@ -123,6 +126,8 @@ class ZenodoServer(DoiServer):
             deposit |= {"submitted": True, "state": "done", "doi": deposit["metadata"]["prereserve_doi"]["doi"]}
             return 202, deposit
         if (method, action) == ("POST", "edit") and deposit["submitted"]:
+            if deposit["state"] == "inprogress":
+                raise RefusedError(400, "Deposition state does not allow for editing.")
             deposit["state"] = "inprogress"
             return 201, deposit
         if (method, action) == ("PUT", None):
@@ -183,6 +188,8 @@ class DataverseServer(DoiServer):
             return 200, {"status": "OK", "data": {"message": "Draft version deleted"}}
         if (method, here) == ("POST", "versions/:latest-published/deaccession"):
             self.check(document, doi_schemas.DEACCESSION)
+            if deposit["state"] == "DEACCESSIONED":
+                raise RefusedError(404, "There is no published version.")
             deposit |= {"state": "DEACCESSIONED", "reason": document["deaccessionReason"]}
             return 200, {"status": "OK", "data": {"message": "deaccessioned"}}
         raise self.unknown(method, path)

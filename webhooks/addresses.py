@@ -41,7 +41,9 @@ def is_public(address: IPv4Address | IPv6Address) -> bool:
             wrapped = IPv4Address(int(address) & 0xFFFFFFFF)
         if wrapped:
             return is_public(wrapped)
-    return address.is_global and not address.is_multicast
+        if address.is_site_local:
+            return False
+    return address.is_global and not (address.is_multicast or address.is_reserved)
 
 
 def resolve(host: str, port: int, *, private_is_allowed: bool) -> str:

@@ -99,8 +99,12 @@ def _delivered(delivery: Delivery, *, answered: int) -> None:
         delivery.finish(answered=answered)
 
 
+@transaction.atomic
 def _failed(delivery: Delivery, *, error: str, answered: int | None = None) -> None:
-    if delivery.attempts >= delivery.MOST_ATTEMPTS:
+    """Later once more. Something that happened while the message was on its way is tried for a day from now on."""
+    if delivery.mine().select_for_update().filter(news=True).exists():
+        delivery.wait(WAITS[0], attempts=0, answered=answered, error=error)
+    elif delivery.attempts >= delivery.MOST_ATTEMPTS:
         delivery.finish(status=DeliveryStatus.FAILED, answered=answered, error=error)
         logger.warning("A webhook was given up after %d attempts", delivery.attempts)
     else:

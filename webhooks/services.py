@@ -59,7 +59,7 @@ def add_webhook(study: Study, *, address: str, events: Sequence[str], site: str,
 @transaction.atomic
 def renew_secret(hook: Webhook, *, actor: User) -> Webhook:
     """Draw another secret. The one before signs too for two more days, in which the program takes the new one over."""
-    hook = Webhook.objects.select_for_update(no_key=True).select_related("study").get(pk=hook.pk)
+    hook = _held(hook)
     hook.secret_number += 1
     hook.earlier_secret_until = timezone.localdate() + timedelta(days=DAYS_OF_TWO_SECRETS)
     hook.save(update_fields=["secret_number", "earlier_secret_until"])
@@ -70,15 +70,25 @@ def renew_secret(hook: Webhook, *, actor: User) -> Webhook:
 @transaction.atomic
 def remove_webhook(hook: Webhook, *, actor: User) -> None:
     """Cancel waiting messages, and delete the log of earlier ones."""
+    hook = _held(hook)
     study, address = hook.study, hook.address
     hook.delete()
     record(actor=actor, action=actions.REMOVED, subject=study, details={"address": address})
 
 
+def _held(hook: Webhook, *, without_news: bool = False) -> Webhook:
+    """The webhook as stored now, locked until the transaction ends. `without_news`: no message to it is written meanwhile."""
+    stored = Webhook.objects.select_for_update(of=("self",), no_key=not without_news)
+    found = stored.select_related("study").filter(pk=hook.pk).first()
+    if found is None:
+        raise WebhookError(_("This address was removed in the meantime."))
+    return found
+
+
 @transaction.atomic
 def send_again(delivery: Delivery, *, actor: User) -> Delivery:
     """Send a message anew, under the same number; if one of the same kind waits, that one will do, and goes now."""
-    hook = Webhook.objects.select_for_update().get(pk=delivery.webhook_id)
+    hook = _held(delivery.webhook, without_news=True)
     waiting = hook.deliveries.filter(event=delivery.event, status=DeliveryStatus.WAITING).first()
     again = waiting or Delivery.objects.get(pk=delivery.pk)
     again.status, again.due_at, again.holder, again.attempts, again.ended_on = DeliveryStatus.WAITING, timezone.now(), None, 0, None
@@ -96,12 +106,15 @@ def emit(study_id: int, event: Event) -> None:
         there = hook.deliveries.filter(event=event)
         if event in ONLY_ONCE and there.exists():
             continue
-        if there.filter(status=DeliveryStatus.WAITING).update(news=True):  # it will tell of this too
+        waiting = there.filter(status=DeliveryStatus.WAITING)
+        news = {"news": True, "attempts": 0}  # it will tell of this too, and is tried as long as a message of its own
+        if waiting.update(**news):
             continue
         try:
             with transaction.atomic():
                 delivery = Delivery.objects.create(webhook=hook, event=event, due_at=moment_for(hook, event))
-        except IntegrityError:  # another process was quicker
+        except IntegrityError:  # another process was quicker, and its message may leave before this is there to be read
+            waiting.update(**news)
             continue
         transaction.on_commit(partial(send, delivery))
 

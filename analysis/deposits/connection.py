@@ -29,6 +29,8 @@ class Request:
     file: str = ""
     fields: Mapping[str, str] = field(default_factory=dict)
     """Beside a file in a form, where the service wants one."""
+    may_be_absent: bool = False
+    """Whether the service may say that there is no such thing. Everywhere else that is a refusal: what was to be done is not done."""
 
     @property
     def written(self) -> str:
@@ -37,7 +39,7 @@ class Request:
 
 
 class Connection(Protocol):
-    """Sends a request of a service and gives the answer; None where the service says that there is no such thing."""
+    """Sends a request of a service and gives the answer; None where something may be absent and is."""
 
     def send(self, request: Request, *, body: bytes | None = None) -> object: ...
 
@@ -67,7 +69,7 @@ class Web:
         if answer.status_code in AWAY:
             said = _("%(service)s cannot work now; it answered %(status)d.")
             raise ServiceAwayError(said % {"service": self.name, "status": answer.status_code})
-        if answer.status_code in (404, 410):
+        if request.may_be_absent and answer.status_code in (404, 410):
             return None
         if not answer.is_success:
             told = " ".join(answer.text.replace(self.header[1], "…").replace(self.header[1].removeprefix("Bearer "), "…").split())
@@ -79,7 +81,7 @@ class Web:
             )
         try:
             found: object = answer.json() if answer.content else {}
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise ServiceAwayError(_("%(service)s answered with something that is not JSON.") % {"service": self.name}) from error
         return found
 

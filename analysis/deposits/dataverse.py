@@ -20,7 +20,8 @@ LICENCES = {
     "CC-BY-4.0": {"name": "CC BY 4.0", "uri": "http://creativecommons.org/licenses/by/4.0"},
 }
 """Those that every installation has; others are terms of use."""
-PUBLIC = ("RELEASED", "DEACCESSIONED")
+WITHDRAWN = "DEACCESSIONED"
+PUBLIC = ("RELEASED", WITHDRAWN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,20 +82,23 @@ class Dataverse:
 
     def give_back(self, number: str) -> None:
         query = f"persistentId={quote(number, safe='')}"
-        self.connection.send(Request(method="DELETE", address=f"{DATASETS}/versions/:draft?{query}"))
+        self.connection.send(Request(method="DELETE", address=f"{DATASETS}/versions/:draft?{query}", may_be_absent=True))
 
     def withdraw(self, number: str, description: Description, reason: str) -> None:
         """Deaccession: the page of the DOI stays, says why, and gives no files any more."""
+        if _state(self._looked(number)[1]) == WITHDRAWN:  # the answer to an earlier try was lost
+            return
         query = f"persistentId={quote(number, safe='')}"
         document = {"deaccessionReason": reason, "deaccessionForwardURL": description.address}
         address = f"{DATASETS}/versions/:latest-published/deaccession?{query}"
         self.connection.send(Request(method="POST", address=address, document=document))
 
     def _looked(self, number: str) -> tuple[Found | None, object]:
-        answer = self.connection.send(Request(method="GET", address=f"{DATASETS}/?persistentId={quote(number, safe='')}"))
+        address = f"{DATASETS}/?persistentId={quote(number, safe='')}"
+        answer = self.connection.send(Request(method="GET", address=address, may_be_absent=True))
         if answer is None:
             return None, None
-        is_public = text_at(answer, "data", "latestVersion", "versionState") in PUBLIC
+        is_public = _state(answer) in PUBLIC
         return Found.checked(self.label, number=number, doi=number.removeprefix("doi:"), is_public=is_public), answer
 
     def _files(self, number: str) -> dict[str, str]:
@@ -138,6 +142,10 @@ class Dataverse:
     @staticmethod
     def rehearsed(request: Request) -> object:
         return {"status": "OK", "data": [] if request.method == "GET" else {"id": 0, "persistentId": "doi:10.70122/NUMBER"}}
+
+
+def _state(dataset: object) -> str:
+    return text_at(dataset, "data", "latestVersion", "versionState")
 
 
 def _terms(description: Description) -> dict[str, object]:

@@ -114,11 +114,11 @@ def _require_same(held: Deposit, found: Found) -> None:
 
 def _give_back(held: Deposit, service: DoiService) -> None:
     found = (service.look(held.number) if held.number else None) or service.find(description_of(held.release))
-    if found is not None and found.is_public:
-        _withdraw(held, service)
-        return
     if found is not None:
-        held.write(number=found.number)  # not if the next release took it over meanwhile
+        held.write(number=found.number, doi=found.doi)  # not if the next release took it over meanwhile
+        if found.is_public:
+            _withdraw(held, service)
+            return
         service.give_back(found.number)
     held.finish(status=DepositStatus.GIVEN_BACK, doi="", number="", error="")
     _record(held.release, actions.DOI_GIVEN_BACK, doi=found.doi if found else "")

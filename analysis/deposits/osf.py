@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 from urllib.parse import quote
 
@@ -43,7 +43,7 @@ class Osf:
         return None
 
     def look(self, number: str) -> Found | None:
-        answer = self.connection.send(Request(method="GET", address=f"{NODES}{quote(number)}/"))
+        answer = self.connection.send(Request(method="GET", address=f"{NODES}{quote(number)}/", may_be_absent=True))
         return None if answer is None else self._found(at(answer, "data"))
 
     def reserve(self, description: Description) -> Found:
@@ -80,12 +80,12 @@ class Osf:
         return found
 
     def give_back(self, number: str) -> None:
-        self.connection.send(Request(method="DELETE", address=f"{NODES}{quote(number)}/"))
+        self.connection.send(Request(method="DELETE", address=f"{NODES}{quote(number)}/", may_be_absent=True))
 
     def withdraw(self, number: str, description: Description, reason: str) -> None:
         """The files are deleted; the project stays, and says why."""
         for one in self._files(number):
-            self.connection.send(Request(method="DELETE", address=text_at(one, "links", "delete")))
+            self.connection.send(Request(method="DELETE", address=text_at(one, "links", "delete"), may_be_absent=True))
         self._change(number, {"title": f"Retracted: {description.title}", "description": reason})
 
     def _change(self, number: str, attributes: Mapping[str, object]) -> None:
@@ -109,8 +109,11 @@ class Osf:
         return {"title": description.title, "description": about, "tags": [_tag(description), *description.keywords]}
 
     def _found(self, node: object) -> Found:
+        """It is public once it has its DOI, too: a worker may die between the two requests that publish it."""
         number = text_at(node, "id")
-        return Found.checked(self.label, number=number, doi=self._doi(number), is_public=at(node, "attributes", "public") is True)
+        found = Found.checked(self.label, number=number, doi=self._doi(number), is_public=False)
+        is_public = at(node, "attributes", "public") is True and bool(self._registered(number))
+        return replace(found, is_public=is_public)
 
     def _doi(self, number: str) -> str:
         return f"{self.prefix}/OSF.IO/{number.upper()}"

@@ -12,6 +12,8 @@ from analysis.deposits.found import Found
 
 DEPOSITS = "api/deposit/depositions"
 SAME, PAGES, PER_PAGE = "isIdenticalTo", 20, 100
+OPEN = "inprogress"
+"""The state of a public record that is being changed. Zenodo refuses to open it twice."""
 LICENCES = {"CC0-1.0": "cc-zero", "CC-BY-4.0": "cc-by-4.0", "ODbL-1.0": "odc-odbl"}
 
 
@@ -49,7 +51,7 @@ class Zenodo:
         return None
 
     def look(self, number: str) -> Found | None:
-        answer = self.connection.send(Request(method="GET", address=f"{DEPOSITS}/{quote(number)}"))
+        answer = self.connection.send(Request(method="GET", address=f"{DEPOSITS}/{quote(number)}", may_be_absent=True))
         return None if answer is None else _found(answer)
 
     def reserve(self, description: Description) -> Found:
@@ -68,12 +70,13 @@ class Zenodo:
         return _found(self.connection.send(Request(method="POST", address=f"{here}/actions/publish")))
 
     def give_back(self, number: str) -> None:
-        self.connection.send(Request(method="DELETE", address=f"{DEPOSITS}/{quote(number)}"))
+        self.connection.send(Request(method="DELETE", address=f"{DEPOSITS}/{quote(number)}", may_be_absent=True))
 
     def withdraw(self, number: str, description: Description, reason: str) -> None:
         """Zenodo deletes nothing that is public: the record says that the data were retracted, and its files are closed."""
         here = f"{DEPOSITS}/{quote(number)}"
-        self.connection.send(Request(method="POST", address=f"{here}/actions/edit"))
+        if text_at(self.connection.send(Request(method="GET", address=here)), "state") != OPEN:
+            self.connection.send(Request(method="POST", address=f"{here}/actions/edit"))
         metadata = {**self._metadata(description), "title": f"Retracted: {description.title}", "access_right": "closed", "notes": reason}
         metadata.pop("license")
         self.connection.send(Request(method="PUT", address=here, document={"metadata": metadata}))

@@ -6,6 +6,7 @@ module reads files from outside and does without Django; `surveys.reading` runs 
 
 import base64
 import csv
+import math
 import re
 import secrets
 import zlib
@@ -218,11 +219,16 @@ def _in_one(cells: "array[float]", rows: Sequence[Sequence[int]], lines: Sequenc
     """The one value of each student, which all rows of the student tell, or some of them."""
     values: array[float] = array(cells.typecode)
     for own in rows:
-        told = {cells[row]: lines[row] for row in own if cells[row] == cells[row] and cells[row] != MISSING}
+        told = {cells[row]: lines[row] for row in own if _is_given(cells, row)}
         if len(told) > 1:
             raise refused(max(told.values()), name, _("expected the same value in all rows of a student, found another"))
         values.append(next(iter(told), _nothing(cells)))
     return values
+
+
+def _is_given(cells: "array[float]", row: int) -> bool:
+    """Whether a row tells something. A number may be −1, which is a code for nothing among categories alone."""
+    return not math.isnan(cells[row]) if cells.typecode == "d" else cells[row] != MISSING
 
 
 def _nothing(cells: "array[float]") -> float:

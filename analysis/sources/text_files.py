@@ -13,6 +13,8 @@ from analysis.sources.table_files import FEWEST, opened, refused
 from surveys.reading.words import UnreadableError
 from surveys.reading.words import sentence as _
 
+LONGEST_WEEK = 10
+
 
 def read(
     file: IO[bytes], *, names: Sequence[str], roles: Mapping[str, str], topics: Mapping[str, Sequence[str]], weeks: int, cap: int
@@ -28,7 +30,7 @@ def read(
         student, week, text = (row[places[role]].strip() for role in ("student", "week", "text"))
         if not student:
             raise refused(line, roles["student"], _("expected a student’s key, found nothing"))
-        if not (week.isascii() and week.isdecimal() and 1 <= int(week[:9]) <= weeks):
+        if not (week.isascii() and week.isdecimal() and len(week) < LONGEST_WEEK and 1 <= int(week) <= weeks):
             raise refused(
                 line, roles["week"], _("expected a whole number from 1 to %(weeks)s, found “%(found)s”", weeks=weeks, found=week[:40])
             )

@@ -154,11 +154,14 @@ def _people(students: Sequence[str] | None, rows: Sequence[Sequence[str]], secre
 def _array(column: Column, codes: Sequence[float], people: Sequence[Sequence[int]]) -> NDArray[np.generic]:
     missing, kind = (np.nan, np.float64) if isinstance(column, Number) else (MISSING, np.int16)
     if column.entries is None:
+        values = []
         for own in people:
-            if any(codes[row] != codes[own[0]] and not np.isnan(codes[row]) for row in own):
-                other = next(row for row in own if codes[row] != codes[own[0]])
+            told = {codes[row]: row for row in sorted(own) if not (np.isnan(codes[row]) or (kind is np.int16 and codes[row] == MISSING))}
+            if len(told) > 1:
+                other = max(told.values())
                 raise DataError(f"row {other + 2}, column {column.name!r}: expected one value in all rows of a student, found another")
-        return np.array([codes[own[0]] for own in people], dtype=kind)
+            values.append(next(iter(told), missing))
+        return np.array(values, dtype=kind)
     array = np.full((len(people), column.entries), missing, dtype=kind)
     for place, own in enumerate(people):
         kept = own[: column.entries]

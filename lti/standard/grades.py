@@ -2,7 +2,7 @@
 
 import time
 import uuid
-from urllib.parse import urlencode, urlsplit, urlunsplit
+from urllib.parse import SplitResult, urlencode, urlsplit, urlunsplit
 
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -52,7 +52,7 @@ def give_point(place: Place, *, token: str, label: str) -> None:
 
 def _line_item(place: Place, *, token: str, label: str) -> str:
     """The column of the grade book that belongs to this activity; made if there is none yet."""
-    parts = urlsplit(place.line_items)
+    parts = _parts_of(place.line_items)
     query = "&".join(filter(None, (parts.query, urlencode({"resource_link_id": place.link}))))
     there = ask("GET", urlunsplit(parts._replace(query=query)), accept=f"{KINDS}lineitemcontainer+json", token=token)
     found = there[0] if isinstance(there, list) and there else None
@@ -66,5 +66,13 @@ def _line_item(place: Place, *, token: str, label: str) -> str:
 
 def _below(address: str, name: str) -> str:
     """The address of something below a line item, whose own address may have a query."""
-    parts = urlsplit(address)
+    parts = _parts_of(address)
     return urlunsplit(parts._replace(path=f"{parts.path.rstrip('/')}/{name}"))
+
+
+def _parts_of(address: str) -> SplitResult:
+    """The parts of an address that the platform named."""
+    try:
+        return urlsplit(address)
+    except ValueError as error:
+        raise PlatformError(_("named an address that is none: %(address)s") % {"address": address[:80]}) from error

@@ -116,10 +116,12 @@ def _believed(platform: Platform, id_token: str) -> dict[str, object]:
 
 
 def _key(platform: Platform, kid: str) -> "PyJWK":
-    """The platform's key of this name. Keys are kept for an hour; for an unknown name they are asked for again, once a minute."""
+    """The platform's key of this name. Keys are kept for an hour, those of another address are others; for an unknown name they are asked
+    for again, once a minute.
+    """
     import jwt
 
-    kept = f"lti-keys-{platform.pk}"
+    kept = f"lti-keys-{platform.pk}-{hashlib.sha256(platform.keys_address.encode()).hexdigest()[:16]}"
     keys = cache.get(kept)
     if keys is None or (kid not in keys and cache.add(f"{kept}-asked", 1, ASK_AGAIN_SECONDS)):
         answer = ask("GET", platform.keys_address)

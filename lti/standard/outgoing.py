@@ -39,5 +39,5 @@ def ask(method: str, address: str, *, accept: str = "application/json", token: s
         raise PlatformError(_("answered %(status)s, expected 2xx") % {"status": status})
     try:
         return json.loads(answer) if answer.strip() else None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise PlatformError(_("answered something else than JSON")) from error

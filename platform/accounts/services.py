@@ -71,7 +71,11 @@ def ensure_demo_users(*, password: str) -> list[User]:
 
 @transaction.atomic
 def issue_token(*, user: User, name: str, scope: TokenScope, days: int, actor: User | None = None) -> str:
-    """Issue an API token, good for this many days. It cannot be read again: the database keeps its hash."""
+    """Issue an API token, good for this many days. It cannot be read again: the database keeps its hash.
+
+    Raises ValidationError, also where another request of this person has just taken the name.
+    """
+    User.objects.select_for_update(no_key=True).get(pk=user.pk)
     token = secrets.token_urlsafe(32)
     last_day = timezone.localdate() + timedelta(days=days)
     issued = ApiToken(user=user, name=name, scope=scope, token_hash=hash_of_api_token(token), last_day=last_day)

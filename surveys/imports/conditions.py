@@ -5,6 +5,7 @@ from calendar import monthrange
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from math import ceil, floor
 from typing import NotRequired, TypeAlias, TypedDict
 
 from candor.written_numbers import typed_number
@@ -141,8 +142,8 @@ def _condition(term: Term, fields: Mapping[str, Known]) -> ReadCondition | None:
         "=": (number, number),
         ">=": (number, None),
         "<=": (None, number),
-        ">": (number + 1, None),
-        "<": (None, number - 1),
+        ">": (floor(number) + 1, None),
+        "<": (None, ceil(number) - 1),
     }[term.sign]
     low, high = known.ends
     if (least is not None and least > high) or (most is not None and most < low):

@@ -6,6 +6,7 @@ goes when the last back-up that can hold the person is gone.
 """
 
 import os
+import re
 import secrets
 from contextlib import suppress
 from dataclasses import dataclass
@@ -21,6 +22,8 @@ from surveys.models import Participant, Study
 from surveys.tokens import hash_of_withdrawal_code
 
 FOLDER = ".withdrawals"
+HASH = re.compile(r"[0-9a-f]{64}")
+"""The name of a file."""
 A_WRITE = timedelta(hours=1)
 """Longer than any process writes at a file."""
 
@@ -91,10 +94,10 @@ def renew_withdrawals() -> None:
 
 
 def remembered_withdrawals(folder: Path) -> dict[str, str]:
-    """The hashes of panel numbers, by the hashes that found the participants."""
+    """The hashes of panel numbers, by the hashes that found the participants. Other files in the folder are nobody's."""
     if not folder.is_dir():
         return {}
-    return {file.name: file.read_text(encoding="ascii") for file in sorted(folder.iterdir()) if not file.name.startswith(".")}
+    return {file.name: file.read_text(encoding="ascii") for file in sorted(folder.iterdir()) if HASH.fullmatch(file.name)}
 
 
 def _write(path: Path, panel_number: str, *, at: float) -> None:
@@ -115,7 +118,7 @@ def _forget_old_ones(folder: Path) -> None:
     before = _midnight() - timedelta(days=settings.BACKUP_DAYS + 1).total_seconds()
     for file in folder.iterdir():
         with suppress(FileNotFoundError):  # half a file of somebody who withdraws in the same moment
-            if file.stat().st_mtime < before:
+            if file.is_file() and file.stat().st_mtime < before:
                 file.unlink()
     os.utime(folder, (_midnight(), _midnight()))
 

@@ -6,11 +6,15 @@ import jwt
 import pytest
 from django.test import Client
 
+from lti.models import BatchStatus, Platform
+from lti.services import make_batch
 from surveys.credit.blind_signatures import new_key
-from surveys.models import Study
-from tests.course_students import ask_for_launch, launch, study_with_credit, words
+from surveys.models import CreditBook, Study
+from tests.course_students import ask_for_launch, launch, platform_for_tests, study_with_credit, words
 from tests.course_students import platform as platform
 from tests.factories import hidden_value, page_of, recruiting_study
+from tests.integration.test_course_credit import queue
+from tests.jobs import attempt, claimed
 from tests.lti_platform import INSTRUCTOR, CoursePlatform
 
 pytestmark = pytest.mark.django_db
@@ -60,6 +64,8 @@ def test_a_message_opens_once_and_in_the_browser_that_asked(platform: CoursePlat
         ({"claims": {"https://purl.imsglobal.org/spec/lti-ags/claim/endpoint": {"lineitem": 5}}}, "at most 500 characters as lineitem"),
         ({"sub": "x" * 501}, "at most 500 characters as sub"),
         ({"claims": CHOICE | {SETTINGS: {"deep_link_return_url": "javascript:alert(1)"}}}, "found javascript:alert(1)"),
+        ({"claims": CHOICE | {SETTINGS: {"deep_link_return_url": "https://[course"}}}, "found https://[course"),
+        ({"claims": CHOICE | {SETTINGS: {"deep_link_return_url": "https://course; script-src *"}}}, "found https://course; script-src *"),
         ({"claims": CHOICE | {SETTINGS: {"data": "x" * 10_001}}}, "at most 10000 characters as data"),
     ],
     ids=str,
@@ -106,11 +112,33 @@ def test_unknown_platforms_are_named(platform: CoursePlatform) -> None:
     assert (response.status_code, "login hint" in words(response)) == (403, True)
 
 
+def test_a_question_with_an_address_that_is_none_is_asked_as_one_without(platform: CoursePlatform) -> None:
+    for address in ("http://[", "http://testserver:port/", "//", "\0"):
+        assert ask_for_launch(Client(), platform, target_link_uri=address).status_code == 302
+
+
 def test_a_platform_that_is_away_when_its_keys_are_needed(platform: CoursePlatform, study: Study) -> None:
     client = Client()
     asked = ask_for_launch(client, platform)
     platform.is_away = True
     refused(client, platform.answer(asked["Location"], sub="ada", study=study.slug), "answered 503, expected 2xx")
+
+
+def test_an_answer_that_nests_without_end_is_no_answer(platform: CoursePlatform, study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = Client()
+    posted = platform.answer(ask_for_launch(client, platform)["Location"], sub="ada", study=study.slug)
+    monkeypatch.setattr("webhooks.sending.exchange", lambda *asked, **values: (200, b"[" * 100_000))
+    refused(client, posted, "something else than JSON")
+
+
+def test_keys_of_another_address_are_asked_for_at_once(platform: CoursePlatform, study: Study) -> None:
+    """An administrator changes the address because keys were stolen: those of before open nothing from then on."""
+    assert launch(Client(), platform, study, sub="ada").status_code == 303
+    with platform_for_tests() as other:
+        Platform.objects.update(keys_address=f"{other.address}/keys")
+        client = Client()
+        posted = platform.answer(ask_for_launch(client, platform)["Location"], sub="ada", study=study.slug)
+        refused(client, posted, "does not publish")
 
 
 def test_a_study_without_credit_is_not_opened(platform: CoursePlatform) -> None:
@@ -169,3 +197,20 @@ def test_a_refused_student_reads_why_in_their_own_language(language: str, said: 
     assert page_of(response).get("lang") == language
     shown = words(response)
     assert [sentence for sentence in said if sentence not in shown] == []
+
+
+@pytest.mark.parametrize("place", [{"line_item": "https://[course"}, {"line_item": "", "line_items": "https://[course"}], ids=str)
+def test_an_address_of_grades_that_is_none_keeps_nobody_else_from_their_credit(
+    platform: CoursePlatform, study: Study, place: dict[str, str]
+) -> None:
+    queue(study, platform, "ada", "bob")
+    book = CreditBook.objects.get()
+    book.waiting[0] |= place
+    book.save()
+    batch = make_batch(study)
+    assert batch is not None
+    attempt(claimed(batch))
+    batch.refresh_from_db()
+    assert (batch.status, [one["sub"] for one in batch.places]) == (BatchStatus.WAITING, ["ada"])
+    assert "https://[course" in batch.error
+    assert platform.scores() == ["bob"]

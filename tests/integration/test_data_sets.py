@@ -144,6 +144,11 @@ def test_bad_input_is_refused_by_line_and_column_and_nothing_is_half_imported(ch
         ({"role-2": "left_out"}, None, "one with weeks and one with texts"),
         ({"weeks": "61"}, None, "Write a whole number from 1 to 60"),
         ({}, texts_file() + 'x,3,"An exam."\n', "line 82, column “week”: expected a whole number from 1 to 2, found “3”"),
+        (
+            {},
+            texts_file() + 'x,00000000112,"An exam."\n',
+            "line 82, column “week”: expected a whole number from 1 to 2, found “00000000112”",
+        ),
         ({}, texts_file() + ',1,"An exam."\n', "line 82, column “student”: expected a student’s key"),
         ({}, texts_file(19), "expected at least 20 students, found 19"),
     ],
@@ -154,6 +159,20 @@ def test_bad_texts_are_refused(change: Any, file: Any, said: str) -> None:
     assert refused.status_code == 422
     assert said in words(refused)
     assert not DataSet.objects.exists()
+
+
+def test_a_number_that_is_minus_one_is_told_as_any_other() -> None:
+    """Codes of categories have −1 for what is not given; numbers have it for minus one."""
+    typed = {**TYPED_TABLE, "header": "id,course,mood", "others": "", "entries": "2"}
+    typed |= {"role-1": "category-several", "declared-1": "a, b", "role-2": "number", "declared-2": "-3, 3"}
+    owner = person(Role.INVESTIGATOR)
+    rows = "".join(f"s{i},a,{-1 if i % 2 else 2}\ns{i},b,\n" for i in range(30))
+    assert bring(logged_in(owner), typed, f"id,course,mood\n{rows}").status_code == 302
+    table = table_of(DataSet.objects.get(owner=owner).source, 1)
+    assert table is not None
+    assert sorted(table["background.mood"]) == [-1.0] * 15 + [2.0] * 15
+    refused = bring(logged_in(owner), typed, f"id,course,mood\n{rows}s0,a,-1\n")
+    assert "expected the same value in all rows of a student, found another" in words(refused)
 
 
 def test_several_rows_of_a_student_are_bounded() -> None:

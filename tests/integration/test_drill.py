@@ -214,3 +214,17 @@ def test_withdrawals_are_forgotten_when_no_back_up_can_hold_them(settings: Any, 
     os.utime(old, (long_ago, long_ago))
     withdrawals.remember_withdrawal(withdrawal_hash="b" * 64, panel_number="")
     assert list(withdrawals.remembered_withdrawals(withdrawals.folder_of_withdrawals())) == ["b" * 64]
+
+
+@pytest.mark.django_db
+def test_other_files_in_the_folder_of_withdrawals_are_nobodys(settings: Any, tmp_path: Path) -> None:
+    """A copy of the folder may hold what a file manager or a disk left there."""
+    settings.MEDIA_ROOT = str(tmp_path)
+    withdrawals.remember_withdrawal(withdrawal_hash="a" * 64, panel_number="")
+    folder = withdrawals.folder_of_withdrawals()
+    (folder / "Thumbs.db").write_bytes(b"\xd0\xcf\xff")
+    (folder / "lost+found").mkdir()
+    assert list(withdrawals.remembered_withdrawals(folder)) == ["a" * 64]
+    assert replay_withdrawals(folder).remembered == 1
+    forget_moments_of_withdrawals()
+    assert list(withdrawals.remembered_withdrawals(folder)) == ["a" * 64]

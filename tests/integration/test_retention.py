@@ -341,10 +341,13 @@ def test_the_owner_can_do_it_early_by_typing_the_name(monkeypatch: pytest.Monkey
     assert Entry.objects.get(action=actions.FORGETTING_BEGUN).actor == study.owner
 
 
-def test_the_command_asks_for_the_name_too() -> None:
+def test_the_command_asks_for_the_name_too(monkeypatch: pytest.MonkeyPatch) -> None:
     study, _client, _code = closed_study(finished=1)
     with pytest.raises(CommandError, match="Nothing was deleted"):
         call_command("forget_operational_data", study.slug, confirm="another")
+    monkeypatch.setattr("sys.stdin", StringIO())  # of a script, whom nobody answers
+    with pytest.raises(CommandError, match=r"Nothing was deleted: expected .*, got nothing"):
+        call_command("forget_operational_data", study.slug)
     assert number_at_the_panel_is_stored()
     output = StringIO()
     call_command("forget_operational_data", study.slug, confirm=study.slug, stdout=output)

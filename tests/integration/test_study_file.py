@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from accounts.models import Role
+from accounts.models import Role, User
 from surveys.drafting.translations import remembering
 from surveys.models import MediaFile, Study
 from surveys.studies.services import submit_for_review
@@ -65,7 +65,7 @@ def test_an_exported_study_imports_the_same(tmp_path: Path, owner: str) -> None:
 
 
 def test_a_draft_is_replaced_when_asked_for(tmp_path: Path, owner: str) -> None:
-    draft_study()
+    draft_study(owner=User.objects.get(username=owner))
     file = tmp_path / "study.yaml"
     file.write_text(write_study_file(definition(minimum_seconds=33)), encoding="utf-8")
     with pytest.raises(CommandError, match="a study called lecture-videos exists already"):
@@ -84,6 +84,19 @@ def refused(file: Path, **options: Any) -> str:
     assert everything_stored() == before
     assert files_below(settings.MEDIA_ROOT) == files
     return str(raised.value)
+
+
+@pytest.mark.parametrize("role", [Role.IRB_OFFICER, Role.ANALYST])
+def test_a_study_gets_no_owner_who_may_not_have_one(role: Role) -> None:
+    person(role, username="ada")
+    assert refused(SAMPLE, media=LECTURES) == "Only an investigator or an administrator can own a study; ada is neither."
+
+
+def test_a_draft_of_somebody_else_is_not_replaced_in_the_name_of_another(owner: str) -> None:
+    study = draft_study(owner=person(Role.INVESTIGATOR, username="grace"))
+    assert refused(SAMPLE, media=LECTURES, replace=True) == "The study lecture-videos is that of grace; ada does not run it."
+    assert imported(SAMPLE, media=LECTURES, owner="grace", replace=True).startswith("lecture-videos: draft ready")
+    assert Study.objects.get().owner == study.owner
 
 
 def test_a_missing_lecture_leaves_no_study_and_no_file(tmp_path: Path, owner: str) -> None:
@@ -126,9 +139,9 @@ def test_a_file_that_is_not_there_and_an_owner_who_is_not_there(tmp_path: Path, 
     assert refused(SAMPLE, owner="nobody") == "There is no user called nobody."
 
 
-def test_a_study_in_review_cannot_be_replaced(owner: str) -> None:
-    study_in("in_review")
-    assert refused(SAMPLE, media=LECTURES, replace=True) == (
+def test_a_study_in_review_cannot_be_replaced() -> None:
+    study = study_in("in_review")
+    assert refused(SAMPLE, media=LECTURES, owner=study.owner.username, replace=True) == (
         "This study cannot be changed now; it is in review. It waits for the IRB officers; take it back from review first."
     )
 

@@ -1,14 +1,17 @@
 """People make tokens for their programs themselves: shown once, with a scope and a last day, revoked at once, and recorded."""
 
-from datetime import timedelta
+from datetime import date, timedelta
+from threading import Barrier
 
 import pytest
 from django.test import Client
 from django.utils import timezone
 
 from accounts.models import ApiToken, Role, User
+from accounts.tokens.forms import NewTokenForm
 from audit.models import Entry
 from tests.factories import PASSWORD, logged_in, page_of, person
+from tests.simultaneous import at_once
 
 pytestmark = pytest.mark.django_db
 PAGE = "/accounts/tokens/"
@@ -95,3 +98,21 @@ def test_a_token_asks_for_the_password_first_and_keeps_what_was_typed(user: User
     assert [(token.name, token.scope) for token in ApiToken.objects.all()] == [("night report", "write")]
     assert client.post(PAGE, {"action": "revoke", "name": "night report"}).status_code == 302, "revoking needs no password"
     assert not ApiToken.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_double_click_makes_one_token_and_says_so(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    clients, both = [confirmed(user), confirmed(user)], Barrier(2, timeout=20)
+
+    def together(self: NewTokenForm) -> date:
+        both.wait()  # neither has stored a token yet
+        return seen(self)
+
+    seen = NewTokenForm.clean_last_day
+    monkeypatch.setattr(NewTokenForm, "clean_last_day", together)
+    typed = {"name": "night report", "scope": "read", "last_day": day(30)}
+    answers = at_once(*(lambda client=client: client.post(PAGE, typed) for client in clients))
+    assert sorted(answer.status_code for answer in answers) == [200, 422]
+    [refused] = [answer for answer in answers if answer.status_code == 422]
+    assert page_of(refused).xpath('//*[@class="error-summary"]//a[@href="#name"]')
+    assert ApiToken.objects.count() == 1

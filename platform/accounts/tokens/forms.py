@@ -6,11 +6,12 @@ from typing import cast
 from django import forms
 from django.http import QueryDict
 from django.utils import timezone
-from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import ApiToken, TokenScope, User
 from accounts.services import LONGEST_TOKEN_DAYS, USUAL_TOKEN_DAYS
+
+NAME_IS_TAKEN = _("You have a token of this name already; choose another name.")
 
 
 class NewTokenForm(forms.Form):
@@ -28,12 +29,12 @@ class NewTokenForm(forms.Form):
     def clean_name(self) -> str:
         name = str(self.cleaned_data["name"])
         if ApiToken.objects.filter(user=self.user, name=name).exists():
-            raise forms.ValidationError(gettext("You have a token of this name already; choose another name."))
+            raise forms.ValidationError(NAME_IS_TAKEN)
         return name
 
     def clean_last_day(self) -> date:
         chosen = cast(date, self.cleaned_data["last_day"])
         today = timezone.localdate()
         if not today <= chosen <= today + timedelta(days=LONGEST_TOKEN_DAYS):
-            raise forms.ValidationError(gettext("Choose a day from today on, within a year."))
+            raise forms.ValidationError(_("Choose a day from today on, within a year."))
         return chosen

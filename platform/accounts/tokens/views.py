@@ -1,6 +1,7 @@
 """The page on which people make tokens for their programs, and revoke them."""
 
 from django.contrib import messages
+from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -10,7 +11,7 @@ from django.views.decorators.http import require_http_methods
 from accounts.access import require_confirmed_person, require_role, user_of
 from accounts.models import ApiToken, Role, TokenScope
 from accounts.services import issue_token, revoke_token
-from accounts.tokens.forms import NewTokenForm
+from accounts.tokens.forms import NAME_IS_TAKEN, NewTokenForm
 
 
 @require_role(*Role)
@@ -27,9 +28,13 @@ def tokens(request: HttpRequest) -> HttpResponse:
     form = NewTokenForm(request.POST or None, user=user)
     made = ""
     if request.method == "POST" and form.is_valid():
-        days = (form.cleaned_data["last_day"] - timezone.localdate()).days
-        made = issue_token(user=user, name=form.cleaned_data["name"], scope=TokenScope(form.cleaned_data["scope"]), days=days, actor=user)
-        form = NewTokenForm(user=user)
+        sent = form.cleaned_data
+        days = (sent["last_day"] - timezone.localdate()).days
+        try:
+            made = issue_token(user=user, name=sent["name"], scope=TokenScope(sent["scope"]), days=days, actor=user)
+            form = NewTokenForm(user=user)
+        except ValidationError:  # another click has just made one of this name
+            form.add_error("name", NAME_IS_TAKEN)
     context = {
         "form": form,
         "made": made,

@@ -21,7 +21,7 @@ class Command(BaseCommand):
         study = Study.objects.defer("definition").filter(slug=slug).first()
         if study is None:
             raise CommandError(f"There is no study called {slug}.")
-        typed = confirm if confirm is not None else input(f"This cannot be undone. Type {slug} to go on: ")
+        typed = confirm if confirm is not None else _answer_to(f"This cannot be undone. Type {slug} to go on: ")
         if typed.strip() != slug:
             raise CommandError(f"Nothing was deleted: expected {slug}, got {typed.strip() or 'nothing'}.")
         try:
@@ -29,3 +29,11 @@ class Command(BaseCommand):
         except TransitionError as error:
             raise CommandError(str(error)) from error
         self.stdout.write(f"The operational data of {slug} are deleted.")
+
+
+def _answer_to(question: str) -> str:
+    """The typed line; empty where nobody is there to type one."""
+    try:
+        return input(question)
+    except EOFError:
+        return ""

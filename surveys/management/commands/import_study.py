@@ -7,7 +7,9 @@ from django.core.files import File
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from accounts.models import User
+from surveys.access import OWNER_ROLES, Seat
 from surveys.errors import SurveyError
+from surveys.models import Study
 from surveys.studies.exchange import import_study
 from surveys.study_file import study_from_outside
 
@@ -17,7 +19,9 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path)
-        parser.add_argument("--owner", required=True, help="user name of the investigator who owns the study")
+        parser.add_argument(
+            "--owner", required=True, help="user name of the investigator who owns the study, or with --replace of one who runs it"
+        )
         parser.add_argument(
             "--media", type=Path, help="folder with the videos, captions and posters (default: the folder of the study file)"
         )
@@ -34,6 +38,11 @@ class Command(BaseCommand):
         user = User.objects.filter(username=owner).first()
         if user is None:
             raise CommandError(f"There is no user called {owner}.")
+        existing = Study.objects.select_related("owner").filter(slug=definition.slug).first() if replace else None
+        if existing is None and user.role not in OWNER_ROLES:
+            raise CommandError(f"Only an investigator or an administrator can own a study; {owner} is neither.")
+        if existing is not None and not Seat(user, existing).may_change:
+            raise CommandError(f"The study {existing.slug} is that of {existing.owner.username}; {owner} does not run it.")
         try:
             with ExitStack() as opened:
                 folder = media or file.parent

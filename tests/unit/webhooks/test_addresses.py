@@ -25,6 +25,8 @@ from webhooks.errors import RefusedAddressError, WebhookError
         "::1",
         "::",
         "fe80::1",
+        "fec0::1",  # the networks of sites before fd00::/8
+        "::7f00:1",
         "fd00::1",
         "::ffff:127.0.0.1",
         "::ffff:10.0.0.1",

@@ -4,10 +4,12 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 
+import httpx
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.test import override_settings
 
+from analysis.deposits.connection import Web
 from analysis.deposits.description import NOT_YET, Description
 from analysis.deposits.errors import DepositError, ServiceAwayError
 from analysis.deposits.offered import NAMES, DoiService, configured, planned, service_of
@@ -101,6 +103,49 @@ def test_files_that_are_there_are_not_sent_again(server: DoiServer, service: Doi
 
 
 @every_service
+def test_nothing_is_published_without_a_file_that_the_service_did_not_take(server: DoiServer, service: DoiService) -> None:
+    reserved = service.reserve(BEFORE)
+    server.unheard = "PUT /api/files/.*labels.R|POST /api/datasets/:persistentId/add|PUT /v1/resources/.*"
+    told: list[int] = []
+    with pytest.raises(DepositError, match="404"):
+        service.publish(reserved.number, DESCRIPTION, FILES, told.append)
+    assert len(told) < len(FILES)
+    assert service.look(reserved.number) == reserved
+    server.unheard = ""
+    assert service.publish(reserved.number, DESCRIPTION, FILES, told.append).is_public
+
+
+@every_service
+def test_a_retraction_of_which_the_service_knows_nothing_is_not_done(server: DoiServer, service: DoiService) -> None:
+    reserved = service.reserve(BEFORE)
+    service.publish(reserved.number, DESCRIPTION, FILES, lambda sent: None)
+    server.unheard = ".*/actions/publish|.*/deaccession|PATCH /v2/nodes/.*"
+    with pytest.raises(DepositError, match="404"):
+        service.withdraw(reserved.number, DESCRIPTION, "A video was shown to the wrong arm.")
+    server.unheard = ""
+    service.withdraw(reserved.number, DESCRIPTION, "A video was shown to the wrong arm.")  # Zenodo's record is open for changes still
+    service.withdraw(reserved.number, DESCRIPTION, "A video was shown to the wrong arm.")  # a worker died before it wrote the end down
+    (deposit,) = server.deposits.values()
+    assert "wrong arm" in json.dumps(deposit)
+    assert deposit.get("state") in ("done", "DEACCESSIONED", None)
+
+
+@pytest.mark.parametrize("kind", ["osf"])
+def test_a_project_that_became_public_and_got_no_doi_is_not_done(server: DoiServer, service: DoiService) -> None:
+    """A worker may die between the two requests: the next one looks first."""
+    reserved = service.reserve(BEFORE)
+    server.unheard = "POST /v2/nodes/.*/identifiers/"
+    with pytest.raises(DepositError, match="404"):
+        service.publish(reserved.number, DESCRIPTION, FILES, lambda sent: None)
+    server.unheard = ""
+    assert server.deposits[reserved.number]["public"]
+    assert service.look(reserved.number) == reserved
+    assert service.publish(reserved.number, DESCRIPTION, FILES, lambda sent: None) == replace(reserved, is_public=True)
+    assert server.deposits[reserved.number]["doi"] == reserved.doi
+    assert service.look(reserved.number) == replace(reserved, is_public=True)
+
+
+@every_service
 def test_other_data_are_another_deposit(server: DoiServer, service: DoiService) -> None:
     first = service.reserve(BEFORE)
     other = replace(BEFORE, address="https://candor.example.org/data/lecture-videos/2/")
@@ -181,3 +226,11 @@ def test_a_service_that_is_not_there_is_away(server: DoiServer) -> None:
         assert offered is not None
         with pytest.raises(ServiceAwayError, match="could not be reached: ConnectError"):
             service_of(offered).find(BEFORE)
+
+
+@every_service
+def test_an_answer_that_nests_without_end_is_no_answer(service: DoiService, monkeypatch: pytest.MonkeyPatch) -> None:
+    nested = httpx.Response(200, content=b"[" * 100_000)
+    monkeypatch.setattr(Web, "_answer", staticmethod(lambda *asked: nested))
+    with pytest.raises(ServiceAwayError, match="not JSON"):
+        service.look("1")

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from candor.errors import DataError
 from candor.queries import budget_file
 from candor.queries.counting import Count
 from tests.unit.candor.cli.running import candor, refused
@@ -220,6 +221,20 @@ def test_a_student_has_one_value_and_one_row_unless_entries_are_declared() -> No
     Path("columns.json").write_text(json.dumps({"student": "name", "columns": columns}))
     Path("students.csv").write_text(text + "n5;1;2\n")
     assert "column 'year': expected one value in all rows of a student" in refused(*arguments(COUNT, *BUDGET))
+
+
+def test_a_value_that_some_rows_of_a_student_leave_out_is_that_of_the_others() -> None:
+    """It does not matter which of the rows the key puts first."""
+    from candor.queries.reading import read_schema, read_table
+
+    columns = [{"name": "course", "values": ["A", "B"], "entries": 2}, {"name": "age", "minimum": -3, "maximum": 40}]
+    declared, student = read_schema({"student": "id", "columns": [*columns, {"name": "major", "values": ["law", "art"]}]})
+    rows = [f"s{place},{course},{told}" for place in range(40) for course, told in (("A", ","), ("B", f"{-1 if place % 2 else 30},art"))]
+    table = read_table(("id,course,age,major\n" + "\n".join(rows)).encode(), schema=declared, student=student, secret=b"s")
+    assert sorted(table.arrays["age"].tolist()) == [-1.0] * 20 + [30.0] * 20
+    assert table.arrays["major"].tolist() == [1] * 40
+    with pytest.raises(DataError, match="row 82, column 'age': expected one value in all rows of a student, found another"):
+        read_table(("id,course,age,major\n" + "\n".join([*rows, "s0,A,31,"])).encode(), schema=declared, student=student, secret=b"s")
 
 
 def test_processes_that_spend_at_once_never_exceed_the_budget() -> None:

@@ -266,6 +266,8 @@ def test_a_question_that_is_there_already_is_left_out_with_all_that_it_says() ->
             "[tools(1)] = '1' and ([kind] = '1')",
             [{"question": "tools", "any_of": ["never"]}, {"question": "kind", "any_of": ["never"]}],
         ),
+        ("[age] > 17.5 and [age] < 29.5", [{"question": "age", "at_least": 18, "at_most": 29}]),
+        ("[age] > 17.5", [{"question": "age", "at_least": 18}]),
         ("[kind] = '9'", None),
         ("[kind] <> '1'", None),
         ("[later] = '1'", None),
