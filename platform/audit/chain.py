@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
+from types import MappingProxyType
 from typing import Protocol
 
 from django.core.serializers.json import DjangoJSONEncoder
@@ -42,8 +43,14 @@ class Verification:
         return f"All {self.intact:,} entries are as they were written." if self.intact != 1 else "The only entry is as it was written."
 
 
-def follow(links: Iterable[Link], *, last: int, last_hash: str) -> Verification:
-    """Walk the chain from its beginning to entry `last`, whose hash is known; later entries are checked all the same."""
+NOTHING_PUBLISHED: Mapping[int, str] = MappingProxyType({})
+
+
+def follow(links: Iterable[Link], *, last: int, last_hash: str, published: Mapping[int, str] = NOTHING_PUBLISHED) -> Verification:
+    """Walk the chain from its beginning to entry `last`, whose hash is known; later entries are checked all the same.
+
+    `published` are hashes of entries with which the log once ended, for everybody to read.
+    """
     intact, previous_hash = 0, GENESIS
     for link in links:
         expected = intact + 1
@@ -55,9 +62,11 @@ def follow(links: Iterable[Link], *, last: int, last_hash: str) -> Verification:
             return Verification(intact=intact, broken_at=expected, reason="its content is not what was recorded")
         if link.sequence == last and link.hash != last_hash:
             return Verification(intact=intact, broken_at=expected, reason="it is not the entry that was recorded last")
+        if published.get(link.sequence, link.hash) != link.hash:
+            return Verification(intact=intact, broken_at=expected, reason="it is not the entry that was published as the log's end")
         intact, previous_hash = link.sequence, link.hash
-    if intact < last:
-        return Verification(intact=intact, broken_at=intact + 1, reason=f"entries {intact + 1} to {last} are missing")
+    if intact < (end := max([last, *published])):
+        return Verification(intact=intact, broken_at=intact + 1, reason=f"entries {intact + 1} to {end} are missing")
     return Verification(intact=intact)
 
 

@@ -17,9 +17,10 @@ EXPORTED = ("sequence", "at", "actor_id", "actor_name", "action", "subject_kind"
 
 
 def verify() -> Verification:
-    """Walk the whole chain from its beginning; it may grow meanwhile."""
-    before = _head()
-    verification = follow(Entry.objects.order_by("sequence").iterator(chunk_size=1000), last=before.sequence, last_hash=before.hash)
+    """Walk the whole chain from its beginning, past all ends that were published; it may grow meanwhile."""
+    before, published = _head(), dict(PublishedHead.objects.values_list("sequence", "hash"))
+    links = Entry.objects.order_by("sequence").iterator(chunk_size=1000)
+    verification = follow(links, last=before.sequence, last_hash=before.hash, published=published)
     if verification.broken_at is None and verification.intact > (recorded := _head().sequence):
         return past_the_end(recorded)
     return verification

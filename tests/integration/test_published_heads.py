@@ -95,7 +95,9 @@ def test_a_log_that_leads_to_every_published_end_is_confirmed(log: None, tmp_pat
 
 
 def test_a_log_that_was_written_anew_from_the_beginning_is_betrayed(log: None, tmp_path: Path) -> None:
-    """All hashes of the forged log fit each other; without the published end nobody sees anything."""
+    """All hashes of the forged log fit each other. The database has the published end, too; only the copy that a reader kept betrays
+    somebody who writes that anew as well.
+    """
     publish_head()
     heads = kept(tmp_path)
     entries = list(Entry.objects.order_by("sequence"))
@@ -108,6 +110,10 @@ def test_a_log_that_was_written_anew_from_the_beginning_is_betrayed(log: None, t
             f"WHERE sequence = {entry.sequence}"
         )
     tamper(*statements, f"UPDATE audit_head SET hash = '{previous}'")
+    with pytest.raises(CommandError, match=f"Entry {len(entries)} is broken: it is not the entry that was published as the log's end"):
+        verified()
+    with triggers.PUBLISHED_HEADS_ARE_KEPT.lifted(connection):
+        tamper(f"UPDATE audit_publishedhead SET hash = '{previous}'")
     assert "intact" in verified()
     with pytest.raises(CommandError, match="not the one that was published"):
         verified("--heads", str(heads))
@@ -121,6 +127,10 @@ def test_a_log_that_was_cut_is_betrayed(log: None, tmp_path: Path) -> None:
         f"DELETE FROM audit_entry WHERE sequence = {last.sequence}",
         f"UPDATE audit_head SET sequence = {last.sequence - 1}, hash = '{last.previous_hash}'",
     )
+    with pytest.raises(CommandError, match=f"Entry {last.sequence} is broken: entries {last.sequence} to {last.sequence} are missing"):
+        verified()
+    with triggers.PUBLISHED_HEADS_ARE_KEPT.lifted(connection):
+        tamper("DELETE FROM audit_publishedhead")
     assert "intact" in verified()
     with pytest.raises(CommandError, match="no such entry"):
         verified("--heads", str(heads))
