@@ -53,7 +53,7 @@ def test_somebody_chooses_their_section_by_keyboard_on_a_narrow_phone(
     page.get_by_role("button", name=onwards, exact=True).press("Enter")
 
     summary = page.get_by_role("alert")
-    expect(summary).to_contain_text(f"{question}: {wrong}")
+    expect(summary).to_contain_text(f"{question} {wrong}")
     assert_accessible(page)
     assert_fits(page)
     summary.get_by_role("link").press("Enter")

@@ -171,7 +171,7 @@ def secrets_of(page: Page, token: str) -> dict[str, str]:
     """All that differs from person to person and is known before anything is told, with the words that stand for it."""
     csrf = page.locator("input[name=csrfmiddlewaretoken]").input_value()
     cookie = next(one["value"] for one in page.context.cookies() if one["name"] == "csrftoken")
-    return {token: "TOKEN", csrf: "CSRF", cookie: "CSRF-COOKIE"}
+    return {token: "TOKEN", cookie: "CSRF-COOKIE", csrf: "CSRF"}
 
 
 def masked(text: str, secrets: dict[str, str]) -> str:
