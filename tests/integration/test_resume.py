@@ -83,5 +83,7 @@ def test_a_cookie_that_belongs_to_nobody_begins_anew(client: Client, study: Stud
     for value in ("x" * 43, "a:b:c", "", "\x00", "ü" * 50):
         client.cookies["candor_participant"] = value
         assert client.get(address_of(study)).status_code == 200
-        assert answer(client, study, "background").status_code == 303
+        refused = answer(client, study, "background")
+        assert refused.status_code == 403
+        assert "This browser does not know you any more" in refused.content.decode()
     assert not Participant.objects.exists()
