@@ -30,6 +30,7 @@ from tests.factories import (
     page_of,
     participant_of,
     recruiting_study,
+    send,
     study_in,
     token_of,
     walk,
@@ -54,6 +55,15 @@ def withdraw(client: Client, study: Study, code: str, *, stage: str = "confirm")
 
 def prefilled(response: HttpResponse) -> Any:
     return page_of(response).xpath('//input[@name="code"]/@value')[0]
+
+
+def test_a_page_that_is_open_when_the_data_are_taken_out_elsewhere_sends_nobody_back(client: Client, study: Study) -> None:
+    walk(client, study, until="quiz")
+    withdraw(Client(), study, prefilled(page(client, study)))
+    sent = send(client, study, "quiz", groups="comparable")
+    assert sent.status_code == 403
+    assert "If you took your data out, there is nothing left to do." in sent.content.decode()
+    assert not Participant.objects.exists()
 
 
 def test_everything_goes_but_the_counts_and_the_line_of_the_list(client: Client, study: Study) -> None:
