@@ -4,6 +4,7 @@ import csv
 import fcntl
 import gc
 import os
+import shutil
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from functools import partialmethod
@@ -25,6 +26,7 @@ from django.urls import clear_url_caches
 from httpx._config import DEFAULT_TIMEOUT_CONFIG
 from whitenoise.middleware import WhiteNoiseMiddleware
 
+from analysis.ledger import remembered
 from analysis.models.triggers import BUDGETS_NEVER_GROW, CHARGES_ARE_KEPT
 from audit.triggers import LOG_IS_APPEND_ONLY, PUBLISHED_HEADS_ARE_KEPT
 from surveys.models.triggers import PREREGISTRATIONS_ARE_KEPT, PROTOCOLS_ARE_FROZEN
@@ -171,6 +173,13 @@ def media_root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with override_settings(MEDIA_ROOT=str(path)):
         kept_studies.changes.configured = settings._wrapped
         yield path
+
+
+@pytest.fixture(autouse=True)
+def no_charges_remembered(media_root: Path) -> Iterator[None]:
+    """A test that rolls the database back is a restore, after which charges would be made again."""
+    yield
+    shutil.rmtree(media_root / remembered.FOLDER, ignore_errors=True)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -4,6 +4,7 @@ Noise is drawn at most once for a charge. A worker that dies before the charge i
 that the charge is spent. Once the release is stored, the next worker writes the answer from it.
 """
 
+import logging
 from datetime import timedelta
 
 from django.db import transaction
@@ -12,12 +13,16 @@ from django.utils.translation import gettext as _
 
 from analysis.ledger.errors import LedgerError, QuestionError
 from analysis.ledger.questions import KINDS, Question, read_question
+from analysis.ledger.remembered import charge_again, forget_known, remember
 from analysis.ledger.selectors import frozen_for
 from analysis.ledger.units import Units
 from analysis.models import Asking, Budget, ChargeStep, Reached, Snapshot, SnapshotStatus
 from analysis.sources.selectors import schema_of_snapshot, table_of
 from candor.errors import MethodError
-from jobs.registry import QUICK, job
+from jobs.queues import Queue
+from jobs.registry import QUICK, job, routine
+
+logger = logging.getLogger(__name__)
 
 LATER = timedelta(seconds=15)
 """The delay before a question of a kind that this version does not know is offered to other workers."""
@@ -44,8 +49,20 @@ def answer(asking: Asking) -> None:
         asking.finish()
 
 
+@routine(kind="remembered_charges", every=timedelta(hours=1), queue=Queue.FIRST)
+def keep_ledgers_whole() -> None:
+    """Charge again what a restored back-up does not know; forget what every back-up knows."""
+    for budget in Budget.objects.select_related("source__study", "source__data_set").order_by("pk"):
+        try:
+            charge_again(budget.source)
+        except LedgerError as error:
+            logger.error("Ledger of %s: %s", budget.source, error)
+        forget_known(budget.source)
+
+
 def _release(asking: Asking, question: Question) -> None:
     charge = asking.charge
+    charge_again(charge.budget.source)
     if charge.steps.exists():
         raise LedgerError(_("The worker stopped between drawing the noise and storing it. The charge is spent; the noise is lost."))
     table = table_of(charge.budget.source, charge.snapshot)
@@ -74,6 +91,13 @@ def _draw(asking: Asking) -> None:
     if not there.select_for_update().values_list("pk", flat=True):
         raise LedgerError(_not_there())
     ChargeStep.objects.create(charge=charge, place=1, reached=Reached.DRAWN, reached_on=timezone.localdate())
+    try:
+        remember(charge)
+    except OSError as error:
+        raise LedgerError(
+            _("The charge could not be remembered beside the database (%(reason)s), so no noise was drawn. The charge was returned.")
+            % {"reason": error.strerror}
+        ) from error
 
 
 def _not_there() -> str:

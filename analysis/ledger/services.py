@@ -12,6 +12,7 @@ from analysis import actions
 from analysis.ledger.accounts import account_of
 from analysis.ledger.errors import LedgerError
 from analysis.ledger.questions import read_question
+from analysis.ledger.remembered import charge_again
 from analysis.ledger.selectors import Asked, asked_with, can_be_finished, refusal, same_question, table_now
 from analysis.ledger.units import Units, rounded_down
 from analysis.models import Asking, Budget, Charge, Source
@@ -30,12 +31,17 @@ def open_budget(source: Source, *, epsilon: float, delta: float) -> Budget:
     return budget
 
 
-@transaction.atomic
 def ask(source: Source, document: Mapping[str, object], *, actor: User) -> Asked:
     """Reserve the price of a question and have a worker answer it. The same question again gives the earlier charge and costs nothing.
 
     Callers have checked that this person may ask. Raises QuestionError and LedgerError; nothing is spent then.
     """
+    charge_again(source)
+    return _ask(source, document, actor=actor)
+
+
+@transaction.atomic
+def _ask(source: Source, document: Mapping[str, object], *, actor: User) -> Asked:
     budget = _locked(source)
     question = read_question(document)
     if (earlier := same_question(budget, question)) is not None:

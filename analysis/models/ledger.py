@@ -4,6 +4,7 @@ Losses are whole numbers of a trillionth, so that sums are exact and nothing exc
 never changed: the database refuses it (`analysis/models/triggers.py`).
 """
 
+import secrets
 from typing import ClassVar, Self
 
 from django.conf import settings
@@ -44,6 +45,11 @@ class Budget(models.Model):
         return f"{self.source}: ε = {self.epsilon:g}, δ = {self.delta:g}"
 
 
+def new_memory() -> str:
+    """A name for the file that remembers a charge beside the database."""
+    return secrets.token_hex(16)
+
+
 class Charge(models.Model):
     """The price of one question, taken before any noise is drawn."""
 
@@ -58,11 +64,15 @@ class Charge(models.Model):
     n = models.PositiveIntegerField()
     asked_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     asked_on = models.DateField()
+    memory = models.CharField(
+        max_length=32, blank=True, default=new_memory, db_default="", help_text="Name of the file that remembers it beside the database."
+    )
 
     class Meta:
         ordering = ("budget", "number")
         constraints = (
             models.UniqueConstraint(fields=("budget", "number"), name="charge_number_is_unique"),
+            models.UniqueConstraint(fields=("memory",), condition=~models.Q(memory=""), name="charge_is_remembered_once"),
             models.CheckConstraint(
                 condition=models.Q(rho_units__gte=0) & (models.Q(epsilon_units=None) | models.Q(epsilon_units__gte=0)),
                 name="charge_is_a_privacy_loss",

@@ -7,7 +7,6 @@ goes when the last back-up that can hold the person is gone.
 
 import os
 import re
-import secrets
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -17,6 +16,7 @@ from django.conf import settings
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from audit.beside import write_beside
 from surveys.errors import JourneyError
 from surveys.models import Participant, Study
 from surveys.tokens import hash_of_withdrawal_code
@@ -101,16 +101,7 @@ def remembered_withdrawals(folder: Path) -> dict[str, str]:
 
 
 def _write(path: Path, panel_number: str, *, at: float) -> None:
-    incoming = path.with_name(f".{secrets.token_hex(8)}")
-    try:
-        with incoming.open("w", encoding="ascii") as file:
-            file.write(panel_number)
-            file.flush()
-            os.fsync(file.fileno())
-        os.utime(incoming, (at, at))
-        incoming.rename(path)
-    finally:
-        incoming.unlink(missing_ok=True)  # of a full disk, whose time would tell when somebody tried
+    write_beside(path, panel_number, at=at)
     os.utime(path.parent, (_midnight(), _midnight()))
 
 

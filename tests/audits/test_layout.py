@@ -24,6 +24,7 @@ NAMED_OTHERWISE = {
     "analysis/methods_page.py": "one page, of the whole application",
     "analysis/deposits/depositing.py": "the work of a worker, a step at a time",
     "analysis/ledger/answering.py": "the work of a worker, a step at a time",
+    "analysis/ledger/remembered.py": "files beside the database, and the rows that follow from them",
     "analysis/models/deposits.py": "a release that waits for its DOI waits no longer once the deposit ends",
     "analysis/models/ledger.py": "a charge is returned together with the end of its work",
     "analysis/models/results.py": "a run ends together with its chunks",

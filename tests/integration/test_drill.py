@@ -32,11 +32,21 @@ WITHDRAW = """
 from unittest.mock import patch
 from surveys.journey import services
 from surveys.models import Participant
-leaver = Participant.objects.filter(withdrawal_hash__gt="").first()
+leaver = Participant.objects.filter(study__slug="lecture-videos", withdrawal_hash__gt="").first()
 with patch.object(services, "hash_of_withdrawal_code", lambda code: code):  # a bot keeps no code
     assert services.withdraw(leaver.study, code=leaver.withdrawal_hash)
 """
-CHECKS = ["restored", "brought up to date", "audit log", "lectures and packages", "withdrawals", "withdrawals, again"]
+A_BUDGET = "from tests.ledgers import open_source; open_source(slug='a-quiz')"
+ASK = """
+from analysis.models import Source
+from tests.ledgers import asked_and_answered, register
+register()
+assert asked_and_answered(Source.objects.get(), rho=0.001).state == "answered"
+"""
+CHECKS = [
+    *("restored", "brought up to date", "audit log", "lectures and packages"),
+    *("withdrawals", "charges", "withdrawals, again", "charges, again"),
+]
 
 
 @pytest.fixture(params=["embedded", "production"])
@@ -92,8 +102,10 @@ def lines(done: subprocess.CompletedProcess[str]) -> dict[str, str]:
 
 
 def test_a_good_back_up_comes_back_and_forgets_who_withdrew_since(site: Site, tmp_path: Path) -> None:
+    site.manage("shell", "--no-imports", "--command", A_BUDGET)
     file = back_up(site, tmp_path / "backups")
     site.manage("shell", "--no-imports", "--command", WITHDRAW)
+    site.manage("shell", "--no-imports", "--command", ASK)
     people = site.number("SELECT COUNT(*) FROM surveys_participant")
     done = drill(site, file.parent)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -102,8 +114,10 @@ def test_a_good_back_up_comes_back_and_forgets_who_withdrew_since(site: Site, tm
     assert all(finding.startswith("well") for finding in found.values())
     assert found["withdrawals"] == "well 1 withdrawals are remembered, 1 were done again."
     assert found["withdrawals, again"] == "well 1 withdrawals are remembered, 0 were done again."
+    assert found["charges"] == "well 1 charges were made again."
+    assert found["charges, again"] == "well 0 charges were made again."
     assert site.number("SELECT COUNT(*) FROM surveys_participant") == people, "the running installation was not touched"
-    assert not (file.parent / "media" / ".withdrawals").exists(), "nor was the back-up"
+    assert not [path for path in (file.parent / "media").iterdir() if path.name.startswith(".")], "nor was the back-up"
 
     # The same back-up with a lecture and an entry of the log that were changed, and then cut off: the drill sees all three.
     lecture = next(path for path in (file.parent / "media" / "studies").rglob("*") if path.is_file())

@@ -32,6 +32,9 @@ ANALYSIS = {
 }
 ADDRESSES = {"account_tokens", *(f"surveys:{name}" for name in STUDIES), *(f"analysis:{name}" for name in ANALYSIS)}
 """Names of views."""
-JOBS = {"rehearsal", "diagnosis", "record_package", "deposit", "kept_answers", "log_head", "ends_of_approvals", "data_set_retention"}
+JOBS = {
+    *("rehearsal", "diagnosis", "record_package", "deposit", "kept_answers", "log_head", "ends_of_approvals", "data_set_retention"),
+    "remembered_charges",
+}
 """Kinds of work."""
 METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}

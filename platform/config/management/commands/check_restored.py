@@ -7,6 +7,10 @@ from pathlib import Path
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandParser
 
+from analysis.ledger.remembered import FOLDER as CHARGES
+from surveys.journey.withdrawals import FOLDER as WITHDRAWALS
+
+REPLAYED = (("withdrawals", "replay_withdrawals", WITHDRAWALS), ("charges", "replay_charges", CHARGES))
 UP_TO_DATE = "brought up to date"
 
 
@@ -14,15 +18,20 @@ class Command(BaseCommand):
     help = "Brings the database up to date and checks it, for `manage.py drill`: a line of JSON for every finding."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--withdrawals", type=Path, help="where withdrawals are remembered, to be done again here")
+        parser.add_argument("--remembered", type=Path, help="has withdrawals and charges that are remembered, to be done again here")
 
-    def handle(self, *args: object, withdrawals: Path | None, **options: object) -> None:
-        replay = ("replay_withdrawals", "--folder", str(withdrawals))
+    def handle(self, *args: object, remembered: Path | None, **options: object) -> None:
+        again = [
+            (words, (command, "--folder", str(remembered / folder)))
+            for words, command, folder in REPLAYED
+            if remembered is not None and (remembered / folder).is_dir()
+        ]
         for what, command in (
             (UP_TO_DATE, ("migrate", "--noinput", "--verbosity=0")),
             ("audit log", ("verify_audit_log",)),
             ("lectures and packages", ("verify_stored",)),
-            *((("withdrawals", replay), ("withdrawals, again", replay)) if withdrawals else ()),
+            *again,
+            *((f"{words}, again", command) for words, command in again),
         ):
             well, found = _asked(*command)
             self.stdout.write(json.dumps([what, well, found]))

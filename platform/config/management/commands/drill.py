@@ -13,7 +13,6 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from config.restoring import RestoreError, newest_backup, restored
-from surveys.journey.withdrawals import folder_of_withdrawals
 
 
 class Finding(NamedTuple):
@@ -25,7 +24,7 @@ class Finding(NamedTuple):
 class Command(BaseCommand):
     help = (
         "Restores the newest back-up of a folder into a database made for it, checks the audit log, lectures and data packages there, "
-        "and repeats the withdrawals made since. The running installation is not touched. Ends with 1 if anything failed."
+        "and repeats the withdrawals and charges made since. The running installation is not touched. Ends with 1 if anything failed."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -72,9 +71,7 @@ def _asked(database: str, *, media: str, scratch: Path) -> list[Finding]:
         "MEDIA_ROOT": unquote(urlsplit(media).path) if media.startswith("file:") else str(scratch / "media"),
         "CANDOR_VAR": str(scratch),
     }
-    program = [sys.executable, str(Path(settings.BASE_DIR) / "manage.py"), "check_restored"]
-    if folder_of_withdrawals().is_dir():
-        program += ["--withdrawals", str(folder_of_withdrawals())]
+    program = [sys.executable, str(Path(settings.BASE_DIR) / "manage.py"), "check_restored", "--remembered", str(settings.MEDIA_ROOT)]
     done = subprocess.run(program, env=environment, capture_output=True, text=True, check=False)  # noqa: S603  # our own words
     found = [Finding(*json.loads(line)) for line in done.stdout.splitlines()]
     if done.returncode:
