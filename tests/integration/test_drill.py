@@ -104,8 +104,7 @@ def lines(done: subprocess.CompletedProcess[str]) -> dict[str, str]:
 def test_a_good_back_up_comes_back_and_forgets_who_withdrew_since(site: Site, tmp_path: Path) -> None:
     site.manage("shell", "--no-imports", "--command", A_BUDGET)
     file = back_up(site, tmp_path / "backups")
-    site.manage("shell", "--no-imports", "--command", WITHDRAW)
-    site.manage("shell", "--no-imports", "--command", ASK)
+    site.manage("shell", "--no-imports", "--command", WITHDRAW + ASK)
     people = site.number("SELECT COUNT(*) FROM surveys_participant")
     done = drill(site, file.parent)
     assert done.returncode == 0, done.stdout + done.stderr
