@@ -26,8 +26,9 @@ from django.urls import clear_url_caches
 from httpx._config import DEFAULT_TIMEOUT_CONFIG
 from whitenoise.middleware import WhiteNoiseMiddleware
 
-from analysis.ledger import remembered
+from analysis.ledger.remembered import FOLDER as CHARGES
 from analysis.models.triggers import BUDGETS_NEVER_GROW, CHARGES_ARE_KEPT
+from analysis.publications.remembered import FOLDER as PUBLICATIONS
 from audit.triggers import LOG_IS_APPEND_ONLY, PUBLISHED_HEADS_ARE_KEPT
 from surveys.models.triggers import PREREGISTRATIONS_ARE_KEPT, PROTOCOLS_ARE_FROZEN
 from tests import kept_studies
@@ -176,10 +177,11 @@ def media_root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture(autouse=True)
-def no_charges_remembered(media_root: Path) -> Iterator[None]:
-    """A test that rolls the database back is a restore, after which charges would be made again."""
+def nothing_remembered(media_root: Path) -> Iterator[None]:
+    """A test that rolls the database back is a restore, after which charges would be made again, and studies marked as public."""
     yield
-    shutil.rmtree(media_root / remembered.FOLDER, ignore_errors=True)
+    for folder in (CHARGES, PUBLICATIONS):
+        shutil.rmtree(media_root / folder, ignore_errors=True)
 
 
 @pytest.fixture(scope="session", autouse=True)

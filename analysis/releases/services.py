@@ -22,6 +22,7 @@ from analysis.models import OPEN_RELEASES, PUBLIC_RELEASES, BackgroundHandling, 
 from analysis.packages.content import simulated_title
 from analysis.packages.errors import ReleaseError, ReleaseGoneError
 from analysis.packages.licences import LICENCES
+from analysis.publications.remembered import remember_publications, unknown_publications, why_unknown
 from analysis.releases import building
 from analysis.releases.people import released_people, state_of_people
 from analysis.releases.protecting import Protection, checked_choices, confirmed, hierarchies_for
@@ -148,9 +149,13 @@ def approve(release: Release, *, actor: User, sha256: str | None = None) -> bool
         return False
     if wrong:
         raise ReleaseError(wrong)
+    others = [one for one in unknown_publications(study) if one.sha256 != examined.package_sha256]
+    if not release.simulated and (why := why_unknown(others)):
+        raise ReleaseError(why)
     Release.objects.filter(pk=release.pk).update(status=ReleaseStatus.PUBLISHED, decided_by=actor, decided_on=timezone.localdate())
     if not release.simulated:
         Study.objects.filter(pk=study.pk).update(data_published=True)
+        transaction.on_commit(partial(remember_publications, study), robust=True)  # hourly work repeats it
     deposits.publish_deposit(release)
     _record(release, actions.RELEASE_PUBLISHED, actor=actor, tell=Audience.TEAM, sha256=release.package_sha256)
     return True

@@ -39,13 +39,18 @@ with patch.object(services, "hash_of_withdrawal_code", lambda code: code):  # a 
 A_BUDGET = "from tests.ledgers import open_source; open_source(slug='a-quiz')"
 ASK = """
 from analysis.models import Source
+from analysis.publications.remembered import keep_publications
 from tests.ledgers import asked_and_answered, register
+from tests.releases import published_release
 register()
-assert asked_and_answered(Source.objects.get(), rho=0.001).state == "answered"
+source = Source.objects.get()
+assert asked_and_answered(source, rho=0.001).state == "answered"
+published_release(source.study, background="left_out")
+keep_publications()
 """
 CHECKS = [
     *("restored", "brought up to date", "audit log", "lectures and packages"),
-    *("withdrawals", "charges", "withdrawals, again", "charges, again"),
+    *("withdrawals", "publications", "charges", "withdrawals, again", "publications, again", "charges, again"),
 ]
 
 
@@ -113,6 +118,8 @@ def test_a_good_back_up_comes_back_and_forgets_who_withdrew_since(site: Site, tm
     assert all(finding.startswith("well") for finding in found.values())
     assert found["withdrawals"] == "well 1 withdrawals are remembered, 1 were done again."
     assert found["withdrawals, again"] == "well 1 withdrawals are remembered, 0 were done again."
+    assert found["publications"] == "well The data of 1 studies were marked as public again."
+    assert found["publications, again"] == "well The data of 0 studies were marked as public again."
     assert found["charges"] == "well 1 charges were made again."
     assert found["charges, again"] == "well 0 charges were made again."
     assert site.number("SELECT COUNT(*) FROM surveys_participant") == people, "the running installation was not touched"

@@ -8,9 +8,14 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandParser
 
 from analysis.ledger.remembered import FOLDER as CHARGES
+from analysis.publications.remembered import FOLDER as PUBLICATIONS
 from surveys.journey.withdrawals import FOLDER as WITHDRAWALS
 
-REPLAYED = (("withdrawals", "replay_withdrawals", WITHDRAWALS), ("charges", "replay_charges", CHARGES))
+REPLAYED = (
+    ("withdrawals", "replay_withdrawals", WITHDRAWALS),
+    ("publications", "replay_publications", PUBLICATIONS),
+    ("charges", "replay_charges", CHARGES),
+)
 UP_TO_DATE = "brought up to date"
 
 
