@@ -45,7 +45,7 @@ def analytics(request: HttpRequest, slug: str) -> HttpResponse:
             "has_quiz": bool(definition.quiz),
             "meaning": budget_in_words(budget),
             "buys": bought_in_words(definition),
-            "exactly": not_covered(study),
+            "exactly": not_covered(seat),
         }
     return render(request, "analysis/learning/analytics.html", context)
 
