@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from analysis.sources.brought import BroughtColumn, ColumnRole
 from analysis.sources.table_files import FORMULA, check_names
 from candor.errors import DataError
-from candor.texts.word_lists import WordList
+from candor.texts.word_lists import MOST_TOPICS, WordList
 from surveys.reading.apart import in_words
 from surveys.reading.words import UnreadableError
 
@@ -77,6 +77,18 @@ def problem_of_language(language: str) -> str:
 def problem_of_topics(topics: Mapping[str, Sequence[str]]) -> str:
     if "" in topics:
         return _("Write each line as a topic, a colon and its words.")
+    if not topics:
+        return _("Write at least one topic with its words.")
+    if bare := next((topic for topic, words in topics.items() if not words), ""):
+        return _("The topic “%(topic)s” has no words. Write each line as a topic, a colon and its words.") % {"topic": bare[:50]}
+    if len(topics) > MOST_TOPICS:
+        return _("Write at most %(most)s topics, not %(found)s.") % {"most": MOST_TOPICS, "found": len(topics)}
+    homes: dict[str, str] = {}
+    for topic, words in topics.items():
+        for word in words:
+            if (other := homes.setdefault(" ".join(str(word).casefold().split()), topic)) != topic:
+                told = {"word": str(word)[:50], "one": other[:50], "other": topic[:50]}
+                return _("The word “%(word)s” tells two topics, “%(one)s” and “%(other)s”. Leave it in one of them.") % told
     try:
         WordList.of(topics)
     except DataError as error:

@@ -32,6 +32,7 @@ def difficulties_figure(found: PublishedDifficulties, language: str) -> ShownFig
             rows,
             title=_("How difficult each quiz question is"),
             axis_title=_("logits: to the right harder") if narrow else far,
+            write_tick=lambda value: number_format(f"{value:g}").replace("-", "−"),
             write_row=lambda row: f"{_signed(row.value)} ({_signed(row.low)} … {_signed(row.high)})",
             narrow=narrow,
         )

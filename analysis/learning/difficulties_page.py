@@ -56,6 +56,11 @@ class Offer:
     def mechanism(self) -> str:
         return str(MECHANISMS[self.question.mechanism])
 
+    @property
+    def budget_is_used_up(self) -> bool:
+        """Whether no other share would fit either."""
+        return not (self.account.rho_left or self.account.pure_left)
+
 
 class OfferForm:
     """The choices as somebody typed them, the errors by field, and what they would buy."""

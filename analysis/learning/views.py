@@ -45,7 +45,7 @@ def analytics(request: HttpRequest, slug: str) -> HttpResponse:
             "has_quiz": bool(definition.quiz),
             "meaning": budget_in_words(budget),
             "buys": bought_in_words(definition),
-            "exactly": not_covered(study),
+            "exactly": not_covered(seat),
         }
     return render(request, "analysis/learning/analytics.html", context)
 
@@ -55,7 +55,7 @@ def analytics(request: HttpRequest, slug: str) -> HttpResponse:
 @in_own_language
 @require_http_methods(["GET", "HEAD", "POST"])
 def difficulties(request: HttpRequest, /, **where: str) -> HttpResponse:
-    """The price of a release of the difficulties, the button that buys it, and those that were bought."""
+    """The price of a release of the difficulties, the button that buys it, and those that were bought. POST with `show` buys nothing."""
     from analysis.figures.difficulties import difficulties_figure, hardest_first
     from analysis.learning import difficulties_page as page
 
@@ -68,7 +68,7 @@ def difficulties(request: HttpRequest, /, **where: str) -> HttpResponse:
     offer, failed = None, ""
     try:
         offer = form.offer
-        if request.method == "POST" and offer is not None:
+        if request.method == "POST" and offer is not None and "show" not in request.POST:
             ask(source, offer.question.document, actor=user)
             return redirect(request.path)
     except SurveyError as error:

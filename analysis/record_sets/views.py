@@ -165,6 +165,7 @@ def _build(request: HttpRequest, seat: DataSetSeat) -> Errors:
 
 def _discard(request: HttpRequest, seat: DataSetSeat) -> Errors:
     services.discard_package(seat.data_set, actor=seat.user)
+    messages.success(request, _("The package was given up and deleted."))
     return {}
 
 

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.db.models.fields.json import KT
+from django.db.models.functions import Coalesce
 from django.http import Http404
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -46,6 +47,9 @@ from surveys.retention.release_plans import promised_counts_at_most
 FIRST_ROWS, FIRST_RECORDS = 10, 20
 BACKGROUND_COUNTS = "background-counts.csv"
 FORGOTTEN = gettext_lazy("Background answers are deleted. Choose to leave them out.")
+COUNTS_NOT_PUBLIC = gettext_lazy(
+    "Counts or records of background answers in a data package that is not public. Those who run the study and IRB officers see them."
+)
 NOT_MADE = (ReleaseStatus.QUEUED, ReleaseStatus.BUILDING, ReleaseStatus.FAILED)
 
 
@@ -54,9 +58,16 @@ def releases() -> QuerySet[Release]:
     return Release.objects.select_related("study", "requested_by", "decided_by").defer("data", "package", "manifest", "study__definition")
 
 
+def with_attempts(found: QuerySet[Release]) -> QuerySet[Release]:
+    """Each with its `attempt`: one that never became public leaves its version to the next, which would look the same in a list."""
+    before = Release.objects.filter(study=OuterRef("study"), version=OuterRef("version"), pk__lt=OuterRef("pk")).order_by()
+    earlier = before.values("version").annotate(number=Count("pk")).values("number")
+    return found.annotate(attempt=Coalesce(Subquery(earlier), 0) + 1)
+
+
 def access_release(user: User, slug: str, release_id: int) -> Release:
     """A release of a study that this person may see; the same 404 whether access is forbidden or the release absent."""
-    release = releases().filter(study=access_study(user, slug).study, pk=release_id).first()
+    release = with_attempts(releases()).filter(study=access_study(user, slug).study, pk=release_id).first()
     if release is None:
         raise Http404("There is no such release.")
     return release
@@ -232,16 +243,27 @@ def reasons_for_exact_counts(study: Study) -> list[str]:
     return list(dict.fromkeys(made.order_by("version").values_list("reason_for_exact_counts", flat=True)))
 
 
-def not_covered(study: Study) -> list[str]:
-    """Everything that the study shows without noise: it stands beside every guarantee of its privacy budget."""
-    return shown_exactly(protocol_in_force(study).definition, reasons_for_counts=reasons_for_exact_counts(study))
+def public_reasons_for_exact_counts(study: Study) -> list[str]:
+    """Those of them that an officer has approved, for everybody."""
+    public = Release.objects.filter(study=study, status__in=PUBLIC_RELEASES, simulated=False).exclude(reason_for_exact_counts="")
+    return list(dict.fromkeys(public.order_by("version").values_list("reason_for_exact_counts", flat=True)))
+
+
+def not_covered(seat: Seat) -> list[str]:
+    """Everything that the study shows without noise: it stands beside every guarantee of its privacy budget.
+
+    Analysts see no release before it is public. They learn that exact counts were made, and not in whose words why.
+    """
+    study = seat.study
+    if seat.may_see_study:
+        return shown_exactly(protocol_in_force(study).definition, reasons_for_counts=reasons_for_exact_counts(study))
+    hidden = set(reasons_for_exact_counts(study)) - set(public_reasons_for_exact_counts(study))
+    return [*not_covered_in_public(study), *([str(COUNTS_NOT_PUBLIC)] if hidden else [])]
 
 
 def not_covered_in_public(study: Study) -> list[str]:
     """The same for everybody, with the reasons that an officer has approved: those of public releases."""
-    public = Release.objects.filter(study=study, status__in=PUBLIC_RELEASES, simulated=False).exclude(reason_for_exact_counts="")
-    reasons = dict.fromkeys(public.order_by("version").values_list("reason_for_exact_counts", flat=True))
-    return shown_exactly(protocol_in_force(study).definition, reasons_for_counts=list(reasons))
+    return shown_exactly(protocol_in_force(study).definition, reasons_for_counts=public_reasons_for_exact_counts(study))
 
 
 def public_releases() -> QuerySet[Release]:

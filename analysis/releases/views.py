@@ -43,6 +43,7 @@ from analysis.releases.selectors import (
     releases,
     sees_single_people,
     steps_open_to,
+    with_attempts,
 )
 from analysis.releases.statistics import statistics_of
 from analysis.sources.selectors import public_record_packages
@@ -64,7 +65,7 @@ def study_releases(request: HttpRequest, slug: str) -> HttpResponse:
     user = user_of(request)
     seat = (access_own_study if request.method == "POST" else access_study)(user, slug)
     study = seat.study
-    found = list(releases().filter(study=study).order_by("-pk"))
+    found = list(with_attempts(releases()).filter(study=study).order_by("-pk"))
     sets = data_sets(study)
     offered, why_not = [one for one in sets if not one.obstacles], list(dict.fromkeys(said for one in sets for said in one.obstacles))
     form = None

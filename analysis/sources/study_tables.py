@@ -33,6 +33,8 @@ CHUNK = 20_000
 NO, YES = "no", "yes"
 CIRCLE = {"friends": MOST_FRIENDS, "pairs": pairs_among(MOST_FRIENDS)}
 """The two columns of a circle, and the most of each."""
+PARTS_OF_CIRCLE = {"friends": Text({"en": "friends", "de": "Freunde"}), "pairs": Text({"en": "pairs", "de": "Paare"})}
+"""The words for each, in the languages of staff."""
 _entropy = secrets.SystemRandom()
 
 Person = tuple[Any, ...]
@@ -169,7 +171,10 @@ def _columns_of(question: Question) -> list[Column]:
         return [entries, *(_column(field, f"{name}.{field.name}", entries=question.at_most) for field in question.fields)]
     if isinstance(question, Circle):
         common: dict[str, object] = {"role": Role.BACKGROUND, "kind": Kind.NUMBER, "minimum": 0, "whole": True}
-        return [Column(name=f"{name}.{key}", label=_about(question.text, key), maximum=most, **common) for key, most in CIRCLE.items()]
+        return [
+            Column(name=f"{name}.{key}", label=_about(question.text, PARTS_OF_CIRCLE[key]), maximum=most, **common)
+            for key, most in CIRCLE.items()
+        ]
     return [] if isinstance(question, ShortText) else [_column(question, name)]
 
 
@@ -191,10 +196,10 @@ def _column(question: Question, name: str, *, entries: int | None = None) -> Col
     raise TypeError(f"expected a kind of background question that has a column, found {type(question).__name__}")
 
 
-def _about(text: Text, part: str) -> Text:
+def _about(text: Text, part: Text) -> Text:
     """The words of a question of which this column holds one part."""
-    said = text.root
-    return Text(f"{said} ({part})" if isinstance(said, str) else {code: f"{words} ({part})" for code, words in said.items()})
+    codes = dict.fromkeys(code for one in (text, part) if isinstance(one.root, dict) for code in one.root)
+    return Text({code: f"{text.in_language(code)} ({part.in_language(code)})" for code in codes})
 
 
 def _declared(options: Sequence[Option], scores: Mapping[str, float] | None = None) -> tuple[Declared, ...]:

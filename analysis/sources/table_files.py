@@ -52,6 +52,10 @@ def names_of(line: str) -> tuple[list[str], str]:
     first = line.removeprefix("\ufeff").rstrip("\r\n")
     if len(first) > LONGEST_LINE:
         raise UnreadableError(_("line 1: expected at most %(most)s characters, found more", most=f"{LONGEST_LINE:,}"))
+    if "\r" in first:
+        raise UnreadableError(
+            _("line 1: expected lines that end with a line feed, found another end; a spreadsheet program saves them as “CSV UTF-8”")
+        )
     delimiter = max(DELIMITERS, key=first.count)
     try:
         names = [name.strip() for name in next(csv.reader([first], delimiter=delimiter, strict=True), [])]
@@ -84,7 +88,9 @@ def decoded(file: Iterable[bytes]) -> Iterator[str]:
         except UnicodeDecodeError as error:
             place = line[: error.start].count(delimiter.encode())
             column = names[place] if place < len(names) else f"{place + 1}"
-            raise refused(number, column, _("expected text in UTF-8, found another encoding")) from None
+            raise refused(
+                number, column, _("expected text in UTF-8, found another encoding; a spreadsheet program saves it as “CSV UTF-8”")
+            ) from None
         if number == 1:
             names, delimiter = names_of(text)
         yield text

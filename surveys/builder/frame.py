@@ -58,6 +58,8 @@ class BuilderPage(View):
     template_name: ClassVar[str] = ""
 
     def dispatch(self, request: HttpRequest, *args: str, **kwargs: str) -> HttpResponseBase:
+        if request.headers.get(BY_ITSELF) and not request.user.is_authenticated:
+            return HttpResponse(status=HTTPStatus.NO_CONTENT)  # an open page did it, which says so in its own words
         return require_role(*Role)(self._enter)(request, *args, **kwargs)
 
     def _enter(self, request: HttpRequest, /, slug: str, **kwargs: str) -> HttpResponseBase:

@@ -3,7 +3,9 @@
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
+from django.views.decorators.csrf import csrf_exempt
 
 from surveys.allocation.findable import too_few
 from surveys.builder.frame import BuilderPage
@@ -11,6 +13,7 @@ from surveys.models import StudyStatus
 from surveys.studies.services import is_amended, take_back
 
 
+@method_decorator(csrf_exempt, name="dispatch")  # nothing is stored, and the token of an open page is old after another login
 class Company(BuilderPage):
     """An open page says that somebody is there, and learns who else is. Nothing of it is stored."""
 

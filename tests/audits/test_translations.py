@@ -40,6 +40,7 @@ LAZY_CALL = re.compile(r"""\b(?:_|gettext|gettext_lazy|gettext_noop)\(\s*"([^"]+
 STAFF_PAGES = ("analysis/learning/**/*", "analysis/data_sets/*", "analysis/inbox", "analysis/decisions", "accounts/account", "base_staff")
 STAFF_PAGES += ("analysis/record_sets/*", "analysis/releases/*")
 STAFF_PAGES += ("base_study", "surveys/builder/base", "surveys/builder/form", "surveys/builder/_[bc]*", "surveys/builder/fields/*")
+STAFF_PAGES += ("accounts/logged_out", "surveys/investigator/_preview_choices")
 STAFF_PAGES += ("surveys/_study_navigation", "surveys/investigator/invitation", "surveys/investigator/new_account")
 STAFF_PAGES += ("analysis/records/*", "analysis/planning/*")
 STAFF_PAGES += ("surveys/builder/arm*", "surveys/builder/_files", "surveys/builder/_moves", "surveys/builder/_shown")

@@ -128,10 +128,7 @@ def test_two_pages_that_write_different_fields_keep_and_show_both(new_page: Call
     assert stored(study)["debrief"]["en"] == "My thanks."
 
 
-def test_text_that_was_typed_after_logging_out_is_there_after_logging_in(
-    page: Page, study: Study, build: str, complaints: Complaints
-) -> None:
-    complaints.expected.append("403")
+def test_text_that_was_typed_after_logging_out_is_there_after_logging_in(page: Page, study: Study, build: str) -> None:
     log_in(page, f"{build}debrief/")
     expect(page.frame_locator("iframe[name=preview-frame]").get_by_role("heading").first).to_be_visible()
     page.context.clear_cookies(name="sessionid")
@@ -141,6 +138,59 @@ def test_text_that_was_typed_after_logging_out_is_there_after_logging_in(
     expect(page.get_by_label("English")).to_have_value("Many thanks.")
     expect(saved(page)).to_have_text("All changes are saved")
     assert stored(study)["debrief"]["en"] == "Many thanks."
+
+
+def test_an_open_page_says_that_the_login_has_ended_and_goes_on_after_the_next_one(page: Page, study: Study, build: str) -> None:
+    """No page that asks by itself complains in the console, neither without a login nor with the tokens of the one before."""
+    page.clock.install()
+    log_in(page, f"{build}debrief/")
+    expect(page.frame_locator("iframe[name=preview-frame]").get_by_role("heading").first).to_be_visible()
+    company, again = page.locator("[data-company]"), page.get_by_role("link", name="Log in (opens in a new tab)")
+    expect(again).to_be_hidden()
+    page.context.clear_cookies(name="sessionid")
+    page.clock.run_for(20_000)
+    expect(company).to_have_text("You are logged out. This tab keeps what you type, and goes on as soon as you are logged in again.")
+    page.get_by_label("English").fill("Many thanks.")
+    page.clock.run_for(2_000)
+    expect(page.locator("[data-problem]")).to_contain_text("Log in again")
+    expect(company).to_have_text("")
+    with page.expect_popup() as opened:
+        again.click()
+    opened.value.get_by_label("User name").fill("investigator")
+    opened.value.get_by_label("Password").fill("correct horse")
+    opened.value.get_by_role("button", name="Log in").click()
+    expect(opened.value.get_by_role("heading", level=1)).to_have_text("Studies")
+    opened.value.close()
+    page.bring_to_front()
+    page.clock.run_for(20_000)
+    expect(again).to_be_hidden()
+    page.clock.run_for(1_000)
+    expect(saved(page)).to_have_text("All changes are saved")
+    assert stored(study)["debrief"]["en"] == "Many thanks."
+    page.get_by_label("English").fill("Many, many thanks.")
+    page.clock.run_for(2_000)
+    expect(saved(page)).to_have_text("All changes are saved")
+
+
+def test_a_form_that_was_given_back_goes_at_the_first_press_after_a_login(page: Page, study: Study, complaints: Complaints) -> None:
+    complaints.expected.append("403")
+    log_in(page, f"/studies/{study.slug}/webhooks/")
+    page.get_by_label("Address", exact=True).fill("https://example.org/hook")
+    page.context.clear_cookies(name="sessionid")
+    page.get_by_role("button", name="Tell this address").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("You are not logged in any more")
+    page.get_by_role("button", name="Send again").click()
+    expect(page.get_by_role("alert")).to_have_text("You are not logged in yet. Nothing was sent.")
+    link = page.get_by_role("link", name="Log in (opens in a new tab)")
+    expect(link).to_be_focused()
+    with page.expect_popup() as opened:
+        link.press("Enter")
+    opened.value.get_by_label("User name").fill("investigator")
+    opened.value.get_by_label("Password").fill("correct horse")
+    opened.value.get_by_role("button", name="Log in").click()
+    expect(opened.value.get_by_role("heading", level=1)).to_have_text("Studies")
+    page.get_by_role("button", name="Send again").click()
+    expect(page.get_by_role("heading", name="Copy this secret now")).to_be_visible()
 
 
 def test_text_that_was_typed_before_the_script_came_is_saved(page: Page, study: Study, build: str) -> None:

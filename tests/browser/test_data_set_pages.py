@@ -74,6 +74,7 @@ def test_a_data_set_is_brought_approved_and_counted(
     expect(page.get_by_text("A worker draws the noise.")).to_be_visible()
     work_on(Asking.objects.get())
     expect(page.get_by_role("rowheader", name="recursion")).to_be_visible()
+    expect(page.get_by_role("button", name="Print, or save as PDF")).to_be_visible()
     assert_accessible(page)
     assert_fits(page)
     page.emulate_media(media="print")

@@ -60,6 +60,32 @@ def test_a_refusal_of_no_file_goes_when_files_are_chosen(new_page: Callable[...,
 
 
 @pytest.mark.usefixtures("transactional_db")
+@pytest.mark.parametrize(
+    "content",
+    [
+        pytest.param("number,Größe\n1,2\n".encode("utf-16"), id="UTF-16"),
+        pytest.param("number,Größe\n1,2\n".encode("latin-1"), id="Latin-1"),
+        pytest.param(b"PK\x03\x04\x14\x00\x00\x00", id="a spreadsheet"),
+        pytest.param(b"number,born\r1,2\r", id="an old Macintosh"),
+    ],
+)
+def test_a_file_that_is_no_text_is_refused_before_anything_is_sent(new_page: Callable[..., Page], content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "odd.csv").write_bytes(content)
+    (tmp_path / "cut.csv").write_text("number,born\n" + "ß" * 40_000 + "\n")  # the first part ends within a letter
+    page = new_page()
+    log_in(page, person(Role.INVESTIGATOR))
+    page.goto(reverse("analysis:bring_records"))
+    chosen = page.get_by_label("Files", exact=True)
+    chosen.set_input_files(tmp_path / "odd.csv")
+    expect(page.get_by_text("“odd.csv” cannot be read: expected is text in UTF-8")).to_be_visible()
+    expect(chosen).to_have_accessible_description(re.compile("saves it as “CSV UTF-8”"))
+    expect(page.get_by_label("First line of each file")).to_have_value("")
+    chosen.set_input_files(tmp_path / "cut.csv")
+    expect(page.get_by_label("First line of each file")).to_have_value("cut.csv: number,born")
+    expect(page.get_by_text("cannot be read")).to_have_count(0)
+
+
+@pytest.mark.usefixtures("transactional_db")
 def test_another_kind_of_a_file_in_json_shows_its_columns(new_page: Callable[..., Page], tmp_path: Path) -> None:
     """The choice came with the columns, after the page was read."""
     (tmp_path / "quizzes.json").write_text("[]")

@@ -273,11 +273,17 @@ def test_two_editors_see_each_other_and_nothing_of_it_is_stored(browser: Client,
     other.get(consent)
     assert told(consent) == f"{colleague.username} edits this page too."
     assert page_of(browser.get(consent)).xpath("string(//*[@data-company])") == told(consent)
+    german = browser.post(company, {"page": consent}, headers={"accept-language": "de"})
+    assert german.content.decode() == f"{colleague.username} bearbeitet auch diese Seite."
     other.post(company, {"page": debrief})
     assert told(consent) == f"{colleague.username} edits another page of this study."
     StudyMember.objects.filter(user=colleague).update(role=MemberRole.VIEWER)
     assert told(consent) == "", "only people who may change the study are named"
     assert not told("x" * 10_000)
+    stranger = Client(enforce_csrf_checks=True)
+    asked = stranger.post(company, {"page": consent}, headers={"X-By-Itself": "1"})
+    assert (asked.status_code, asked.content) == (204, b""), "a page that asks by itself is told without an error that the login has ended"
+    assert stranger.post(company, {"page": consent}).status_code == 403
     after = everything_stored()
     assert {name for name in after if after[name] != before[name]} <= {"sessions.Session", "accounts.User", "surveys.StudyMember"}
     assert other.post(company, {"page": consent}).status_code == 404

@@ -139,8 +139,10 @@ def test_bad_input_is_refused_by_line_and_column_and_nothing_is_half_imported(ch
     ("change", "file", "said"),
     [
         ({"language": "other"}, None, "Affect is read by an English lexicon"),
-        ({"words": "exam: exam\nquiz: exam"}, None, "tells two topics"),
-        ({"words": "exam"}, None, "needs a list of at least one word"),
+        ({"words": "exam: exam\nquiz: exam"}, None, "The word “exam” tells two topics, “exam” and “quiz”."),
+        ({"words": "exam"}, None, "The topic “exam” has no words. Write each line as a topic, a colon and its words."),
+        ({"words": ""}, None, "Write at least one topic with its words."),
+        ({"words": "\n".join(f"t{i}: w{i}" for i in range(101))}, None, "Write at most 100 topics, not 101."),
         ({"role-2": "left_out"}, None, "one with weeks and one with texts"),
         ({"weeks": "61"}, None, "Write a whole number from 1 to 60"),
         ({}, texts_file() + 'x,3,"An exam."\n', "line 82, column “week”: expected a whole number from 1 to 2, found “3”"),
@@ -300,6 +302,8 @@ def test_topics_are_counted_with_noise_for_the_whole_term() -> None:
     browser, address = logged_in(source.whole.owner), page(source, "data_set_topics")
     offered = browser.post(address, {"noise": "epsilon", "amount": "0.5"})
     assert "2 weeks at 0.25 each; together the term costs a student ε = 0.50." in words(offered)
+    german = browser.post(address, {"noise": "epsilon", "amount": "0,5"}, headers={"accept-language": "de"})
+    assert "2 Wochen zu je 0,25; zusammen kostet das Semester eine Person ε = 0,50." in words(german)
     # L1 is 2 × 1 topic × 2 weeks: the scale is 4/0.5 = 8, and ln(20) · 8 ≈ 24.
     assert "Each count will be right to ± 24, 95 times in 100." in words(offered)
     assert browser.post(address, {"noise": "epsilon", "amount": "0.5", "spend": "1"}).status_code == 302

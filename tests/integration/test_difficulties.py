@@ -1,6 +1,7 @@
 """Difficulties of a closed study: what they would cost, what a worker finds, and what students and others read of them."""
 
 import json
+import re
 from typing import Any
 
 import numpy as np
@@ -70,6 +71,13 @@ def test_a_release_is_paid_drawn_shown_and_given_as_a_file(source: Source) -> No
     assert "From 96 people" in said
     assert len(page.xpath("//figure//div[@class='wide']//*[local-name()='circle']")) == len(source.study.definition["quiz"])
     assert "100 % of the privacy budget" in said
+    german = page_of(client.get(address(source), headers={"accept-language": "de"})).xpath(
+        "//figure//div[@class='wide']//*[local-name()='text']"
+    )
+    assert any("," in one.text_content() for one in german)
+    assert not [one.text_content() for one in german if re.search(r"\d\.\d|-\d", one.text_content())], (
+        "the axis speaks the reader's language"
+    )
     assert "The answers to the sensitive questions, with the group. The die protects them." in said
     document = json.loads(client.get(reverse("analysis:analytics_difficulties_file", args=[source.study.slug, charge.number])).content)
     assert abs(sum(item["difficulty"] for item in document["items"])) < 1e-5
@@ -124,6 +132,27 @@ def test_more_than_is_left_is_refused(source: Source) -> None:
     assert response.status_code == 422
     assert "The rest is" in words_of(response)
     assert Charge.objects.count() == 1
+
+
+def test_a_release_that_does_not_fit_has_no_button_to_press_and_says_why(source: Source) -> None:
+    client = released(source, share="60")
+
+    def offered(share: str) -> tuple[bool, str]:
+        page = page_of(client.get(address(source), {"share": share}))
+        (button,) = page.xpath("//*[@id='offered']//button[not(ancestor::noscript)]")
+        why = button.get("aria-describedby")
+        return button.get("disabled") is None, page.xpath("string(//*[@id=$why])", why=why) if why else ""
+
+    assert offered("40") == (True, "")
+    can_press, why = offered("60.5")
+    assert not can_press
+    assert "The rest is" in why
+    assert "used up" not in why
+    released(source, share="40")
+    can_press, why = offered("1")
+    assert (can_press, "The privacy budget is used up, so nothing more can be released." in why) == (False, True)
+    shown = client.post(address(source), {"share": "1", "omitted": "wrong", "show": "1"})
+    assert (shown.status_code, Charge.objects.count()) == (200, 2), "without a script, a button shows the price of another share"
 
 
 def test_omitted_answers_that_do_not_count_have_a_way_of_their_own(source: Source) -> None:

@@ -66,6 +66,29 @@ def test_every_release_can_be_asked_for_and_read(kind: str) -> None:
     assert expected.get(kind, "on average over 3 classes") in page
 
 
+def test_the_page_says_the_question_as_it_was_asked_and_speaks_german_of_friends() -> None:
+    source = source_of_circles()
+    browser = logged_in(source.study.owner)
+    browser.post(address(source.study), sent(amount="4", spend="1"))
+    work_on(Asking.objects.get())
+    english = page_of(browser.get(address(source.study)))
+    german = page_of(browser.get(address(source.study), headers={"accept-language": "de"}))
+    for page, asked, names in (
+        (english, "Who do you learn with?", ["0 friends", "1 friend"]),
+        (german, "Mit wem lernst du?", ["0 Freunde", "1 Freund"]),
+    ):
+        assert page.xpath("//select[@id='circle']/option/text()") == [asked]
+        assert f"{asked}”" in page.xpath("string(//section[@id='released'])") or f"{asked}“" in page.xpath(
+            "string(//section[@id='released'])"
+        )
+        assert page.xpath("//section[@id='released']//tbody/tr/th/text()")[:2] == names
+    assert german.xpath("string(//h1)") == "Netzwerke"
+    back, listed = (
+        german.xpath(f"//a[@href={reverse('analysis:analytics', args=[source.study.slug])!r}]/text()")[n].strip() for n in (-1, 0)
+    )
+    assert (listed, back) == ("Auswertungen", "Zurück zu: Auswertungen")
+
+
 def test_a_small_error_is_not_called_noise() -> None:
     source = source_of_circles()
     page = text_of(logged_in(source.study.owner).post(address(source.study), sent(amount="4")))

@@ -70,7 +70,7 @@ def test_degrees_count_those_who_gave_a_list() -> None:
 def test_the_two_columns_of_a_circle_are_told_apart_by_their_words() -> None:
     schema = schema_of_snapshot(source_of_circles(), 1)
     words = [schema.column(f"background.team.{key}").label.in_language("de") for key in ("friends", "pairs")]
-    assert words == ["Mit wem lernst du? (friends)", "Mit wem lernst du? (pairs)"]
+    assert words == ["Mit wem lernst du? (Freunde)", "Mit wem lernst du? (Paare)"]
 
 
 def test_ties_have_a_row_of_their_own_for_those_without_a_coefficient() -> None:

@@ -239,6 +239,7 @@ def test_questions_about_reported_answers_alone_are_free_exact_and_open_to_the_d
     assert all(-1 <= cell["low"] <= cell["high"] <= 1 for cell in inverted["cells"])
     assert [cell["labels"] for cell in inverted["cells"]] == [["instructor − slides"]], "the sample's die tells the difference alone"
     assert "true yes" in text_of(browser.get(address(source)))
+    assert "Annahme: Cheaters" in text_of(browser.get(address(source), headers={"accept-language": "de"}))
 
 
 def test_named_answers_are_columns_too_and_the_die_is_inverted_for_each_of_them() -> None:

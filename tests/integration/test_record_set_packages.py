@@ -176,6 +176,7 @@ def test_every_stage_can_be_given_up_and_a_worker_that_dies_is_followed_by_anoth
     assert step(owner, made, "discard").status_code == 302
     attempt(held)
     assert not RecordPackage.objects.exists()
+    assert "The package was given up and deleted." in words(owner.get(page(made)))
     requested(made)
     assert step(owner, made, "take-back").status_code == 302
     assert "Request release" in words(owner.get(page(made)))

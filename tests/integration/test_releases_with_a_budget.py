@@ -21,7 +21,7 @@ from analysis.releases import services
 from candor.cli import main
 from candor.packages.archive import PUBLIC_KEY, SIGNATURE, SUMS, files_in, signed, zip_of
 from candor.packages.verification import faults_of
-from surveys.models import Study
+from surveys.models import MemberRole, Study, StudyMember
 from tests.factories import logged_in, person
 from tests.jobs import work_on
 from tests.ledgers import make_snapshot, study_with_budget
@@ -172,6 +172,29 @@ def test_the_reason_for_a_package_stands_beside_every_guarantee_as_soon_as_its_c
     assert REASON in client.get(address).content.decode()
     services.discard(release, actor=study.owner)
     assert REASON in client.get(address).content.decode()
+
+
+def test_analysts_learn_that_exact_counts_were_made_and_read_the_reason_only_once_it_is_public() -> None:
+    """They see no release. One that was discarded or refused must not be told by the page that says what no noise hides."""
+    study = asked_study()
+    analyst = person(Role.ANALYST)
+    StudyMember.objects.create(study=study, user=analyst, role=MemberRole.ANALYST)
+    places = [reverse(f"analysis:{name}", args=[study.slug]) for name in ("analytics", "analytics_networks", "analytics_questions")]
+
+    def told(client: Client) -> list[tuple[bool, bool]]:
+        pages = [client.get(place).content.decode() for place in places]
+        return [(REASON in page, "in a data package that is not public" in page) for page in pages]
+
+    seen = logged_in(analyst)
+    assert told(seen)[0] == (False, False)
+    release = built_release(study, background="counts", reason_for_exact_counts=REASON)
+    assert told(seen)[0] == (False, True)
+    services.discard(release, actor=study.owner)
+    assert told(seen)[0] == (False, True)
+    assert not any(reason for reason, _hint in told(seen))
+    assert told(logged_in(study.owner))[0] == (True, False)
+    published_release(study, background="counts", reason_for_exact_counts=REASON)
+    assert told(seen)[0] == (True, False)
 
 
 def test_a_reason_that_no_officer_has_approved_stands_on_no_public_page() -> None:

@@ -7,7 +7,7 @@ from django.utils.functional import Promise
 from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 
-from analysis.learning.networks.questions import circles_of, classes_of
+from analysis.learning.networks.questions import asked_about, circles_of, classes_of
 from analysis.learning.one_loss import LARGEST_LOSS
 from analysis.learning.spending.forms import QuestionForm
 from analysis.sources.tables import Schema
@@ -39,7 +39,7 @@ class NetworkForm(QuestionForm):
         super().__init__(data)
         language = get_language() or "en"
         classes = [(name, column.label.in_language(language)) for name, column in classes_of(schema).items() if column.entries is None]
-        circles = [(name, column.label.in_language(language)) for name, column in circles_of(schema).items()]
+        circles = [(name, asked_about(column)) for name, column in circles_of(schema).items()]
         self._offer("kind", (*OF_STUDENTS, *(OF_CLASSES if classes else ())))
         self._offer("circle", circles)
         self._offer("classes", classes)

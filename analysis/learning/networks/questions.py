@@ -1,6 +1,7 @@
 """The kinds of questions about circles. `candor/networks` computes and proves them; here they get their columns, their price and words."""
 
 import math
+import re
 from abc import abstractmethod
 from typing import Annotated, Literal, Self, TypedDict
 
@@ -25,6 +26,7 @@ from candor.privacy.noise import HALF_WIDTHS, Noisy
 from candor.privacy.sensitivity import Sensitivity, Whole
 from surveys.questions.parts import Name, some
 
+PART = re.compile(r" \([^()]*\)$")
 BACKGROUND = "background."
 
 
@@ -92,7 +94,7 @@ class NetworkQuestion(AtOneLoss):
             raise QuestionError(
                 _("Expected one of the questions about friends (%(known)s), found %(found)s.") % {"known": known, "found": self.circle}
             )
-        return there[self.circle].label.in_language(get_language() or "en")
+        return asked_about(there[self.circle])
 
     def _circles(self, table: Table) -> Circles:
         friends, pairs = (_whole(table[f"{BACKGROUND}{self.circle}.{key}"]) for key in ("friends", "pairs"))
@@ -279,6 +281,11 @@ class ClassMeans(OfClasses):
 
     def sentence(self, schema: Schema) -> str:
         return _("How close are the friends, on average over the classes? “%(asked)s”") % {"asked": self._label(schema)}
+
+
+def asked_about(column: Column) -> str:
+    """The question about friends as students read it, without the part of its answer that the column holds."""
+    return PART.sub("", column.label.in_language(get_language() or "en"))
 
 
 def circles_of(schema: Schema) -> dict[str, Column]:

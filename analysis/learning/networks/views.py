@@ -34,7 +34,7 @@ def networks(request: HttpRequest, slug: str) -> HttpResponse:
     released = released_about(source) if seat.may_ask or seat.may_read_ledger else []
     context |= {
         "has_budget": True,
-        "exactly": not_covered(seat.study),
+        "exactly": not_covered(seat),
         "released": released,
         "waits": any(one.asked.waits for one in released),
     }

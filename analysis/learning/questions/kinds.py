@@ -144,7 +144,7 @@ class TrueYes(Question):
     def table(self, answer: Found, schema: Schema) -> AnswerTable:
         words = Words(schema)
         arms = {name: words.value("arm", name) for name in schema.column("arm").names}
-        notes = tuple(_(note) if note in (HONEST, OPEN) else note for note in answer["notes"])
+        notes = tuple(_in_own_words(note) for note in answer["notes"])
         heads, values = [words.labels.get("arm", "arm")], [arms]
         if not Design.from_document(self.design).is_yes_no:
             heads.append(words.labels.get(self.answer, self.answer))
@@ -156,6 +156,13 @@ class TrueYes(Question):
             if column.name == self.answer:
                 return column
         raise QuestionError(_("Expected a question that is answered with the die, found %(found)s.") % {"found": self.answer[:50]})
+
+
+def _in_own_words(note: str) -> str:
+    """A stored note in the reader's language; what the library assumes stays in its own."""
+    if note.startswith(ASSUMPTION):
+        return f"{_(ASSUMPTION)}{note.removeprefix(ASSUMPTION)}"
+    return _(note) if note in (HONEST, OPEN) else note
 
 
 def _inverted(counts: NDArray[np.int64], design: Design) -> tuple[list[tuple[tuple[str, ...], float | None, Interval | None]], str, bool]:

@@ -7,11 +7,11 @@ import io
 from collections.abc import Iterator, Sequence
 from typing import IO, TYPE_CHECKING
 
-from analysis.sources.records.joining import DeclaredFile, Joined, Packed, Row, wrong_at
+from analysis.sources.records.joining import DeclaredFile, Joined, Packed, Row, naming, wrong_at
 from analysis.sources.records.statements import STATEMENT, documents, statement_of
 from analysis.sources.records.values import HOME, checked
 from analysis.sources.table_files import opened, refused
-from surveys.reading.words import Sentence, UnreadableError
+from surveys.reading.words import Sentence
 from surveys.reading.words import sentence as _
 
 if TYPE_CHECKING:
@@ -58,15 +58,17 @@ def read(file: IO[bytes], *, files: Sequence[DeclaredFile]) -> Packed:
 
 
 def _rows(part: IO[bytes], one: DeclaredFile, named_by: Sequence[str]) -> Iterator[Row]:
-    names, rows = opened(part, one["columns"])
+    with naming(one["name"]):
+        names, rows = opened(part, one["columns"])
     place, kept = names.index(one["key"]), [(at, name) for at, name in enumerate(names) if one["roles"].get(name) in HOME]
     above, own = ([(names.index(name), name) for name in columns] for columns in (sorted(one["on"]), named_by))
-    for line, row in rows:
+    for line, row in _naming_each(rows, one["name"]):
         found = {}
         for at, name in kept:
             value = checked(row[at])
             if isinstance(value, Sentence):
-                raise refused(line, name, value)
+                with naming(one["name"]):
+                    raise refused(line, name, value)
             found[name] = value
         for at, name in (*above, *own):
             if not row[at].strip():
@@ -75,10 +77,15 @@ def _rows(part: IO[bytes], one: DeclaredFile, named_by: Sequence[str]) -> Iterat
         yield Row(line, row[place].strip(), found, *named)
 
 
+def _naming_each(rows: Iterator[tuple[int, list[str]]], file: str) -> Iterator[tuple[int, list[str]]]:
+    with naming(file):
+        yield from rows
+
+
 def _statements(part: IO[bytes], one: DeclaredFile) -> Iterator[Row]:
     for number, document in documents(part, one["name"]):
         found = statement_of(document, has_parent=bool(one["below"]))
         if isinstance(found, Sentence):
-            raise UnreadableError(_("statement %(number)s: %(problem)s", number=number, problem=found))
+            raise wrong_at(one, number, found)
         told = {name: found.told[name] for name in STATEMENT if one["roles"].get(name) in HOME}
         yield Row(number, found.key, told, (found.above,), (found.own,))

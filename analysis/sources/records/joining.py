@@ -4,6 +4,7 @@ import base64
 import secrets
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import IO, NamedTuple, TypedDict
 
 from analysis.sources.records.columns import RecordColumns
@@ -131,7 +132,8 @@ class Joined:
         """Records as docs/records.md describes them. They have no number, so nothing can be joined with them."""
         for number, document in documents(part, one["name"]):
             told: dict[str, str] = dict(self.roles)
-            record = roles_in(document, told, where=_("record %(number)s", number=number))
+            with naming(one["name"]):
+                record = roles_in(document, told, where=_("record %(number)s", number=number))
             self._declare(told, nested=None)
             self.records.append(self._interned(record, depth=0))
 
@@ -200,6 +202,15 @@ class Joined:
             raise UnreadableError(problem)
         if len(given) > MOST_VALUES and not (self.roles[name] == "sensitive" and bins_of(given)):
             raise UnreadableError(_("“%(name)s” has more than %(most)s values: make them coarser", name=name, most=MOST_VALUES))
+
+
+@contextmanager
+def naming(file: str) -> Iterator[None]:
+    """Put the name of the file before what is wrong with it: there are several."""
+    try:
+        yield
+    except UnreadableError as error:
+        raise UnreadableError(*(_("“%(file)s”, %(problem)s", file=file, problem=one) for one in error.problems)) from None
 
 
 def wrong_at(one: DeclaredFile, line: int, problem: Sentence) -> UnreadableError:

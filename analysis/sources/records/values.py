@@ -61,8 +61,10 @@ def checked(cell: str) -> str | Sentence:
         return _("expected a value or nothing, found a formula")
     if value == "*":
         return _("expected a value or nothing, found “*”, which is the label that tells nothing")
-    if len(value) > LONGEST_VALUE or CONTROL.search(value):
+    if len(value) > LONGEST_VALUE:
         return _("expected a value of at most %(most)s letters: texts cannot be protected", most=LONGEST_VALUE)
+    if CONTROL.search(value):
+        return _("expected a value in one line, without characters that no page can show")
     return value
 
 

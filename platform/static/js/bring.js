@@ -5,18 +5,40 @@ import { need } from "./need.js";
 const LONGEST = 65536;
 const form = need(document, "[data-bring]");
 const header = need(form, "#header");
-/** Nothing of a file in JSON, whose first line may be all of it. */
-const firstLine = async (file) =>
-  file.name.endsWith(".json") ? "" : (await file.slice(0, LONGEST).text()).split(/\r?\n/, 1)[0];
+/** Nothing of a file in JSON, whose first line may be all of it, and null of one that is no text with lines, such as a spreadsheet. */
+async function firstLine(file) {
+  if (file.name.endsWith(".json")) return "";
+  try {
+    const start = await file.slice(0, LONGEST).arrayBuffer();
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(start, { stream: true }); // the last letter may be cut
+    const line = text.split(/\r?\n/, 1)[0];
+    return /[\0\r]/.test(line) ? null : line;
+  } catch {
+    return null;
+  }
+}
 const tell = () => form.dispatchEvent(new Event("header"));
 
 const chosen = need(form, "#file");
 
 async function readChosen() {
   if (!chosen.files.length) return;
-  const lines = await Promise.all([...chosen.files].map(firstLine));
-  header.value = lines.map((line, at) => (chosen.multiple ? `${chosen.files[at].name}: ${line}` : line)).join("\n");
+  const files = [...chosen.files];
+  const lines = await Promise.all(files.map(firstLine));
+  const refused = files.filter((_file, at) => lines[at] === null);
+  header.value = refused.length ? "" : lines.map((line, at) => (chosen.multiple ? `${files[at].name}: ${line}` : line)).join("\n");
   tell();
+  if (refused.length) refuse(refused.map(({ name }) => form.dataset.notText.replace("{name}", name)).join(" "));
+}
+
+/** Before anything is sent, at the field. */
+function refuse(words) {
+  const error = Object.assign(document.createElement("p"), { className: "error-message", id: `${chosen.id}-error`, textContent: words });
+  error.setAttribute("role", "alert");
+  chosen.before(error);
+  chosen.setAttribute("aria-invalid", "true");
+  chosen.setAttribute("aria-describedby", document.getElementById("file-hint") ? `file-hint ${error.id}` : error.id);
+  chosen.closest(".field")?.classList.add("field-error");
 }
 
 chosen.addEventListener("change", readChosen);

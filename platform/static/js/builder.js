@@ -3,6 +3,7 @@
  * Without a script every page has its button, and does the same.
  */
 
+import { takeFreshTokens } from "./fresh_tokens.js";
 import { KeptText } from "./kept_text.js";
 import { need } from "./need.js";
 import { refreshPreview } from "./beside.js";
@@ -11,6 +12,7 @@ const PAUSE_MILLISECONDS = 1200;
 const LONGEST_RETRY_MILLISECONDS = 60_000;
 const LONGEST_KEEPALIVE = 60_000;
 const COMPANY_MILLISECONDS = 20_000;
+const BY_ITSELF = { "X-By-Itself": "1" }; // nobody pressed a button: no page that gives the form back is wanted
 const PARTS = ["#builder-parts", "#builder-steps", "#builder-conflict"];
 
 const bar = document.querySelector("[data-saved]");
@@ -78,7 +80,7 @@ class Saving {
     this.running = null;
   }
 
-  async send() {
+  async send({ isAgain = false } = {}) {
     this.tried = this.kept.typed();
     say("saving");
     let answer, arrived;
@@ -95,7 +97,12 @@ class Saving {
     }
     const form = arrived && answer.querySelector("#builder-form");
     if (!form) {
+      if (!isAgain && (await takeFreshTokens(location.href))) {
+        await this.send({ isAgain: true });
+        return;
+      }
       say("out", bar?.dataset.out);
+      showLogin();
       return;
     }
     this.take(form, answer);
@@ -105,7 +112,7 @@ class Saving {
   request() {
     const body = new URLSearchParams([...new FormData(this.form)].filter(([, value]) => typeof value === "string"));
     const keepalive = body.toString().length < LONGEST_KEEPALIVE;
-    return fetch(location.href, { method: "POST", headers: { "X-By-Itself": "1" }, body, keepalive });
+    return fetch(location.href, { method: "POST", headers: BY_ITSELF, body, keepalive });
   }
 
   take(form, answer) {
@@ -224,15 +231,34 @@ document.getElementById("builder-steps")?.addEventListener("submit", async (even
 
 // Two people on one page see each other. Nothing is asked while nobody looks.
 const company = document.querySelector("[data-company]");
+const login = document.querySelector("[data-login]");
+const asking = company && setInterval(() => lookAround().catch(() => {}), COMPANY_MILLISECONDS);
 
-async function lookAround() {
-  const token = document.querySelector("#builder-steps [name=csrfmiddlewaretoken]");
-  if (document.visibilityState !== "visible" || !token) return;
-  const body = new URLSearchParams({ csrfmiddlewaretoken: token.value, page: location.pathname });
-  const response = await fetch(company.dataset.company, { method: "POST", body });
-  if (!response.ok || response.redirected) return;
-  const words = await response.text();
-  if (company.textContent !== words) company.textContent = words;
+/** Once: what was not saved says it, too. */
+function showLogin() {
+  if (login) login.hidden = false;
+  if (company) company.textContent = bar?.dataset.state === "out" ? "" : company.dataset.out;
 }
 
-if (company) setInterval(() => lookAround().catch(() => {}), COMPANY_MILLISECONDS);
+async function lookAround() {
+  if (document.visibilityState !== "visible") return;
+  const body = new URLSearchParams({ page: location.pathname });
+  const response = await fetch(company.dataset.company, { method: "POST", headers: BY_ITSELF, body });
+  if (response.status === 404) clearInterval(asking); // this study is not theirs any more
+  if (!response.ok || response.redirected) return;
+  if (response.status === 204) {
+    showLogin();
+    return;
+  }
+  const words = await response.text();
+  if (company.textContent !== words) company.textContent = words;
+  if (login?.hidden === false && (await takeFreshTokens(location.href))) {
+    login.hidden = true;
+    for (const saving of savings) saving.soon(0);
+  }
+}
+
+// Somebody comes back from the tab in which they logged in.
+document.addEventListener("visibilitychange", () => {
+  if (login?.hidden === false) lookAround().catch(() => {});
+});
