@@ -44,6 +44,11 @@ def files_in(package: bytes) -> dict[str, bytes]:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
+def folders_in(path: Path) -> list[str]:
+    """The names of the folders in a folder, each with a stroke at its end. No package has any, and a program runs what lies in them."""
+    return sorted(f"{one.name}/" for one in path.iterdir() if one.is_dir())
+
+
 def files_at(path: Path) -> dict[str, bytes]:
     """The files of a package: of the ZIP file, or of the folder that it was unpacked to (those directly in it)."""
     if path.is_dir():
