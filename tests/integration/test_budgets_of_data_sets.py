@@ -1,4 +1,4 @@
-"""Budgets of several data sets add up where their students are the same, and only people can know that: officers are told before they decide."""
+"""Budgets of several data sets add up where their students are the same. No program knows that: officers are told before they decide."""
 
 import pytest
 from django.urls import reverse

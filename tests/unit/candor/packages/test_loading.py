@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -288,6 +289,15 @@ def test_a_name_that_stands_twice_in_a_document_is_refused(folder, name):
     if name != "datapackage.json":
         with pytest.raises(ValueError, match="the name 'n' stands twice in one object"):
             replicate.main(folder)
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_a_file_that_stands_twice_in_an_archive_is_refused():
+    """Attack without a signature: Python reads the last of two, other programs unpack the first."""
+    with zipfile.ZipFile("package.zip", "a") as archive:
+        archive.writestr("data.csv", FILES["data.csv"].replace(b",1", b",0"))
+    with pytest.raises(candor.PackageError, match=r"a file stands in it twice, among README.md, .* data.csv, data.csv, "):
+        candor.load_package("package.zip")
 
 
 def test_a_column_that_stands_twice_is_refused(folder):
