@@ -18,7 +18,8 @@ HEAD = """# Audits of the private mechanisms
 
 Lower bounds of ε with confidence 99.9 %, from {times} times as many releases in each of two neighbouring worlds as the suite draws
 (`python -m benchmarks.audit`, {day}). A claim holds while the bound is at most the claimed ε. The control is a wrong calibration of the
-mechanism, under the same attack: its bound must exceed the claim. A mechanism of ρ is attacked at three δ; the row shows the worst.
+mechanism, under the same attack: its bound must exceed the claim. A claim of ρ is attacked by Rényi's divergences of one event; the row
+shows the ε, at this δ, of the claim and of the smallest ρ that can be true.
 
 | mechanism | releases | δ | claimed ε | at least, as released | at least, wrong calibration |
 |---|---|---|---|---|---|

@@ -87,6 +87,12 @@ def public_record_packages() -> QuerySet[RecordPackage]:
     return approved.select_related("data_set__decided_by").defer("package").order_by("-data_set__decided_on", "-pk")
 
 
+def data_sets_with_a_budget() -> QuerySet[DataSet]:
+    """Those that were approved with a privacy budget, the newest first, also where their rows are deleted: their answers stay."""
+    approved = DataSet.objects.filter(status=DataSetStatus.APPROVED, epsilon__isnull=False)
+    return approved.select_related("owner").order_by("-decided_on", "-pk")
+
+
 def _rows_of(key: int) -> bytes:
     data = Snapshot.objects.filter(pk=key, status=SnapshotStatus.READY).values_list("data", flat=True).first()
     if data is None:

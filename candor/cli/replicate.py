@@ -9,6 +9,7 @@ import click
 
 from candor.cli.inputs import Input, InputFile
 from candor.cli.options import key_option
+from candor.packages.analytics import ANALYTICS
 from candor.packages.archive import PUBLIC_KEY, SIGNATURE, SUMS, files_at, files_in
 from candor.packages.programs import PROGRAM, run_program
 from candor.packages.record_promises import CHECK, RECORDS
@@ -18,6 +19,8 @@ NOT_RUN = 1
 UNSIGNED = "nobody signed it"
 # Unless these are as they were signed, nobody vouches for the program, and for the checker of records that it runs.
 VOUCHING = {ARCHIVE, CHECK, PROGRAM, PUBLIC_KEY, SIGNATURE, SUMS, "the key"}
+# The program reads these where it finds them, and is one of them.
+TAKEN = {ANALYTICS, CHECK, PROGRAM, RECORDS, "data.csv", "protocol.json", "results.json"}
 
 
 @click.command()
@@ -39,7 +42,7 @@ def replicate(context: click.Context, package: Input, key_path: Input | None) ->
             folder = package
             files = files_at(folder)
             # A file that was put beside them is no fault, unless the program would take it for a part of the package.
-            beside = [Fault(file=name, what=UNSIGNED) for name in unsigned(files) if name in (CHECK, RECORDS)]
+            beside = [Fault(file=name, what=UNSIGNED) for name in unsigned(files) if name in TAKEN]
             faults = [*faults_of_files(files, key=key), *beside]
         else:
             content = package.read_bytes()

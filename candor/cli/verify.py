@@ -11,9 +11,9 @@ import click
 
 from candor.cli.inputs import Input, InputFile
 from candor.cli.options import format_option, key_option
-from candor.packages.archive import files_at, files_in
+from candor.packages.archive import files_at, files_in, folders_in
 from candor.packages.preregistrations import NamedPlan, named_plans
-from candor.packages.verification import faults_of, faults_of_files, software_named_in, unsigned
+from candor.packages.verification import Named, faults_of, faults_of_files, named_in, software_named_in, unsigned
 from candor.software import described, software
 
 NOT_GENUINE = 1
@@ -33,16 +33,18 @@ def verify(context: click.Context, package: Input, key_path: Input | None, outpu
     key = key_path.read_bytes() if key_path else None
     if isinstance(package, Path) and package.is_dir():
         files = files_at(package)
-        faults = faults_of_files(files, key=key)
+        faults, folders = faults_of_files(files, key=key), folders_in(package)
     else:
         content = package.read_bytes()
-        faults = faults_of(content, key=key)
+        faults, folders = faults_of(content, key=key), []
         files = {} if faults else files_in(content)
     plans = named_plans(files)
-    beside, named, installed = unsigned(files), software_named_in(files), software()
+    beside, named, installed = [*unsigned(files), *folders], software_named_in(files), software()
+    which = named_in(files)
     if output_format == "json":
         document = {
             "genuine": not faults,
+            "package": asdict(which) if which else None,
             "key": str(key_path) if key_path else None,
             "faults": [asdict(fault) for fault in faults],
             "unsigned": beside,
@@ -60,6 +62,8 @@ def verify(context: click.Context, package: Input, key_path: Input | None, outpu
     else:
         whose = f"the key in {key_path}" if key_path else "the key in the package; compare that key with the one that the server shows"
         click.echo(f"Every byte is as it was signed with {whose}.")
+        if which:
+            click.echo(_about_package(which))
         if beside:
             click.echo(f"Not signed, because no part of the package: {', '.join(beside)}.")
         for plan in plans:
@@ -68,6 +72,12 @@ def verify(context: click.Context, package: Input, key_path: Input | None, outpu
             click.echo(_about_software(named, installed))
     if faults or not all(plan.genuine for plan in plans):
         context.exit(NOT_GENUINE)
+
+
+def _about_package(which: Named) -> str:
+    """A signature says that a package was made, not that it is the newest of its study, or not retracted."""
+    now = f"; whether it is the newest, and still public, stands on {which.homepage}" if which.homepage else ""
+    return f"It is {which.name}, “{which.title}”{now}."
 
 
 def _about_plan(plan: NamedPlan) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from candor.diagnosis.diagnose import Plan
 from candor.diagnosis.tallies import Tally
 from candor.errors import DataError
+from candor.written_json import json_in
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +35,7 @@ class KeptDiagnosis:
         if not path.exists():
             return None
         try:
-            found = json.loads(path.read_text(encoding="utf-8"))
+            found = json_in(path.read_bytes())
             tallies = {int(setting): Tally.from_document(tally) for setting, tally in found["tallies"].items()}
             return cls(seed=int(found["seed"]), plan=dict(found["plan"]), done=int(found["done"]), tallies=tallies)
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:

@@ -39,9 +39,17 @@ def zip_of(files: Mapping[str, bytes]) -> bytes:
 
 
 def files_in(package: bytes) -> dict[str, bytes]:
-    """The files of an archive that `zip_of` made."""
+    """The files of an archive. BadZipFile: a name stands in it twice, of which programs unpack the first or the last."""
     with zipfile.ZipFile(io.BytesIO(package)) as archive:
-        return {name: archive.read(name) for name in archive.namelist()}
+        names = archive.namelist()
+        if len(set(names)) < len(names):
+            raise zipfile.BadZipFile(f"a file stands in it twice, among {', '.join(sorted(names))}")
+        return {name: archive.read(name) for name in names}
+
+
+def folders_in(path: Path) -> list[str]:
+    """The names of the folders in a folder, each with a stroke at its end. No package has any, and a program runs what lies in them."""
+    return sorted(f"{one.name}/" for one in path.iterdir() if one.is_dir())
 
 
 def files_at(path: Path) -> dict[str, bytes]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
-import json
 import re
 import zipfile
 from collections.abc import Mapping
@@ -17,9 +16,10 @@ from numpy.typing import NDArray
 
 from candor.designs.design import Design
 from candor.errors import PackageError
-from candor.packages.archive import PUBLIC_KEY, files_at
+from candor.packages.archive import PUBLIC_KEY, files_at, files_in
 from candor.packages.documents import ProtocolFile, Published
-from candor.packages.verification import faults_at
+from candor.packages.verification import faults_of, faults_of_files
+from candor.written_json import json_in
 
 OF_A_LIST = re.compile(r"^SHA-256: ([0-9a-f]{64})$", re.MULTILINE)
 
@@ -97,14 +97,19 @@ def load_package(path: str | Path, *, verify: bool = False, key: str | Path | by
     candor.errors.PackageError: ...: no data package: data.csv is missing
     """
     where = Path(path)
-    if (verify or key is not None) and (found := faults_at(where, key=key_in(key))):
-        raise PackageError(f"{path}: not as it was signed: " + "; ".join(f"{fault.file}: {fault.what}" for fault in found))
+    content = files_at(where) if where.is_dir() else where.read_bytes()  # once: what was verified is what is read
+    if verify or key is not None:
+        found = faults_of(content, key=key_in(key)) if isinstance(content, bytes) else faults_of_files(content, key=key_in(key))
+        if found:
+            raise PackageError(f"{path}: not as it was signed: " + "; ".join(f"{fault.file}: {fault.what}" for fault in found))
     try:
-        files = files_at(where)
+        files = files_in(content) if isinstance(content, bytes) else content
         text = {name: files[name].decode("utf-8-sig") for name in ("data.csv", "protocol.json", "results.json")}
-        protocol, results = json.loads(text["protocol.json"]), json.loads(text["results.json"])
+        protocol, results = json_in(text["protocol.json"]), json_in(text["results.json"])
         outcomes = {question["column"]: question["text"] for question in protocol["questions"]}
         header, *rows = csv.reader(io.StringIO(text["data.csv"], newline=""))
+        if len(set(header)) < len(header):
+            raise ValueError(f"a column of data.csv stands twice, among {', '.join(header)}")
         columns = dict(zip(header, np.array(rows, dtype=object).reshape(len(rows), len(header)).T, strict=True))
         answers = {name: np.where(columns[name] == "", "nan", columns[name]).astype(float) for name in outcomes}
         return DataPackage(
@@ -119,7 +124,7 @@ def load_package(path: str | Path, *, verify: bool = False, key: str | Path | by
         )
     except KeyError as error:
         raise PackageError(f"{path}: no data package: {error.args[0]} is missing") from error
-    except (zipfile.BadZipFile, ValueError, TypeError) as error:
+    except (zipfile.BadZipFile, ValueError, TypeError, RecursionError) as error:
         raise PackageError(f"{path}: no data package: {error}") from error
 
 
@@ -130,5 +135,5 @@ def key_in(source: str | Path | bytes | None) -> bytes | None:
 
 def _is_simulated(catalogue: bytes) -> bool:
     """Whether datapackage.json says that the data are simulated: older ones in the description, newer ones among the keywords too."""
-    described = json.loads(catalogue.decode("utf-8-sig"))
+    described = json_in(catalogue)
     return "simulated data" in described.get("keywords", ()) or str(described.get("description", "")).startswith("Simulated answers")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+
+from candor.written_json import json_in
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +34,7 @@ def plan_file(version: int) -> str:
 def named_plans(files: Mapping[str, bytes]) -> list[NamedPlan]:
     """The plans that protocol.json names, the preregistration first; none where it names none, or cannot be read."""
     try:
-        named = json.loads(files["protocol.json"].decode("utf-8-sig")).get("preregistrations") or []
+        named = json_in(files["protocol.json"]).get("preregistrations") or []
         return [
             NamedPlan(
                 file=(file := plan_file(int(one["version"]))),

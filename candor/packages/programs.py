@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import runpy
 import sys
 from pathlib import Path
 
 from candor.packages import replicate
 from candor.software import METHOD_VERSION
+from candor.written_json import json_in
 
 PROGRAM = "replicate.py"
 
@@ -19,7 +19,7 @@ def run_program(folder: Path) -> int:
     The program of a package that was made by other methods compares all numbers, also those that a method changed, and may import modules
     that are gone. The library's own compares what both compute alike.
     """
-    if replicate.methods_of(json.loads((folder / "results.json").read_text(encoding="utf-8-sig"))) != METHOD_VERSION:
+    if replicate.methods_of(json_in((folder / "results.json").read_bytes())) != METHOD_VERSION:
         return replicate.main(folder)
     arguments = sys.argv
     try:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import csv
-import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from candor.packages.documents import ProtocolFile
 from candor.records.checking import violations
 from candor.records.schema import Record
+from candor.written_json import json_in
 
 RECORDS, HIERARCHIES, CHECK = "records.json", "hierarchies.json", "check.py"
 Check = Callable[..., Iterator[object]]
@@ -78,7 +78,7 @@ def faults_in(files: Mapping[str, bytes]) -> list[str]:
     if RECORDS not in files:
         return []
     rows = list(csv.DictReader(files["data.csv"].decode("utf-8-sig").splitlines())) if "data.csv" in files else None
-    return faults_of_records(json.loads(files[RECORDS]), json.loads(files["protocol.json"]), rows)
+    return faults_of_records(json_in(files[RECORDS]), json_in(files["protocol.json"]), rows)
 
 
 def _written(answer: object) -> str:

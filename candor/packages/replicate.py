@@ -9,7 +9,6 @@ that made the package, only the numbers that both compute alike are compared, an
 """
 
 import csv
-import json
 import math
 import re
 import runpy
@@ -46,6 +45,7 @@ from candor.results import Effect, SequentialEstimate
 from candor.sequences.looks import decided_in_families, family_of, sequential_estimate
 from candor.software import METHOD_VERSION, described
 from candor.studies.answers import Answers
+from candor.written_json import json_in
 
 TOLERANCE = 1e-9
 FIRST_METHODS = "1"
@@ -320,8 +320,8 @@ def alike_in_all_versions(outcome: Mapping[str, object] | None) -> dict[str, obj
 def main(folder: Path) -> int:
     """Print a table with a line for the number of rows and for each question, and a line for each difference."""
     # Editors and spreadsheets may have put a byte order mark before a file that they saved.
-    published = json.loads((folder / "results.json").read_text(encoding="utf-8-sig"))
-    protocol = json.loads((folder / "protocol.json").read_text(encoding="utf-8-sig"))
+    published = json_in((folder / "results.json").read_bytes())
+    protocol = json_in((folder / "protocol.json").read_bytes())
     with (folder / "data.csv").open(encoding="utf-8-sig", newline="") as data:
         again = recomputed(data, protocol, published)
     old, new = ({**one["outcomes"], **one.get("categories", {})} for one in (published, again))
@@ -334,9 +334,9 @@ def main(folder: Path) -> int:
         outcomes = {name: (alike_in_all_versions(before), alike_in_all_versions(after)) for name, (before, after) in outcomes.items()}
     checks = {name: compared(name, *both) for name, both in {"(number of rows)": (published["n"], again["n"]), **outcomes}.items()}
     if (folder / ANALYTICS).exists():
-        checks |= compared_analytics(json.loads((folder / ANALYTICS).read_text(encoding="utf-8-sig")))
+        checks |= compared_analytics(json_in((folder / ANALYTICS).read_bytes()))
     if (folder / RECORDS).exists():
-        records = json.loads((folder / RECORDS).read_text(encoding="utf-8-sig"))
+        records = json_in((folder / RECORDS).read_bytes())
         with (folder / "data.csv").open(encoding="utf-8-sig", newline="") as data:
             rows = list(csv.DictReader(data))
         check = runpy.run_path(str(folder / CHECK))["violations"]

@@ -2,7 +2,6 @@
 
 import hashlib
 import io
-import json
 import struct
 import zipfile
 from collections.abc import Mapping
@@ -11,6 +10,7 @@ from pathlib import Path
 
 from candor.packages.archive import PUBLIC_KEY, SIGNATURE, SUMS, files_at, sums_of, zip_of
 from candor.packages.signing import is_genuine
+from candor.written_json import json_in
 
 ARCHIVE = "the ZIP file itself"
 END_OF_KEY = b"-----END PUBLIC KEY-----\n"
@@ -89,10 +89,28 @@ def unsigned(files: Mapping[str, bytes]) -> list[str]:
     return sorted(set(files) - {*_sums(files.get(SUMS, b"")), SUMS, SIGNATURE, PUBLIC_KEY})
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Named:
+    """The data of which study, and which version of them, a package says that it is."""
+
+    name: str
+    title: str
+    homepage: str
+
+
+def named_in(files: Mapping[str, bytes]) -> Named | None:
+    """As datapackage.json names it; None where it names none. An older version, and another study, are as genuine as the one wanted."""
+    try:
+        document = json_in(files["datapackage.json"])
+        return Named(name=str(document["name"]), title=str(document["title"]), homepage=str(document.get("homepage", "")))
+    except (KeyError, ValueError, TypeError, AttributeError):
+        return None
+
+
 def software_named_in(files: Mapping[str, bytes]) -> dict[str, object] | None:
     """The library that computed the numbers, as results.json names it; None where it names none."""
     try:
-        named = json.loads(files["results.json"].decode("utf-8-sig"))["software"]
+        named = json_in(files["results.json"])["software"]
     except (KeyError, ValueError, TypeError):
         return None
     return dict(named) if isinstance(named, Mapping) else None

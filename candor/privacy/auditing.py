@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,8 +15,12 @@ from candor.privacy.losses import Loss
 CONFIDENCE = 0.999
 # Events "the score is above (below) t", at so many quantiles of the scores.
 THRESHOLDS = 200
-# An (ε, δ) claim is attacked at each of these.
+# This part of the releases chooses the event; all others measure it.
+CHOOSING = 0.25
+# A claim of ρ is shown as its (ε, δ) at each of these.
 DELTAS = (1e-3, 1e-2, 0.1)
+# A claim of ρ is attacked at each of these orders of Rényi's divergence.
+ORDERS = 1 + np.exp(np.linspace(-6, 4, 60))
 
 Scores = NDArray[np.float64]
 Draw = Callable[[int, int], Scores]
@@ -39,14 +43,18 @@ class Audit:
     draw: Draw
 
     def epsilon_at_least(self, runs: int, *, confidence: float = CONFIDENCE) -> dict[float, float]:
-        """For each δ, a lower bound of ε with this confidence, 99.9 % unless it is given, from so many releases in each world.
+        """For each δ, a lower bound of the ε of every true claim, with this confidence, 99.9 % unless it is given, from so many releases in
+        each world.
 
-        Half of the releases choose the best event, the other half measure it: Clopper–Pearson bounds of its two probabilities, and
-        ε ≥ ln((p₁ − δ)/p₀). A pure claim is attacked with δ = 0 alone.
+        A pure claim is attacked with δ = 0 alone. A claim of ρ is attacked as such (`rho_at_least`): the bound is the ε, at each δ, of the
+        smallest ρ that can be true. That refutes more than the two probabilities of an event at this δ, which allow larger losses of
+        others than Gaussian noise.
         """
         worlds = [np.asarray(self.draw(world, runs), dtype=np.float64) for world in (0, 1)]
-        deltas = (0.0,) if self.claim.pure_epsilon is not None else DELTAS
-        return {delta: epsilon_at_least(*worlds, delta=delta, confidence=confidence) for delta in deltas}
+        if self.claim.pure_epsilon is not None:
+            return {0.0: epsilon_at_least(*worlds, confidence=confidence)}
+        least = Loss.zcdp(rho_at_least(*worlds, confidence=confidence))
+        return {delta: least.epsilon(delta) for delta in DELTAS}
 
     def excess(self, runs: int, *, confidence: float = CONFIDENCE) -> float:
         """How far the lower bound lies above the claim, at the worst δ: above 0 refutes the claim."""
@@ -67,21 +75,56 @@ def epsilon_at_least(scores_0: Scores, scores_1: Scores, *, delta: float = 0.0, 
 
     Notes
     -----
-    ε ≥ ln((P₁(E) − δ)/P₀(E)) for every event E (Jagielski, Ullman and Oprea 2020). E is chosen on the first half of the releases.
+    ε ≥ ln((P₁(E) − δ)/P₀(E)) for every event E (Jagielski, Ullman and Oprea 2020), with Clopper–Pearson bounds of both. E is chosen on the
+    first quarter of the releases, as the one that would give the best bound if the others showed the same shares.
     """
-    halves = [np.array_split(scores, 2) for scores in (scores_0, scores_1)]
-    thresholds = np.unique(np.quantile(np.concatenate([half[0] for half in halves]), np.linspace(0, 1, THRESHOLDS), method="nearest"))
+
+    def epsilon(likely: float, rare: float) -> float:
+        return math.log((likely - delta) / rare) if likely > delta else 0.0
+
+    return _bound_by_an_event(scores_0, scores_1, epsilon, confidence=confidence)
+
+
+def rho_at_least(scores_0: Scores, scores_1: Scores, *, confidence: float = CONFIDENCE) -> float:
+    """A lower bound of the ρ of zCDP from scores in two neighbouring worlds; parameters as for `epsilon_at_least`.
+
+    Notes
+    -----
+    ρ ≥ D_α(P₁(E), P₀(E))/α for every event E and every order α > 1, since no processing, and so no event, has a larger Rényi divergence
+    D_α than the release (Bun and Steinke 2016, lemma 2.2). D_α of two coins grows as their chances part.
+
+    Examples
+    --------
+    >>> sure, never = np.ones(4000), np.zeros(4000)
+    >>> round(rho_at_least(never, sure), 1), rho_at_least(sure, sure)
+    (5.9, 0.0)
+    """
+
+    def rho(likely: float, rare: float) -> float:
+        if likely <= rare:
+            return 0.0
+        yes, no = (ORDERS * np.log(one) + (1 - ORDERS) * np.log(other) for one, other in ((likely, rare), (1 - likely, 1 - rare)))
+        return float((np.logaddexp(yes, no) / (ORDERS - 1) / ORDERS).max())
+
+    return _bound_by_an_event(scores_0, scores_1, rho, confidence=confidence)
+
+
+def _bound_by_an_event(scores_0: Scores, scores_1: Scores, bound: Callable[[float, float], float], *, confidence: float) -> float:
+    """A bound that grows with a lower bound of the chance of an event in one world, and falls with an upper bound of it in the other."""
+    choosing, measuring = zip(*(np.split(scores, [math.ceil(CHOOSING * len(scores))]) for scores in (scores_0, scores_1)), strict=True)
+    thresholds = np.unique(np.quantile(np.concatenate(choosing), np.linspace(0, 1, THRESHOLDS), method="nearest"))
     events = [(likely, sign, threshold) for likely in (0, 1) for sign in (-1, 1) for threshold in thresholds]
-    best = max(events, key=lambda event: _bound(halves, 0, event, delta, confidence))
-    return _bound(halves, 1, best, delta, confidence)
+    runs = [len(scores) for scores in measuring]
+    best = max(events, key=lambda event: bound(*_chances(choosing, event, confidence, runs=runs)))
+    return bound(*_chances(measuring, best, confidence, runs=runs))
 
 
-def _bound(halves: list[list[Scores]], half: int, event: tuple[int, int, float], delta: float, confidence: float) -> float:
-    """The bound by "the score is at least (at most) this", which is likelier in the world that is named first."""
+def _chances(worlds: Sequence[Scores], event: tuple[int, int, float], confidence: float, *, runs: Sequence[int]) -> tuple[float, float]:
+    """How often "the score is at least (at most) this" happens at least in the world that is named first, and at most in the other one,
+    if so many runs show the shares that these scores show."""
     likely, sign, threshold = event
-    hits, runs = zip(*((int((sign * world[half] >= sign * threshold).sum()), len(world[half])) for world in halves), strict=True)
-    error = (1 - confidence) / 2
+    hits = [float((sign * scores >= sign * threshold).mean()) * count for scores, count in zip(worlds, runs, strict=True)]
+    error, rare = (1 - confidence) / 2, 1 - likely
     low = float(beta.ppf(error, hits[likely], runs[likely] - hits[likely] + 1)) if hits[likely] else 0.0
-    rare = 1 - likely
     high = float(beta.ppf(1 - error, hits[rare] + 1, runs[rare] - hits[rare])) if hits[rare] < runs[rare] else 1.0
-    return math.log((low - delta) / high) if low > delta else 0.0
+    return low, high

@@ -23,6 +23,7 @@ from candor.privacy.conversion import rho_within
 from candor.privacy.losses import Loss
 from candor.queries.columns import Table
 from candor.queries.questions import Question
+from candor.written_json import json_in
 
 FORMAT = "candor budget 1"
 SECRET_BYTES = 32
@@ -223,7 +224,7 @@ def _read(path: Path, file: IO[bytes], epsilon: float | None, delta: float | Non
         file.truncate(len(whole))
         file.seek(len(whole))
     try:
-        head, *events = [json.loads(line) for line in whole.splitlines()]
+        head, *events = [json_in(line) for line in whole.splitlines()]
         if head["format"] != FORMAT:
             raise ValueError
         budget = BudgetFile(file, float(head["epsilon"]), float(head["delta"]), bytes.fromhex(head["secret"]))

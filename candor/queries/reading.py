@@ -152,11 +152,11 @@ def _people(students: Sequence[str] | None, rows: Sequence[Sequence[str]], secre
 
 
 def _array(column: Column, codes: Sequence[float], people: Sequence[Sequence[int]]) -> NDArray[np.generic]:
-    missing, kind = (np.nan, np.float64) if isinstance(column, Number) else (MISSING, np.int16)
+    missing, kind = (np.nan, np.float64) if isinstance(column, Number) else (MISSING, np.int32)
     if column.entries is None:
         values = []
         for own in people:
-            told = {codes[row]: row for row in sorted(own) if not (np.isnan(codes[row]) or (kind is np.int16 and codes[row] == MISSING))}
+            told = {codes[row]: row for row in sorted(own) if not (np.isnan(codes[row]) or (kind is np.int32 and codes[row] == MISSING))}
             if len(told) > 1:
                 other = max(told.values())
                 raise DataError(f"row {other + 2}, column {column.name!r}: expected one value in all rows of a student, found another")

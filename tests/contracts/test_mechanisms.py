@@ -36,6 +36,12 @@ def test_the_attack_does_not_refute_the_claim(contract: Contract) -> None:
     assert contract.audit.excess(contract.runs, confidence=SURE) <= 0
 
 
+def test_the_attack_reaches_half_of_the_claim(contract: Contract) -> None:
+    """An attack that finds little proves little: a wrong calibration by a factor of two must come into its sight."""
+    attacks = (contract.audit.epsilon_at_least(contract.runs) for _attack in range(5))
+    assert any(bounds[delta] > contract.audit.claim.epsilon(delta) / 2 for bounds in attacks for delta in bounds)
+
+
 def test_the_same_attack_catches_a_wrong_calibration(contract: Contract) -> None:
     """Chance hides the wrong calibration of some mechanisms from one attack in 25, and from five once in ten million runs."""
     assert any(contract.control.excess(contract.runs, confidence=SURE) > 0 for _attack in range(5))

@@ -187,7 +187,8 @@ def test_it_reads_json_with_all_that_json_has(tmp_path: Path) -> None:
 
 
 def test_broken_json_is_refused(tmp_path: Path) -> None:
-    for number, text in enumerate(("", "{", '{"a" 1}', "[1", '{"a": what}', '"')):
+    for number, text in enumerate(("", "{", '{"a" 1}', "[1", '{"a": what}', '"', '{"a": 1, "b": 2, "a": 3}')):
         (tmp_path / f"x{number}.json").write_text(text)
-    found = said_by('for (one in sprintf("x%d.json", 0:5)) cat(tryCatch(class(read_json(one)), error = conditionMessage), "\\n")', tmp_path)
-    assert [line[:9] for line in found] == [f"x{number}.json: " for number in range(6)]
+    found = said_by('for (one in sprintf("x%d.json", 0:6)) cat(tryCatch(class(read_json(one)), error = conditionMessage), "\\n")', tmp_path)
+    assert [line[:9] for line in found] == [f"x{number}.json: " for number in range(7)]
+    assert found[6].strip() == "x6.json: a name stands twice in one object"

@@ -43,7 +43,11 @@ read_json <- function(path) {
     stats::setNames(list(value(following())), name)
   }
   value <- function(token) {
-    if (token == "{") return(several("}", member))
+    if (token == "{") {
+      found <- several("}", member)
+      if (anyDuplicated(names(found))) stop(sprintf("%s: a name stands twice in one object", basename(path)))
+      return(found)
+    }
     if (token == "[") return(several("]", function(token) list(value(token))))
     if (startsWith(token, "\"")) return(plain_text(token))
     switch(token, true = TRUE, false = FALSE, null = NULL, number_in(token, path))

@@ -300,8 +300,7 @@ def prevalence(arm: str, at: int, fit: Found, contradicted: bool) -> Found:
 def recomputed(rows: list[dict[str, str]], protocol: Found, results: Found) -> Found:
     """The part of results.json that is computed here; of that file come the level, and whether answers contradict the model."""
     design, level = Design(protocol["design"]), results.get("level", 0.95)
-    whole = (protocol.get("allocation") or {}).get("unit") == "cluster"
-    outcomes = {}
+    whole, outcomes = (protocol.get("allocation") or {}).get("unit") == "cluster", dict[str, Found]()
     for question in protocol["questions"]:
         counts = counts_of(rows, question["column"], design)
         test = results["outcomes"].get(question["name"], {}).get("model_test")
@@ -341,11 +340,17 @@ def is_same(again: object, published: object) -> bool:
     return again == published
 
 
+def once(pairs: list[tuple[str, object]]) -> Found:
+    if len(pairs) > len(dict(pairs)):
+        raise ValueError("a name stands twice in one object")
+    return dict(pairs)
+
+
 def main(folder: Path, key: bytes | None = None) -> int:
     faults = runpy.run_path(str(Path(__file__).resolve().with_name("check_files.py")))["faults_in"](folder, key)
     print("\n".join(faults) if faults else "Every file is as it was signed.")
     try:
-        protocol, results = (json.loads((folder / name).read_text(encoding="utf-8-sig")) for name in ("protocol.json", "results.json"))
+        protocol, results = (json.loads((folder / name).read_bytes(), object_pairs_hook=once) for name in ("protocol.json", "results.json"))
         with (folder / "data.csv").open(encoding="utf-8-sig", newline="") as data:
             again = recomputed(list(csv.DictReader(data)), protocol, results)
     except (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError) as error:

@@ -21,6 +21,7 @@ from candor.queries.exactness import Spending, share_of_budget
 from candor.queries.kinds import read_question
 from candor.queries.questions import Question, epsilon_for
 from candor.queries.reading import read_schema, read_table
+from candor.written_json import json_in
 
 
 @click.command()
@@ -123,6 +124,6 @@ def _text(document: Mapping[str, Any]) -> str:
 
 def _json(source: Input) -> Any:
     try:
-        return json.loads(source.read_bytes())
+        return json_in(source.read_bytes())
     except ValueError as problem:
         raise InputError(f"{source}: expected a JSON document: {problem}") from None

@@ -13,7 +13,7 @@ from candor.privacy.noise import Noisy, discrete_laplace
 from candor.privacy.sensitivity import Sensitivity, Whole
 from candor.queries.naive_bayes.release import private_tables, sensitivity, tables
 
-EPSILON, FEATURES = 1.0, 3
+EPSILON, FEATURES = 2.0, 2
 # Two classes and features of two values: a person of class 0 with zeros becomes one of class 1 with ones. Cells that move, by table.
 BEFORE, AFTER = (5, 5), (4, 6)
 
@@ -51,4 +51,5 @@ CONTRACT = Contract(
     release=lambda exact: private_tables(exact, features=FEATURES, epsilon=EPSILON),
     audit=Audit(Loss.pure(EPSILON), _draw),
     control=Audit(Loss.pure(EPSILON), _draw_control),
+    runs=6000,
 )

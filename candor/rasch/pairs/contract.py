@@ -15,7 +15,7 @@ from candor.rasch.answers import BoolArray, Omitted
 from candor.rasch.pairs.release import all_pairs, of_pairs, private_pairs
 from candor.rasch.small_quizzes import all_rows, class_with, complete_rows, quiz
 
-RHO = 0.5
+RHO = 2.0
 ITEMS = 6
 EVERY = all_pairs(ITEMS)
 # Lemma 4.1 of the paper: variance √(m(m − 1))/ε*², as if no more could change.

@@ -13,7 +13,7 @@ from candor.rasch.answers import Omitted
 from candor.rasch.right_and_answered.release import of_right_and_answered, private_right_and_answered
 from candor.rasch.small_quizzes import NO_ANSWER, all_rows, class_with, quiz
 
-RHO = 0.5
+RHO = 2.0
 ITEMS = 4
 
 

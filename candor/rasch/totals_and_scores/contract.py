@@ -12,7 +12,7 @@ from candor.privacy.sensitivity import Sensitivity
 from candor.rasch.small_quizzes import all_rows, class_with, quiz
 from candor.rasch.totals_and_scores.release import OF_SCORES, SHARE_OF_TOTALS, of_totals, private_totals_and_scores
 
-RHO = 0.5
+RHO = 2.0
 ITEMS = 4
 # One person with everything wrong, or everything right: all totals move, and the score moves from one end to the other.
 CLASSES = tuple(quiz(class_with([right] * ITEMS)) for right in (0, 1))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -135,8 +136,8 @@ def test_a_file_beside_those_of_the_package_is_named_and_is_no_fault(folder):
     (folder / "folder").mkdir()
     done = command("verify", "unpacked")
     assert done.exit_code == 0
-    assert "Not signed, because no part of the package: .hidden, signature." in done.stdout
-    assert json.loads(command("verify", "unpacked", "--format", "json").stdout)["unsigned"] == [".hidden", "signature"]
+    assert "Not signed, because no part of the package: .hidden, signature, folder/." in done.stdout
+    assert json.loads(command("verify", "unpacked", "--format", "json").stdout)["unsigned"] == [".hidden", "signature", "folder/"]
 
 
 def test_a_file_that_was_taken_out_of_the_sums_is_found_out():
@@ -254,6 +255,57 @@ def test_a_checker_that_nobody_vouches_for_is_not_run(folder, has_records):
     done = command("replicate", "unpacked")
     assert (done.exit_code, done.stdout, Path("ran").exists()) == (1, "", False)
     assert "replicate.py was not run: the package is not as it was signed." in done.stderr
+
+
+@pytest.mark.parametrize("name", ["replicate.py", "results.json", "analytics.json"])
+def test_what_a_package_lacks_is_not_taken_from_beside_it(folder, name):
+    """Attack: a genuine package without this file, and one of somebody else in the same folder, which the program reads or is."""
+    kept = {one: content for one, content in FILES.items() if one not in (name, SUMS, SIGNATURE, "public-key.pem")}
+    for one, content in signed(kept, KEY).items():
+        (folder / one).write_bytes(content)
+    (folder / name).write_bytes(FILES.get(name, b"{}").replace(b'"""', b'"""ran', 1))
+    done = command("replicate", "unpacked", "--key", "key.pem")
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert f"{name}: nobody signed it" in done.stderr
+
+
+def test_a_genuine_package_says_of_what_it_is():
+    """An older version, and one of another study, is signed as well as the one that somebody wanted."""
+    line = "It is lecture-videos-1, “Attention in recorded lectures”; whether it is the newest, and still public, stands on "
+    assert line + "https://candor.example.org/data/lecture-videos/1/." in command("verify", "package.zip").stdout
+    assert json.loads(command("verify", "unpacked", "--format", "json").stdout)["package"]["name"] == "lecture-videos-1"
+    signed_anew(**{"datapackage.json": b"[]"})
+    assert "It is " not in command("verify", "package.zip").stdout
+
+
+@pytest.mark.parametrize("name", ["protocol.json", "results.json", "datapackage.json"])
+def test_a_name_that_stands_twice_in_a_document_is_refused(folder, name):
+    """One reader would take the first value, another one the last."""
+    changed = FILES[name].rstrip()[:-1] + b', "n": 1, "n": 2}'
+    (folder / name).write_bytes(changed)
+    with pytest.raises(candor.PackageError, match="the name 'n' stands twice in one object"):
+        candor.load_package(folder)
+    signed_anew(**{name: changed})
+    if name != "datapackage.json":
+        with pytest.raises(ValueError, match="the name 'n' stands twice in one object"):
+            replicate.main(folder)
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_a_file_that_stands_twice_in_an_archive_is_refused():
+    """Attack without a signature: Python reads the last of two, other programs unpack the first."""
+    with zipfile.ZipFile("package.zip", "a") as archive:
+        archive.writestr("data.csv", FILES["data.csv"].replace(b",1", b",0"))
+    with pytest.raises(candor.PackageError, match=r"a file stands in it twice, among README.md, .* data.csv, data.csv, "):
+        candor.load_package("package.zip")
+
+
+def test_a_column_that_stands_twice_is_refused(folder):
+    lines = FILES["data.csv"].decode().splitlines()
+    twice = [f"{line},{'answer_attention' if place == 0 else '1'}" for place, line in enumerate(lines)]
+    (folder / "data.csv").write_text("\n".join(twice) + "\n")
+    with pytest.raises(candor.PackageError, match=r"a column of data.csv stands twice, among arm, subsample, answer_attention"):
+        candor.load_package(folder)
 
 
 def test_a_program_signed_with_another_key_is_not_run():

@@ -85,7 +85,9 @@ def test_a_changed_byte_in_any_file_is_told(tmp_path, capsys):
 
 
 def test_files_that_cannot_be_read_are_told_without_a_traceback(tmp_path, capsys):
-    for name, text in (("results.json", b"{"), ("data.csv", b"arm,subsample\nnobody,1\n"), ("protocol.json", b"[]")):
+    twice = b'{"questions": [], "questions": []}'
+    broken = (("results.json", b"{"), ("protocol.json", twice), ("data.csv", b"arm,subsample\nnobody,1\n"), ("protocol.json", b"[]"))
+    for name, text in broken:
         put(tmp_path, {**files(), name: text})
         assert replicate_numpy.main(tmp_path) == 1
         said = capsys.readouterr().out

@@ -1,0 +1,29 @@
+"""A table from a CSV file holds what the file says, also with more values than two bytes can tell apart."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from candor.queries.kinds import read_question
+from candor.queries.reading import read_schema, read_table
+
+MANY = 70_000
+"""Postal codes of a country."""
+
+
+@pytest.mark.parametrize("entries", [None, 2])
+def test_a_column_may_declare_as_many_values_as_there_are_postal_codes(entries: int | None) -> None:
+    """Beyond 32,767 a code of two bytes was another value, or none: place 65,535 was “not given”, place 65,536 the first one."""
+    places = [0, 40_000, 65_535, 65_536, *range(100, 120)]
+    column: dict[str, object] = {"name": "code", "values": [f"{place:05d}" for place in range(MANY)]}
+    declared: dict[str, object] = {"columns": [column if entries is None else column | {"entries": entries}]}
+    schema, student = read_schema(declared if entries is None else declared | {"student": "id"})
+    written = "id,code\n" + "".join(f"s{row},{place:05d}\n" for row, place in enumerate(places))
+    table = read_table(written.encode(), schema=schema, student=student, secret=b"s")
+    read = table.arrays["code"] if entries is None else table.arrays["code"][:, 0]
+    assert read.tolist() == places
+    for place in places[:4]:
+        asked: dict[str, object] = {"kind": "count", "epsilon": 1, "where": [{"column": "code", "in": [f"{place:05d}"]}]}
+        question = read_question(asked if entries is None else asked | {"entries": 1})
+        assert np.asarray(question.exact(table)).tolist() == [1]
