@@ -6,7 +6,7 @@ from urllib.parse import SplitResult, urlencode, urlsplit
 
 from django.conf import settings
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import translation
@@ -36,7 +36,7 @@ from lti.selectors import (
 )
 from lti.services import send_again
 from lti.standard.choice import answer_of
-from lti.standard.keys import public_keys
+from lti.standard.keys import MOST_DAYS, USUAL_DAYS, public_keys, renew_key, shown_keys, withdraw_key
 from lti.standard.messages import Launch, checked
 from surveys.access import access_own_study, study_in_public
 from surveys.credit.selectors import Place, credit_of, fingerprint, has_credit
@@ -256,3 +256,39 @@ def study_credit(request: HttpRequest, slug: str) -> HttpResponse:
         "platforms": Platform.objects.all(),
     }
     return render(request, "lti/study_credit.html", context)
+
+
+@require_role(Role.ADMINISTRATOR)
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def platform_keys(request: HttpRequest) -> HttpResponse:
+    """The keys by which platforms know this installation: make a new one, and withdraw earlier ones."""
+    if request.method != "POST":
+        return _keys_page(request)
+    user, action, typed = user_of(request), request.POST.get("action", ""), request.POST.get("days", "").strip()
+    if action == "withdraw":
+        number = request.POST.get("key", "")
+        if not (number.isascii() and number.isdigit() and len(number) < 19 and withdraw_key(int(number), actor=user)):
+            raise Http404
+        messages.success(request, gettext("The key is withdrawn."))
+    elif action == "leaked":
+        renew_key(days=0, actor=user)
+        messages.success(request, gettext("A new key signs from now on. The earlier ones are withdrawn."))
+    elif typed.isascii() and typed.isdigit() and len(typed) < 4 and 1 <= int(typed) <= MOST_DAYS:
+        renew_key(days=int(typed), actor=user)
+        messages.success(request, gettext("A new key signs from now on. The earlier ones stay published for now."))
+    else:
+        found = {"most": MOST_DAYS, "found": typed[:20] or "—"}
+        return _keys_page(request, error=gettext("Expected a whole number of days from 1 to %(most)s, found %(found)s.") % found)
+    return redirect("lti:platform_keys")
+
+
+def _keys_page(request: HttpRequest, *, error: str = "") -> HttpResponse:
+    context = {
+        "keys": shown_keys(),
+        "days": request.POST.get("days", USUAL_DAYS),
+        "most": MOST_DAYS,
+        "errors": [{"field": "days", "message": error}] if error else [],
+        "error": error,
+    }
+    return render(request, "lti/platform_keys.html", context, status=422 if error else 200)
