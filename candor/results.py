@@ -31,9 +31,19 @@ NOTABLE = 0.1
 
 
 class InRows(ABC):
-    """Results that are a table too."""
+    """Results that are a document and a table. Two of a kind are equal if their documents are."""
 
     __slots__ = ()
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, object]:
+        """The document, as plain values."""
+
+    def __eq__(self, other: object) -> bool:
+        return self.to_dict() == other.to_dict() if isinstance(other, InRows) and type(self) is type(other) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(json.dumps(self.to_dict(), sort_keys=True))
 
     @abstractmethod
     def rows(self) -> list[dict[str, object]]:
