@@ -40,7 +40,7 @@ def test_a_question_may_have_the_name_of_an_input_that_its_page_has_already(clie
 
 
 def test_entries_of_two_groups_do_not_share_an_input(client: Client) -> None:
-    """The first entry of the group `a` has an input `a-0-1-x`, as the second entry of the group `a-0` would. A question has that name, too."""
+    """The first entry of the group `a` has an input `a-0-1-x`, as the second entry of the group `a-0` would; a question, too."""
     number: dict[str, object] = {"kind": "number", "role": "auxiliary", "minimum": 0, "maximum": 100}
     date = {"kind": "date", "role": "auxiliary", "earliest": "2020-01", "latest": "2025-12"}
     groups = [
@@ -61,7 +61,7 @@ def test_entries_of_two_groups_do_not_share_an_input(client: Client) -> None:
     ]
     own = recruiting_study(background=[*groups, number | {"name": "a-0-1-x", "text": "Three"}])
     (form,) = page_of(walk(client, own, until="background")).xpath('//form[.//input[@name="step"]]')
-    names = [name for name in form.xpath(".//input[not(@type='hidden')]/@name | .//select/@name")]
+    names = form.xpath(".//input[not(@type='hidden')]/@name | .//select/@name")
     assert len(names) == len(set(names)) == 13
     one, two, three = (form.xpath(f'.//label[normalize-space()="{text}"]/@for') for text in ("One", "Two", "Three"))
     month, year = (next(name for name in names if name.startswith(f"a-0-1-y.{part}") and name.endswith(".")) for part in ("month", "year"))
