@@ -153,7 +153,7 @@ def field_view(question: BackgroundQuestion | QuizItem, language: str, *, name: 
 
 def with_inputs_of_their_own(fields: Sequence[FieldView]) -> tuple[FieldView, ...]:
     """A question may have the name of an input of its page, or of an entry of a group, and an entry of one group that of an entry of
-    another one. What comes later then has inputs that end with full stops, as no name does. Answers are stored by other names.
+    another one. The later one then has inputs that end with full stops, as no name does. Answers are stored by other names.
     """
     own, taken = list(fields), set(OF_THE_PAGE)
     places = sorted(range(len(own)), key=lambda place: not own[place].rows)  # single questions come after all entries
@@ -165,7 +165,7 @@ def with_inputs_of_their_own(fields: Sequence[FieldView]) -> tuple[FieldView, ..
 
 
 def _sent_by(field: FieldView) -> set[str]:
-    """The names under which answers come. What has rows is sent by them alone."""
+    """The names under which answers come: those of its rows, if it has some."""
     return set[str]().union(*(_sent_by(inner) for row in field.rows for inner in row)) if field.rows else {field.name}
 
 

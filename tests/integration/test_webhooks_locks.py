@@ -36,7 +36,7 @@ def by_the_log(study: Study) -> None:
 
 
 def meanwhile(tell: Callable[[Study], None], study: Study, act: Callable[[], object]) -> object:
-    """What the act returned that began once the telling had its first lock."""
+    """The outcome of an act that began once the telling had its first lock."""
 
     def perform() -> object:
         try:
