@@ -40,6 +40,7 @@ LAZY_CALL = re.compile(r"""\b(?:_|gettext|gettext_lazy|gettext_noop)\(\s*"([^"]+
 # Pages of views with `in_own_language`, and what they show.
 STAFF_PAGES = ("analysis/learning/**/*", "analysis/data_sets/*", "analysis/inbox", "analysis/decisions", "accounts/account", "base_staff")
 STAFF_PAGES += ("accounts/tokens", "surveys/investigator/log", "surveys/investigator/study_log", "surveys/investigator/_log_*")
+STAFF_PAGES += ("surveys/irb/review", "surveys/irb/_comments", "surveys/irb/privacy_limit")
 STAFF_PAGES += ("analysis/record_sets/*", "analysis/releases/*")
 STAFF_PAGES += ("base_study", "surveys/builder/base", "surveys/builder/form", "surveys/builder/_[bc]*", "surveys/builder/fields/*")
 STAFF_PAGES += ("surveys/_study_navigation", "surveys/investigator/invitation", "surveys/investigator/new_account")
@@ -82,6 +83,8 @@ STAFF_MODULES += (
     "platform/accounts/errors",
 )
 STAFF_MODULES += ("platform/accounts/tokens/*", "platform/accounts/models", "surveys/log/*")
+STAFF_MODULES += tuple(f"surveys/review/{name}" for name in ("decisions", "selectors", "services"))
+STAFF_MODULES += ("surveys/models/review",)
 # Packages say these in English, and pages in the reader's language.
 SENTENCES = ("analysis/packages/privacy_statement", "analysis/packages/content", "analysis/record_sets/package")
 SAME = {

@@ -24,6 +24,10 @@ from analysis.releases.selectors import preview
 from audit import actions
 from audit.models import Entry
 from audit.services import record, verify_and_record
+from surveys.models import PacketSection
+from surveys.privacy.services import set_limit
+from surveys.review import services as reviews
+from surveys.studies import services as studies
 from tests.data_sets import TEXTS, approved, data_set
 from tests.factories import PASSWORD, draft_study, logged_in, page_of, person, recruiting_study
 from tests.integration.test_builder import definition_of
@@ -300,3 +304,18 @@ def test_the_pages_of_the_log_are_german_as_a_whole() -> None:
     )
     must_be_german(person(Role.IRB_OFFICER), [log], content)
     assert "Eintrag 5 ist nicht so, wie er geschrieben wurde" in german(officer).get(log).content.decode()
+
+
+def test_the_pages_of_reviews_are_german_as_a_whole() -> None:
+    study, officer, draft = draft_study(slug="a-review"), person(Role.IRB_OFFICER), draft_study(slug="a-draft")
+    study = studies.submit_for_review(study, actor=study.owner)
+    own = reverse("surveys:review", args=[study.slug])
+    content = json.dumps(study.definition, ensure_ascii=False) + " The words of an officer. Keep the lecture short. It is needed here. "
+    must_be_german(person(Role.IRB_OFFICER), [own, reverse("surveys:privacy_limit")], content)
+    set_limit(2.5, actor=officer)
+    reviews.comment(study, section=PacketSection.CONSENT.value, text="The words of an officer.", actor=officer)
+    reviews.assign(study, reviewer=officer.username, actor=officer)
+    must_be_german(person(Role.IRB_OFFICER), [own, reverse("surveys:privacy_limit")], content)
+    must_be_german(study.owner, [own], content)
+    study = reviews.approve(study, actor=officer, conditions="Keep the lecture short.", reason="It is needed here.")
+    must_be_german(officer, [own, reverse("surveys:review", args=[draft.slug])], content)
