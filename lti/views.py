@@ -7,7 +7,7 @@ from urllib.parse import SplitResult, urlencode, urlsplit
 from django.conf import settings
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse, QueryDict
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_list_or_404, get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import translation
 from django.utils.crypto import constant_time_compare, salted_hmac
@@ -29,7 +29,7 @@ from lti.selectors import (
     given_up,
     opened,
     place_of,
-    platform_named,
+    platforms_named,
     sealed,
     sealed_place,
     studies_with_credit,
@@ -68,7 +68,7 @@ def login(request: HttpRequest) -> HttpResponse:
     browsers keep cookies from frames of other sites.
     """
     sent = request.POST if request.method == "POST" else request.GET
-    platform = platform_named(sent.get("iss", ""), sent.get("client_id", ""), sent.get("lti_deployment_id", ""))
+    platform, *others = platforms_named(sent.get("iss", ""), sent.get("client_id", ""), sent.get("lti_deployment_id", ""))
     if not (hint := sent.get("login_hint", "")):
         raise LaunchError(gettext("Expected a login hint from the course platform, found none."))
     target = _parts_of(sent.get("target_link_uri", ""))
@@ -92,7 +92,7 @@ def login(request: HttpRequest) -> HttpResponse:
         question["lti_message_hint"] = message_hint
     joint = "&" if urlsplit(platform.login_address).query else "?"
     response = HttpResponseRedirect(f"{platform.login_address}{joint}{urlencode(question)}")
-    asked = sealed({"state": state, "nonce": nonce, "platform": platform.pk}, "asked")
+    asked = sealed({"state": state, "nonce": nonce, "platform": platform.pk, "others": [one.pk for one in others]}, "asked")
     secure = settings.SESSION_COOKIE_SECURE
     # The platform's answer comes from its own page, so the cookie must come along from there.
     response.set_cookie(
@@ -112,8 +112,8 @@ def launch(request: HttpRequest) -> HttpResponse:
         raise LaunchError(gettext("This browser did not ask for this message. Allow cookies, and open the activity from your course."))
     if problem := request.POST.get("error"):
         raise LaunchError(gettext("The course platform refused: %(problem)s.") % {"problem": problem[:200]})
-    platform = get_object_or_404(Platform, pk=asked["platform"])
-    found = checked(platform, request.POST.get("id_token", ""), nonce=asked["nonce"])
+    platforms = get_list_or_404(Platform, pk__in=[asked["platform"], *asked.get("others", ())])
+    found = checked(platforms, request.POST.get("id_token", ""), nonce=asked["nonce"])
     response = _choice(request, found) if found.chooses else _to_study(found)
     response.delete_cookie(ASKED, path=reverse("lti:launch"), samesite="None" if settings.SESSION_COOKIE_SECURE else "Lax")
     return response
