@@ -285,7 +285,7 @@ def test_the_page_of_tokens_is_german_as_a_whole() -> None:
 def test_the_pages_of_the_log_are_german_as_a_whole() -> None:
     """Details of entries stand there as the log has them."""
     officer, study = person(Role.IRB_OFFICER), recruiting_study()
-    for action in actions.registered():
+    for action in actions.registered().keys() - {"test.opened"}:
         record(actor=officer, action=action, subject=study, details={"why": "the words of somebody", "kept": True})
     record(actor=None, action=actions.VERIFIED, subject=None)
     own = reverse("surveys:study_log", args=[study.slug])
