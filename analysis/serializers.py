@@ -13,6 +13,7 @@ from rest_framework import serializers
 
 from analysis.live.progress import Group
 from analysis.live.results_document import ResultsDocument, StudyCounts
+from analysis.live.wording import beside
 from analysis.models import Run
 from analysis.selectors import Work
 from analysis.stored_results import Balance, DirectGroup, DirectOutcome, MarkedEffect, MarkedSequence, MarkedSequentialEffect
@@ -180,15 +181,21 @@ class SequentialEffectSerializer(DataclassSerializer):
     of = MarkedSequentialEffect
     only = (
         *("treatment", "control", "method", "for_publication"),
-        *("value", "interval", "honest_times_effect", "direction", "log_e_more", "log_e_fewer"),
+        *("value", "interval", "honest_times_effect", "direction", "said_direction", "log_e_more", "log_e_fewer"),
+    )
+    said_direction = serializers.SerializerMethodField(
+        help_text="`direction` where `interval` leaves out 0 on the same side, else 0: what pages say. 0 is undecided, not “no effect”."
     )
     help_texts: ClassVar = {
         "for_publication": "False: it uses background answers, which the die does not protect.",
-        "direction": "1 or -1 where the sign of the effect is certain among all contrasts of the family, else 0. "
-        "Pages say it only where `interval` leaves out 0, too.",
+        "direction": "The test alone: 1 or -1 where the sign of the effect is certain among all contrasts of the family, else 0. "
+        "Pages and `said_direction` say it only where `interval` leaves out 0, too; report that one.",
         "log_e_more": "Logarithm of the e-value against an effect of zero or less.",
         "log_e_fewer": "Logarithm of the e-value against an effect of zero or more.",
     }
+
+    def get_said_direction(self, effect: MarkedSequentialEffect) -> int:
+        return beside(effect.interval, effect.direction)
 
 
 class SequenceSerializer(DataclassSerializer):

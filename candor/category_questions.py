@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 from candor.categories.estimates import estimate_categories
 from candor.categories.results import AT_LEAST, CATEGORY, CategoryEffect, CategoryOutcome, CategoryPrevalence, NoEffectTest
 from candor.designs.design import Design
+from candor.documents import InRows
 from candor.errors import DataError, MethodError
 from candor.estimators.multiplicity import FamilyTest, holm
 from candor.figures.assignment_table import HOW, assignment_table
 from candor.figures.forest import ForestFigure, ForestRow, draw_forest, forest_svg, forest_text
 from candor.figures.tables import interval, number, p_value, paragraph, table
-from candor.results import CLUSTERED, EFFICIENT, EFFICIENT_WITH_COVARIATES, STRATIFIED, AssignmentInference, InRows, Interval
+from candor.results import CLUSTERED, EFFICIENT, EFFICIENT_WITH_COVARIATES, STRATIFIED, AssignmentInference, Interval
 from candor.subgroups.results import SubgroupAnalysis
 from candor.subgroups.texts import subgroups_text
 

@@ -7,14 +7,10 @@ and effects are numbers in [0, 1] and [-1, 1], not percentages.
 from __future__ import annotations
 
 import json
-from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from candor.errors import needing
-
 if TYPE_CHECKING:
-    import pandas
     from _typeshed import DataclassInstance
 
 DIFFERENCE_IN_MEANS = "difference_in_means"
@@ -28,29 +24,6 @@ FEW_CLUSTERS = 8
 """With fewer in an arm, intervals rest on the t-distribution more than on the data."""
 NOTABLE = 0.1
 """A standardised difference beyond this is usually worth a look (Austin 2009, Statistics in Medicine 28, 3083–3107)."""
-
-
-class InRows(ABC):
-    """Results that are a table too."""
-
-    __slots__ = ()
-
-    @abstractmethod
-    def rows(self) -> list[dict[str, object]]:
-        """One row for each number with its interval, as plain values; undefined values are None."""
-
-    def to_frame(self) -> pandas.DataFrame:
-        """`rows` as a pandas DataFrame; ``polars.DataFrame(result.rows())`` makes one of polars.
-
-        Raises
-        ------
-        MissingPackageError
-            Where pandas is not installed.
-        """
-        with needing("frames"):
-            import pandas
-
-        return pandas.DataFrame(self.rows())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -34,13 +34,19 @@ class Platform(models.Model):
 
 
 class ToolKey(models.Model):
-    """A key that signs what this installation says to platforms. The newest signs; earlier ones stay published."""
+    """A key for what this installation says to platforms. One signs; earlier ones stay published until they are withdrawn."""
 
     private_key = models.TextField(help_text="Encrypted.")
     made_on = models.DateField(auto_now_add=True)
+    signs = models.BooleanField(default=True, db_default=False, help_text="Whether messages are signed with it.")
+    withdrawn_at = models.DateTimeField(null=True, blank=True, help_text="When it ceases to be published; empty: not yet decided.")
 
     class Meta:
         ordering = ("-pk",)
+        constraints = (
+            models.UniqueConstraint(fields=("signs",), condition=models.Q(signs=True), name="one_platform_key_signs"),
+            models.CheckConstraint(condition=models.Q(signs=False) | models.Q(withdrawn_at=None), name="a_key_that_signs_is_published"),
+        )
 
     def __str__(self) -> str:
         return f"of {self.made_on}"

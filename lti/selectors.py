@@ -17,22 +17,26 @@ from surveys.models import ENDED, CourseCredit, Study, StudyStatus
 ASKED, STUDENT = "candor_lti", "candor_credit"
 """The cookies of a launch: between its two requests, and of the student afterwards. Neither is sent to the pages of a journey."""
 ASKED_SECONDS, STUDENT_SECONDS = 10 * 60, 12 * 60 * 60
+MOST_DEPLOYMENTS = 100
+"""Their numbers go into a cookie."""
 _SALT = "lti.launch"
 
 
-def platform_named(issuer: str, client_id: str, deployment_id: str = "") -> Platform:
-    """The registered platform; where a platform names neither client nor deployment, there must be only one of this issuer."""
+def platforms_named(issuer: str, client_id: str, deployment_id: str = "") -> list[Platform]:
+    """The registered platform. A message need not name the deployment: then these are all that differ in it alone, and the platform's
+    answer says which of them is meant.
+    """
     found = Platform.objects.filter(issuer=issuer)
     found = found.filter(client_id=client_id) if client_id else found
     found = found.filter(deployment_id=deployment_id) if deployment_id else found
-    platforms = list(found[:2])
-    if len(platforms) != 1:
+    platforms = list(found[:MOST_DEPLOYMENTS])
+    if len({(one.client_id, one.login_address) for one in platforms}) != 1:
         values = {"issuer": issuer[:200] or "—", "client": client_id[:100] or "—", "deployment": deployment_id[:100] or "—"}
         raise LaunchError(
             _("Expected a course platform that is registered here, found %(issuer)s with client %(client)s and deployment %(deployment)s.")
             % values
         )
-    return platforms[0]
+    return platforms
 
 
 def sealed(value: Mapping[str, object], purpose: str) -> str:

@@ -10,6 +10,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("lti/login/", views.login, name="login"),
     path("lti/launch/", views.launch, name="launch"),
     path("lti/choose/", views.choose, name="choose"),
+    path("lti/own-keys/", views.platform_keys, name="platform_keys"),
     path("credit/<slug:slug>/", views.credit, name="credit"),
     path("studies/<slug:slug>/credit/", views.study_credit, name="study_credit"),
     path("api/v1/studies/<slug:slug>/credit/", api.StudyCredit.as_view(), name="api_study_credit"),

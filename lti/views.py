@@ -6,8 +6,8 @@ from urllib.parse import SplitResult, urlencode, urlsplit
 
 from django.conf import settings
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse, QueryDict
-from django.shortcuts import get_object_or_404, redirect, render
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse, QueryDict
+from django.shortcuts import get_list_or_404, get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import translation
 from django.utils.crypto import constant_time_compare, salted_hmac
@@ -29,14 +29,14 @@ from lti.selectors import (
     given_up,
     opened,
     place_of,
-    platform_named,
+    platforms_named,
     sealed,
     sealed_place,
     studies_with_credit,
 )
 from lti.services import send_again
 from lti.standard.choice import answer_of
-from lti.standard.keys import public_keys
+from lti.standard.keys import MOST_DAYS, USUAL_DAYS, public_keys, renew_key, shown_keys, withdraw_key
 from lti.standard.messages import Launch, checked
 from surveys.access import access_own_study, study_in_public
 from surveys.credit.selectors import Place, credit_of, fingerprint, has_credit
@@ -68,7 +68,7 @@ def login(request: HttpRequest) -> HttpResponse:
     browsers keep cookies from frames of other sites.
     """
     sent = request.POST if request.method == "POST" else request.GET
-    platform = platform_named(sent.get("iss", ""), sent.get("client_id", ""), sent.get("lti_deployment_id", ""))
+    platform, *others = platforms_named(sent.get("iss", ""), sent.get("client_id", ""), sent.get("lti_deployment_id", ""))
     if not (hint := sent.get("login_hint", "")):
         raise LaunchError(gettext("Expected a login hint from the course platform, found none."))
     target = _parts_of(sent.get("target_link_uri", ""))
@@ -92,7 +92,7 @@ def login(request: HttpRequest) -> HttpResponse:
         question["lti_message_hint"] = message_hint
     joint = "&" if urlsplit(platform.login_address).query else "?"
     response = HttpResponseRedirect(f"{platform.login_address}{joint}{urlencode(question)}")
-    asked = sealed({"state": state, "nonce": nonce, "platform": platform.pk}, "asked")
+    asked = sealed({"state": state, "nonce": nonce, "platform": platform.pk, "others": [one.pk for one in others]}, "asked")
     secure = settings.SESSION_COOKIE_SECURE
     # The platform's answer comes from its own page, so the cookie must come along from there.
     response.set_cookie(
@@ -112,8 +112,8 @@ def launch(request: HttpRequest) -> HttpResponse:
         raise LaunchError(gettext("This browser did not ask for this message. Allow cookies, and open the activity from your course."))
     if problem := request.POST.get("error"):
         raise LaunchError(gettext("The course platform refused: %(problem)s.") % {"problem": problem[:200]})
-    platform = get_object_or_404(Platform, pk=asked["platform"])
-    found = checked(platform, request.POST.get("id_token", ""), nonce=asked["nonce"])
+    platforms = get_list_or_404(Platform, pk__in=[asked["platform"], *asked.get("others", ())])
+    found = checked(platforms, request.POST.get("id_token", ""), nonce=asked["nonce"])
     response = _choice(request, found) if found.chooses else _to_study(found)
     response.delete_cookie(ASKED, path=reverse("lti:launch"), samesite="None" if settings.SESSION_COOKIE_SECURE else "Lax")
     return response
@@ -256,3 +256,39 @@ def study_credit(request: HttpRequest, slug: str) -> HttpResponse:
         "platforms": Platform.objects.all(),
     }
     return render(request, "lti/study_credit.html", context)
+
+
+@require_role(Role.ADMINISTRATOR)
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def platform_keys(request: HttpRequest) -> HttpResponse:
+    """The keys by which platforms know this installation: make a new one, and withdraw earlier ones."""
+    if request.method != "POST":
+        return _keys_page(request)
+    user, action, typed = user_of(request), request.POST.get("action", ""), request.POST.get("days", "").strip()
+    if action == "withdraw":
+        number = request.POST.get("key", "")
+        if not (number.isascii() and number.isdigit() and len(number) < 19 and withdraw_key(int(number), actor=user)):
+            raise Http404
+        messages.success(request, gettext("The key is withdrawn."))
+    elif action == "leaked":
+        renew_key(days=0, actor=user)
+        messages.success(request, gettext("A new key signs from now on. The earlier ones are withdrawn."))
+    elif typed.isascii() and typed.isdigit() and len(typed) < 4 and 1 <= int(typed) <= MOST_DAYS:
+        renew_key(days=int(typed), actor=user)
+        messages.success(request, gettext("A new key signs from now on. The earlier ones stay published for now."))
+    else:
+        found = {"most": MOST_DAYS, "found": typed[:20] or "—"}
+        return _keys_page(request, error=gettext("Expected a whole number of days from 1 to %(most)s, found %(found)s.") % found)
+    return redirect("lti:platform_keys")
+
+
+def _keys_page(request: HttpRequest, *, error: str = "") -> HttpResponse:
+    context = {
+        "keys": shown_keys(),
+        "days": request.POST.get("days", USUAL_DAYS),
+        "most": MOST_DAYS,
+        "errors": [{"field": "days", "message": error}] if error else [],
+        "error": error,
+    }
+    return render(request, "lti/platform_keys.html", context, status=422 if error else 200)

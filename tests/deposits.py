@@ -82,6 +82,6 @@ class Shelf:
 def shelf_in_use(monkeypatch: pytest.MonkeyPatch) -> Iterator[Shelf]:
     """This service is the one of the settings, and workers speak to it."""
     shelf = Shelf()
-    monkeypatch.setattr(depositing, "service_of", lambda offered: shelf)
+    monkeypatch.setattr(depositing, "service_of", lambda offered, *, seconds: shelf)
     with override_settings(**SETTINGS):
         yield shelf

@@ -6,8 +6,9 @@ import hashlib
 import json
 import re
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -30,7 +31,8 @@ class RefusedError(Exception):
 class DoiServer:
     """`wrong`: requests that the documentation does not know, in words. `away`: every answer is 503.
 
-    `drop`: paths that act, and answer 502. `unheard`: methods and paths that do not act, and answer 404.
+    `drop`: paths that act, and answer 502. `unheard`: methods and paths that do not act, and answer 404. `drips`: after so many files
+    that were sent, everything is answered a letter at a time, without end.
     """
 
     def __init__(self) -> None:
@@ -40,6 +42,8 @@ class DoiServer:
         self.away = False
         self.drop: str = ""
         self.unheard: str = ""
+        self.drips: int | None = None
+        self.files_sent = 0
         self.address = ""
         self.elsewhere = ""
         """Where files are to be sent, instead of here."""
@@ -278,12 +282,25 @@ def doi_server(kind: str) -> Iterator[DoiServer]:
     class Handler(BaseHTTPRequestHandler):
         def take(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            server.files_sent += bool(body) and self.headers.get("Content-Type") == "application/octet-stream"
+            if server.drips is not None and server.files_sent > server.drips:
+                self._drip()
+                return
             status, document = server.answer(self.command, self.path, self.headers, body)
             content = b"" if document is None else json.dumps(document).encode()
             self.send_response(status)
             self.send_header("Content-Length", str(len(content)))
             self.end_headers()
             self.wfile.write(content)
+
+        def _drip(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Length", "1000000")
+            self.end_headers()
+            with suppress(OSError):  # the other side has gone
+                while server.drips is not None:
+                    self.wfile.write(b" ")
+                    time.sleep(0.05)
 
         def log_message(self, format: str, *args: object) -> None:
             """Say nothing."""
@@ -297,5 +314,6 @@ def doi_server(kind: str) -> Iterator[DoiServer]:
         try:
             yield server
         finally:
+            server.drips = None
             http.shutdown()
             thread.join()

@@ -8,10 +8,13 @@ from collections.abc import Iterable
 import httpcore
 
 from webhooks.addresses import resolve
+from webhooks.deadlines import Deadline, TimedNetwork
 
 MOST_BYTES = 200_000
 """More than any answer that is read has."""
 SECONDS = {"connect": 5.0, "write": 5.0, "read": 5.0, "pool": 5.0}
+IN_ALL = 20.0
+"""The patience for a whole exchange."""
 
 
 class CheckedNetwork(httpcore.NetworkBackend):
@@ -53,7 +56,7 @@ def exchange(
     method: str, address: str, *, headers: dict[str, str], body: bytes, private_is_allowed: bool, most_bytes: int = MOST_BYTES
 ) -> tuple[int, bytes]:
     """The status of the answer, and its content as far as `most_bytes`."""
-    network = CheckedNetwork(private_is_allowed=private_is_allowed)
+    network = TimedNetwork(CheckedNetwork(private_is_allowed=private_is_allowed), Deadline(IN_ALL))
     with (
         httpcore.ConnectionPool(network_backend=network, retries=0) as pool,
         pool.stream(method, address, headers=list(headers.items()), content=body, extensions={"timeout": SECONDS}) as answer,

@@ -69,33 +69,50 @@ def renew_secret(hook: Webhook, *, actor: User) -> Webhook:
 
 @transaction.atomic
 def remove_webhook(hook: Webhook, *, actor: User) -> None:
-    """Cancel waiting messages, and delete the log of earlier ones."""
-    hook = _held(hook)
-    study, address = hook.study, hook.address
-    hook.delete()
-    record(actor=actor, action=actions.REMOVED, subject=study, details={"address": address})
-
-
-def _held(hook: Webhook, *, without_news: bool = False) -> Webhook:
-    """The webhook as stored now, locked until the transaction ends. `without_news`: no message to it is written meanwhile."""
-    stored = Webhook.objects.select_for_update(of=("self",), no_key=not without_news)
-    found = stored.select_related("study").filter(pk=hook.pk).first()
-    if found is None:
-        raise WebhookError(_("This address was removed in the meantime."))
-    return found
+    """Cancel waiting messages, and delete the log of earlier ones. Nothing is told of this study meanwhile: see `_before_messages`."""
+    Study.objects.select_for_update(no_key=True).get(pk=hook.study_id)
+    _before_messages(hook, action=actions.REMOVED, actor=actor, details={"address": hook.address})
+    _held(hook).delete()
 
 
 @transaction.atomic
 def send_again(delivery: Delivery, *, actor: User) -> Delivery:
     """Send a message anew, under the same number; if one of the same kind waits, that one will do, and goes now."""
-    hook = _held(delivery.webhook, without_news=True)
-    waiting = hook.deliveries.filter(event=delivery.event, status=DeliveryStatus.WAITING).first()
-    again = waiting or Delivery.objects.get(pk=delivery.pk)
-    again.status, again.due_at, again.holder, again.attempts, again.ended_on = DeliveryStatus.WAITING, timezone.now(), None, 0, None
-    again.save()
+    hook = delivery.webhook
+    _before_messages(hook, action=actions.SENT_AGAIN, actor=actor, details={"address": hook.address, "event": delivery.event})
+    again = _waiting_again(_held(hook), delivery)
     transaction.on_commit(partial(send, again))
-    record(actor=actor, action=actions.SENT_AGAIN, subject=hook.study, details={"address": hook.address, "event": again.event})
     return again
+
+
+def _before_messages(hook: Webhook, *, action: str, actor: User, details: dict[str, str]) -> None:
+    """Write into the log first: what the log tells is written into the outbox under the log's lock, so the lock on a message comes second.
+    An act that then fails takes its entry back.
+    """
+    record(actor=actor, action=action, subject=hook.study, details=details)
+
+
+def _waiting_again(hook: Webhook, delivery: Delivery) -> Delivery:
+    """The message of this kind that waits, or else this one, to be sent now. It holds one message, and nothing that a new one needs."""
+    values = {"status": DeliveryStatus.WAITING, "due_at": timezone.now(), "holder": None, "attempts": 0, "ended_on": None}
+    there = hook.deliveries.filter(event=delivery.event)
+    while True:
+        waiting = there.filter(status=DeliveryStatus.WAITING).select_for_update().first()
+        try:
+            with transaction.atomic():
+                if there.filter(pk=(waiting or delivery).pk).update(**values):
+                    return there.get(pk=(waiting or delivery).pk)
+        except IntegrityError:  # something of this kind happened just now, and its message waits
+            continue
+        raise WebhookError(_("This message was removed in the meantime."))
+
+
+def _held(hook: Webhook) -> Webhook:
+    """The webhook as stored now, locked until the transaction ends; messages to it are still written."""
+    found = Webhook.objects.select_for_update(of=("self",), no_key=True).select_related("study").filter(pk=hook.pk).first()
+    if found is None:
+        raise WebhookError(_("This address was removed in the meantime."))
+    return found
 
 
 def emit(study_id: int, event: Event) -> None:

@@ -25,6 +25,7 @@ from surveys.questions.background import (
     Slider,
     pairs_among,
 )
+from surveys.questions.conditions import spelled_out
 
 Chains = dict[str, list[str]]
 Lines = list[tuple[int, str]]
@@ -59,8 +60,9 @@ def roles_of(questions: Sequence[Answered]) -> dict[str, Role]:
 def words_of(questions: Sequence[Answered], language: str) -> dict[str, str]:
     """The text of the question of every attribute; of a field after that of its group."""
     found: dict[str, str] = {}
+    earlier = {question.name: question.text.in_language(language) for question in questions}
     for question in questions:
-        text = question.text.in_language(language)
+        text = spelled_out(earlier[question.name], earlier)
         if isinstance(question, Group):
             found |= {attribute_of(question.name, field.name): f"{text} {field.text.in_language(language)}" for field in question.fields}
         elif isinstance(question, Circle):
@@ -73,12 +75,13 @@ def words_of(questions: Sequence[Answered], language: str) -> dict[str, str]:
 def named(questions: Sequence[Answered], role: Role, *, language: str = "en") -> dict[str, str]:
     """The texts of the questions and fields of a role, by their names. Both numbers of a circle are one."""
     found: dict[str, str] = {}
+    earlier = {question.name: question.text.in_language(language) for question in questions}
     for question in questions:
         if isinstance(question, Group):
             words = words_of([question], language)
             found |= {name: words[name] for name, own in roles_of([question]).items() if own == role}
         elif not isinstance(question, ShortText) and question.role == role:
-            found[question.name] = question.text.in_language(language)
+            found[question.name] = spelled_out(earlier[question.name], earlier)
     return found
 
 

@@ -13,7 +13,10 @@ from analysis.deposits.errors import DepositError, ServiceAwayError
 if TYPE_CHECKING:
     import httpx
 
+    from webhooks.deadlines import Deadline
+
 SECONDS = 60.0
+"""The patience for each part of a request and of its answer; a deadline ends all of them together."""
 AWAY = (408, 425, 429, 500, 502, 503, 504)
 LONGEST_ANSWER = 300
 HERE = ("localhost", "127.0.0.1", "::1")
@@ -52,6 +55,7 @@ class Web:
     address: str
     header: tuple[str, str]
     hosts: tuple[str, ...]
+    deadline: "Deadline"
 
     def send(self, request: Request, *, body: bytes | None = None) -> object:
         """Raises `ServiceAwayError` or `DepositError`, in words that people may read."""
@@ -59,11 +63,17 @@ class Web:
         self._require_own(address)
         import httpx  # which web processes can do without
 
+        from analysis.deposits.transport import TimedTransport
+
         headers = dict([self.header])
         try:
-            with httpx.Client(timeout=SECONDS, follow_redirects=False, headers=headers, trust_env=False) as client:
+            transport = TimedTransport(self.deadline)
+            with httpx.Client(timeout=SECONDS, follow_redirects=False, headers=headers, trust_env=False, transport=transport) as client:
                 answer = self._answer(client, request, address, body)
         except (httpx.TransportError, httpx.InvalidURL) as error:
+            if self.deadline.is_over:
+                said = _("%(service)s took too long; the step was broken off. It keeps the files that it has.")
+                raise ServiceAwayError(said % {"service": self.name}) from error
             said = _("%(service)s could not be reached: %(why)s.")
             raise ServiceAwayError(said % {"service": self.name, "why": type(error).__name__}) from error
         if answer.status_code in AWAY:

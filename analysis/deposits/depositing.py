@@ -29,6 +29,8 @@ PAUSES = {
     DepositTask.WITHDRAW: (timedelta(minutes=1), timedelta(minutes=10), timedelta(hours=1)),
 }
 """Before each further try while the service is away. A release waits for the first task, so it is soon given up."""
+SECONDS = {DepositTask.RESERVE: 3 * 60, DepositTask.PUBLISH: 30 * 60, DepositTask.GIVE_BACK: 10 * 60, DepositTask.WITHDRAW: 10 * 60}
+"""So long a try may take in all, or a service that drips would hold a worker for ever. It keeps the files that it has by then."""
 
 
 @job(kind="deposit", model=Deposit, expects=(DepositError,), queue=Queue.MAIL, priority=HEAVY)
@@ -36,7 +38,7 @@ def deposit(held: Deposit) -> None:
     """Do the step that waits. A service that is away is tried again, later and later; then people decide."""
     task = DepositTask(held.task)
     try:
-        service = _service(held)
+        service = _service(held, seconds=SECONDS[task])
         {
             DepositTask.RESERVE: _reserve,
             DepositTask.PUBLISH: _publish,
@@ -52,14 +54,14 @@ def deposit(held: Deposit) -> None:
         _miss(held, error)
 
 
-def _service(held: Deposit) -> DoiService:
+def _service(held: Deposit, *, seconds: float) -> DoiService:
     try:
         offered = configured()
     except ImproperlyConfigured as error:
         raise DepositError(_("The settings of the service that gives DOIs cannot be right. Its operator must look at them.")) from error
     if offered is None or offered.name != held.service:
         raise DepositError(_("This server does not use %(service)s any more.") % {"service": held.service})
-    return service_of(offered)
+    return service_of(offered, seconds=seconds)
 
 
 def _reserve(held: Deposit, service: DoiService) -> None:

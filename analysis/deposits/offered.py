@@ -73,11 +73,13 @@ def configured() -> Offered | None:
     return Offered(name=name, label=NAMES[name].label, address=address)
 
 
-def service_of(offered: Offered) -> DoiService:
-    """The service, ready to be asked. Its token is read here, and stands nowhere else."""
+def service_of(offered: Offered, *, seconds: float) -> DoiService:
+    """The service, ready to be asked for so many seconds from now on. Its token is read here, and stands nowhere else."""
+    from webhooks.deadlines import Deadline  # which web processes can do without
+
     kind, host = NAMES[offered.name], urlsplit(offered.address).hostname or ""
     hosts = (f"files.{host.removeprefix('api.')}",) if kind is Osf else ()
-    web = Web(name=kind.label, address=offered.address, header=kind.header(settings.DOI_TOKEN), hosts=hosts)
+    web = Web(name=kind.label, address=offered.address, header=kind.header(settings.DOI_TOKEN), hosts=hosts, deadline=Deadline(seconds))
     return _with(offered.name, web)
 
 

@@ -7,6 +7,7 @@ from analysis.figures.intervals import ends_of
 from analysis.live.matrix import matrix_rows
 from analysis.live.page import LiveView
 from analysis.live.progress import DayCount, Flow
+from analysis.live.wording import beside
 from candor.categories.results import AdjustedCategories, CategoryOutcome
 from candor.figures.forest import Ends
 from candor.results import EFFICIENT, EFFICIENT_WITH_COVARIATES, Interval
@@ -75,9 +76,9 @@ def _matrix(live: LiveView) -> Iterator[Row]:
 
 
 def _sequences(live: LiveView) -> Iterator[Row]:
-    """All that holds at every look."""
+    """All that holds at every look. `certain_direction` is the test's alone, `said_direction` what pages say."""
     head = ("question", "n", "quantity", "method", "arm", "against", "estimate", "low", "high", "certain_direction")
-    yield (*head, "log_e_more", "log_e_fewer", "for_publication")
+    yield (*head, "log_e_more", "log_e_fewer", "for_publication", "said_direction")
     files = live.names.files
     for question in live.definition.yes_no_questions:
         look = live.sequence(question.name)
@@ -85,17 +86,26 @@ def _sequences(live: LiveView) -> Iterator[Row]:
             continue
         start, nothing = (question.name, look.n), ("",) * 3
         if (cheaters := look.cheater_proportion) is not None:
-            yield (*start, "cheater_proportion", "", "", "", cheaters.value, *_both(cheaters.interval), *nothing, True)
+            yield (*start, "cheater_proportion", "", "", "", cheaters.value, *_both(cheaters.interval), *nothing, True, "")
         for effect in look.effects:
             names, public = (effect.method, files[effect.treatment], files[effect.control]), effect.for_publication
             evidence = (effect.direction, effect.log_e_more, effect.log_e_fewer)
             delta = effect.honest_times_effect
-            yield (*start, "effect", *names, effect.value, *_both(effect.interval), *evidence, public)
-            yield (*start, "honest_times_effect", *names, delta.value, *_both(delta.interval), *nothing, public)
+            yield (
+                *start,
+                "effect",
+                *names,
+                effect.value,
+                *_both(effect.interval),
+                *evidence,
+                public,
+                beside(effect.interval, effect.direction),
+            )
+            yield (*start, "honest_times_effect", *names, delta.value, *_both(delta.interval), *nothing, public, "")
         for one in look.prevalence:
-            yield (*start, "prevalence", "efficient", files[one.arm], "", one.value, *_both(one.interval), *nothing, True)
+            yield (*start, "prevalence", "efficient", files[one.arm], "", one.value, *_both(one.interval), *nothing, True, "")
         if (test := look.specification) is not None:
-            yield (*start, "specification", "efficient", "", "", test.statistic, None, None, "", test.log_e_value, "", True)
+            yield (*start, "specification", "efficient", "", "", test.statistic, None, None, "", test.log_e_value, "", True, "")
 
 
 def _estimates(live: LiveView) -> Iterator[Row]:

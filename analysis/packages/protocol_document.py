@@ -7,7 +7,7 @@ from analysis.packages.rows import column_of
 from surveys.definition import StudyDefinition
 from surveys.preregistration.selectors import KeptPlan
 from surveys.questions.background import Answered, MultipleChoice, OrdinalScale, SingleChoice
-from surveys.questions.conditions import Conditions
+from surveys.questions.conditions import Conditions, spelled_out
 from surveys.questions.parts import Text
 
 
@@ -32,6 +32,11 @@ def protocol_document(
 
     def text(words: Text) -> str:
         return words.in_language(language)
+
+    earlier = {one.name: text(one.text) for one in definition.background}
+
+    def asked(words: Text) -> str:
+        return spelled_out(text(words), earlier)
 
     sensitive = {one.name: one for one in definition.questions}
     return {
@@ -76,7 +81,7 @@ def protocol_document(
             {
                 "name": one.name,
                 "kind": one.kind,
-                "text": text(one.text),
+                "text": asked(one.text),
                 "answers": _labels(one, language),
                 **({"expected": one.expected} if isinstance(one, SingleChoice | OrdinalScale) and one.expected else {}),
                 **_shown_after(one.show_if),
@@ -86,7 +91,7 @@ def protocol_document(
         **({"attention": definition.attention} if definition.attention_checks else {}),
         **({"random_order": list(definition.random_order)} if definition.random_order else {}),
         "subgroups": list(definition.subgroups),
-        "quiz": [{"name": one.name, "text": text(one.text), **_shown_after(one.show_if)} for one in definition.quiz],
+        "quiz": [{"name": one.name, "text": asked(one.text), **_shown_after(one.show_if)} for one in definition.quiz],
         "allocation": {
             **definition.allocation.model_dump(mode="json"),
             "sections": len(definition.allocation.sections),  # their labels may tell who teaches when

@@ -27,6 +27,7 @@ from surveys.questions.background import (
     Slider,
     pairs_among,
 )
+from surveys.questions.conditions import spelled_out_text
 from surveys.questions.parts import Text
 
 CHUNK = 20_000
@@ -74,7 +75,8 @@ def schema_of(definition: StudyDefinition) -> Schema:
         )
         for asked in definition.questions
     ]
-    return Schema(columns=tuple(columns))
+    earlier = {question.name: question.text for question in definition.background}
+    return Schema(columns=tuple(one.model_copy(update={"label": spelled_out_text(one.label, earlier)}) for one in columns))
 
 
 def people_in_table(study: Study) -> "QuerySet[Participant]":

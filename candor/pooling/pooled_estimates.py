@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 
 from candor.arguments import names_in, numbers
 from candor.designs.design import Design
+from candor.documents import InRows
 from candor.errors import DataError, MethodError
 from candor.figures.forest import ForestFigure, draw_forest, forest_svg
 from candor.pooling.matching import Renamed, common_names, contrasts, own_names, studies_with, studies_with_contrast
 from candor.pooling.pooled_contrasts import PooledContrast, PooledEstimand, StudyAnswer, pooled_contrast
 from candor.pooling.pooled_text import forest_rows, pooled_html, pooled_text
 from candor.pooling.studies import PooledStudy, StudySource, studies_of
-from candor.results import InRows, Interval, OutcomeEstimate
+from candor.results import Interval, OutcomeEstimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,6 +12,7 @@ import numpy as np
 from candor.arguments import names_in, numbers
 from candor.designs.design import Design
 from candor.designs.sources import DesignSource, read_design
+from candor.documents import InRows
 from candor.errors import DataError, DesignError, MethodError, NotIdentifiedError
 from candor.estimators.intervals import normal_quantile
 from candor.figures.forest import ForestFigure, draw_forest, forest_svg
@@ -22,7 +23,7 @@ from candor.regression.likelihood import Data, prevalence
 from candor.regression.model_columns import ARM, ModelColumns, model_columns
 from candor.regression.regression_text import forest_rows, regression_html, regression_text
 from candor.resampling.blas_threads import single_threaded_blas
-from candor.results import CheaterProportion, InRows
+from candor.results import CheaterProportion
 from candor.studies.answers import AnswerColumns
 from candor.studies.frames import Columns, answers_in, text_of
 from candor.studies.written_values import MISSING, is_missing

@@ -13,6 +13,7 @@ from candor.arguments import names_in, numbers, numbers_or_none, whole_numbers, 
 from candor.category_questions import CategoryEstimates
 from candor.designs.design import Design
 from candor.designs.sources import DesignSource, read_design
+from candor.documents import InRows
 from candor.equivalence.margins import Worse
 from candor.errors import DataError, MethodError
 from candor.estimators.intervals import normal_quantile
@@ -25,7 +26,7 @@ from candor.resampling.blas_threads import single_threaded_blas
 from candor.resampling.bootstrap import Progress, with_bootstrap
 from candor.resampling.bootstrap import bootstrap as bootstrapped
 from candor.resampling.seeds import seed_of
-from candor.results import AssignmentInference, BootstrapSummary, InRows, Interval, OutcomeEstimate
+from candor.results import AssignmentInference, BootstrapSummary, Interval, OutcomeEstimate
 from candor.studies.answers import AnswerColumns, Answers, CollectedAnswers, resampled_people
 from candor.studies.assignment import AssignedBy, AssignmentResults, category_estimates, named
 from candor.studies.columns import ColumnChoice

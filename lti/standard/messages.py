@@ -6,7 +6,7 @@ goes. Names and e-mail addresses are not read.
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -46,8 +46,11 @@ class Launch:
     data: object = None
 
 
-def checked(platform: Platform, id_token: str, *, nonce: str) -> Launch:
-    """The content of the message, if the platform signed it for us, for this browser, now, and for the first time."""
+def checked(platforms: Sequence[Platform], id_token: str, *, nonce: str) -> Launch:
+    """The content of the message, if the platform signed it for us, for this browser, now, and for the first time. The platform
+    is the one of `platforms` whose deployment the message names.
+    """
+    platform = _meant(platforms, id_token)
     claims = _believed(platform, id_token)
     if claims.get("nonce") != nonce:
         raise LaunchError(_("The message of your course is not the answer to the question of this browser."))
@@ -87,6 +90,20 @@ def _launch(platform: Platform, claims: Mapping[str, object], *, chooses: bool) 
         return_address=_said(asked, "deep_link_return_url"),
         data=data,
     )
+
+
+def _meant(platforms: Sequence[Platform], id_token: str) -> Platform:
+    """The deployment that the message names. Nothing is believed yet: this platform's keys and names are what the message is held to."""
+    import jwt
+
+    first, *others = platforms
+    if not others:
+        return first
+    try:
+        said = jwt.decode(id_token, options={"verify_signature": False}).get(f"{CLAIM}deployment_id")
+    except (jwt.PyJWTError, RecursionError) as error:
+        raise LaunchError(_("The message of your course is not rightly signed: %(problem)s.") % {"problem": error}) from error
+    return next((one for one in platforms if one.deployment_id == said), first)
 
 
 def _believed(platform: Platform, id_token: str) -> dict[str, object]:

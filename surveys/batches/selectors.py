@@ -171,12 +171,6 @@ def agreed_versions(study: Study) -> set[int]:
     return set(study.protocols.filter(version__in=versions).values_list("pk", flat=True))
 
 
-def versions_ever_agreed(study: Study) -> set[int]:
-    """The same with those who left: nothing that is shown moves at the moment at which the last person of a version does."""
-    versions = {one.version for one in exact_consent_counts(study, everybody(study)) if one.agreed}
-    return set(study.protocols.filter(version__in=versions).values_list("pk", flat=True))
-
-
 def ways_shown(study: Study) -> dict[str, dict[str, int]]:
     """For each way in that anybody came, how many people began and ended so: whole tens, as last renewed with all other numbers."""
     found: dict[str, dict[str, int]] = _numbers(study).get("ways", {})

@@ -152,11 +152,25 @@ def field_view(question: BackgroundQuestion | QuizItem, language: str, *, name: 
 
 
 def with_inputs_of_their_own(fields: Sequence[FieldView]) -> tuple[FieldView, ...]:
-    """A question may have the name of an input of its page, or of an entry of a group. Its own input then ends with a full stop, as no name
-    does.
+    """A question may have the name of an input of its page, or of an entry of a group, and an entry of one group that of an entry of
+    another one. The later one then has inputs that end with full stops, as no name does. Answers are stored by other names.
     """
-    taken = OF_THE_PAGE.union(*(inner.inputs for field in fields for row in field.rows for inner in row))
-    return tuple(field if field.rows or field.name not in taken else replace(field, name=f"{field.name}.") for field in fields)
+    own, taken = list(fields), set(OF_THE_PAGE)
+    places = sorted(range(len(own)), key=lambda place: not own[place].rows)  # single questions come after all entries
+    for place in places:
+        while not taken.isdisjoint(_sent_by(own[place])):
+            own[place] = _with_a_full_stop(own[place])
+        taken.update(_sent_by(own[place]))
+    return tuple(own)
+
+
+def _sent_by(field: FieldView) -> set[str]:
+    """The names under which answers come: those of its rows, if it has some."""
+    return set[str]().union(*(_sent_by(inner) for row in field.rows for inner in row)) if field.rows else {field.name}
+
+
+def _with_a_full_stop(field: FieldView) -> FieldView:
+    return replace(field, name=f"{field.name}.", rows=tuple(tuple(_with_a_full_stop(inner) for inner in row) for row in field.rows))
 
 
 def arranged(fields: Sequence[FieldView], *, order: str, by_chance: bool) -> tuple[FieldView, ...]:

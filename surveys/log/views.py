@@ -11,11 +11,11 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.dateparse import parse_date
 from django.utils.formats import date_format
-from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import get_language, gettext, gettext_lazy
 from django.views.decorators.http import require_POST, require_safe
 from kombu.exceptions import OperationalError
 
-from accounts.access import require_role, user_of
+from accounts.access import in_own_language, require_role, user_of
 from accounts.models import Role
 from audit import actions, selectors
 from audit.models import Entry
@@ -44,6 +44,7 @@ class Filter(forms.Form):
 
 
 @require_role(*READERS)
+@in_own_language
 @require_safe
 def whole_log(request: HttpRequest) -> HttpResponse:
     """Everything that staff and the platform did."""
@@ -56,6 +57,7 @@ def whole_log(request: HttpRequest) -> HttpResponse:
 
 
 @require_role(*Role)
+@in_own_language
 @require_safe
 def study_log(request: HttpRequest, slug: str) -> HttpResponse:
     """The log of one study, for people who run or review it."""
@@ -66,6 +68,7 @@ def study_log(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_role(*READERS)
+@in_own_language
 @require_POST
 def verify_log(request: HttpRequest) -> HttpResponse:
     """Check the chain now, or have it checked."""
@@ -124,11 +127,24 @@ def _page(request: HttpRequest, asked: Filter, *, study: Study | None, template:
         "asked": {name: request.GET.get(name, "") for name in ("kind", "person", "since", "until")},
         "kinds": kinds(),
         "checked": checked,
+        "finding": finding_of(checked) if checked else "",
         "is_broken": bool(checked and checked.details.get("broken_at")),
         "errors": asked.wrong(),
         "hidden": names_of_hidden(filters),
     }
     return render(request, template, {**shown, **context}, status=422 if asked.errors else 200)
+
+
+def finding_of(checked: Entry) -> str:
+    """The finding of a check, in the reader's language. The log keeps its own words; a reason of a break stands there as it was found."""
+    intact, broken_at = checked.details.get("intact", 0), checked.details.get("broken_at")
+    if broken_at and get_language() == "en":
+        return str(checked.details.get("finding", ""))
+    if broken_at:
+        said = gettext("Entry %(number)s is not as it was written. Intact before it: %(intact)s.")
+        return said % {"number": f"{broken_at:,}", "intact": f"{intact:,}"}
+    said = gettext("All %(entries)s entries are as they were written.")
+    return gettext("The only entry is as it was written.") if intact == 1 else said % {"entries": f"{intact:,}"}
 
 
 # By the first part of an action's name; an unlisted part is its own label.
@@ -138,6 +154,15 @@ GROUPS = {
     "results": gettext_lazy("Results"),
     "privacy_limit": gettext_lazy("Limit of privacy loss"),
     "log": gettext_lazy("This log"),
+    "release": gettext_lazy("Releases"),
+    "records": gettext_lazy("Protected records"),
+    "ledger": gettext_lazy("Privacy budgets"),
+    "source": gettext_lazy("Sources"),
+    "data_set": gettext_lazy("Data sets"),
+    "evidence": gettext_lazy("Evidence"),
+    "platform": gettext_lazy("Course platforms"),
+    "credit": gettext_lazy("Credit"),
+    "webhook": gettext_lazy("Webhooks"),
 }
 
 
@@ -145,7 +170,7 @@ def kinds() -> list[tuple[object, str, list[tuple[str, str]]]]:
     """The choices: groups of actions, and each action by its meaning."""
     groups: dict[str, list[tuple[str, str]]] = {}
     for name, description in actions.registered().items():
-        groups.setdefault(name.split(".")[0], []).append((name, description))
+        groups.setdefault(name.split(".")[0], []).append((name, gettext(description)))
     return [
         (GROUPS.get(group, group.replace("_", " ").capitalize()), f"{group}.", sorted(members, key=lambda one: one[1]))
         for group, members in groups.items()
@@ -163,7 +188,7 @@ def _lines(entries: Iterable[Entry]) -> Iterable[dict[str, object]]:
         details = [(key.replace("_", " "), _in_words(value)) for key, value in entry.details.items()]
         yield {
             "entry": entry,
-            "sentence": known.get(entry.action, entry.action),
+            "sentence": gettext(known[entry.action]) if entry.action in known else entry.action,
             "subject": "" if subject == entry.actor_name else subject,
             "details": [(key, value) for key, value in details if value],
             "person": entry.actor_name or gettext("Candor itself"),

@@ -17,6 +17,8 @@ MOST_CONDITIONS = 5
 PIPE = re.compile(r"\{([a-z0-9][a-z0-9_-]*)\|([^{}|]+)\}")
 """An earlier answer within a text, and the words that stand there if it was left out: `{subject|your subject}`."""
 LIKE_A_PIPE = re.compile(r"\{[a-z0-9_.-]+\|[^{}]*\}")
+LONGEST_NAMED, LONGEST_TEXT = 100, 20_000
+"""So many letters of a question stand where a codebook names its answer, and in a text at most."""
 RowName = Annotated[str, formed(r"^[a-z0-9][a-z0-9_-]{0,49}(\.[a-z0-9][a-z0-9_-]{0,49})?$", "the name of a question, or of its row")]
 """A question, or a row of a matrix: `support.books`."""
 Month = Annotated[str, formed(r"^(1[89]|20|21)[0-9]{2}(-(0[1-9]|1[0-2]))?$", "a year or a month, such as 2026 or 2026-10")]
@@ -171,3 +173,22 @@ def filled_in(words: str, said: Mapping[str, str]) -> str:
     A name that is not in `said` stays as it is written: `{x|x>1}` in a quiz of mathematics is a set.
     """
     return PIPE.sub(lambda found: (said[found[1]] or found[2].strip()) if found[1] in said else found[0], words)
+
+
+def spelled_out(words: str, questions: Mapping[str, str]) -> str:
+    """The text for a codebook, where nobody has answered: earlier answers are named by the beginning of their questions."""
+    return PIPE.sub(lambda found: f"[answer to “{_beginning(questions[found[1]])}”]" if found[1] in questions else found[0], words)
+
+
+def spelled_out_text(text: Text, questions: Mapping[str, Text]) -> Text:
+    """The same in every language of the text."""
+    codes = text.root if isinstance(text.root, dict) else {"en": text.root}
+    said = {code: spelled_out(words, {name: one.in_language(code) for name, one in questions.items()}) for code, words in codes.items()}
+    said = {code: words[:LONGEST_TEXT] for code, words in said.items()}
+    return Text(said) if isinstance(text.root, dict) else Text(said["en"])
+
+
+def _beginning(words: str) -> str:
+    """An answer that is named in the question that is named is not spelled out again: many such would be a text without end."""
+    plain = PIPE.sub("…", words)
+    return plain if len(plain) <= LONGEST_NAMED else f"{plain[:LONGEST_NAMED].rstrip()}…"

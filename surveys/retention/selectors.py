@@ -7,7 +7,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from surveys.batches.rules import LEAST
-from surveys.batches.selectors import versions_ever_agreed
+from surveys.lifecycle.selectors import versions_that_recruited
 from surveys.models import Participant, Step, Study
 from surveys.protocols import frozen_protocol, protocol_in_force
 
@@ -15,8 +15,10 @@ REMINDER_DAYS = timedelta(days=30)
 
 
 def months_kept(study: Study) -> int:
-    """How long after closing: as the protocol in force says, but no longer than any version to which somebody agreed, also who left."""
-    versions = {protocol_in_force(study).id, *versions_ever_agreed(study)}
+    """How long after closing: no longer than any version says to which people could agree. Everybody can read this number, so that it must
+    not hang on whether somebody did.
+    """
+    versions = {protocol_in_force(study).id, *versions_that_recruited(study).values()}
     return min(frozen_protocol(version).definition.retention.months_after_closing for version in versions)
 
 

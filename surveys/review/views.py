@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from accounts.access import require_role, user_of
+from accounts.access import in_own_language, require_role, user_of
 from accounts.models import Role
 from surveys.access import Seat, access_study
 from surveys.batches.selectors import consent_counts
@@ -36,6 +36,7 @@ from surveys.review.selectors import last_reviewed_before, possible_reviewers, r
 
 
 @require_role(Role.IRB_OFFICER)
+@in_own_language
 @require_http_methods(["GET", "HEAD", "POST"])
 def privacy_limit(request: HttpRequest) -> HttpResponse:
     """The total privacy loss above which an approval needs a reason, with its past."""
@@ -118,6 +119,7 @@ def changes(request: HttpRequest, slug: str, version: int) -> HttpResponse:
 
 
 @require_role(*Role)
+@in_own_language
 @require_safe
 def review(request: HttpRequest, slug: str) -> HttpResponse:
     """The state of the review: possible decisions, past decisions with their reasons, open threads, consents by version."""
@@ -167,6 +169,7 @@ def sign(request: HttpRequest, slug: str, version: int) -> HttpResponse:
 
 
 @require_role(*Role)
+@in_own_language
 @require_POST
 def assign(request: HttpRequest, slug: str) -> HttpResponse:
     """The officer to whom the review is assigned, chosen by any officer who may review the study."""

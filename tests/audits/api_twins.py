@@ -38,6 +38,7 @@ OF_BROWSERS = {
     "mfa_download_recovery_codes": "the second factor",
     "account_tokens": "a token must not make others that live longer",
     "work": "what waits in the queues, for administrators of the server, who have /healthz and commands",
+    "lti:platform_keys": "the keys that sign for this server, for its administrators, who have `manage.py renew_platform_key`",
     "surveys:build_company": "the pages that are open, and by whom; nothing is stored",
     "surveys:build_words": "the sentences of pages in a language that is being added, as a file for its translators",
     "surveys:preview": "the participants' pages, drawn; nothing is stored",

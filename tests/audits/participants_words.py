@@ -31,7 +31,7 @@ MODULES = {
     "analysis/learning/outlook.py": (),
     "platform/config/error_responses.py": (),
     "lti/errors.py": (),
-    "lti/selectors.py": ("platform_named",),
+    "lti/selectors.py": ("platforms_named",),
     "lti/standard/messages.py": (),
     "lti/standard/outgoing.py": (),
     "lti/views.py": ("login", "launch", "_to_study", "_choice", "choose", "credit", "_take"),

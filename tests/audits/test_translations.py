@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from audit import actions
 from candor import complaints
 from surveys.errors import SurveyError
 from tests.audits.participants_words import participants_words
@@ -38,6 +39,8 @@ CALL = re.compile(r"""\b(?:_|gettext)\(\s*"([^"]+)"\s*[,)]""")
 LAZY_CALL = re.compile(r"""\b(?:_|gettext|gettext_lazy|gettext_noop)\(\s*"([^"]+)"\s*[,)]""")
 # Pages of views with `in_own_language`, and what they show.
 STAFF_PAGES = ("analysis/learning/**/*", "analysis/data_sets/*", "analysis/inbox", "analysis/decisions", "accounts/account", "base_staff")
+STAFF_PAGES += ("accounts/tokens", "surveys/investigator/log", "surveys/investigator/study_log", "surveys/investigator/_log_*")
+STAFF_PAGES += ("surveys/irb/review", "surveys/irb/_comments", "surveys/irb/privacy_limit")
 STAFF_PAGES += ("analysis/record_sets/*", "analysis/releases/*")
 STAFF_PAGES += ("base_study", "surveys/builder/base", "surveys/builder/form", "surveys/builder/_[bc]*", "surveys/builder/fields/*")
 STAFF_PAGES += ("accounts/logged_out", "surveys/investigator/_preview_choices")
@@ -80,6 +83,9 @@ STAFF_MODULES += (
     "platform/accounts/login/**/*",
     "platform/accounts/errors",
 )
+STAFF_MODULES += ("platform/accounts/tokens/*", "platform/accounts/models", "surveys/log/*")
+STAFF_MODULES += tuple(f"surveys/review/{name}" for name in ("decisions", "selectors", "services"))
+STAFF_MODULES += ("surveys/models/review",)
 # Packages say these in English, and pages in the reader's language.
 SENTENCES = ("analysis/packages/privacy_statement", "analysis/packages/content", "analysis/record_sets/package")
 SAME = {
@@ -117,6 +123,7 @@ def words_of_staff() -> Iterator[str]:
     pages = [path for name in STAFF_PAGES for path in TEMPLATES.glob(f"{name}.html")]
     yield from words_in(pages, [path for name in STAFF_MODULES for path in ROOT.glob(f"{name}.py")], call=LAZY_CALL)
     yield from (*complaints.ALL, complaints.RECORD, complaints.CHILD)
+    yield from (said for name, said in actions.registered().items() if not name.startswith("test."))
     for name in SENTENCES:
         for node in ast.walk(ast.parse((ROOT / f"{name}.py").read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and ast.unparse(node.func) == "_" and isinstance(node.args[0], ast.Constant):

@@ -96,6 +96,7 @@ EVERYWHERE: dict[str, tuple[Any, ...]] = {
     # Nobody comes from a course in these tests.
     "lti:login":                       (403,    403,    403,    403,    403,    403,    403,    403,    403),
     "lti:launch":                      (405,    405,    405,    405,    405,    405,    405,    405,    405),
+    "lti:platform_keys":               (LOGIN,  403,    403,    403,    403,    403,    403,    403,    200),
     "lti:choose":                      (405,    405,    405,    405,    405,    405,    405,    405,    405),
 }  # fmt: skip
 # Addresses that exist only where a mail server is configured.

@@ -7,6 +7,7 @@ import pytest
 from django.test import Client
 
 from lti.models import BatchStatus, Platform
+from lti.selectors import opened
 from lti.services import make_batch
 from surveys.credit.blind_signatures import new_key
 from surveys.models import CreditBook, Study
@@ -110,6 +111,64 @@ def test_unknown_platforms_are_named(platform: CoursePlatform) -> None:
         assert (response.status_code, "Expected a course platform that is registered here" in words(response)) == (403, True)
     response = ask_for_launch(Client(), platform, login_hint="")
     assert (response.status_code, "login hint" in words(response)) == (403, True)
+
+
+DEPLOYMENT = "https://purl.imsglobal.org/spec/lti/claim/deployment_id"
+
+
+def deployed_again(**changes: str) -> Platform:
+    """The registered platform once more, as another deployment."""
+    twin = Platform.objects.get()
+    twin.pk, twin.deployment_id = None, "2"
+    for name, value in changes.items():
+        setattr(twin, name, value)
+    twin.save()
+    return twin
+
+
+@pytest.mark.parametrize("client_id", ["candor", ""])
+def test_the_message_says_which_of_several_deployments_it_comes_from(platform: CoursePlatform, study: Study, client_id: str) -> None:
+    """The first request need not name the deployment (LTI 1.3, initiation of the login); the message itself always does."""
+    first, second = Platform.objects.get(), deployed_again()
+    for deployment in (first, second):
+        client = Client()
+        asked = ask_for_launch(client, platform, client_id=client_id)
+        assert asked.status_code == 302, words(asked)
+        claims = {"claims": {DEPLOYMENT: deployment.deployment_id}}
+        assert client.post("/lti/launch/", platform.answer(asked["Location"], sub="ada", study=study.slug, **claims)).status_code == 303
+        place = opened(client.cookies["candor_credit"].value, "student", seconds=60)
+        assert place is not None
+        assert place["platform"] == deployment.pk
+    client = Client()
+    posted = platform.answer(ask_for_launch(client, platform)["Location"], sub="ada", study=study.slug, claims={DEPLOYMENT: "3"})
+    refused(client, posted, "found 3")
+
+
+def test_a_named_deployment_is_the_only_one_that_may_answer(platform: CoursePlatform, study: Study) -> None:
+    deployed_again()
+    client = Client()
+    asked = ask_for_launch(client, platform, lti_deployment_id="2")
+    refused(client, platform.answer(asked["Location"], sub="ada", study=study.slug), "Expected the deployment_id 2, found 1")
+
+
+def test_a_message_is_held_to_the_keys_of_the_deployment_that_it_names(platform: CoursePlatform, study: Study) -> None:
+    """A name that is not believed yet leads to that deployment's keys, not to those of another one."""
+    with platform_for_tests() as other:
+        deployed_again(keys_address=f"{other.address}/keys")
+        client = Client()
+        asked = ask_for_launch(client, platform)
+        refused(client, platform.answer(asked["Location"], sub="ada", study=study.slug, claims={DEPLOYMENT: "2"}), "does not publish")
+    for nothing in ("", "a.b.c", f"e30.{'W1tb' * 5000}.x"):
+        client = Client()
+        posted = platform.answer(ask_for_launch(client, platform)["Location"], sub="ada", study=study.slug)
+        refused(client, posted | {"id_token": nothing}, "not rightly signed")
+
+
+def test_platforms_that_differ_in_more_than_the_deployment_have_to_be_named(platform: CoursePlatform) -> None:
+    deployed_again(client_id="another", deployment_id="1")
+    response = ask_for_launch(Client(), platform, client_id="")
+    assert (response.status_code, "Expected a course platform that is registered here" in words(response)) == (403, True)
+    assert ask_for_launch(Client(), platform).status_code == 302
 
 
 def test_a_question_with_an_address_that_is_none_is_asked_as_one_without(platform: CoursePlatform) -> None:

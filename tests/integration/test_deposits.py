@@ -1,6 +1,7 @@
 """A DOI on the way of a release: reserved before its files are signed, registered by the approval, left out if the service is away."""
 
 import json
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -9,9 +10,10 @@ from django.test import Client, override_settings
 from django.urls import reverse
 
 from accounts.models import Role
+from analysis.deposits import depositing
 from analysis.deposits import services as deposits
 from analysis.deposits.errors import DepositError
-from analysis.models import Deposit, Release
+from analysis.models import Deposit, DepositTask, Release
 from analysis.releases import services
 from audit.models import Entry
 from candor.packages.archive import files_in
@@ -330,6 +332,28 @@ def test_a_whole_release_with_each_service(study: Study, kind: str) -> None:
     assert server.wrong == []
     sent = json.dumps([document for _method, _path, document in server.requests])
     assert "2026-10-" not in sent, "no day on which data were collected"
+
+
+def test_a_service_that_answers_drop_by_drop_is_left_and_goes_on_where_it_was(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(depositing.SECONDS, DepositTask.PUBLISH, 1.5)
+    with doi_server("zenodo") as server, override_settings(**_of(server, "zenodo")):
+        release = approved(built(started_release(study, with_doi=True)))
+        server.drips = 3
+        begin = time.monotonic()
+        tasks.work("deposit", str(step_of(release).pk))
+        assert time.monotonic() - begin < 20
+        step = step_of(release)
+        assert (step.status, step.stage, step.holder) == ("waiting", f"3/{len(release.files)}", None)
+        assert "took too long" in step.error
+        server.drips = 0
+        tried_to_the_end(release)
+        assert (step_of(release).status, "took too long" in step_of(release).error) == ("failed", True)
+        server.drips, server.files_sent = None, 0
+        monkeypatch.setitem(depositing.SECONDS, DepositTask.PUBLISH, 60)
+        deposits.ask_again(fresh(release), actor=study.owner)
+        tried_to_the_end(release)
+        assert step_of(release).status == "published", step_of(release).error
+        assert server.files_sent == len(release.files) - 3, "what was there was not sent again"
 
 
 def _of(server: DoiServer, kind: str) -> dict[str, str]:

@@ -34,6 +34,7 @@ from surveys.tokens import hash_of_token, hash_of_withdrawal_code, panel_hash
 from tests.factories import (
     code_on,
     definition,
+    draft_study,
     everything_stored,
     heading,
     logged_in,
@@ -166,11 +167,34 @@ def test_the_day_of_the_deletion_does_not_move_with_the_last_person_of_a_version
     assert Client().get(address).content == before
 
 
-def test_an_amendment_holds_alone_when_nobody_agreed_to_what_was_before() -> None:
-    study = recruiting_study(retention={"months_after_closing": 1})
-    changed = definition(retention={"months_after_closing": 7})
+def amended(study: Study, months: int) -> Study:
+    changed = definition(slug=study.slug, retention={"months_after_closing": months})
     study = studies.submit_for_review(studies.change_definition(study, definition=changed, actor=study.owner), actor=study.owner)
-    study = studies.close(reviews.approve(study, actor=person(Role.IRB_OFFICER)), actor=study.owner)
+    return studies.resume(reviews.approve(study, actor=person(Role.IRB_OFFICER)), actor=study.owner)
+
+
+def test_the_day_of_the_deletion_does_not_tell_whether_somebody_agreed_to_a_version_between() -> None:
+    """Attack: a version promised one month for a while. If the page says so only once somebody agreed to it, everybody learns who came."""
+    study = amended(recruiting_study(retention={"months_after_closing": 24}), 1)
+    nobody_came = amended(recruiting_study(slug="nobody", retention={"months_after_closing": 24}), 1)
+    walk(Client(), study, until="video")
+    for one in (amended(study, 24), amended(nobody_came, 24)):
+        about = Client().get(reverse("surveys:transparency", args=[one.slug]), HTTP_ACCEPT_LANGUAGE="en").content.decode()
+        assert "One month after the end of the study" in about
+        closed = studies.close(one, actor=one.owner)
+        Study.objects.filter(pk=closed.pk).update(closed_on=date(2026, 1, 15))
+        closed.refresh_from_db()
+        assert day_of_forgetting(closed) == date(2026, 2, 15)
+
+
+def test_a_version_of_before_the_launch_keeps_nothing_short() -> None:
+    """Nobody could agree to it."""
+    study = draft_study(retention={"months_after_closing": 1})
+    study = reviews.approve(studies.submit_for_review(study, actor=study.owner), actor=person(Role.IRB_OFFICER))
+    changed = definition(slug=study.slug, retention={"months_after_closing": 7})
+    study = studies.submit_for_review(studies.change_definition(study, definition=changed, actor=study.owner), actor=study.owner)
+    study = studies.launch(reviews.approve(study, actor=person(Role.IRB_OFFICER)), actor=study.owner)
+    study = studies.close(study, actor=study.owner)
     Study.objects.filter(pk=study.pk).update(closed_on=date(2026, 1, 15))
     study.refresh_from_db()
     assert day_of_forgetting(study) == date(2026, 8, 15)

@@ -2,6 +2,7 @@
 
 import json
 import re
+from datetime import date
 from typing import Any
 from urllib.parse import urlencode
 
@@ -9,8 +10,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from accounts.models import Language, Role, User
-from accounts.services import choose_language
+from accounts.models import ApiToken, Language, Role, TokenScope, User
+from accounts.services import choose_language, issue_token
 from analysis.data_sets.services import invite_analyst, send_back
 from analysis.ledger.services import ask
 from analysis.models import Asking, RecordPackage, RecordSweep
@@ -20,9 +21,15 @@ from analysis.records.services import schema_of, try_data_set
 from analysis.releases import services
 from analysis.releases.protecting import hierarchies_of
 from analysis.releases.selectors import preview
+from audit import actions
 from audit.models import Entry
+from audit.services import record, verify_and_record
+from surveys.models import PacketSection
+from surveys.privacy.services import set_limit
+from surveys.review import services as reviews
+from surveys.studies import services as studies
 from tests.data_sets import TEXTS, approved, data_set
-from tests.factories import PASSWORD, draft_study, logged_in, page_of, person
+from tests.factories import PASSWORD, draft_study, logged_in, page_of, person, recruiting_study
 from tests.integration.test_builder import definition_of
 from tests.integration.test_network_questions import source_of_circles
 from tests.integration.test_question_desk import documents, typed
@@ -193,7 +200,8 @@ def test_the_browser_decides_until_somebody_chooses() -> None:
         return str(page_of(browser.get(address, headers=headers)).get("lang"))
 
     assert (language(), language(**in_german)) == ("en", "de")
-    assert language(reverse("account_tokens"), **in_german) == "en", "a page that is not there in German"
+    english = reverse("webhooks:webhooks", args=[draft_study(owner=owner).slug])
+    assert language(english, **in_german) == "en", "a page that is not there in German"
     chosen = browser.post(reverse("account_language"), {"language": "en"})
     assert chosen["Location"] == reverse("account")
     assert language(**in_german) == "en"
@@ -259,3 +267,56 @@ def test_pages_about_logging_in_are_german_as_a_whole() -> None:
         assert {page_of(one).get("lang") for one in pages} == {language}
         said[language] = {text for one in pages for text in sentences(page_of(one)) if owner.username not in text}
     assert said["en"] & said["de"] == set()
+
+
+def test_the_page_of_tokens_is_german_as_a_whole() -> None:
+    owner, page = person(Role.INVESTIGATOR), reverse("account_tokens")
+    must_be_german(person(Role.INVESTIGATOR), [page], "")
+    for scope in TokenScope:
+        issue_token(user=owner, name=f"Script-{scope}", scope=scope, days=10, actor=owner)
+    ApiToken.objects.filter(scope=TokenScope.READ).update(last_day=date(2020, 1, 1))
+    must_be_german(owner, [page], " ".join(f"Script-{scope}" for scope in TokenScope))
+    told = german(owner).post(page, {"action": "revoke", "name": f"Script-{TokenScope.READ}"}, follow=True)
+    assert "Das Token wurde widerrufen" in told.content.decode()
+    browser = german(owner)
+    assert browser.post(reverse("account_reauthenticate"), {"password": PASSWORD}).status_code == 302
+    assert "Sagen Sie, wofür das Token ist." in browser.post(page, {"name": "", "scope": "read", "last_day": ""}).content.decode()
+
+
+def test_the_pages_of_the_log_are_german_as_a_whole() -> None:
+    """Details of entries stand there as the log has them."""
+    officer, study = person(Role.IRB_OFFICER), recruiting_study()
+    for action in actions.registered().keys() - {"test.opened"}:
+        record(actor=officer, action=action, subject=study, details={"why": "the words of somebody", "kept": True})
+    record(actor=None, action=actions.VERIFIED, subject=None)
+    own = reverse("surveys:study_log", args=[study.slug])
+    log = reverse("surveys:log")
+    content = json.dumps(study.definition, ensure_ascii=False) + " surveys.study audit.entry accounts.user "
+    asked = f"{log}?kind=release.&person=nobody"
+    must_be_german(officer, [log, own, asked, *(f"{log}?before={number}" for number in range(50, 200, 50))], content)
+    verify_and_record(actor=officer)
+    must_be_german(person(Role.IRB_OFFICER), [log], content)
+    assert "Einträge sind so, wie sie geschrieben wurden" in german(officer).get(log).content.decode()
+    record(
+        actor=None,
+        action=actions.VERIFIED,
+        subject=None,
+        details={"intact": 4, "broken_at": 5, "finding": "Entry 5 is not as it was written: its hash. Intact before it: 4."},
+    )
+    must_be_german(person(Role.IRB_OFFICER), [log], content)
+    assert "Eintrag 5 ist nicht so, wie er geschrieben wurde" in german(officer).get(log).content.decode()
+
+
+def test_the_pages_of_reviews_are_german_as_a_whole() -> None:
+    study, officer, draft = draft_study(slug="a-review"), person(Role.IRB_OFFICER), draft_study(slug="a-draft")
+    study = studies.submit_for_review(study, actor=study.owner)
+    own = reverse("surveys:review", args=[study.slug])
+    content = json.dumps(study.definition, ensure_ascii=False) + " The words of an officer. Keep the lecture short. It is needed here. "
+    must_be_german(person(Role.IRB_OFFICER), [own, reverse("surveys:privacy_limit")], content)
+    set_limit(2.5, actor=officer)
+    reviews.comment(study, section=PacketSection.CONSENT.value, text="The words of an officer.", actor=officer)
+    reviews.assign(study, reviewer=officer.username, actor=officer)
+    must_be_german(person(Role.IRB_OFFICER), [own, reverse("surveys:privacy_limit")], content)
+    must_be_german(study.owner, [own], content)
+    study = reviews.approve(study, actor=officer, conditions="Keep the lecture short.", reason="It is needed here.")
+    must_be_german(officer, [own, reverse("surveys:review", args=[draft.slug])], content)

@@ -37,3 +37,37 @@ def test_a_question_may_have_the_name_of_an_input_that_its_page_has_already(clie
     assert person.step == "video"
     assert person.background[name] == 7
     assert person.background["courses"] == [{"course": "probability", "grade": 85}]
+
+
+def test_entries_of_two_groups_do_not_share_an_input(client: Client) -> None:
+    """The first entry of the group `a` has an input `a-0-1-x`, as the second entry of the group `a-0` would; a question, too."""
+    number: dict[str, object] = {"kind": "number", "role": "auxiliary", "minimum": 0, "maximum": 100}
+    date = {"kind": "date", "role": "auxiliary", "earliest": "2020-01", "latest": "2025-12"}
+    groups = [
+        {
+            "kind": "group",
+            "name": "a",
+            "text": "First",
+            "at_most": 2,
+            "fields": [number | {"name": "1-x", "text": "One"}, date | {"name": "1-y", "text": "When"}],
+        },
+        {
+            "kind": "group",
+            "name": "a-0",
+            "text": "Second",
+            "at_most": 2,
+            "fields": [number | {"name": "x", "text": "Two"}, date | {"name": "y", "text": "Then"}],
+        },
+    ]
+    own = recruiting_study(background=[*groups, number | {"name": "a-0-1-x", "text": "Three"}])
+    (form,) = page_of(walk(client, own, until="background")).xpath('//form[.//input[@name="step"]]')
+    names = form.xpath(".//input[not(@type='hidden')]/@name | .//select/@name")
+    assert len(names) == len(set(names)) == 13
+    one, two, three = (form.xpath(f'.//label[normalize-space()="{text}"]/@for') for text in ("One", "Two", "Three"))
+    month, year = (next(name for name in names if name.startswith(f"a-0-1-y.{part}") and name.endswith(".")) for part in ("month", "year"))
+    sent = {one[0]: "1", two[0]: "5", two[1]: "6", three[0]: "3", month: "04", year: "2021"}
+    assert answer(client, own, "background", **sent).status_code == 303
+    person = participant_of(client)
+    assert person.background["a"] == [{"1-x": 1}]
+    assert person.background["a-0"] == [{"x": 5}, {"x": 6, "y": "2021-04"}]
+    assert person.background["a-0-1-x"] == 3

@@ -8,13 +8,14 @@ from django.utils import timezone
 from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods
 
-from accounts.access import require_confirmed_person, require_role, user_of
+from accounts.access import in_own_language, require_confirmed_person, require_role, user_of
 from accounts.models import ApiToken, Role, TokenScope
 from accounts.services import issue_token, revoke_token
 from accounts.tokens.forms import NAME_IS_TAKEN, NewTokenForm
 
 
 @require_role(*Role)
+@in_own_language
 @require_http_methods(["GET", "HEAD", "POST"])
 def tokens(request: HttpRequest) -> HttpResponse:
     """One's own tokens: what they may do, until when; a new one is shown once."""

@@ -47,7 +47,7 @@ def server(kind: str) -> Iterator[DoiServer]:
 def service(server: DoiServer) -> DoiService:
     offered = configured()
     assert offered is not None
-    return service_of(offered)
+    return service_of(offered, seconds=60)
 
 
 @every_service
@@ -159,7 +159,7 @@ def test_the_token_stands_in_no_error_and_in_no_plan(server: DoiServer, kind: st
         offered = configured()
         assert offered is not None
         with pytest.raises(DepositError, match="401") as caught:
-            service_of(offered).reserve(BEFORE)
+            service_of(offered, seconds=60).reserve(BEFORE)
     assert "a-wrong-token" not in str(caught.value)
     steps = planned(kind, DESCRIPTION, FILES)
     assert TOKEN not in repr(steps)
@@ -225,7 +225,7 @@ def test_a_service_that_is_not_there_is_away(server: DoiServer) -> None:
         offered = configured()
         assert offered is not None
         with pytest.raises(ServiceAwayError, match="could not be reached: ConnectError"):
-            service_of(offered).find(BEFORE)
+            service_of(offered, seconds=60).find(BEFORE)
 
 
 @every_service

@@ -19,6 +19,7 @@ from django.template.loader import render_to_string
 
 from analysis.packages.archives.citation import citation_file, licence_file
 from analysis.packages.archives.ro_crate import CRATE
+from analysis.packages.background_counts import Cell
 from analysis.packages.content import Content
 from analysis.packages.licences import LICENCES
 from analysis.packages.package import package_files
@@ -202,3 +203,19 @@ def test_losses_of_different_questions_add_up():
     said = " ".join(map(str, privacy_statement(made)))
     assert f"1 × {yes_no:.4f} + {named:.4f} = {yes_no + named:.4f}" in said
     assert f"ε = {max(yes_no, named):.4f} for each answer at most" in said
+
+
+def test_codebooks_say_in_words_where_a_text_has_an_earlier_answer():
+    """Somebody who reads them has given none: `{subject|…}` would be a riddle. The study's own file keeps it, to be asked again."""
+    options = [{"name": name, "text": name.title()} for name in ("art", "law")]
+    subject = {"kind": "single_choice", "name": "subject", "text": "Your subject?", "role": "auxiliary", "options": options}
+    hours = {"kind": "number", "name": "hours", "text": "Hours for {subject|it}?", "role": "auxiliary", "minimum": 0, "maximum": 9}
+    quiz = [{"name": "set", "text": "For {subject|it}, is {x|x>1} a set?", "options": options, "answer": "art"}]
+    about = content(background=[subject, hours], quiz=quiz)
+    found = package_files(replace(about, background=[Cell(question="hours", answer="1", count=40)]), private_key(SECRET))
+    said = "Hours for [answer to “Your subject?”]?"
+    for name in ("codebook.md", "ddi-codebook.xml", "protocol.json"):
+        assert said in found[name].decode(), name
+        assert "{subject|" not in found[name].decode(), name
+    assert "For [answer to “Your subject?”], is {x|x>1} a set?" in found["protocol.json"].decode()
+    assert [name for name, text in found.items() if b"{subject|" in text] == ["study.yaml"]

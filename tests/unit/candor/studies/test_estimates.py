@@ -69,6 +69,17 @@ def test_clusters_strata_margins_and_families_give_the_document_of_the_command(f
     assert "<h3>How people were assigned" in stratified._repr_html_()
 
 
+def test_results_with_the_same_numbers_are_equal(frame):
+    """They were equal only to themselves, so that nobody could compare two runs."""
+    first, again = (candor.estimate(frame, DESIGN, bootstrap=20, seed=3) for _run in range(2))
+    other = candor.estimate(frame, DESIGN, bootstrap=20, seed=4)
+    assert first is not again
+    assert (first == again, hash(first) == hash(again), first != other) == (True, True, True)
+    assert first != first.to_dict()
+    assert {first: "one", other: "two"}[again] == "one"
+    assert candor.regress(frame, DESIGN, covariates=["age"]) == candor.regress(frame, DESIGN, covariates=["age"]) != first
+
+
 def test_every_kind_of_frame_is_read_alike(frame):
     expected = numbers(candor.estimate(frame, DESIGN, outcomes=["attention"], covariates=["age"], bootstrap=0))
     columns = {name: frame[name] for name in frame.columns}

@@ -10,6 +10,8 @@ from surveys.drafting.forms import DraftForm
 from surveys.errors import DefinitionError
 from surveys.journey.fields import arranged, field_view
 from surveys.journey.forms import read_fields, settled
+from surveys.questions.conditions import spelled_out, spelled_out_text
+from surveys.questions.parts import Text
 from surveys.study_file import define
 from tests.factories import document
 from tests.unit.surveys.journey.test_forms import typed
@@ -201,3 +203,17 @@ def test_stored_answers_choose_the_quiz_and_stand_in_its_texts() -> None:
     assert texts(one="a", age=20.5)[0] == "A; x; 20.5; x; x; x"
     for unmet in ({"age": 20}, {"one": "b", "age": 20}, {"one": "a", "age": 19}, {}):
         assert texts(**unmet) == ["{x|x>1} of {1,2} and none"]
+
+
+def test_a_codebook_names_the_question_whose_answer_a_text_has() -> None:
+    assert spelled_out("More than {one|that}, or {x|x>1}?", {"one": "How many?"}) == "More than [answer to “How many?”], or {x|x>1}?"
+    assert spelled_out("{one|a}{two|b}", {"one": "Why {two|that}?", "two": "x" * 200}) == f"[answer to “Why …?”][answer to “{'x' * 100}…”]"
+    text = Text({"en": "More than {one|that}?", "de": "Mehr als {one|das}?"})
+    named = {"one": Text({"en": "How many?", "de": "Wie viele?"})}
+    assert spelled_out_text(text, named).root == {"en": "More than [answer to “How many?”]?", "de": "Mehr als [answer to “Wie viele?”]?"}
+    assert spelled_out_text(Text("As {one|that}"), {"one": Text("How?")}).root == "As [answer to “How?”]"
+
+
+def test_a_text_that_names_many_answers_does_not_grow_without_end() -> None:
+    many = "{one|x}" * 2_500
+    assert len(str(spelled_out_text(Text(many), {"one": Text(many)}).root)) == 20_000
