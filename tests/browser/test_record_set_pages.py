@@ -82,6 +82,7 @@ def test_a_file_that_is_no_text_is_refused_before_anything_is_sent(new_page: Cal
     expect(page.get_by_label("First line of each file")).to_have_value("")
     chosen.set_input_files(tmp_path / "cut.csv")
     expect(page.get_by_label("First line of each file")).to_have_value("cut.csv: number,born")
+    expect(page.get_by_role("region", name="cut.csv")).to_be_visible()
     expect(page.get_by_text("cannot be read")).to_have_count(0)
 
 

@@ -84,7 +84,7 @@ def test_the_command_computes_with_one_thread():
     [
         (estimates, "read_design", lambda tmp_path: candor.estimate({}, {})),
         (trait_regression, "read_design", lambda tmp_path: candor.regress({}, {})),
-        (replicate.json, "loads", lambda tmp_path: replicate.main(tmp_path)),
+        (replicate, "json_in", lambda tmp_path: replicate.main(tmp_path)),
     ],
     ids=["estimate", "regress", "replicate"],
 )
