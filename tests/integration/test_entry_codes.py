@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.db import connection
 from django.db.models import Sum
 from django.http import HttpResponse
 from django.test import Client
@@ -146,22 +145,6 @@ def test_the_codes_themselves_are_not_stored(study: Study) -> None:
     stored = repr(everything_stored())
     for code in ("ABCD-1234", "ABCD1234", "EFGH5678"):
         assert code not in stored
-
-
-def test_their_order_in_the_table_is_not_that_of_the_course_list() -> None:
-    """They are written in the order of their hashes. Where the table has room between older rows, the database may keep them elsewhere."""
-    study, written = recruiting_study(entry={"kind": "codes"}), list[str]()
-
-    def note(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
-        if sql.startswith(f'INSERT INTO "{EntryCode._meta.db_table}"'):
-            written.append(repr(params))
-        return execute(sql, params, many, context)
-
-    with connection.execute_wrapper(note):
-        add_entry_codes(study, codes=[f"code-{number:04}" for number in range(50)], actor=study.owner)
-    hashes = sorted(EntryCode.objects.values_list("code_hash", flat=True))
-    assert re.findall("[0-9a-f]{64}", "".join(written)) == hashes
-    assert len(hashes) == 50
 
 
 def test_codes_that_are_there_already_stay_as_they_are(client: Client, study: Study) -> None:
