@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import transaction
+from django.urls import reverse
 
 from accounts.models import Role
 from analysis.ledger import answering, remembered, services
@@ -20,9 +21,10 @@ from analysis.ledger.selectors import asked_before
 from analysis.ledger.units import UNITS, Units
 from analysis.models import Asking, Charge, Source
 from audit.models import Entry
-from tests.factories import person
+from tests.data_sets import approved
+from tests.factories import logged_in, person
 from tests.jobs import work_on
-from tests.ledgers import Solved, asked_and_answered, budget_of, open_source, solved
+from tests.ledgers import Solved, asked_and_answered, budget_of, open_source, register, solved
 
 pytestmark = pytest.mark.django_db
 
@@ -217,3 +219,15 @@ def test_a_study_that_the_back_up_knows_as_running_is_charged_once_it_has_a_tabl
         (1, UNITS // 1000),
         (2, 2 * UNITS // 1000),
     ]
+
+
+def test_the_ledger_of_a_data_set_is_charged_again_and_its_page_tells_why() -> None:
+    register()
+    source = approved()
+    with lost_with_the_back_up():
+        asked_and_answered(source, item="quiz.q1", rho=0.001)
+    assert remembered.charge_again(source) == 1
+    owner = source.whole.owner
+    page = logged_in(owner).get(reverse("analysis:data_set_ledger", args=[source.whole.slug])).content.decode()
+    assert f"{owner.get_username()} asked this as no. 1 after the back-up was made" in page
+    assert "Nothing was asked yet." not in page
