@@ -38,4 +38,5 @@ CONTRACT = Contract(
     release=lambda answers: private_answers(answers, epsilon=EPSILON),
     audit=Audit(Loss.pure(EPSILON), _draw),
     control=Audit(Loss.pure(EPSILON), _draw_control),
+    runs=20_000,
 )
