@@ -44,4 +44,5 @@ CONTRACT = Contract(
     release=lambda exact: private_total(exact, low=LOW, high=HIGH, epsilon=EPSILON),
     audit=Audit(Loss.pure(EPSILON), _draw),
     control=Audit(Loss.pure(EPSILON), _draw_control),
+    runs=10_000,
 )
