@@ -33,9 +33,9 @@ class MeansWithin:
     ----------
     matrix : ndarray, shape (..., cells, D)
     offset : ndarray, shape (..., cells)
-    limits : ndarray, shape (M, D)
-    ends : ndarray, shape (M,)
-    inside : ndarray, shape (D,)
+    limits : ndarray, shape (..., M, D)
+    ends : ndarray, shape (..., M)
+    inside : ndarray, shape (..., D)
         Some φ strictly between all limits.
     """
 
@@ -100,55 +100,61 @@ def maximise(counts: FloatArray, means: MeansWithin) -> Maximum:
     tables = np.broadcast_to(counts, (*batch, cells, 2)).reshape(-1, cells, 2)
     matrices = np.broadcast_to(means.matrix, (*batch, cells, dimensions)).reshape(-1, cells, dimensions)
     offsets = np.broadcast_to(means.offset, (*batch, cells)).reshape(-1, cells)
-    coordinates, settled = _climb(tables, matrices, offsets, means)
+    limits = np.broadcast_to(means.limits, (*batch, *means.limits.shape[-2:])).reshape(-1, *means.limits.shape[-2:])
+    ends = np.broadcast_to(means.ends, (*batch, means.ends.shape[-1])).reshape(-1, means.ends.shape[-1])
+    inside = np.broadcast_to(means.inside, (*batch, dimensions)).reshape(-1, dimensions)
+    coordinates, settled = _climb(
+        np.concatenate([tables[..., YES], tables[..., NO]], axis=-1),
+        np.concatenate([matrices, -matrices, -limits], axis=-2),
+        np.concatenate([offsets, 1 - offsets, ends], axis=-1),
+        inside,
+    )
     found = log_likelihood_of_means(tables, np.einsum("bcd,bd->bc", matrices, coordinates) + offsets)
     return Maximum(log_likelihood=found.reshape(batch), coordinates=coordinates.reshape(*batch, dimensions), settled=settled.reshape(batch))
 
 
-def _climb(tables: FloatArray, matrices: FloatArray, offsets: FloatArray, means: MeansWithin) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
-    """Where the log-likelihoods of tables (B, cells, 2) are largest: φ (B, D), and whether each search settled."""
-    found = np.tile(means.inside, (len(tables), 1))
-    moving = np.arange(len(tables))
-    limits, count = means.limits, len(means.ends)
-    φ, slack = found.copy(), np.tile(means.ends - limits @ means.inside, (len(tables), 1))
-    yes, no, matrix, offset = tables[..., YES], tables[..., NO], matrices, offsets
-    multiplier = 0.1 * tables.sum(axis=(1, 2))[:, None] / count / slack
-    transposed, towards = matrix.transpose(0, 2, 1), -limits.T
+def _climb(people: FloatArray, rows: FloatArray, base: FloatArray, inside: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+    """Where Σ people·ln(room) is largest while room = rows @ φ + base ≥ 0: φ (B, D), and whether each search settled.
+
+    The room (B, R) of people (B, N), N < R, is the probability of what they answered; after these comes the slack of every limit.
+    """
+    answers, count = people.shape[-1], rows.shape[-2] - people.shape[-1]
+    found, moving = inside.copy(), np.arange(len(people))
+    φ, room = inside.copy(), np.maximum((rows @ inside[..., None])[..., 0] + base, IMPOSSIBLE)
+    multiplier = 0.1 * people.sum(axis=-1)[:, None] / count / room[:, answers:]
+    columns = rows.transpose(0, 2, 1)
     # Some directions change no mean and are held by the limits alone, which is less than rounding when many people answered.
-    ridge = 1 + RIDGE * np.eye(limits.shape[1])
+    ridge = 1 + RIDGE * np.eye(rows.shape[-1])
     for _ in range(ITERATIONS):
-        mean = np.maximum((matrix @ φ[..., None])[..., 0] + offset, IMPOSSIBLE)
-        rest = np.maximum(1 - mean, IMPOSSIBLE)
-        up, down = yes / mean, no / rest
-        gap = (slack * multiplier).sum(axis=-1)
+        slack = room[:, answers:]
+        gap = np.einsum("bm,bm->b", slack, multiplier)
         target = (SHRINKAGE / count) * gap[:, None]
-        ratio = multiplier / slack
-        curvature = transposed @ ((up / mean + down / rest)[..., None] * matrix) - (towards * ratio[:, None, :]) @ limits
+        pull = people / room[:, :answers]
+        # How rows draw now, and how they would on the central path.
+        forces = np.empty((*room.shape, 2))
+        forces[:, :answers] = pull[..., None]
+        forces[:, answers:, 0], forces[:, answers:, 1] = multiplier, target / slack
+        slopes = columns @ forces
+        curvature = (columns * (forces[..., 0] / room)[:, None, :]) @ rows
         curvature *= ridge
-        score = (transposed @ (up - down)[..., None])[..., 0]
-        step = np.linalg.solve(curvature, (score - (target / slack) @ limits)[..., None])[..., 0]
-        change = step @ towards
-        lifted = (target - multiplier * change) / slack - multiplier
-        shift = (matrix @ step[..., None])[..., 0]
-        reach = np.concatenate([-shift / mean, shift / rest, -change / slack], axis=-1).max(axis=-1)
-        length = NEARLY_ALL / np.maximum(reach, NEARLY_ALL)
-        climbed = NEARLY_ALL / np.maximum((-lifted / multiplier).max(axis=-1), NEARLY_ALL)
-        residual = np.abs(score - multiplier @ limits).max(axis=-1)
-        φ = φ + length[:, None] * step
-        slack = slack + length[:, None] * change
-        multiplier = multiplier + climbed[:, None] * lifted
-        done = (gap < GAP) & (residual < SLOPE)
+        step = np.linalg.solve(curvature, slopes[..., 1:])
+        change = (rows @ step)[..., 0]
+        lifted = (target - multiplier * change[:, answers:]) / slack - multiplier
+        length = NEARLY_ALL / np.maximum((change / -room).max(axis=-1), NEARLY_ALL)[:, None]
+        climbed = NEARLY_ALL / np.maximum((lifted / -multiplier).max(axis=-1), NEARLY_ALL)[:, None]
+        φ += length * step[..., 0]
+        room = np.maximum(room + length * change, IMPOSSIBLE)
+        multiplier += climbed * lifted
+        done = (gap < GAP) & (np.abs(slopes[..., 0]).max(axis=-1) < SLOPE)
         if done.any():
             found[moving] = φ
             keep = ~done
             moving = moving[keep]
             if len(moving) == 0:
                 break
-            φ, slack, multiplier, yes, no, matrix, offset, transposed = (
-                one[keep] for one in (φ, slack, multiplier, yes, no, matrix, offset, transposed)
-            )
+            φ, room, multiplier, people, rows, columns = (one[keep] for one in (φ, room, multiplier, people, rows, columns))
     else:
         found[moving] = φ
-    settled = np.ones(len(tables), dtype=bool)
+    settled = np.ones(len(found), dtype=bool)
     settled[moving] = False
     return found, settled

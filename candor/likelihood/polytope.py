@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import permutations
 
 import numpy as np
@@ -97,12 +97,27 @@ class Polytope:
         reduced[..., arms - 1] += prevalence[..., None] * matrix[:, arm]
         return self._within(reduced, arms - 1)
 
-    def at_effects_and_prevalences(self, values: FloatArray) -> MeansWithin:
-        """`at_effect` and `at_prevalence` of everything, at values (contrasts + arms, ...): all have the same limits."""
+    def at_each(self, values: FloatArray) -> MeansWithin:
+        """`at_honest_proportion`, `at_effect` and `at_prevalence` of everything, at values (1 + contrasts + arms, ...).
+
+        Notes
+        -----
+        All have as many coordinates and limits, so that one search goes through all.
+        """
         contrasts = len(self.design.treatments)
-        effects = [self.at_effect(contrast, row) for contrast, row in enumerate(values[:contrasts])]
-        each = [*effects, *(self.at_prevalence(arm, row) for arm, row in enumerate(values[contrasts:]))]
-        return replace(each[0], matrix=np.stack([one.matrix for one in each]))
+        others = [
+            *(self.at_effect(contrast, row) for contrast, row in enumerate(values[1 : contrasts + 1])),
+            *(self.at_prevalence(arm, row) for arm, row in enumerate(values[contrasts + 1 :])),
+        ]
+        each = [self.at_honest_proportion(values[0]), *others]
+        between = (slice(None), *[None] * (values.ndim - 1))
+        return MeansWithin(
+            matrix=np.stack([one.matrix for one in each]),
+            offset=np.stack([np.broadcast_to(one.offset, one.matrix.shape[:-1]) for one in each]),
+            limits=np.stack([one.limits for one in each])[between],
+            ends=np.stack([one.ends for one in each])[between],
+            inside=np.stack([one.inside for one in each])[between],
+        )
 
     def at_honest_proportion(self, values: npt.ArrayLike) -> MeansWithin:
         """The parameters with x at each of the values in [0, 1], shape (...), in the coordinates (p_0 … p_{K−1}, q …)."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypedDict
@@ -13,7 +13,7 @@ from scipy.optimize import brentq
 from scipy.special import chdtrc, chdtri
 
 from candor.designs.design import Design, FloatArray
-from candor.likelihood.maximum import Maximum, MeansWithin, maximise
+from candor.likelihood.maximum import Maximum, maximise
 from candor.likelihood.polytope import ROUNDED, Polytope
 from candor.results import ModelTest
 
@@ -162,23 +162,15 @@ def _region(counts: bytes, design: Design, level: float, kappa: float) -> Likeli
     statistic, p_value, df = model_test(table, polytope, free)
     largest, best = float(free.log_likelihood), _parameters(free.coordinates, design)
 
-    def shadows(at: Callable[[FloatArray], MeansWithin], start: Sequence[float], *, lowest: FloatArray, critical: FloatArray) -> list[Ends]:
-        def excess(values: FloatArray) -> FloatArray:
-            ratio = 2 * (largest - maximise(table, at(values)).log_likelihood)
-            return np.asarray(np.sqrt(np.maximum(ratio, 0)) - critical[:, None])
-
-        return crossings(excess, start=np.asarray(start), lowest=lowest, critical=critical)
+    def excess(values: FloatArray) -> FloatArray:
+        ratio = 2 * (largest - maximise(table, polytope.at_each(values)).log_likelihood)
+        return np.asarray(np.sqrt(np.maximum(ratio, 0)) - critical[:, None])
 
     contrasts, arms = len(design.treatments), len(design.arms)
-    (honest,) = shadows(
-        polytope.at_honest_proportion, [best.honest_proportion], lowest=np.zeros(1), critical=np.array([quantile_at_an_end(level)])
-    )
-    others = shadows(
-        polytope.at_effects_and_prevalences,
-        [*best.effects, *best.prevalences],
-        lowest=np.repeat([-1.0, 0.0], [contrasts, arms]),
-        critical=np.repeat([quantile_for_effects(polytope, level=level), quantile(level)], [contrasts, arms]),
-    )
+    each = [1, contrasts, arms]
+    critical = np.repeat([quantile_at_an_end(level), quantile_for_effects(polytope, level=level), quantile(level)], each)
+    start = np.array([best.honest_proportion, *best.effects, *best.prevalences])
+    honest, *others = crossings(excess, start=start, lowest=np.repeat([0.0, -1.0, 0.0], each), critical=critical)
     return LikelihoodRegion(
         best=best,
         honest_proportion=honest,

@@ -79,8 +79,9 @@ def epsilon_at_least(scores_0: Scores, scores_1: Scores, *, delta: float = 0.0, 
     first quarter of the releases, as the one that would give the best bound if the others showed the same shares.
     """
 
-    def epsilon(likely: float, rare: float) -> float:
-        return math.log((likely - delta) / rare) if likely > delta else 0.0
+    def epsilon(likely: Scores, rare: Scores) -> Scores:
+        told = likely > delta
+        return np.where(told, np.log(np.where(told, likely - delta, 1) / rare), 0.0)
 
     return _bound_by_an_event(scores_0, scores_1, epsilon, confidence=confidence)
 
@@ -100,31 +101,40 @@ def rho_at_least(scores_0: Scores, scores_1: Scores, *, confidence: float = CONF
     (5.9, 0.0)
     """
 
-    def rho(likely: float, rare: float) -> float:
-        if likely <= rare:
-            return 0.0
-        yes, no = (ORDERS * np.log(one) + (1 - ORDERS) * np.log(other) for one, other in ((likely, rare), (1 - likely, 1 - rare)))
-        return float((np.logaddexp(yes, no) / (ORDERS - 1) / ORDERS).max())
+    def rho(likely: Scores, rare: Scores) -> Scores:
+        found, told = np.zeros_like(likely), likely > rare
+        one, other = likely[told, None], rare[told, None]
+        yes, no = (ORDERS * np.log(here) + (1 - ORDERS) * np.log(there) for here, there in ((one, other), (1 - one, 1 - other)))
+        found[told] = (np.logaddexp(yes, no) / (ORDERS - 1) / ORDERS).max(axis=1)
+        return found
 
     return _bound_by_an_event(scores_0, scores_1, rho, confidence=confidence)
 
 
-def _bound_by_an_event(scores_0: Scores, scores_1: Scores, bound: Callable[[float, float], float], *, confidence: float) -> float:
+def _bound_by_an_event(scores_0: Scores, scores_1: Scores, bound: Callable[[Scores, Scores], Scores], *, confidence: float) -> float:
     """A bound that grows with a lower bound of the chance of an event in one world, and falls with an upper bound of it in the other."""
     choosing, measuring = zip(*(np.split(scores, [math.ceil(CHOOSING * len(scores))]) for scores in (scores_0, scores_1)), strict=True)
     thresholds = np.unique(np.quantile(np.concatenate(choosing), np.linspace(0, 1, THRESHOLDS), method="nearest"))
-    events = [(likely, sign, threshold) for likely in (0, 1) for sign in (-1, 1) for threshold in thresholds]
     runs = [len(scores) for scores in measuring]
-    best = max(events, key=lambda event: bound(*_chances(choosing, event, confidence, runs=runs)))
-    return bound(*_chances(measuring, best, confidence, runs=runs))
+    sides = [(likely, at_least) for likely in (0, 1) for at_least in (False, True)]
+    tried = np.concatenate([bound(*_chances(choosing, *side, thresholds, confidence, runs=runs)) for side in sides])
+    side, threshold = divmod(int(tried.argmax()), len(thresholds))
+    return float(bound(*_chances(measuring, *sides[side], thresholds[[threshold]], confidence, runs=runs))[0])
 
 
-def _chances(worlds: Sequence[Scores], event: tuple[int, int, float], confidence: float, *, runs: Sequence[int]) -> tuple[float, float]:
-    """How often "the score is at least (at most) this" happens at least in the world that is named first, and at most in the other one,
-    if so many runs show the shares that these scores show."""
-    likely, sign, threshold = event
-    hits = [float((sign * scores >= sign * threshold).mean()) * count for scores, count in zip(worlds, runs, strict=True)]
-    error, rare = (1 - confidence) / 2, 1 - likely
-    low = float(beta.ppf(error, hits[likely], runs[likely] - hits[likely] + 1)) if hits[likely] else 0.0
-    high = float(beta.ppf(1 - error, hits[rare] + 1, runs[rare] - hits[rare])) if hits[rare] < runs[rare] else 1.0
+def _chances(
+    worlds: Sequence[Scores], likely: int, at_least: bool, thresholds: Scores, confidence: float, *, runs: Sequence[int]
+) -> tuple[Scores, Scores]:
+    """How often "the score is at least (at most) this" happens at least in the likely world, and at most in the other one, for each
+    threshold, if so many runs show the shares that these scores show."""
+    hits = []
+    for scores, count in zip(worlds, runs, strict=True):
+        ordered = np.sort(scores)
+        found = len(scores) - np.searchsorted(ordered, thresholds, "left") if at_least else np.searchsorted(ordered, thresholds, "right")
+        hits.append(found / len(scores) * count)
+    error, often, rarely, rare = (1 - confidence) / 2, hits[likely], hits[1 - likely], runs[1 - likely]
+    some, some_not = often > 0, rarely < rare
+    low, high = np.zeros(len(thresholds)), np.ones(len(thresholds))
+    low[some] = beta.ppf(error, often[some], runs[likely] - often[some] + 1)
+    high[some_not] = beta.ppf(1 - error, rarely[some_not] + 1, rare - rarely[some_not])
     return low, high

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.floating]
+Places = NDArray[np.intp]
 GAP, NEARLY_ALL, SHRINKAGE, RIDGE, IMPOSSIBLE = 1e-10, 0.99, 0.06, 1e-12, 1e-100
 EDGE, NOBODY, ROUNDED = 1e-7, 1e-5, 1e-6
 
@@ -91,52 +92,65 @@ def possible(design: Asked) -> Limited:
     return Limited(matrix, np.tile(offset, cells), limits, ends, inside, at)
 
 
-def highest(counts: Array, shares: Limited, normal: Array | None = None, start: Array | None = None) -> tuple[Array, float]:
-    """The largest log-likelihood between the limits, where normal · φ stays what it is at the start, by an interior-point method."""
+def highest(counts: Array, shares: Limited, normals: Array | None = None, starts: Array | None = None) -> tuple[Array, Array]:
+    """The largest log-likelihoods between the limits, by an interior-point method, and where they are: one for each start, from which
+    normal · φ does not change.
+    """
     rows, limits, size = shares.matrix, shares.limits, shares.matrix.shape[1]
-    normals = np.zeros((0, size)) if normal is None else normal[None]
+    phi = shares.inside[None].copy() if starts is None else starts.copy()
+    fixed = np.zeros((len(phi), 0, size)) if normals is None else normals[:, None]
     people = float(counts.sum())
-    phi = shares.inside if start is None else start
-    slack = shares.ends - limits @ phi
+    slack = shares.ends - phi @ limits.T
     force = 0.1 * people / len(limits) / slack
+    found, moving, diagonal = phi.copy(), np.arange(len(phi)), np.arange(size)
     for _ in range(120):
-        mu = np.maximum(rows @ phi + shares.offset, IMPOSSIBLE)
-        gap = float(slack @ force)
-        target = SHRINKAGE * max(gap, GAP) / len(limits)
-        curvature = (rows.T * (counts / mu**2)) @ rows + (limits.T * (force / slack)) @ limits
-        curvature[np.diag_indices(size)] *= 1 + RIDGE
-        score = rows.T @ (counts / mu)
-        system = np.zeros((size + len(normals), size + len(normals)))
-        system[:size, :size], system[:size, size:], system[size:, :size] = curvature, normals.T, normals
-        solved = np.linalg.solve(system, np.concatenate([score - limits.T @ (target / slack), np.zeros(len(normals))]))
-        step, price = solved[:size], solved[size:]
-        change = -(limits @ step)
+        mu = np.maximum(phi @ rows.T + shares.offset, IMPOSSIBLE)
+        gap = (slack * force).sum(axis=1)
+        target = SHRINKAGE * np.maximum(gap, GAP)[:, None] / len(limits)
+        curvature = (rows.T * (counts / mu**2)[:, None]) @ rows + (limits.T * (force / slack)[:, None]) @ limits
+        curvature[:, diagonal, diagonal] *= 1 + RIDGE
+        score = (counts / mu) @ rows
+        system = np.zeros((len(phi), size + fixed.shape[1], size + fixed.shape[1]))
+        system[:, :size, :size], system[:, :size, size:], system[:, size:, :size] = curvature, fixed.transpose(0, 2, 1), fixed
+        right = np.zeros((*system.shape[:2], 1))
+        right[:, :size, 0] = score - (target / slack) @ limits
+        solved = np.linalg.solve(system, right)[..., 0]
+        step, price = solved[:, :size], solved[:, size:]
+        change = -(step @ limits.T)
         lifted = (target - force * change) / slack - force
-        length = NEARLY_ALL / max(float((-(rows @ step) / mu).max()), float((-change / slack).max()), NEARLY_ALL)
-        climbed = NEARLY_ALL / max(float((-lifted / force).max()), NEARLY_ALL)
-        slope = np.abs(score - limits.T @ force - normals.T @ price).max()
+        reach = np.maximum((-(step @ rows.T) / mu).max(axis=1), (-change / slack).max(axis=1))
+        length = NEARLY_ALL / np.maximum(reach, NEARLY_ALL)[:, None]
+        climbed = NEARLY_ALL / np.maximum((-lifted / force).max(axis=1), NEARLY_ALL)[:, None]
+        slope = np.abs(score - force @ limits - (price[..., None] * fixed).sum(axis=1)).max(axis=1)
         phi, slack, force = phi + length * step, slack + length * change, force + climbed * lifted
-        if gap < GAP and (slope < 1e-4 * max(1.0, people / 1e4) or abs(score @ step) < 1e-8):
+        found[moving] = phi
+        flat = (slope < 1e-4 * max(1.0, people / 1e4)) | (np.abs((score * step).sum(axis=1)) < 1e-8)
+        on = ~((gap < GAP) & flat)
+        if not on.any():
             break
-    return phi, float(counts @ np.log(np.maximum(rows @ phi + shares.offset, IMPOSSIBLE)))
+        moving, phi, slack, force, fixed = moving[on], phi[on], slack[on], force[on], fixed[on]
+    return found, np.log(np.maximum(found @ rows.T + shares.offset, IMPOSSIBLE)) @ counts
 
 
-def crossing(excess: Callable[[float], float], start: float, end: float, critical: float) -> float:
-    """Where `excess`, −critical at the start, passes zero on the way to the end, by Anderson and Björck's false position; or the end."""
-    near, below, far, above = start, -critical, end, excess(end)
-    if above <= 0 or math.isnan(near):
-        return end
+def crossings(excess: Callable[[Array, Places], Array], starts: Array, ends: Array, critical: Array) -> Array:
+    """Where each `excess`, −critical at the start, passes zero on the way to the end, by Anderson and Björck's false position; or the end.
+    `excess` is told the values and which searches they belong to.
+    """
+    near, below, far, above = starts.copy(), -critical, ends.copy(), excess(ends, np.arange(len(ends)))
+    found = ends.copy()
+    going = np.flatnonzero((above > 0) & ~np.isnan(near))
     for attempt in range(80):
-        middle = near - below * (near - far) / (below - above) if attempt < 30 else (near + far) / 2
-        found = excess(middle)
-        if abs(middle - near) <= 1e-10 or found == 0:
-            return middle
-        if found * below < 0:
-            far, above = near, below
-        else:
-            above *= 1 - found / below if 1 - found / below > 0 else 0.5
-        near, below = middle, found
-    return near
+        if not len(going):
+            break
+        n, b, f, a = near[going], below[going], far[going], above[going]
+        middle = n - b * (n - f) / (b - a) if attempt < 30 else (n + f) / 2
+        at = excess(middle, going)
+        crossed, factor = at * b < 0, 1 - at / b
+        far[going] = np.where(crossed, n, f)
+        above[going] = np.where(crossed, b, a * np.where(factor > 0, factor, 0.5))
+        near[going], below[going], found[going] = middle, at, middle
+        going = going[(np.abs(middle - n) > 1e-10) & (at != 0)]
+    return found
 
 
 def quantile_at_an_end(level: float) -> float:
@@ -158,6 +172,16 @@ def with_mean(value: float, weights: Array) -> Array:
 
 
 @dataclass(frozen=True)
+class Number:
+    """The number row · φ / x, and its smallest value. `parts` gives shares of the answers by arm for each value; x itself has none."""
+
+    row: Array
+    lowest: float
+    critical: float
+    parts: Callable[[float], Array] | None = None
+
+
+@dataclass(frozen=True)
 class Shadow:
     """The most likely possible value of a number, and the ends of its interval."""
 
@@ -176,27 +200,22 @@ class Region:
         self, counts: Array, design: Asked, weights: Sequence[Array], *, unlimited: tuple[Array, Array, Array], level: float
     ) -> None:
         self.counts, self.design, self.shares = counts.reshape(-1), design, possible(design)
-        self.phi, self.largest = highest(self.counts, self.shares)
+        (self.phi,), (self.largest,) = highest(self.counts, self.shares)
         plain, wide = statistics.NormalDist().inv_cdf((1 + level) / 2), quantile_at_an_end(level)
-        x = np.eye(len(self.phi))[self.shares.honest]
-        self.honest = self._shadow(x, 0.0, wide, None)
-        self.prevalences = [
-            [self._shadow(self._row(arm, one) + one[0] * x, 0.0, plain, self._with(one, {arm: 1})) for one in weights]
-            for arm in range(len(design.arms))
-        ]
+        x, arms = np.eye(len(self.phi))[self.shares.honest], range(len(design.arms))
         critical = wide if design.q is None and not design.line else plain
-        self.effects = [
-            [
-                self._shadow(
-                    self._row(arm, one) - self._row(design.control, one), -1.0, critical, self._with(one, {arm: 1, design.control: -1})
-                )
-                for one in weights
-            ]
+        prevalences = [Number(self._row(arm, one) + one[0] * x, 0.0, plain, self._with(one, {arm: 1})) for arm in arms for one in weights]
+        effects = [
+            Number(self._row(arm, one) - self._row(design.control, one), -1.0, critical, self._with(one, {arm: 1, design.control: -1}))
             for arm in design.treatments
+            for one in weights
         ]
+        self.honest, *others = self._shadows([Number(x, 0.0, wide), *prevalences, *effects])
+        by_arm = [others[at : at + len(weights)] for at in range(0, len(others), len(weights))]
+        self.prevalences, self.effects = by_arm[: len(arms)], by_arm[len(arms) :]
         matrix, offset, inside = unlimited
-        free = highest(self.counts, Limited(matrix, offset, -matrix, offset, inside))[1]
-        statistic, df = max(2 * (free - self.largest), 0.0), matrix.shape[1]
+        ((free,), df) = highest(self.counts, Limited(matrix, offset, -matrix, offset, inside))[1], matrix.shape[1]
+        statistic = max(2 * float(free - self.largest), 0.0)
         p = (chi_square(df - 1, statistic) + chi_square(df, statistic)) / 2
         self.contradicted = p < 1 - level
         # A statistic that is rounding alone has no p-value to compare.
@@ -222,21 +241,28 @@ class Region:
 
         return shares
 
-    def _shadow(self, row: Array, lowest: float, critical: float, parts: Callable[[float], Array] | None) -> Shadow:
-        """The number row · φ / x. `parts` gives shares of the answers by arm for each value; without it the number is x itself."""
+    def _shadows(self, numbers: list[Number]) -> list[Shadow]:
+        """Those of all numbers by one search: from each start down, and up."""
         x, even = float(self.phi[self.shares.honest]), self._even()
-        start = x if parts is None else float(row @ self.phi) / x if x > NOBODY else math.nan
+        starts = [x if one.parts is None else float(one.row @ self.phi) / x if x > NOBODY else math.nan for one in numbers]
+        critical = np.repeat([one.critical for one in numbers], 2)
 
-        def excess(value: float) -> float:
-            at = min(max(value, lowest + EDGE), 1 - EDGE)
-            honest, own = (at, even) if parts is None else (0.5, parts(at))
-            cheaters = (1 - honest) * even[0, 1:] if self.design.q is None else even[0, :0]
-            normal = row.copy()
-            if parts is not None:
-                normal[self.shares.honest] -= at
-            begin = np.concatenate([(honest * own[:, 1:]).reshape(-1), [honest], cheaters])
-            return math.sqrt(max(2 * (self.largest - highest(self.counts, self.shares, normal, begin)[1]), 0.0)) - critical
+        def excess(values: Array, which: Places) -> Array:
+            held = [self._held(numbers[at // 2], value, even) for at, value in zip(which, values.tolist(), strict=True)]
+            reached = highest(self.counts, self.shares, np.array([one for one, _ in held]), np.array([one for _, one in held]))[1]
+            return np.asarray(np.sqrt(np.maximum(2 * (self.largest - reached), 0.0)) - critical[which])
 
-        near = start if math.isnan(start) else round(start)
-        best = near if abs(start - near) < NOBODY else start
-        return Shadow(best, crossing(excess, start, lowest, critical), crossing(excess, start, 1.0, critical))
+        ends = crossings(excess, np.repeat(starts, 2), np.array([end for one in numbers for end in (one.lowest, 1.0)]), critical)
+        nearest = [start if math.isnan(start) else round(start) for start in starts]
+        best = [near if abs(start - near) < NOBODY else start for start, near in zip(starts, nearest, strict=True)]
+        return [Shadow(one, low, high) for one, (low, high) in zip(best, ends.reshape(-1, 2).tolist(), strict=True)]
+
+    def _held(self, number: Number, value: float, even: Array) -> tuple[Array, Array]:
+        """The direction that the number at a value does not leave, and shares at which it has the value."""
+        at = min(max(value, number.lowest + EDGE), 1 - EDGE)
+        honest, own = (at, even) if number.parts is None else (0.5, number.parts(at))
+        cheaters = (1 - honest) * even[0, 1:] if self.design.q is None else even[0, :0]
+        normal = number.row.copy()
+        if number.parts is not None:
+            normal[self.shares.honest] -= at
+        return normal, np.concatenate([(honest * own[:, 1:]).reshape(-1), [honest], cheaters])
