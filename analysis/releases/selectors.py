@@ -31,7 +31,7 @@ from analysis.models import (
 from analysis.packages.errors import ReleaseError
 from analysis.packages.rows import SMALLEST_GROUP, SMALLEST_IN_SECTION
 from analysis.packages.stored import stored_archive
-from analysis.publications.remembered import unknown_publications, why_unknown
+from analysis.publications.remembered import why_unknown
 from analysis.releases.people import released_people
 from analysis.releases.protecting import still_asked
 from analysis.sources.selectors import source_of
@@ -136,7 +136,7 @@ def obstacles(study: Study, *, simulated: bool) -> list[str]:
         return [_("Data can be released once the study is closed, so that nobody's answers come in later.")]
     if study.numbers_withheld:
         return [_("Everybody who took part is being counted. Data can be released after that.")]
-    if not simulated and (why := why_unknown(unknown_publications(study))):
+    if not simulated and (why := why_unknown(study)):
         return [why]
     definition = frozen_protocol(study.protocol_id).definition
     found = {
