@@ -76,13 +76,14 @@ def access_release(user: User, slug: str, release_id: int) -> Release:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataSet:
     """The finished people of a study, or its finished bots. `obstacles`: why they cannot be released, one sentence each; `missing`: what
-    a package of them will not have.
+    a package of them will not have; `no_ledger`: why what was asked under the privacy budget cannot be in it.
     """
 
     simulated: bool
     finished: int
     obstacles: list[str]
     missing: str
+    no_ledger: str
 
 
 def may_publish(user: User, release: Release) -> bool:
@@ -122,6 +123,7 @@ def data_sets(study: Study) -> list[DataSet]:
             finished=released_people(study, simulated=simulated).count(),
             obstacles=obstacles(study, simulated=simulated),
             missing=missing_estimates(study, simulated=simulated),
+            no_ledger=no_ledger(study, simulated=simulated),
         )
         for simulated in (False, True)
     ]
