@@ -224,8 +224,9 @@ class ReleaseForm:
             if self.values[name] not in {value for value, _label in options}:
                 self.errors[name] = _("Choose one of these.")
         if self.values["background"] == BackgroundHandling.NOISY_COUNTS:
-            chosen = (one for one in self.data_sets if one.simulated == (self.values["data"] == SIMULATED))
-            self.errors |= {"background": one.no_ledger for one in chosen if one.no_ledger}
+            chosen = (one.no_ledger for one in self.data_sets if one.simulated == (self.values["data"] == SIMULATED))
+            if why := next(chosen, ""):
+                self.errors["background"] = why
         if self.has_records and self.records is not None:
             self.errors |= self.records.check()
         if self.needs_reason and not self.values["reason_for_exact_counts"]:
