@@ -202,7 +202,7 @@ class DeskForm:
     def summary(self) -> list[dict[str, str]]:
         """The errors with the labels of their fields, for the links above the form."""
         named = {name: str(label) for name, label, _kinds, _number in COLUMNS.get(self.kind, ())} | LABELS
-        found = [(named.get(field, ""), field, message) for field, message in self.errors.items()]
+        found = [(str(named.get(field, "")), field, message) for field, message in self.errors.items()]
         return [{"field": field, "message": f"{capfirst(label)}: {message}" if label else message} for label, field, message in found]
 
     def _document(self) -> dict[str, object]:
