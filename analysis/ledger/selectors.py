@@ -16,6 +16,7 @@ from analysis.models import Budget, Charge, ChargeStep, Reached, Source
 from analysis.sources.selectors import newest_snapshot, obstacle, schema_of_snapshot
 from analysis.sources.tables import Schema
 from candor.privacy.losses import Loss
+from surveys.models import Participant
 from surveys.questions.plans import PEOPLE_PER_FAILURE
 
 FEWEST = 20
@@ -100,13 +101,20 @@ def why_none(source: Source) -> str:
 def too_small(budget: Budget, n: int) -> str:
     """Why so few participants cannot be asked about, or so many not at this δ; empty if they can."""
     if n < FEWEST:
-        return _("Expected at least %(fewest)s participants to ask about, found %(found)s.") % {"fewest": FEWEST, "found": n}
+        too_few = _("Expected at least %(fewest)s participants to ask about, found %(found)s.") % {"fewest": FEWEST, "found": n}
+        return f"{too_few} {_('Bots do not count as people.')}" if _people_and_bots(budget.source) else too_few
     if budget.delta * PEOPLE_PER_FAILURE * n >= 1:
         return _("Expected a δ below 1 in %(people)s, ten times the participants; the budget has δ = %(delta)s.") % {
             "people": number_format(PEOPLE_PER_FAILURE * n, force_grouping=True),
             "delta": number_format(f"{budget.delta:g}"),
         }
     return ""
+
+
+def _people_and_bots(source: Source) -> bool:
+    """Whether both came: only people are asked about then."""
+    came = Participant.objects.filter(study=source.study_id) if source.study_id else Participant.objects.none()
+    return came.filter(is_bot=True).exists() and came.filter(is_bot=False).exists()
 
 
 def refusal(budget: Budget, account: Account, price: Units) -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from analysis import actions
@@ -41,8 +42,7 @@ def folder_of_publications() -> Path:
 
 def remember_publications(study: Study) -> None:
     """Write what is public of people's answers to the disk, if it is not there yet."""
-    public = Release.objects.filter(study=study, status__in=PUBLIC_RELEASES, simulated=False)
-    for version, sha256 in public.values_list("version", "package_sha256"):
+    for version, sha256 in _public_releases(study).values_list("version", "package_sha256"):
         path = _folder(study) / f"{version}-{sha256}"
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -59,14 +59,22 @@ def unknown_publications(study: Study, *, within: Path | None = None) -> list[Pu
     return sorted(one for one in found if one.sha256 not in known)
 
 
-def why_unknown(unknown: list[Publication]) -> str:
-    """Why nothing else is published; empty if nothing is unknown."""
-    if not unknown:
-        return ""
-    return _(
-        "Version %(version)s of these data is public (SHA-256 %(sha256)s), and this database does not know it, because it was restored "
-        "from a back-up. Another package of the same people could tell who withdrew. An administrator can restore a later back-up."
-    ) % {"version": unknown[-1].version, "sha256": unknown[-1].sha256}
+def why_unknown(study: Study, *, but: str = "") -> str:
+    """Why nothing else is published; empty if the database knows all that is public. `but`: the SHA-256 of the package that is looked at.
+
+    A study that is marked as public without a release has been marked after a restore, maybe from the folder of another host.
+    """
+    if other := [one for one in unknown_publications(study) if one.sha256 != but]:
+        return _(
+            "Version %(version)s of these data is public (SHA-256 %(sha256)s), and this database does not know it, because it was restored "
+            "from a back-up. Another package of the same people could tell who withdrew. An administrator can restore a later back-up."
+        ) % {"version": other[-1].version, "sha256": other[-1].sha256}
+    if study.data_published and not unknown_publications(study) and not _public_releases(study).exists():
+        return _(
+            "These data are public, and this database does not know the package, because it was restored from a back-up. Another package "
+            "of the same people could tell who withdrew. An administrator can restore a later back-up."
+        )
+    return ""
 
 
 def publish_again(*, within: Path | None = None) -> int:
@@ -92,6 +100,11 @@ def keep_publications() -> None:
     publish_again()
     for study in Study.objects.filter(data_published=True).defer("definition").order_by("pk"):
         remember_publications(study)
+
+
+def _public_releases(study: Study) -> QuerySet[Release]:
+    """The releases of people's answers that are public, or were."""
+    return Release.objects.filter(study=study, status__in=PUBLIC_RELEASES, simulated=False)
 
 
 def _since_its_closing(study: Study, within: Path | None) -> bool:

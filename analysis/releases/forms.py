@@ -1,6 +1,6 @@
 """Parsing of an investigator's choices for a release. A mistake gets a sentence at its field, and everything else keeps its value."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -70,15 +70,17 @@ class ReleaseForm:
     ) -> "ReleaseForm":
         """The choices of the previous release, if there was one."""
         language = definition.languages[0]
+        only_bots = all(one.simulated for one in data_sets)
+        usual = _usual_handling(one for one in data_sets if one.simulated == only_bots)
         values = {
             "title": last.title if last else definition.title.in_language(language)[:LONGEST_NAME],
             "authors": "\n".join((last.described if last else definition.publication).lines),
             "with_doi": "on" if last and last.with_doi else "",
             "licence": last.licence if last else "CC-BY-4.0",
             "questions": last.questions if last else [question.name for question in definition.questions],
-            "background": last.background if last and can_count else _usual_handling(definition),
+            "background": last.background if last and can_count else usual,
             "reason_for_exact_counts": last.reason_for_exact_counts if last else "",
-            "data": SIMULATED if all(one.simulated for one in data_sets) else PEOPLE,
+            "data": SIMULATED if only_bots else PEOPLE,
             "smallest_count": str(public_threshold or (last.smallest_count if last else SMALLEST_COUNTS[1])),
         }
         return cls(
@@ -183,7 +185,7 @@ class ReleaseForm:
         offered = {
             BackgroundHandling.LEFT_OUT: True,
             BackgroundHandling.COUNTS: self.can_count,
-            BackgroundHandling.NOISY_COUNTS: self.has_budget,
+            BackgroundHandling.NOISY_COUNTS: self.has_budget and any(not one.no_ledger for one in self.data_sets),
             BackgroundHandling.RECORDS: self.records is not None,
         }
         return [(value, label) for value, label in HANDLING.items() if offered[BackgroundHandling(value)]]
@@ -221,6 +223,10 @@ class ReleaseForm:
         ):
             if self.values[name] not in {value for value, _label in options}:
                 self.errors[name] = _("Choose one of these.")
+        if self.values["background"] == BackgroundHandling.NOISY_COUNTS:
+            chosen = (one.no_ledger for one in self.data_sets if one.simulated == (self.values["data"] == SIMULATED))
+            if why := next(chosen, ""):
+                self.errors["background"] = why
         if self.has_records and self.records is not None:
             self.errors |= self.records.check()
         if self.needs_reason and not self.values["reason_for_exact_counts"]:
@@ -231,6 +237,7 @@ class ReleaseForm:
             }
 
 
-def _usual_handling(definition: StudyDefinition) -> str:
+def _usual_handling(data_sets: Iterable[DataSet]) -> str:
     """With a privacy budget what was asked under it; else nothing."""
-    return (BackgroundHandling.NOISY_COUNTS if definition.privacy_budget else BackgroundHandling.LEFT_OUT).value
+    told = any(not one.no_ledger for one in data_sets)
+    return (BackgroundHandling.NOISY_COUNTS if told else BackgroundHandling.LEFT_OUT).value

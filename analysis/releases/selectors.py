@@ -31,7 +31,7 @@ from analysis.models import (
 from analysis.packages.errors import ReleaseError
 from analysis.packages.rows import SMALLEST_GROUP, SMALLEST_IN_SECTION
 from analysis.packages.stored import stored_archive
-from analysis.publications.remembered import unknown_publications, why_unknown
+from analysis.publications.remembered import why_unknown
 from analysis.releases.people import released_people
 from analysis.releases.protecting import still_asked
 from analysis.sources.selectors import source_of
@@ -76,13 +76,14 @@ def access_release(user: User, slug: str, release_id: int) -> Release:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataSet:
     """The finished people of a study, or its finished bots. `obstacles`: why they cannot be released, one sentence each; `missing`: what
-    a package of them will not have.
+    a package of them will not have; `no_ledger`: why what was asked under the privacy budget cannot be in it.
     """
 
     simulated: bool
     finished: int
     obstacles: list[str]
     missing: str
+    no_ledger: str
 
 
 def may_publish(user: User, release: Release) -> bool:
@@ -122,6 +123,7 @@ def data_sets(study: Study) -> list[DataSet]:
             finished=released_people(study, simulated=simulated).count(),
             obstacles=obstacles(study, simulated=simulated),
             missing=missing_estimates(study, simulated=simulated),
+            no_ledger=no_ledger(study, simulated=simulated),
         )
         for simulated in (False, True)
     ]
@@ -136,7 +138,7 @@ def obstacles(study: Study, *, simulated: bool) -> list[str]:
         return [_("Data can be released once the study is closed, so that nobody's answers come in later.")]
     if study.numbers_withheld:
         return [_("Everybody who took part is being counted. Data can be released after that.")]
-    if not simulated and (why := why_unknown(unknown_publications(study))):
+    if not simulated and (why := why_unknown(study)):
         return [why]
     definition = frozen_protocol(study.protocol_id).definition
     found = {

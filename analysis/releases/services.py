@@ -22,7 +22,7 @@ from analysis.models import OPEN_RELEASES, PUBLIC_RELEASES, BackgroundHandling, 
 from analysis.packages.content import simulated_title
 from analysis.packages.errors import ReleaseError, ReleaseGoneError
 from analysis.packages.licences import LICENCES
-from analysis.publications.remembered import remember_publications, unknown_publications, why_unknown
+from analysis.publications.remembered import remember_publications, why_unknown
 from analysis.releases import building
 from analysis.releases.people import released_people, state_of_people
 from analysis.releases.protecting import Protection, checked_choices, confirmed, hierarchies_for
@@ -149,8 +149,7 @@ def approve(release: Release, *, actor: User, sha256: str | None = None) -> bool
         return False
     if wrong:
         raise ReleaseError(wrong)
-    others = [one for one in unknown_publications(study) if one.sha256 != examined.package_sha256]
-    if not release.simulated and (why := why_unknown(others)):
+    if not release.simulated and (why := why_unknown(study, but=examined.package_sha256)):
         raise ReleaseError(why)
     Release.objects.filter(pk=release.pk).update(status=ReleaseStatus.PUBLISHED, decided_by=actor, decided_on=timezone.localdate())
     if not release.simulated:

@@ -1,6 +1,7 @@
 """Pages of releases: for people who run a study, for IRB officers, and for everybody."""
 
 import hashlib
+from http import HTTPStatus
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
@@ -21,7 +22,7 @@ from analysis.models import OPEN_RELEASES, RecordPackage, Release, ReleaseStatus
 from analysis.packages.archives.landing import Landing, for_every_site
 from analysis.packages.archives.ro_crate import served_as
 from analysis.packages.archives.schema_org import DATACITE
-from analysis.packages.errors import ReleaseGoneError
+from analysis.packages.errors import ReleaseError, ReleaseGoneError
 from analysis.packages.licences import LICENCES
 from analysis.releases import services
 from analysis.releases.building import STAGES
@@ -68,7 +69,7 @@ def study_releases(request: HttpRequest, slug: str) -> HttpResponse:
     found = list(with_attempts(releases()).filter(study=study).order_by("-pk"))
     sets = data_sets(study)
     offered, why_not = [one for one in sets if not one.obstacles], list(dict.fromkeys(said for one in sets for said in one.obstacles))
-    form = None
+    form, status = None, HTTPStatus.OK
     if seat.may_change and offered and not any(one.status in OPEN_RELEASES for one in found):
         definition = definition_for(seat)
         schema = schema_of_study(definition)
@@ -83,8 +84,13 @@ def study_releases(request: HttpRequest, slug: str) -> HttpResponse:
             )
             if not form.errors:
                 site = request.build_absolute_uri("/").rstrip("/")
-                release = services.start_release(study, choices=form.choices(), site=site, actor=user)
-                return redirect("analysis:releases_one", slug, release.pk)
+                try:
+                    release = services.start_release(study, choices=form.choices(), site=site, actor=user)
+                except ReleaseError as error:  # what was typed stays
+                    messages.error(request, str(error))
+                    status = HTTPStatus.CONFLICT
+                else:
+                    return redirect("analysis:releases_one", slug, release.pk)
         else:
             last = found[0] if found else None
             records = RecordChoices.empty(schema, last=last.protection if last else None, fixed=fixed) if possible else None
@@ -97,7 +103,8 @@ def study_releases(request: HttpRequest, slug: str) -> HttpResponse:
     context = {"study": study, "releases": found, "obstacles": why_not, "form": form, "errors": form.summary if form else []}
     context["missing"] = list(dict.fromkeys(one.missing for one in offered if one.missing)) if form else []
     context["plans"] = release_plans(study) if form else []
-    return render(request, "analysis/releases/study_releases.html", context, status=422 if context["errors"] else 200)
+    status = HTTPStatus.UNPROCESSABLE_ENTITY if context["errors"] else status
+    return render(request, "analysis/releases/study_releases.html", context, status=status)
 
 
 @require_role(*Role)

@@ -18,7 +18,7 @@ from analysis.models import Asking, Charge, Snapshot, Source
 from analysis.sources.selectors import schema_of_snapshot, table_of
 from candor.categories.estimates import estimate_categories
 from candor.queries.kinds import KINDS
-from surveys.models import MemberRole, StudyMember
+from surveys.models import MemberRole, Participant, StudyMember
 from surveys.protocols import protocol_in_force
 from tests.categories import with_frequency
 from tests.factories import logged_in, page_of, person
@@ -105,6 +105,11 @@ def test_a_class_that_is_too_small_is_told_so_before_anything_is_filled_in() -> 
     assert said in text_of(page)
     assert "Show cost and error" not in text_of(page)
     assert said in text_of(browser.get(reverse("analysis:analytics_ledger", args=[source.study.slug])))
+    assert "Bots do not count" not in text_of(page)
+    one = Participant.objects.filter(study=source.study).first()
+    assert one is not None
+    Participant.objects.filter(pk=one.pk).update(is_bot=True)
+    assert f"{said} Bots do not count as people." in text_of(browser.get(address(source)))
 
 
 def test_the_epsilon_for_a_wanted_error_and_a_share_of_what_is_left() -> None:
@@ -130,6 +135,7 @@ def test_what_is_typed_wrongly_is_named() -> None:
         ({"epsilon": ""}, "epsilon", "Write a number above 0 and at most 10."),
         ({"exact": "error", "error": ""}, "error", "Write a number above 0."),
         ({"epsilon": "11"}, "epsilon", "Write a number above 0 and at most 10."),
+        ({"epsilon": "1e-300"}, "epsilon", "So small a loss buys nothing. Write a larger number."),
         ({"epsilon": "0"}, "epsilon", "Write a number above 0 and at most 10."),
         ({"exact": "questions", "questions": "0"}, "questions", "Write a whole number from 1 to 100,000, not “0”."),
         ({"exact": "questions", "questions": "2.5"}, "questions", "Write a whole number from 1 to 100,000, not “2.5”."),

@@ -21,7 +21,7 @@ from analysis.releases import services
 from candor.cli import main
 from candor.packages.archive import PUBLIC_KEY, SIGNATURE, SUMS, files_in, signed, zip_of
 from candor.packages.verification import faults_of
-from surveys.models import MemberRole, Study, StudyMember
+from surveys.models import MemberRole, Participant, Study, StudyMember
 from tests.factories import logged_in, person
 from tests.jobs import work_on
 from tests.ledgers import make_snapshot, study_with_budget
@@ -221,3 +221,39 @@ def test_a_study_without_a_budget_has_no_ledger_to_release() -> None:
     assert page.xpath('//input[@name="reason_for_exact_counts"]') == []
     with pytest.raises(ReleaseError, match="no privacy budget"):
         built_release(study, background="noisy_counts")
+
+
+def mostly_bots() -> Study:
+    """A demonstration to which three people came, too: the budget is theirs, and only the bots' answers can be released."""
+    study = study_with_budget(epsilon=10, delta=1e-4)
+    Participant.objects.filter(pk__in=list(Participant.objects.filter(study=study).order_by("pk").values_list("pk", flat=True))[3:]).update(
+        is_bot=True
+    )
+    return study
+
+
+def test_a_release_of_bots_does_not_begin_with_what_was_asked_about_people() -> None:
+    study = mostly_bots()
+    page = html.fromstring(logged_in(study.owner).get(reverse("analysis:releases", args=[study.slug])).content)
+    offered = page.xpath("//input[@name='background']/@value")
+    assert "noisy_counts" not in offered
+    assert page.xpath("//input[@name='background'][@checked]/@value") == ["left_out"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "status", "why"),
+    [
+        pytest.param({"background": "noisy_counts"}, 422, "about people, so they cannot be", id="what was asked about people"),
+        pytest.param({"background": "records", "k": "1000", "class_size": "1000"}, 409, "1000", id="more alike than there are bots"),
+    ],
+)
+def test_a_release_that_cannot_be_gives_its_form_back(changes: dict[str, str], status: int, why: str) -> None:
+    study = mostly_bots()
+    typed = {"title": "Answers", "authors": "Lovelace, Ada", "licence": "CC0-1.0", "questions": ["attention"], "smallest_count": "10"}
+    sent = {**typed, "data": "simulated", "suppress": "2", "reason_for_exact_counts": "", **changes}
+    answer = logged_in(study.owner).post(reverse("analysis:releases", args=[study.slug]), sent)
+    page = html.fromstring(answer.content)
+    assert answer.status_code == status
+    assert why in page.text_content()
+    assert page.xpath("//textarea[@name='authors']")[0].text_content().strip() == "Lovelace, Ada"
+    assert not Release.objects.exists()

@@ -137,3 +137,21 @@ def test_the_command_takes_another_folder(study: Study, folder: Path, tmp_path: 
     assert [line.split()[3] for line in capsys.readouterr().out.splitlines()] == ["0", "1", "0"]
     with pytest.raises(CommandError, match="expected the folder in which publications are remembered"):
         call_command("replay_publications", "--folder", str(tmp_path / "nowhere"))
+
+
+def test_a_study_that_another_host_s_folder_marked_gets_no_other_package(study: Study, folder: Path, tmp_path: Path) -> None:
+    """Where each host has a folder of its own, the host that takes the next request may not have the file."""
+    waiting = requested_release(study, questions=("attention",))
+    lost_with_the_back_up(lambda: (services.discard(waiting, actor=study.owner), published_release(study)))
+    withdraw_one(study)  # before anybody noticed
+    assert publish_again(within=folder.rename(tmp_path / "from-another-host")) == 1
+    assert unknown_publications(study) == []
+    [why] = obstacles(again(study), simulated=False)
+    assert "does not know the package" in why
+    with pytest.raises(ReleaseError, match="does not know the package"):
+        started_release(again(study))
+
+
+def test_a_study_whose_releases_are_known_can_have_the_next_one(study: Study) -> None:
+    published_release(study)
+    assert obstacles(again(study), simulated=False) == []

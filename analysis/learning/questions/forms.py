@@ -8,6 +8,7 @@ from typing import NotRequired, TypedDict
 import numpy as np
 from django.http import QueryDict
 from django.utils.formats import number_format
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -15,6 +16,7 @@ from analysis.learning.questions.columns import SCORE, library_schema
 from analysis.learning.questions.words import Words
 from analysis.sources.tables import Schema
 from candor.queries.columns import Category, Column, Number
+from candor.queries.exactness import LEAST_EPSILON
 from candor.queries.parts import CELLS_AT_MOST
 from candor.written_numbers import number_or_fraction
 from surveys.questions.plans import LARGEST_BUDGET
@@ -200,8 +202,8 @@ class DeskForm:
     def summary(self) -> list[dict[str, str]]:
         """The errors with the labels of their fields, for the links above the form."""
         named = {name: str(label) for name, label, _kinds, _number in COLUMNS.get(self.kind, ())} | LABELS
-        found = [(named.get(field, ""), field, message) for field, message in self.errors.items()]
-        return [{"field": field, "message": f"{label}: {message}" if label else message} for label, field, message in found]
+        found = [(str(named.get(field, "")), field, message) for field, message in self.errors.items()]
+        return [{"field": field, "message": f"{capfirst(label)}: {message}" if label else message} for label, field, message in found]
 
     def _document(self) -> dict[str, object]:
         document: dict[str, object] = {"kind": self.kind}
@@ -325,6 +327,8 @@ class DeskForm:
         if not 0 < number <= most:
             above = _("Write a number above 0 and at most %(most)s.") % {"most": number_format(most, 0)}
             self.errors[name] = above if most < math.inf else _("Write a number above 0.")
+        elif most < math.inf and number < LEAST_EPSILON:
+            self.errors[name] = _("So small a loss buys nothing. Write a larger number.")
         return number
 
     def _whole(self, name: str, otherwise: float = math.nan, *, most: int = 100_000) -> int:
