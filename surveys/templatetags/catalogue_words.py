@@ -42,4 +42,4 @@ def _value(value: str | int | SentenceDocument) -> str | int | SentenceDocument:
     if isinstance(value, dict):
         return _written_here(value)
     match = DECIMALS.fullmatch(value) if isinstance(value, str) else None
-    return number_format(match[1]) + (match[2] or "") if match else value
+    return number_format(match[1]).replace("-", "−") + (match[2] or "") if match else value
