@@ -14,7 +14,10 @@ THE WRONG ANALYSIS compares the shares of reported "yes". The die dictated some 
 x is the share of people who follow the die, truth = 1 - forced no - forced yes. Right is τ = (difference of the shares) / (x · truth).
 """
 
-from __future__ import annotations
+import sys
+
+if __name__ == "__main__" and __package__ is None and not getattr(sys.flags, "safe_path", sys.flags.isolated):
+    del sys.path[0]  # the folder of this file: a module that somebody put there must not stand in for one of Python's
 
 import csv
 import itertools
@@ -22,7 +25,6 @@ import json
 import math
 import runpy
 import statistics
-import sys
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
