@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[5]
+ROOT = Path(__file__).parents[2]
 PROGRAMS = {
     "replicate.py": ROOT / "candor/packages/replicate.py",
     "check.py": ROOT / "candor/records/checking.py",
