@@ -8,6 +8,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from candor.complaints import found_again
+from candor.designs import assumptions
 from surveys.languages import labels
 from surveys.reading.apart import complaint_in_words, in_words
 from surveys.reading.words import SentenceDocument
@@ -26,6 +27,13 @@ def as_sentence(stored: SentenceDocument | str) -> str:
 def as_complaint(message: str) -> SafeString:
     """The library's words about records, in the reader's language. A message that no catalogue has is marked as English."""
     return format_html("{}" if found_again(message) else '<span lang="en">{}</span>', complaint_in_words(message))
+
+
+@register.filter
+def as_assumption(sentence: str) -> SafeString:
+    """The basis of numbers, in the reader's language. A sentence of an older library that no catalogue has is marked as English."""
+    found = assumptions.found_again(sentence)
+    return format_html("{}", in_words(_written_here(found.document()))) if found else format_html('<span lang="en">{}</span>', sentence)
 
 
 @register.filter

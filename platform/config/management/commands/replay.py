@@ -68,4 +68,4 @@ def _ledgers(folder: Path) -> str:
 
 
 STEPS: dict[str, Callable[[Path], str]] = {WITHDRAWALS: _withdrawals, PUBLICATIONS: _publications, CHARGES: _ledgers}
-"""What is done again, in this order, by the name of the folder that remembers it."""
+"""The steps, in their order, by the name of the folder that remembers each."""
