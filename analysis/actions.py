@@ -36,6 +36,9 @@ RECORD_PACKAGE_RETRACTED = register("records.package_retracted", "A public packa
 RECORDS_TRIAL_STOPPED = register("records.trial_stopped", "A look at the loss and the risks of protected records was stopped")
 QUESTION_ASKED = register("ledger.question_asked", "A question was asked under a privacy budget, and its price was reserved")
 CHARGED_AGAIN = register("ledger.charged_again", "Questions answered after a back-up was made were charged again after it was restored")
+LIMITED_AGAIN = register(
+    "ledger.limited_again", "A privacy budget was frozen or lowered after a back-up was made, and again after it was restored"
+)
 BUDGET_FROZEN = register("ledger.frozen", "An IRB officer froze a privacy budget: nothing more can be spent")
 BUDGET_UNFROZEN = register("ledger.unfrozen", "An IRB officer let a privacy budget be spent again")
 BUDGET_LOWERED = register("ledger.lowered", "A privacy budget was made smaller")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from candor.sentences import Sentence
+from candor.sentences import Sentence, found_among
 
 NO_VALUE = "hierarchy %(name)s: expected at least one value, found none"
 TWO_PARENTS = "hierarchy %(name)s: %(label)s has two parents, %(first)s and %(second)s"
@@ -70,7 +70,4 @@ def found_again(message: str) -> Sentence | None:
         for number in re.findall(r"\d+", at[2]):
             path = Sentence(CHILD, {"path": path, "number": number})
         return Sentence(AT, {"path": path, "complaint": complaint})
-    for words in ALL:
-        if match := re.fullmatch(re.sub(r"%\\\((\w+)\\\)s", r"(?P<\1>.+?)", re.escape(words)), message, re.DOTALL):
-            return Sentence(words, match.groupdict())
-    return None
+    return found_among(ALL, message)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypedDict
 
@@ -61,3 +62,27 @@ def sentence(words: str, /, **values: str | int | Sentence) -> Sentence:
     '3 of them'
     """
     return Sentence(words, values)
+
+
+def found_among(catalogue: Iterable[str], text: str) -> Sentence | None:
+    """The first sentence of a catalogue that a text says, with the values in its places; None if it says none of them.
+
+    Parameters
+    ----------
+    catalogue : iterable of str
+    text : str
+
+    Returns
+    -------
+    Sentence or None
+
+    Examples
+    --------
+    >>> found_among(["%(n)s of them"], "3 of them").values
+    {'n': '3'}
+    >>> found_among(["%(n)s of them"], "none")
+    """
+    for words in catalogue:
+        if match := re.fullmatch(re.sub(r"%\\\((\w+)\\\)s", r"(?P<\1>.+?)", re.escape(words)), text, re.DOTALL):
+            return Sentence(words, match.groupdict())
+    return None

@@ -28,6 +28,7 @@ from analysis.models import (
     Snapshot,
     Source,
 )
+from analysis.publications.remembered import unknown_record_sets
 from analysis.sources.brought import Brought
 from analysis.sources.records.rows import BroughtRecords
 from analysis.sources.seats import DataSetSeat
@@ -238,9 +239,9 @@ def _store_under_free_slug(data_set: DataSet) -> None:
 
 
 def _free_slug(title: str) -> str:
-    """A short name that no other data set has."""
+    """A short name that no other data set has, nor had when its records were published after a back-up was made."""
     wanted = slugify(title)[:LONGEST_SLUG].strip("-") or "data-set"
-    taken = {RESERVED, *DataSet.objects.filter(slug__startswith=wanted).values_list("slug", flat=True)}
+    taken = {RESERVED, *unknown_record_sets(), *DataSet.objects.filter(slug__startswith=wanted).values_list("slug", flat=True)}
     return next(name for number in range(1, len(taken) + 2) if (name := wanted if number == 1 else f"{wanted}-{number}") not in taken)
 
 

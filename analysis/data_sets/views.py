@@ -19,7 +19,7 @@ from analysis.data_sets.forms import BringForm, BudgetForm, NewDataSetForm, Reas
 from analysis.models import DataSetAnalyst, DataSetInvitation, DataSetStatus, Holds
 from analysis.sources.places import Place
 from analysis.sources.seats import NO_DATA_SET, DataSetSeat, access_data_set, data_sets_of, deleted_soon
-from analysis.sources.selectors import data_sets_with_a_budget, newest_snapshot, schema_of_snapshot
+from analysis.sources.selectors import data_sets_with_a_budget, newest_snapshot, schema_of_snapshot, studies_with_a_budget
 from analysis.sources.tables import Role as ColumnRole
 from surveys.access import OWNER_ROLES
 from surveys.errors import SharingError
@@ -157,6 +157,7 @@ def _context(request: HttpRequest, seat: DataSetSeat, errors: Mapping[str, objec
         "typed": request.POST.get("addressee", "") if errors else "",
         "deleted_soon": found in deleted_soon(found.owner),
         "others": list(data_sets_with_a_budget().exclude(pk=found.pk)) if seat.may_review else [],
+        "studies": list(studies_with_a_budget()) if seat.may_review else [],
         "is_draft": found.status == DataSetStatus.DRAFT and found.forgotten_on is None,
         "is_waiting": found.status == DataSetStatus.WAITING and found.forgotten_on is None,
         "is_approved": found.status == DataSetStatus.APPROVED,

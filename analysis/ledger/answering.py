@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from analysis.ledger.errors import LedgerError, QuestionError
 from analysis.ledger.questions import KINDS, Question, read_question
-from analysis.ledger.remembered import charge_again, forget_known, remember
+from analysis.ledger.remembered import forget_known, make_whole, remember
 from analysis.ledger.selectors import frozen_for
 from analysis.ledger.units import Units
 from analysis.models import Asking, Budget, ChargeStep, Reached, Snapshot, SnapshotStatus
@@ -51,10 +51,10 @@ def answer(asking: Asking) -> None:
 
 @routine(kind="remembered_charges", every=timedelta(hours=1), queue=Queue.FIRST)
 def keep_ledgers_whole() -> None:
-    """Charge again what a restored back-up does not know; forget what every back-up knows."""
+    """Charge, freeze and lower again what a restored back-up does not know; forget what every back-up knows."""
     for budget in Budget.objects.select_related("source__study", "source__data_set").order_by("pk"):
         try:
-            charge_again(budget.source)
+            make_whole(budget.source)
         except LedgerError as error:
             logger.error("Ledger of %s: %s", budget.source, error)
         forget_known(budget.source)
@@ -62,7 +62,7 @@ def keep_ledgers_whole() -> None:
 
 def _release(asking: Asking, question: Question) -> None:
     charge = asking.charge
-    charge_again(charge.budget.source)
+    make_whole(charge.budget.source)
     if charge.steps.exists():
         raise LedgerError(_("The worker stopped between drawing the noise and storing it. The charge is spent; the noise is lost."))
     table = table_of(charge.budget.source, charge.snapshot)

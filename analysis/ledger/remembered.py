@@ -1,16 +1,19 @@
-"""Charges, remembered beside the database: a ledger from a back-up must not give out again what was spent after the back-up was made.
+"""The ledger, remembered beside the database: one from a back-up must not give out what was spent or frozen after the back-up was made.
 
-Each is one file below MEDIA_ROOT, in a folder of its source. A worker writes it before the charge is drawn, and so before any noise is
-there. Its name is drawn with the charge. A file that the ledger does not know is a charge of the time that the back-up has lost. It is
-charged again before anything else is. A known file goes when the last back-up that can lack it is gone.
+Each charge is one file below MEDIA_ROOT, in a folder of its source. A worker writes it before the charge is drawn, and so before any noise
+is there. Its name is drawn with the charge. Beside them stand the limits of the budget: how large it is and whether it is frozen, in a file
+for each change, whose name has the number of the change. A file that the ledger does not know is of the time that the back-up has lost. It
+is done again before anything is asked. A known file goes when the last back-up that can lack it is gone.
 """
 
+import hashlib
 import re
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
+from typing import TypeVar
 
 from django.conf import settings
 from django.db import transaction
@@ -25,9 +28,12 @@ from analysis.models import Asking, AskingStatus, Budget, Charge, ChargeStep, Re
 from audit.beside import write_beside
 from audit.services import record
 
+T = TypeVar("T")
 FOLDER = ".charges"
 NAME = re.compile(r"[0-9a-f]{32}")
-"""The name of a file."""
+"""The name of a charge's file."""
+LIMITS = re.compile(r"limits-(?P<number>[0-9]{1,9})")
+"""The name of the file of a budget's limits, after so many changes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +52,21 @@ class Remembered:
     asked_on: date
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """The content of a file: a budget after a change. Whether it was frozen is told by the day."""
+
+    epsilon: float
+    delta: float
+    epsilon_units: int
+    rho_units: int
+    frozen_on: date | None
+    frozen_by: str
+    frozen_because: str
+
+
 CONTENT = TypeAdapter(Remembered)
+CONTENT_OF_LIMITS = TypeAdapter(Limits)
 
 
 def folder_of_charges() -> Path:
@@ -73,9 +93,69 @@ def remember(charge: Charge) -> None:
         asked_by=charge.asked_by.get_username(),
         asked_on=charge.asked_on,
     )
-    folder = _of_source(charge.budget.source, folder_of_charges())
-    folder.mkdir(parents=True, exist_ok=True)
-    write_beside(folder / charge.memory, CONTENT.dump_json(content).decode())
+    _write(charge.budget.source, charge.memory, CONTENT.dump_json(content).decode())
+
+
+def remember_limits(budget: Budget) -> None:
+    """Write a change to the disk, before the transaction that makes it is committed.
+
+    Should the power fail between the two, the change is made by the next replay, or before the next question.
+    """
+    content = Limits(
+        epsilon=budget.epsilon,
+        delta=budget.delta,
+        epsilon_units=budget.epsilon_units,
+        rho_units=budget.rho_units,
+        frozen_on=budget.frozen_on,
+        frozen_by=budget.frozen_by.get_username() if budget.frozen_by else "",
+        frozen_because=budget.frozen_because,
+    )
+    _write(budget.source, f"limits-{budget.changes}", CONTENT_OF_LIMITS.dump_json(content).decode())
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """The things that were done again in a ledger: charges, and whether its budget was frozen or lowered."""
+
+    charges: int
+    limits: int
+
+
+def make_whole(source: Source, *, within: Path | None = None) -> Again:
+    """Do everything again that the files tell and the ledger does not know. Twice does no harm.
+
+    `within`: the folder of all sources, if it is not the usual one. Raises LedgerError for a file that cannot be read.
+    """
+    return Again(charge_again(source, within=within), limit_again(source, within=within))
+
+
+def limit_again(source: Source, *, within: Path | None = None) -> bool:
+    """Freeze or lower a budget again, as it was after the last change that the files tell, if the ledger does not know that one.
+
+    Nothing is unfrozen: an officer can do that, and nobody is harmed until then.
+    """
+    folder = _of_source(source, within or folder_of_charges())
+    last = max(_changes_in(folder), default=0)
+    if not Budget.objects.filter(source=source, changes__lt=last).exists():
+        return False
+    with transaction.atomic():
+        budget = Budget.objects.select_for_update(of=("self",)).get(source=source)
+        if budget.changes >= last:
+            return False
+        limits = _read(CONTENT_OF_LIMITS, folder / f"limits-{last}")
+        before = (budget.epsilon_units, budget.rho_units, budget.frozen_on)
+        for name in ("epsilon", "delta", "epsilon_units", "rho_units"):
+            setattr(budget, name, min(getattr(budget, name), getattr(limits, name)))
+        if limits.frozen_on is not None and budget.frozen_on is None:
+            budget.frozen_on, budget.frozen_because = limits.frozen_on, limits.frozen_because
+            budget.frozen_by = User.objects.filter(username=limits.frozen_by).first() or source.whole.owner
+        budget.changes = last
+        budget.save()
+        changed = before != (budget.epsilon_units, budget.rho_units, budget.frozen_on)
+        if changed:
+            details = {"epsilon": budget.epsilon, "delta": budget.delta, "frozen": budget.frozen_on is not None}
+            record(actor=None, action=actions.LIMITED_AGAIN, subject=source.whole, details=details)
+    return changed
 
 
 def charge_again(source: Source, *, within: Path | None = None) -> int:
@@ -93,10 +173,12 @@ def charge_again(source: Source, *, within: Path | None = None) -> int:
         newest = Snapshot.objects.filter(source=source, schema__isnull=False).order_by("-number").first()
         if budget is None or newest is None:
             return 0
-        missing = {name: _content(folder / name) for name in names - _known(source, names)}
-        reserved = {charge.memory: charge for charge in Charge.objects.filter(budget=budget, memory__in=missing)}
+        missing = {name: _read(CONTENT, folder / name) for name in names - _known(source, names)}
+        there = {charge.memory: charge for charge in Charge.objects.filter(budget=budget, memory__in=missing).prefetch_related("steps")}
         for name, content in sorted(missing.items(), key=lambda one: one[1].number):
-            charge = reserved.get(name) or _lost(budget, newest, name, content)
+            charge = there.get(name)
+            if charge is None or charge.steps.all():  # it was returned here, before anybody looked at the files
+                charge = _lost(budget, newest, name, content, returned=charge)
             ChargeStep.objects.create(charge=charge, place=1, reached=Reached.DRAWN, reached_on=content.asked_on)
         if missing:
             record(actor=None, action=actions.CHARGED_AGAIN, subject=source.whole, details={"charges": len(missing)})
@@ -104,10 +186,12 @@ def charge_again(source: Source, *, within: Path | None = None) -> int:
 
 
 def forget_known(source: Source) -> None:
-    """Delete the files of charges that every back-up knows which is not destroyed by now."""
+    """Delete the files of charges and limits that every back-up knows which is not destroyed by now."""
     folder = _of_source(source, folder_of_charges())
     before = (timezone.now() - timedelta(days=settings.BACKUP_DAYS + 1)).timestamp()
-    for name in _known(source, _names_in(folder)):
+    changes = Budget.objects.filter(source=source).values_list("changes", flat=True).first() or 0
+    limits = {f"limits-{number}" for number in _changes_in(folder) if number <= changes}
+    for name in _known(source, _names_in(folder)) | limits:
         with suppress(FileNotFoundError):  # another worker was at it
             if (folder / name).stat().st_mtime < before:
                 (folder / name).unlink()
@@ -122,24 +206,48 @@ def _names_in(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir() if NAME.fullmatch(path.name)} if folder.is_dir() else set()
 
 
+def _changes_in(folder: Path) -> set[int]:
+    """The numbers of the changes of a budget that files tell."""
+    found = (LIMITS.fullmatch(path.name) for path in folder.iterdir()) if folder.is_dir() else ()
+    return {int(name["number"]) for name in found if name is not None}
+
+
 def _known(source: Source, names: Iterable[str]) -> set[str]:
     """The names of charges that the ledger knows to be spent."""
-    drawn = ChargeStep.objects.filter(charge__budget__source=source, charge__memory__in=names)
-    return set(drawn.values_list("charge__memory", flat=True))
+    called = {name: {name, _second_name(name)} for name in names}
+    steps = ChargeStep.objects.filter(charge__budget__source=source, charge__memory__in={one for both in called.values() for one in both})
+    spent = set(steps.exclude(reached=Reached.RETURNED).values_list("charge__memory", flat=True))
+    return {name for name, both in called.items() if both & spent}
 
 
-def _content(path: Path) -> Remembered:
+def _second_name(name: str) -> str:
+    """The name of the charge that stands for one that was returned although noise had been drawn for it."""
+    return hashlib.sha256(name.encode()).hexdigest()[: len(name)]
+
+
+def _write(source: Source, name: str, text: str) -> None:
+    folder = _of_source(source, folder_of_charges())
+    folder.mkdir(parents=True, exist_ok=True)
+    write_beside(folder / name, text)
+
+
+def _read(content: TypeAdapter[T], path: Path) -> T:
     try:
-        return CONTENT.validate_json(path.read_bytes())
+        return content.validate_json(path.read_bytes())
     except ValidationError:
         raise LedgerError(
-            _("Expected a remembered charge in %(file)s, found something else. Nothing is spent until an administrator has put it right.")
+            _(
+                "Expected a remembered charge or budget in %(file)s, found something else. "
+                "Nothing is spent until an administrator has put it right."
+            )
             % {"file": path}
         ) from None
 
 
-def _lost(budget: Budget, newest: Snapshot, name: str, content: Remembered) -> Charge:
-    """A charge that the back-up does not know, after those that it knows. The answer is lost."""
+def _lost(budget: Budget, newest: Snapshot, name: str, content: Remembered, *, returned: Charge | None) -> Charge:
+    """A charge that the back-up does not know, or knew as reserved and that was returned since, after those that are there. The answer is
+    lost.
+    """
     tables = Snapshot.objects.filter(source=budget.source_id, schema__isnull=False)
     charge = Charge.objects.create(
         budget=budget,
@@ -153,8 +261,20 @@ def _lost(budget: Budget, newest: Snapshot, name: str, content: Remembered) -> C
         n=content.n,
         asked_by=User.objects.filter(username=content.asked_by).first() or budget.source.whole.owner,
         asked_on=content.asked_on,
-        memory=name,
+        memory=_second_name(name) if returned else name,
     )
-    why = _("%(person)s asked this as no. %(number)s after the back-up was made that this database comes from. The answer is not in it.")
-    Asking.objects.create(charge=charge, status=AskingStatus.FAILED, error=why % {"person": content.asked_by, "number": content.number})
+    if returned:
+        why = _(
+            "No. %(number)s was returned here, but it had been answered after the back-up was made that this database comes from. "
+            "The answer is not in it."
+        )
+    else:
+        why = _(
+            "%(person)s asked this as no. %(number)s after the back-up was made that this database comes from. The answer is not in it."
+        )
+    Asking.objects.create(
+        charge=charge,
+        status=AskingStatus.FAILED,
+        error=why % {"person": content.asked_by, "number": returned.number if returned else content.number},
+    )
     return charge

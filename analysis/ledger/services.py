@@ -12,7 +12,7 @@ from analysis import actions
 from analysis.ledger.accounts import account_of
 from analysis.ledger.errors import LedgerError
 from analysis.ledger.questions import read_question
-from analysis.ledger.remembered import charge_again
+from analysis.ledger.remembered import make_whole, remember_limits
 from analysis.ledger.selectors import Asked, asked_with, can_be_finished, refusal, same_question, table_now
 from analysis.ledger.units import Units, rounded_down
 from analysis.models import Asking, Budget, Charge, Source
@@ -36,7 +36,7 @@ def ask(source: Source, document: Mapping[str, object], *, actor: User) -> Asked
 
     Callers have checked that this person may ask. Raises QuestionError and LedgerError; nothing is spent then.
     """
-    charge_again(source)
+    make_whole(source)
     return _ask(source, document, actor=actor)
 
 
@@ -82,31 +82,31 @@ def _ask(source: Source, document: Mapping[str, object], *, actor: User) -> Aske
 @transaction.atomic
 def freeze(source: Source, *, reason: str, actor: User) -> None:
     """Let nothing more be spent. Answers that are there stay."""
-    budget = _locked(source)
+    budget = _to_change(source)
     if budget.frozen_on is not None:
         raise LedgerError(_("This budget is frozen already."))
     if not (reason := reason.strip()[:LONGEST_REASON]):
         raise LedgerError(_("Expected a reason in words, found none."))
     budget.frozen_on, budget.frozen_by, budget.frozen_because = timezone.localdate(), actor, reason
-    budget.save()
     record(actor=actor, action=actions.BUDGET_FROZEN, subject=source.whole, details={"reason": reason})
+    _change(budget)
 
 
 @transaction.atomic
 def unfreeze(source: Source, *, actor: User) -> None:
     """Let the budget be spent again."""
-    budget = _locked(source)
+    budget = _to_change(source)
     if budget.frozen_on is None:
         raise LedgerError(_("This budget is not frozen."))
     budget.frozen_on, budget.frozen_by, budget.frozen_because = None, None, ""
-    budget.save()
     record(actor=actor, action=actions.BUDGET_UNFROZEN, subject=source.whole)
+    _change(budget)
 
 
 @transaction.atomic
 def lower(source: Source, *, epsilon: float, delta: float, actor: User) -> None:
     """Make the budget smaller, but never smaller than what is spent."""
-    budget = _locked(source)
+    budget = _to_change(source)
     if not (0 < epsilon <= budget.epsilon and 0 <= delta <= budget.delta):
         raise LedgerError(
             _("Expected a budget of at most ε = %(epsilon)s and δ = %(delta)s, found ε = %(asked)s and δ = %(asked_delta)s.")
@@ -122,8 +122,9 @@ def lower(source: Source, *, epsilon: float, delta: float, actor: User) -> None:
             % {"spent": f"{before.epsilon_spent:.4g}", "asked": f"{epsilon:g}"}
         )
     changed = {"epsilon": [budget.epsilon, epsilon], "delta": [budget.delta, delta]}
-    Budget.objects.filter(pk=budget.pk).update(epsilon=epsilon, delta=delta, **units)
+    budget.epsilon, budget.delta, budget.epsilon_units, budget.rho_units = epsilon, delta, units["epsilon_units"], units["rho_units"]
     record(actor=actor, action=actions.BUDGET_LOWERED, subject=source.whole, details=changed)
+    _change(budget)
 
 
 def _locked(source: Source) -> Budget:
@@ -134,6 +135,24 @@ def _locked(source: Source) -> Budget:
     if budget is None:
         raise LedgerError(_("No privacy budget was approved here, so no question can be asked."))
     return budget
+
+
+def _to_change(source: Source) -> Budget:
+    """The budget, locked, as officers left it, even if the database comes from an earlier back-up."""
+    make_whole(source)
+    return _locked(source)
+
+
+def _change(budget: Budget) -> None:
+    """Keep a change, and remember it beside the database: at the end of the transaction, so that what is remembered is made."""
+    budget.changes += 1
+    budget.save()
+    try:
+        remember_limits(budget)
+    except OSError as error:
+        raise LedgerError(
+            _("This could not be remembered beside the database (%(reason)s), so nothing was changed.") % {"reason": error.strerror}
+        ) from error
 
 
 def _have_it_answered(asking: Asking) -> None:

@@ -27,6 +27,7 @@ class Budget(models.Model):
     frozen_on = models.DateField(null=True, blank=True, help_text="Since this day an officer lets nothing more be spent.")
     frozen_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     frozen_because = models.TextField(blank=True, max_length=2000)
+    changes = models.PositiveIntegerField(default=0, db_default=0, help_text="How often officers froze, unfroze or lowered it.")
 
     class Meta:
         constraints = (

@@ -1,9 +1,10 @@
 """Publications, remembered beside the database: data that were made public after a back-up stay public, whatever a restored one knows.
 
 Each is one file below MEDIA_ROOT: its folder is the hash of the study's first allocation list, which is drawn once and known to everybody,
-its name the version and the hash of the package, its content the day on which the study was closed. They stay for good. Two packages of the
-same people, before and after a withdrawal, would tell who withdrew. So where the database does not know a publication, nothing else is
-published, and people who are in it are told that their data are public.
+its name the version and the hash of the package, its content the day on which the study was closed. The folder of records that somebody
+brought is their public address, and the content the day of the approval. The files stay for good. Two packages of the same people, before
+and after a withdrawal or in other classes, would tell who withdrew, or what somebody's record is. So where the database does not know a
+publication, nothing else is published, and people who are in it are told that their data are public.
 """
 
 import re
@@ -13,11 +14,10 @@ from pathlib import Path
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from analysis import actions
-from analysis.models import PUBLIC_RELEASES, Release
+from analysis.models import PUBLIC_RELEASES, DataSet, DataSetStatus, RecordPackage, Release
 from audit.beside import write_beside
 from audit.services import record
 from jobs.registry import routine
@@ -28,6 +28,8 @@ from surveys.models import AllocationList, Study
 FOLDER = ".published"
 NAME = re.compile(r"(?P<version>[0-9]{1,9})-(?P<sha256>[0-9a-f]{64})")
 """The name of a file."""
+OF_RECORDS = "data-set-"
+"""The beginning of the name of a folder of records."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -40,36 +42,48 @@ def folder_of_publications() -> Path:
     return Path(settings.MEDIA_ROOT) / FOLDER
 
 
-def remember_publications(study: Study) -> None:
-    """Write what is public of people's answers to the disk, if it is not there yet."""
-    for version, sha256 in _public_releases(study).values_list("version", "package_sha256"):
-        path = _folder(study) / f"{version}-{sha256}"
+def remember_publications(whole: Study | DataSet) -> None:
+    """Write what is public of people's answers or records to the disk, if it is not there yet."""
+    day = whole.closed_on if isinstance(whole, Study) else whole.decided_on
+    for version, sha256 in _known(whole):
+        path = _folder(whole) / f"{version}-{sha256}"
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
-            write_beside(path, str(study.closed_on))
+            write_beside(path, str(day))
 
 
-def unknown_publications(study: Study, *, within: Path | None = None) -> list[Publication]:
-    """The publications that the database does not know, because it comes from a back-up. `within`: the folder of all studies."""
-    if not (folder := _folder(study, within)).is_dir():
+def unknown_publications(whole: Study | DataSet, *, within: Path | None = None) -> list[Publication]:
+    """The publications that the database does not know, because it comes from a back-up. `within`: the folder of all of them."""
+    if not (folder := _folder(whole, within)).is_dir():
         return []
     names = (NAME.fullmatch(path.name) for path in folder.iterdir())
     found = {Publication(int(name["version"]), name["sha256"]) for name in names if name is not None}
-    known = set(Release.objects.filter(study=study, status__in=PUBLIC_RELEASES).values_list("package_sha256", flat=True))
+    known = {sha256 for _version, sha256 in _known(whole, simulated=True)}
     return sorted(one for one in found if one.sha256 not in known)
 
 
-def why_unknown(study: Study, *, but: str = "") -> str:
+def unknown_record_sets(*, within: Path | None = None) -> list[str]:
+    """The addresses of records that are public although this database does not know them, or does not know that they are."""
+    folder = within or folder_of_publications()
+    names = sorted(path.name for path in folder.glob(f"{OF_RECORDS}*")) if folder.is_dir() else []
+    slugs = [name.removeprefix(OF_RECORDS) for name in names]
+    known = {one.slug: one for one in DataSet.objects.filter(slug__in=slugs)}
+    return [slug for slug in slugs if slug not in known or unknown_publications(known[slug], within=within)]
+
+
+def why_unknown(whole: Study | DataSet, *, but: str = "") -> str:
     """Why nothing else is published; empty if the database knows all that is public. `but`: the SHA-256 of the package that is looked at.
 
     A study that is marked as public without a release has been marked after a restore, maybe from the folder of another host.
     """
-    if other := [one for one in unknown_publications(study) if one.sha256 != but]:
+    unknown = unknown_publications(whole)
+    if others := [one for one in unknown if one.sha256 != but]:
         return _(
             "Version %(version)s of these data is public (SHA-256 %(sha256)s), and this database does not know it, because it was restored "
-            "from a back-up. Another package of the same people could tell who withdrew. An administrator can restore a later back-up."
-        ) % {"version": other[-1].version, "sha256": other[-1].sha256}
-    if study.data_published and not unknown_publications(study) and not _public_releases(study).exists():
+            "from a back-up. Another package of the same people could tell something about one of them. An administrator can restore a "
+            "later back-up."
+        ) % {"version": others[-1].version, "sha256": others[-1].sha256}
+    if isinstance(whole, Study) and whole.data_published and not unknown and not _known(whole):
         return _(
             "These data are public, and this database does not know the package, because it was restored from a back-up. Another package "
             "of the same people could tell who withdrew. An administrator can restore a later back-up."
@@ -100,11 +114,8 @@ def keep_publications() -> None:
     publish_again()
     for study in Study.objects.filter(data_published=True).defer("definition").order_by("pk"):
         remember_publications(study)
-
-
-def _public_releases(study: Study) -> QuerySet[Release]:
-    """The releases of people's answers that are public, or were."""
-    return Release.objects.filter(study=study, status__in=PUBLIC_RELEASES, simulated=False)
+    for data_set in DataSet.objects.filter(status=DataSetStatus.APPROVED, record_package__isnull=False).order_by("pk"):
+        remember_publications(data_set)
 
 
 def _since_its_closing(study: Study, within: Path | None) -> bool:
@@ -113,6 +124,18 @@ def _since_its_closing(study: Study, within: Path | None) -> bool:
     return any(path.read_text(encoding="utf-8", errors="replace") == str(study.closed_on) for path in paths)
 
 
-def _folder(study: Study, within: Path | None = None) -> Path:
-    first = AllocationList.objects.filter(study=study).order_by("number").values_list("sha256", flat=True).first()
-    return (within or folder_of_publications()) / (first or "of-no-list")
+def _known(whole: Study | DataSet, *, simulated: bool = False) -> list[tuple[int, str]]:
+    """Version and hash of each package that the database knows to be public, or to have been; `simulated`: those of bots' answers, too."""
+    if isinstance(whole, DataSet):
+        public = RecordPackage.objects.filter(data_set=whole, data_set__status=DataSetStatus.APPROVED)
+        return [(1, sha256) for sha256 in public.values_list("package_sha256", flat=True)]
+    released = Release.objects.filter(study=whole, status__in=PUBLIC_RELEASES)
+    return list((released if simulated else released.filter(simulated=False)).values_list("version", "package_sha256"))
+
+
+def _folder(whole: Study | DataSet, within: Path | None = None) -> Path:
+    folder = within or folder_of_publications()
+    if isinstance(whole, DataSet):
+        return folder / f"{OF_RECORDS}{whole.slug}"
+    first = AllocationList.objects.filter(study=whole).order_by("number").values_list("sha256", flat=True).first()
+    return folder / (first or "of-no-list")

@@ -9,6 +9,7 @@ from analysis.data_sets.retention import usual_day
 from analysis.data_sets.services import students_of
 from analysis.models import DataSet, DataSetStatus, PackageStatus, RecordPackage, RecordSweep
 from analysis.packages.licences import LICENCES
+from analysis.publications.remembered import unknown_record_sets
 from analysis.records.page import attributes_of, sweep_view
 from analysis.records.services import mark_of
 from analysis.releases.protecting import hierarchies_of
@@ -62,6 +63,7 @@ def records_page(seat: DataSetSeat, sent: QueryDict, errors: Mapping[str, str]) 
             "delete_on": sent.get("delete_on", str(found.delete_on or usual_day())),
         },
         "others": list(public_record_packages().exclude(data_set=found).select_related("data_set__owner")) if seat.may_review else [],
+        "lost": [slug for slug in unknown_record_sets() if slug != found.slug] if seat.may_review else [],
         "is_draft": found.status == DataSetStatus.DRAFT and found.forgotten_on is None,
         "is_waiting": found.status == DataSetStatus.WAITING and found.forgotten_on is None,
         "is_public": is_public,

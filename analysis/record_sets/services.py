@@ -16,6 +16,7 @@ from analysis.data_sets.errors import DataSetError
 from analysis.models import DataSet, DataSetStatus, PackageStatus, RecordHierarchies, RecordPackage, RecordSweep
 from analysis.packages.errors import ReleaseGoneError
 from analysis.packages.licences import LICENCES
+from analysis.publications.remembered import remember_publications, why_unknown
 from analysis.records.services import mark_of
 from analysis.releases.protecting import checked_choices, confirmed, hierarchies_of
 from analysis.sources.records.values import ROLES
@@ -66,6 +67,8 @@ def start_package(
 ) -> RecordPackage:
     """Fix the choices and have the package built, in place of one that is not public. `site` is the address of this server."""
     data_set = data_sets.locked(data_set, DataSetStatus.DRAFT)
+    if why := why_unknown(data_set):
+        raise DataSetError(why)
     schema = schema_of_records(data_set)
     protection = checked_choices(chosen, schema)
     if (n := data_sets.students_of(data_set)) < protection["k"]:
@@ -132,6 +135,7 @@ def publish(data_set: DataSet, *, sha256: str, delete_on: str, actor: User) -> N
     with transaction.atomic():
         data_sets.approve(data_set, budget=None, delete_on=delete_on, analysts=(), actor=actor)
         _standing(data_set, sha256)
+        transaction.on_commit(partial(remember_publications, data_set), robust=True)  # hourly work repeats it
 
 
 @transaction.atomic
@@ -164,6 +168,8 @@ def _standing(data_set: DataSet, sha256: str) -> RecordPackage:
     package = RecordPackage.objects.select_for_update(of=("self",)).filter(data_set=data_set, status=PackageStatus.BUILT).first()
     if package is None or package.package_sha256 != sha256:
         raise DataSetError(_("The package was built again meanwhile, or is not there. Look at it again."))
+    if why := why_unknown(data_set, but=sha256):
+        raise DataSetError(why)
     return package
 
 

@@ -198,11 +198,15 @@ def refuse(release: Release, *, reason: str, actor: User) -> None:
 def discard(release: Release, *, actor: User) -> None:
     """Give the release up before it is public. A worker at it will notice."""
     release = _locked(release, *OPEN_RELEASES)
+    was_requested = release.status == ReleaseStatus.REQUESTED
     if not Seat(actor, release.study).may_change:
         raise ReleaseError(_("Only those who run the study can discard its release."))
     Release.end(Release.objects.filter(pk=release.pk), status=ReleaseStatus.DISCARDED, stage="", **NOT_ONE)
     deposits.give_back_or_withdraw(release)
-    record(actor=actor, action=actions.RELEASE_DISCARDED, subject=release.study, details={"version": release.version})
+    if was_requested:  # officers were asked to read it
+        _record(release, actions.RELEASE_DISCARDED, actor=actor, tell=Audience.OFFICERS)
+    else:
+        record(actor=actor, action=actions.RELEASE_DISCARDED, subject=release.study, details={"version": release.version})
 
 
 @transaction.atomic

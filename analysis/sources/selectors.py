@@ -93,6 +93,13 @@ def data_sets_with_a_budget() -> QuerySet[DataSet]:
     return approved.select_related("owner").order_by("-decided_on", "-pk")
 
 
+def studies_with_a_budget() -> QuerySet[Source]:
+    """Closed studies that have a privacy budget, by their names."""
+    return (
+        Source.objects.filter(study__isnull=False, budget__isnull=False).select_related("study__owner", "budget").order_by("study__title")
+    )
+
+
 def _rows_of(key: int) -> bytes:
     data = Snapshot.objects.filter(pk=key, status=SnapshotStatus.READY).values_list("data", flat=True).first()
     if data is None:

@@ -28,6 +28,7 @@ MISSING = -1
 FORMULA = ("=", "@")
 """Beginnings of cells that a spreadsheet would compute."""
 NUMBER = re.compile(r"[+-]?(\d{1,15}(\.\d{0,20})?|\.\d{1,20})(e[+-]?\d{1,2})?", re.ASCII | re.IGNORECASE)
+BREAK = re.compile(r"\s*\n\s*")
 CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 NOTHING = frozenset({"", "NA", "NaN"})
 _entropy = secrets.SystemRandom()
@@ -48,21 +49,34 @@ class Declared(TypedDict):
 
 
 def names_of(line: str) -> tuple[list[str], str]:
-    """The columns that a first line names, and the delimiter between them."""
-    first = line.removeprefix("\ufeff").rstrip("\r\n")
+    """The columns that a first line names, and the delimiter between them. A line break in a name, which quotes allow, is a space."""
+    first = line.removeprefix("\ufeff").rstrip("\r\n").replace("\r\n", "\n")
     if len(first) > LONGEST_LINE:
         raise UnreadableError(_("line 1: expected at most %(most)s characters, found more", most=f"{LONGEST_LINE:,}"))
     if "\r" in first:
         raise UnreadableError(
             _("line 1: expected lines that end with a line feed, found another end; a spreadsheet program saves them as “CSV UTF-8”")
         )
-    delimiter = max(DELIMITERS, key=first.count)
+    delimiter = _delimiter_of(first)
     try:
-        names = [name.strip() for name in next(csv.reader([first], delimiter=delimiter, strict=True), [])]
+        names = [BREAK.sub(" ", name.strip()) for name in next(csv.reader([first], delimiter=delimiter, strict=True), [])]
     except csv.Error as error:
         raise UnreadableError(_("line 1: not the first line of a CSV file: %(error)s", error=str(error))) from None
     check_names(names)
     return names, delimiter
+
+
+def _delimiter_of(first: str) -> str:
+    return max(DELIMITERS, key=first.count)
+
+
+def _goes_on(first: str) -> bool:
+    """Whether a cell in quotes does not end in this line."""
+    try:
+        next(csv.reader([first], delimiter=_delimiter_of(first), strict=True), [])
+    except csv.Error as error:
+        return str(error) == "unexpected end of data"
+    return False
 
 
 def check_names(names: Sequence[str]) -> None:
@@ -79,9 +93,11 @@ def check_names(names: Sequence[str]) -> None:
 
 
 def decoded(file: Iterable[bytes]) -> Iterator[str]:
-    """The lines of a file in UTF-8; another encoding is refused by line and column."""
+    """The lines of a file in UTF-8, the first of them whole, even if it has breaks in quotes; another encoding is refused by line and
+    column.
+    """
     names: list[str] = []
-    delimiter = ","
+    delimiter, first = ",", ""
     for number, line in enumerate(file, start=1):
         try:
             text = line.decode("utf-8-sig" if number == 1 else "utf-8")
@@ -91,9 +107,15 @@ def decoded(file: Iterable[bytes]) -> Iterator[str]:
             raise refused(
                 number, column, _("expected text in UTF-8, found another encoding; a spreadsheet program saves it as “CSV UTF-8”")
             ) from None
-        if number == 1:
-            names, delimiter = names_of(text)
+        if not names:
+            first += text
+            if _goes_on(first) and len(first) <= LONGEST_LINE:
+                continue
+            names, delimiter = names_of(first)
+            text = first
         yield text
+    if first and not names:
+        yield first  # quotes that never end
 
 
 def read(file: IO[bytes], *, columns: Sequence[Declared], entries: int) -> dict[str, object]:
@@ -151,19 +173,20 @@ def opened(file: Iterable[bytes], expected: Sequence[str]) -> tuple[list[str], I
     if names != list(expected):
         told = {"expected": ", ".join(expected)[:400], "found": ", ".join(names)[:400]}
         raise UnreadableError(_("line 1: expected the declared columns %(expected)s; found %(found)s", **told))
-    return names, _rows(lines, names, delimiter)
+    return names, _rows(lines, names, delimiter, after=first.rstrip("\r\n").count("\n") + 1)
 
 
-def _rows(lines: Iterator[str], names: Sequence[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
+def _rows(lines: Iterator[str], names: Sequence[str], delimiter: str, *, after: int) -> Iterator[tuple[int, list[str]]]:
+    """`after`: the lines of the names."""
     before = csv.field_size_limit(LARGEST_CELL)
-    reader, line = csv.reader(lines, delimiter=delimiter, strict=True), 2
+    reader, line = csv.reader(lines, delimiter=delimiter, strict=True), after + 1
     try:
         for row in reader:
             if row:
                 if len(row) != len(names):
                     raise refused(line, names[min(len(row), len(names) - 1)], _counted(len(names), len(row)))
                 yield line, row
-            line = reader.line_num + 2
+            line = reader.line_num + after + 1
     except csv.Error as error:
         raise UnreadableError(_("line %(line)s: not a CSV file: %(error)s", line=line, error=str(error))) from None
     finally:

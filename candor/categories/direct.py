@@ -7,10 +7,10 @@ import numpy.typing as npt
 
 from candor.categories.estimates import estimate_categories
 from candor.categories.results import CATEGORY
+from candor.designs.assumptions import EVERYBODY_FOLLOWS
 from candor.designs.design import Design
 from candor.errors import MethodError
 from candor.estimators.direct_comparison import (
-    EVERYBODY_FOLLOWS,
     SMALLEST_CELL,
     Estimate,
     checked_direct,

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from candor.designs.assumptions import ALWAYS, ALWAYS_NO, ALWAYS_YES, ANYTHING, AT_RATE, AT_RATES
 from candor.errors import DesignError, what_came
 
 Number = Fraction | str | float | int
@@ -254,14 +255,14 @@ class CheaterModel:
         """The assumption in plain words, without the part that depends on the design."""
         match self.name:
             case "always_no":
-                return "Cheaters always answer no"
+                return ALWAYS_NO
             case "always_yes":
-                return "Cheaters always answer yes"
+                return ALWAYS_YES
             case "always":
-                return f"Cheaters always answer “{self.shares[0][0]}”"
+                return ALWAYS % {"answer": self.shares[0][0]}
             case "distribution":
-                return f"Cheaters answer at the stated rates {', '.join(f'“{name}” {float(share):g}' for name, share in self.shares)}"
+                return AT_RATES % {"rates": ", ".join(f"“{name}” {float(share):g}" for name, share in self.shares)}
             case "yes_rate":
-                return f"Cheaters answer yes at the stated rate {float(self.yes_rate or 0):g}"
+                return AT_RATE % {"rate": f"{float(self.yes_rate or 0):g}"}
             case _:
-                return "Cheaters may answer anything, at any rate"
+                return ANYTHING

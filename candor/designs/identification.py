@@ -11,6 +11,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 
+from candor.designs.assumptions import (
+    ALIKE,
+    ALIKE_IN_A_SURVEY,
+    AS_HONEST,
+    AS_HONEST_IN_A_SURVEY,
+    UNKNOWN_ANSWERS,
+    UNKNOWN_ANSWERS_IN_A_SURVEY,
+    UNKNOWN_YES,
+    UNKNOWN_YES_IN_A_SURVEY,
+)
 from candor.designs.forced_responses import YES_NO, CheaterModel, ForcedResponse
 
 
@@ -90,18 +100,14 @@ def identify(
     else:
         found = not all(_are_dependent([(one.truth, one.forced[c] - q[c]) for one in forced]) for c in _categories(forced))
         prevalence = found
-    alike = "alike in every subsample" if survey else "alike in every arm and subsample"
-    left = "nothing but bounds of the honest share and the prevalence" if survey else "only honest share times effect"
-    rest = "" if survey else ", the honest share and the effect lie between bounds"
-    sentence = f"{cheaters.sentence}, {alike}."
-    if not found and q is None:
-        how_often = "how often they say yes" if categories == YES_NO else "how often they give each answer"
-        sentence = f"Cheaters answer {alike}, but {how_often} is unknown: {left} {'are' if survey else 'is'} determined{rest}."
-    elif not found:
-        sentence = (
-            f"{cheaters.sentence}, {alike}: as often as some honest people would, so that this design cannot tell the two apart and {left} "
-            f"{'are' if survey else 'is'} determined."
-        )
+    if found:
+        words = ALIKE_IN_A_SURVEY if survey else ALIKE
+    elif q is not None:
+        words = AS_HONEST_IN_A_SURVEY if survey else AS_HONEST
+    elif categories == YES_NO:
+        words = UNKNOWN_YES_IN_A_SURVEY if survey else UNKNOWN_YES
+    else:
+        words = UNKNOWN_ANSWERS_IN_A_SURVEY if survey else UNKNOWN_ANSWERS
     return Identification(
         honest_times_effect=True,
         honest_proportion=found,
@@ -109,5 +115,5 @@ def identify(
         prevalence=prevalence,
         cheater_yes_rate=q is not None or not line,
         arm_specific_cheaters=not line,
-        assumption=sentence,
+        assumption=words % {"model": cheaters.sentence},
     )

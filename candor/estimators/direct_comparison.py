@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from candor.designs.assumptions import EVERYBODY_FOLLOWS
 from candor.designs.design import Design
 from candor.errors import DataError, MethodError, needing
 from candor.estimators.counts import NO, YES
@@ -16,7 +17,6 @@ from candor.estimators.intervals import normal_quantile, two_sided_p_value, wald
 from candor.results import DirectComparison, DirectDifference, DirectPrevalence, Interval, UnderReporting
 
 SMALLEST_CELL = 5
-EVERYBODY_FOLLOWS = "Everybody who answered with the die followed it; this design cannot tell how often people said yes otherwise."
 SUPPRESSED = "Fewer than {smallest} people in arm {arm!r} said yes, or fewer than {smallest} said no: the numbers of this arm are withheld."
 
 

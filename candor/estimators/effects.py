@@ -7,6 +7,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
+from candor.designs.assumptions import ARM_SPECIFIC
 from candor.designs.design import Design, FloatArray
 from candor.estimators.cell_means import CellFit, efficient_from_cell_means, efficient_kernel, maximum_likelihood_fit, null_variances
 from candor.estimators.cheaters import cheater_proportion_kernel
@@ -41,7 +42,6 @@ __all__ = [
 ]
 
 FEW = 5
-ARM_SPECIFIC = "Cheaters may answer differently in each arm, but alike in every subsample of an arm."
 INFINITE_EPSILON = "Epsilon is infinite: some answers reveal the truth, so these answers were not protected."
 NO_CHEATER_PROPORTION = "The cheater proportion is not identified by this design under its cheater model."
 FEW_ANSWERS = "{found} said {answer} in arm {arm}, subsample {subsample}: intervals and p-values, which rest on many answers, are rough."

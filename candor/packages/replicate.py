@@ -8,11 +8,15 @@ every file is as it was signed, by the key in the package. Exit 1: one is not. W
 that made the package, only the numbers that both compute alike are compared, and it says so.
 """
 
+import sys
+
+if __name__ == "__main__" and __package__ is None and not getattr(sys.flags, "safe_path", sys.flags.isolated):
+    del sys.path[0]  # the folder of this file: a module that somebody put there must not stand in for one of Python's
+
 import csv
 import math
 import re
 import runpy
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import cache

@@ -1,7 +1,6 @@
 """Do published student records hold what they promise? Standard library only, so that it travels with the records as ``check.py``.
 
 A record is ``{"quasi_identifiers": {NAME: LABEL}, "sensitive": {NAME: VALUE or null}, "children": [records]}``; siblings have no order.
-
 * Class: the records of one form: the same labels, names of sensitive attributes, mark of shuffled values, and children of the same forms.
 * k: every class has at least k records.
 * Orbit: the vertices of a class that look alike, as their ancestors do.
@@ -10,11 +9,13 @@ A record is ``{"quasi_identifiers": {NAME: LABEL}, "sensitive": {NAME: VALUE or 
 * t: half the L1 distance between the values of an orbit and those of its label in the whole file (of a root: of all roots) is at most t.
 """
 
-from __future__ import annotations
+import sys
+
+if __name__ == "__main__" and __package__ is None and not getattr(sys.flags, "safe_path", sys.flags.isolated):
+    del sys.path[0]  # the folder of this file: a module that somebody put there must not stand in for one of Python's
 
 import json
 import math
-import sys
 from argparse import ArgumentParser
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -47,8 +48,7 @@ class Forms:
     """Numbers for the looks of vertices: two have the same number when they look the same."""
 
     def __init__(self, auxiliary: Names = (), groups: Known = None) -> None:
-        self.numbers: dict[object, int] = {}
-        self.texts: dict[object, int] = {}
+        self.numbers, self.texts = dict[object, int](), dict[object, int]()
         self.auxiliary, self.groups = frozenset(auxiliary), {name: [*those] for name, those in (groups or {}).items()}
 
     def look(self, vertex: Record, depth: int = 0) -> Looked:

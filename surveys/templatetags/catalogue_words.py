@@ -8,6 +8,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from candor.complaints import found_again
+from candor.designs import assumptions
 from surveys.languages import labels
 from surveys.reading.apart import complaint_in_words, in_words
 from surveys.reading.words import SentenceDocument
@@ -29,6 +30,13 @@ def as_complaint(message: str) -> SafeString:
 
 
 @register.filter
+def as_assumption(sentence: str) -> SafeString:
+    """The basis of numbers, in the reader's language. A sentence of an older library that no catalogue has is marked as English."""
+    found = assumptions.found_again(sentence)
+    return format_html("{}", in_words(_written_here(found.document()))) if found else format_html('<span lang="en">{}</span>', sentence)
+
+
+@register.filter
 def within_sentence(label: str) -> str:
     """The name of a state in the middle of a sentence."""
     return labels.within_sentence(label)
@@ -42,4 +50,4 @@ def _value(value: str | int | SentenceDocument) -> str | int | SentenceDocument:
     if isinstance(value, dict):
         return _written_here(value)
     match = DECIMALS.fullmatch(value) if isinstance(value, str) else None
-    return number_format(match[1]) + (match[2] or "") if match else value
+    return number_format(match[1]).replace("-", "−") + (match[2] or "") if match else value

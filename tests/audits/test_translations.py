@@ -8,7 +8,9 @@ from pathlib import Path
 
 from audit import actions
 from candor import complaints
+from candor.designs import assumptions
 from surveys.errors import SurveyError
+from surveys.languages.catalogues import read_catalogue
 from tests.audits.participants_words import participants_words
 from tests.audits.tree import project_files
 
@@ -123,6 +125,7 @@ def words_of_staff() -> Iterator[str]:
     pages = [path for name in STAFF_PAGES for path in TEMPLATES.glob(f"{name}.html")]
     yield from words_in(pages, [path for name in STAFF_MODULES for path in ROOT.glob(f"{name}.py")], call=LAZY_CALL)
     yield from (*complaints.ALL, complaints.RECORD, complaints.CHILD)
+    yield from (*assumptions.ALL, *assumptions.MODELS)
     yield from (said for name, said in actions.registered().items() if not name.startswith("test."))
     for name in SENTENCES:
         for node in ast.walk(ast.parse((ROOT / f"{name}.py").read_text(encoding="utf-8"))):
@@ -162,6 +165,18 @@ def test_every_word_on_a_page_that_is_there_in_german_is_translated() -> None:
     words = {*words_of_strangers(), *words_of_staff()}
     assert len(words) > 700
     assert sorted(word for word in words if in_language(german, word) == word) == sorted(SAME)
+
+
+def test_a_data_set_and_a_record_are_two_words_in_german() -> None:
+    """“Datensatz” is the word for either in everyday German; a page about both must tell them apart."""
+    catalogue = read_catalogue((TEMPLATES / "locale/de/LC_MESSAGES/django.po").read_text(encoding="utf-8"))
+    confused = []
+    for entry in catalogue.entries.values():
+        sets, records = re.search(r"\bdata sets?\b", entry.one, re.IGNORECASE), re.search(r"\brecords?\b", entry.one, re.IGNORECASE)
+        said = " ".join(entry.said)
+        if (re.search("Datens[aä]tz", said) and sets and not records) or ("Datenbest" in said and not sets):
+            confused.append(entry.one)
+    assert confused == []
 
 
 def in_language(catalogue: gettext.GNUTranslations, word: str) -> str:

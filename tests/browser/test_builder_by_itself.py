@@ -179,6 +179,8 @@ def test_a_form_that_was_given_back_goes_at_the_first_press_after_a_login(page: 
     page.context.clear_cookies(name="sessionid")
     page.get_by_role("button", name="Tell this address").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("You are not logged in any more")
+    expect(page.get_by_label("Address", exact=True)).to_have_value("https://example.org/hook")
+    expect(page.get_by_text("action", exact=True)).to_be_hidden()
     page.get_by_role("button", name="Send again").click()
     expect(page.get_by_role("alert")).to_have_text("You are not logged in yet. Nothing was sent.")
     link = page.get_by_role("link", name="Log in (opens in a new tab)")

@@ -88,7 +88,7 @@ def test_a_quiz_is_brought_and_has_the_pages_of_a_study(
     complaints.expected += ["422"]
     owner = person(Role.INVESTIGATOR)
     file = tmp_path / "marks.csv"
-    file.write_text(quiz_file())
+    file.write_text(quiz_file().replace("major", '"the\nmajor"', 1))
     page = new_page(viewport={"width": 320, "height": 800})
     log_in(page, owner)
     page.goto("/data-sets/new/")
@@ -96,6 +96,7 @@ def test_a_quiz_is_brought_and_has_the_pages_of_a_study(
     page.get_by_label("Where the data come from").fill("From elsewhere.")
     page.get_by_label("File", exact=True).set_input_files(file)
     page.get_by_role("group", name="id", exact=True).get_by_label("Role").select_option("student")
+    expect(page.get_by_role("group", name="the major", exact=True)).to_be_visible()
     held_back: list[Route] = []
     page.route("/data-sets/new/", lambda route: held_back.append(route), times=1)
     page.get_by_role("button", name="Show the columns").click()

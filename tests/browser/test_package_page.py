@@ -103,6 +103,9 @@ def test_numbers_that_do_not_follow_are_named(
     assert_fits(opened)
     given(opened, {**files(), "protocol.json": b"{}"})
     expect(opened.locator("#numbers")).to_contain_text("The numbers could not be computed again: a file is not as it should be")
+    twice = files()["results.json"].replace(b'"outcomes":', b'"out\\u0063omes": {}, "outcomes":', 1)
+    given(opened, {**files(), "results.json": twice})
+    expect(opened.locator("#numbers")).to_contain_text("a file is not as it should be")
 
 
 def test_named_answers_are_computed_again(

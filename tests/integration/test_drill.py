@@ -38,6 +38,7 @@ with patch.object(services, "hash_of_withdrawal_code", lambda code: code):  # a 
 """
 A_BUDGET = "from tests.ledgers import open_source; open_source(slug='a-quiz')"
 ASK = """
+from analysis.ledger.services import freeze
 from analysis.models import Source
 from analysis.publications.remembered import keep_publications
 from tests.ledgers import asked_and_answered, register
@@ -45,12 +46,13 @@ from tests.releases import published_release
 register()
 source = Source.objects.get()
 assert asked_and_answered(source, rho=0.001).state == "answered"
+freeze(source, reason="People asked.", actor=source.study.owner)
 published_release(source.study, background="left_out")
 keep_publications()
 """
 CHECKS = [
     *("restored", "brought up to date", "audit log", "lectures and packages"),
-    *("withdrawals", "publications", "charges", "withdrawals, again", "publications, again", "charges, again"),
+    *("withdrawals", "published", "charges", "withdrawals, again", "published, again", "charges, again"),
 ]
 
 
@@ -118,10 +120,10 @@ def test_a_good_back_up_comes_back_and_forgets_who_withdrew_since(site: Site, tm
     assert all(finding.startswith("well") for finding in found.values())
     assert found["withdrawals"] == "well 1 withdrawals are remembered, 1 were done again."
     assert found["withdrawals, again"] == "well 1 withdrawals are remembered, 0 were done again."
-    assert found["publications"] == "well The data of 1 studies were marked as public again."
-    assert found["publications, again"] == "well The data of 0 studies were marked as public again."
-    assert found["charges"] == "well 1 charges were made again."
-    assert found["charges, again"] == "well 0 charges were made again."
+    assert found["published"] == "well The data of 1 studies were marked as public again."
+    assert found["published, again"] == "well The data of 0 studies were marked as public again."
+    assert found["charges"] == "well 1 charges were made again, 1 budgets were frozen or lowered again."
+    assert found["charges, again"] == "well 0 charges were made again, 0 budgets were frozen or lowered again."
     assert site.number("SELECT COUNT(*) FROM surveys_participant") == people, "the running installation was not touched"
     assert not [path for path in (file.parent / "media").iterdir() if path.name.startswith(".")], "nor was the back-up"
 

@@ -20,7 +20,7 @@ from surveys.review import services as reviews
 from surveys.studies import services as studies
 from surveys.tasks import expire_approvals
 from tests.factories import definition, draft_study, logged_in, page_of, person, recruiting_study, study_in
-from tests.releases import closed_study, requested_release
+from tests.releases import built_release, closed_study, requested_release
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("mail_server")]
 SITE = "https://candor.example.org"
@@ -161,6 +161,16 @@ def test_officers_hear_of_data_to_be_published_and_the_team_of_the_decision(sent
     published = sent(services.approve, releases[0], actor=officer)
     assert addressees(published) == ["editor", "owner"]
     assert f"{SITE}{page}\n" in published[0][1]
+
+
+def test_officers_hear_that_a_request_was_taken_back_and_of_no_package_that_nobody_had_shown_them(sent: Sent, officer: User) -> None:
+    study = with_team(closed_study())
+    assert sent(services.discard, built_release(study), actor=study.owner) == []
+    requested = requested_release(study)
+    told = sent(services.discard, requested, actor=study.owner)
+    assert addressees(told) == ["officer"]
+    assert "An investigator gave up a release that was not public" in told[0][1]
+    assert Entry.objects.filter(action="release.discarded").count() == 2
 
 
 def test_a_rolled_back_event_is_not_told(sent: Sent, officer: User, waiting: Study) -> None:

@@ -2,14 +2,11 @@
 
 import errno
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import transaction
 from django.urls import reverse
 
 from accounts.models import Role
@@ -21,6 +18,7 @@ from analysis.ledger.selectors import asked_before
 from analysis.ledger.units import UNITS, Units
 from analysis.models import Asking, Charge, Source
 from audit.models import Entry
+from tests.back_ups import files_of, lost_with_the_back_up
 from tests.data_sets import approved
 from tests.factories import logged_in, person
 from tests.jobs import work_on
@@ -33,18 +31,6 @@ pytestmark = pytest.mark.django_db
 def folder(settings: Any, tmp_path: Path) -> Path:
     settings.MEDIA_ROOT = str(tmp_path)
     return tmp_path / remembered.FOLDER
-
-
-@contextmanager
-def lost_with_the_back_up() -> Iterator[None]:
-    """Take out of the database what is done inside, as the restore of an earlier back-up does. Files stay."""
-    with transaction.atomic():
-        yield
-        transaction.set_rollback(True)
-
-
-def files_of(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
 def test_a_budget_that_was_spent_after_the_back_up_cannot_be_spent_again() -> None:
@@ -105,6 +91,20 @@ def test_noise_is_not_drawn_again_for_a_charge_that_the_back_up_knows_as_reserve
     assert spent(budget_of(source)).rho == UNITS // 1000
 
 
+def test_a_charge_that_was_cancelled_before_anybody_looked_at_the_files_is_spent_all_the_same() -> None:
+    source = open_source()
+    asked = services.ask(source, solved(rho=0.001), actor=source.study.owner)
+    with lost_with_the_back_up():
+        work_on(asked.charge.asking)
+    Asking.end(Asking.objects.all(), **Asking.FAILED, error="An administrator cancelled it.")
+    assert spent(budget_of(source)) == Units(), "it counts as returned"
+    assert [remembered.charge_again(source) for _ in range(3)] == [1, 0, 0]
+    returned, drawn = asked_before(budget_of(source))
+    assert (returned.state, drawn.state, drawn.charge.number) == ("returned", "drawn", 2)
+    assert drawn.reason.startswith("No. 1 was returned here, but it had been answered after the back-up was made")
+    assert spent(budget_of(source)).rho == UNITS // 1000
+
+
 def never(*arguments: object) -> None:
     raise AssertionError("noise was drawn twice for one charge")
 
@@ -156,10 +156,10 @@ def test_nothing_is_spent_while_a_file_cannot_be_read(folder: Path, content: byt
     asked_and_answered(source, rho=0.001)
     broken = folder / f"study-{source.study.slug}" / ("a" * 32)
     broken.write_bytes(content)
-    with pytest.raises(LedgerError, match=r"Expected a remembered charge in .*found something else"):
+    with pytest.raises(LedgerError, match=r"Expected a remembered charge or budget in .*found something else"):
         services.ask(source, solved(rho=0.002), actor=source.study.owner)
-    with pytest.raises(CommandError, match="Expected a remembered charge"):
-        call_command("replay_charges")
+    with pytest.raises(CommandError, match="Not everything was done again"):
+        call_command("replay")
     answering.keep_ledgers_whole()
     assert "Expected a remembered charge" in caplog.text
     assert Charge.objects.count() == 1
@@ -190,19 +190,6 @@ def test_a_file_goes_when_every_back_up_knows_its_charge_and_never_before(settin
     assert Charge.objects.filter(memory=unknown.name).exists()
     assert files_of(folder) == [], "it was charged again first"
     assert spent(budget_of(source)).rho == 3 * UNITS // 1000
-
-
-def test_the_command_charges_all_ledgers_again_from_any_folder(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    source = open_source()
-    with lost_with_the_back_up():
-        asked_and_answered(source, rho=0.001)
-    elsewhere = folder.rename(tmp_path / "from-another-host")
-    call_command("replay_charges")
-    call_command("replay_charges", "--folder", str(elsewhere))
-    call_command("replay_charges", "--folder", str(elsewhere))
-    assert capsys.readouterr().out.splitlines() == [f"{n} charges were made again." for n in (0, 1, 0)]
-    with pytest.raises(CommandError, match="expected the folder in which charges are remembered"):
-        call_command("replay_charges", "--folder", str(tmp_path / "nowhere"))
 
 
 def test_a_study_that_the_back_up_knows_as_running_is_charged_once_it_has_a_table() -> None:

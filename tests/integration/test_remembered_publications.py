@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
 from django.db import transaction
 
 from accounts.models import Role
@@ -127,16 +126,6 @@ def test_a_publication_is_remembered_with_its_commit(study: Study, django_captur
     [file] = [path for path in Path(remembered.folder_of_publications()).rglob("*") if path.is_file()]
     assert (file.name, file.read_text()) == (f"1-{release.package_sha256}", str(study.closed_on))
     assert unknown_publications(study) == []
-
-
-def test_the_command_takes_another_folder(study: Study, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    lost_with_the_back_up(lambda: published_release(study))
-    elsewhere = folder.rename(tmp_path / "from-another-host")
-    for arguments in ((), ("--folder", str(elsewhere)), ("--folder", str(elsewhere))):
-        call_command("replay_publications", *arguments)
-    assert [line.split()[3] for line in capsys.readouterr().out.splitlines()] == ["0", "1", "0"]
-    with pytest.raises(CommandError, match="expected the folder in which publications are remembered"):
-        call_command("replay_publications", "--folder", str(tmp_path / "nowhere"))
 
 
 def test_a_study_that_another_host_s_folder_marked_gets_no_other_package(study: Study, folder: Path, tmp_path: Path) -> None:

@@ -5,12 +5,14 @@ key, as in `python check_files.py . signing-key.pem`, the signature is checked b
 changed the files could have changed that, too.
 """
 
-from __future__ import annotations
+import sys
+
+if __name__ == "__main__" and __package__ is None and not getattr(sys.flags, "safe_path", sys.flags.isolated):
+    del sys.path[0]  # the folder of this file: a module that somebody put there must not stand in for one of Python's
 
 import base64
 import hashlib
 import re
-import sys
 from pathlib import Path
 
 SUMS, SIGNATURE, KEY = "SHA256SUMS", "SHA256SUMS.sig", "public-key.pem"

@@ -1,20 +1,21 @@
 """Check the files of a data package and compute its estimates again, without Candor: `python replicate_numpy.py`, in their folder.
 
-The formulas are those of Candor's docs/methods.md. Needs Python 3.10 or later with NumPy, and check_files.py,
-named_answers.py and likelihood_region.py beside it. Exit 0: every file is as it was signed, and every number that is computed here is the
-published one to 1e-9. Exit 1: a file was changed or is missing, or a number differs. Without another key, as in `python replicate_numpy.py
-. signing-key.pem`, the signature is checked by the key in the package, which proves less.
-
-Computed is every number about questions whose answers are named, intervals by likelihood too. Yes/no questions have effects by both
-methods, people who do not follow the die, and prevalence, with standard errors, p-values, Holm's adjustment, Fieller's and Wald's
+The formulas are those of Candor's docs/methods.md. Needs Python 3.10 or later with NumPy, and check_files.py, named_answers.py and
+likelihood_region.py beside it. Exit 0: every file is as it was signed, and every number computed here is the published one to 1e-9; else
+1. Without another key, as in `python replicate_numpy.py . signing-key.pem`, the signature is checked by the key in the package, which
+proves less. Computed is every number about questions whose answers are named, intervals by likelihood too. Yes/no questions have effects
+by both methods, people who do not follow the die, and prevalence, with standard errors, p-values, Holm's adjustment, Fieller's and Wald's
 intervals, and the test of the model. Left to replicate.py, which needs Candor's library: their intervals by likelihood, the bootstrap,
 sequences, planned tests, estimates at the edge of what is possible, studies that assigned whole sections, analytics.json and records.json.
 
-THE WRONG ANALYSIS compares the shares of reported "yes". The die dictated some reports, so it estimates x · truth · τ and not the effect τ:
-x is the share of people who follow the die, truth = 1 - forced no - forced yes. Right is τ = (difference of the shares) / (x · truth).
+THE WRONG ANALYSIS compares the shares of reported "yes". The die dictated some reports, so it estimates x · truth · τ and not the effect
+τ: x is the share of people who follow the die, truth = 1 - forced no - forced yes. Right is τ = (difference of the shares) / (x · truth).
 """
 
-from __future__ import annotations
+import sys
+
+if __name__ == "__main__" and __package__ is None and not getattr(sys.flags, "safe_path", sys.flags.isolated):
+    del sys.path[0]  # the folder of this file: a module that somebody put there must not stand in for one of Python's
 
 import csv
 import itertools
@@ -22,7 +23,6 @@ import json
 import math
 import runpy
 import statistics
-import sys
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path

@@ -92,7 +92,8 @@ TEMPLATES: list[dict[str, object]] = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-            ]
+            ],
+            "builtins": ["surveys.templatetags.written_numbers"],
         },
     }
 ]

@@ -3,6 +3,8 @@
 import { need } from "./need.js";
 
 const LONGEST = 65536;
+/** Cells and what is between them, up to the end of the line; one in quotes may have line breaks. Nothing of quotes that do not end. */
+const LINE = /^(?:"(?:[^"]|"")*"[^,;\t\n]*|[^",;\t\n][^,;\t\n]*|[,;\t])*(?=\n|$)/;
 const form = need(document, "[data-bring]");
 const header = need(form, "#header");
 /** Nothing of a file in JSON, whose first line may be all of it, and null of one that is no text with lines, such as a spreadsheet. */
@@ -11,7 +13,8 @@ async function firstLine(file) {
   try {
     const start = await file.slice(0, LONGEST).arrayBuffer();
     const text = new TextDecoder("utf-8", { fatal: true }).decode(start, { stream: true }); // the last letter may be cut
-    const line = text.split(/\r?\n/, 1)[0];
+    const lines = text.replaceAll("\r\n", "\n");
+    const line = (LINE.exec(lines)?.[0] ?? lines.split("\n", 1)[0]).replace(/\s*\n\s*/g, " ");
     return /[\0\r]/.test(line) ? null : line;
   } catch {
     return null;

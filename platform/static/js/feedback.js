@@ -7,6 +7,7 @@
  */
 
 import { need } from "./need.js";
+import { written } from "./words.js";
 
 const STEPS = 320;
 const STEP = 0.025; // of the ability, in standard deviations of the class
@@ -103,7 +104,6 @@ function begin(quiz) {
   const group = { mean: Number(quiz.dataset.mean), sd: Number(quiz.dataset.sd) };
   const isOmittedWrong = quiz.dataset.omitted === "wrong";
   const ofTheClass = quiz.dataset.values ? { values: JSON.parse(quiz.dataset.values), shares: JSON.parse(quiz.dataset.shares) } : null;
-  const words = new Intl.NumberFormat(document.documentElement.lang, { maximumFractionDigits: 1, minimumFractionDigits: 1 });
   const whole = new Intl.NumberFormat(document.documentElement.lang, { style: "percent" });
 
   const items = () =>
@@ -129,11 +129,11 @@ function begin(quiz) {
     const chances = chancesRight(found.value, all);
     const distribution = scoreDistribution(chances);
     say("solved", all.filter((item) => item.solved).length);
-    say("ability", words.format(found.value));
-    say("low", words.format(found.low));
-    say("high", words.format(found.high));
-    say("warm", words.format(found.warm));
-    say("expected", words.format(sum(chances)));
+    say("ability", written(found.value, 1));
+    say("low", written(found.low, 1));
+    say("high", written(found.high, 1));
+    say("warm", written(found.warm, 1));
+    say("expected", written(sum(chances), 1));
     say("at-least", whole.format(sum(distribution.slice(Math.max(0, Math.ceil(Number(wanted.value) || 0))))));
     if (ofTheClass) say("below", whole.format(sum(ofTheClass.shares.filter((_share, place) => ofTheClass.values[place] < found.value))));
     chances.forEach((chance, place) => say(`chance-${place}`, whole.format(chance)));

@@ -75,8 +75,24 @@
     ];
   }
 
+  /** JSON in which no object has a name twice: of two, programs take the first or the last, and people may read the other. */
+  function parsed(text) {
+    const found = JSON.parse(text);
+    const names = []; // of each object that has not ended, and nothing of a list
+    for (const [mark, string] of text.matchAll(/("(?:[^"\\]|\\.)*")\s*:|"(?:[^"\\]|\\.)*"|[{}[\]]/g)) {
+      if (mark === "{" || mark === "[") names.push(new Set());
+      else if (mark === "}" || mark === "]") names.pop();
+      else if (string) {
+        const name = JSON.parse(string);
+        if (names.at(-1).has(name)) throw new Error(`the name ${string} stands twice in one object`);
+        names.at(-1).add(name);
+      }
+    }
+    return found;
+  }
+
   function showEstimates(texts) {
-    const [csv, protocol, results] = [texts["data.csv"], JSON.parse(texts["protocol.json"]), JSON.parse(texts["results.json"])];
+    const [csv, protocol, results] = [texts["data.csv"], parsed(texts["protocol.json"]), parsed(texts["results.json"])];
     const again = globalThis.candorEstimates.recomputed(csv, protocol, results);
     const { values, different } = globalThis.candorEstimates.compared(again, results);
     const labels = Object.fromEntries(protocol.arms.map(({ name, label }) => [name, label]));

@@ -2,10 +2,13 @@
 
 import { takeFreshTokens } from "./fresh_tokens.js";
 import { need } from "./need.js";
+import { nameFields } from "./sent_labels.js";
 
 const login = need(document, "[data-login]");
 const form = document.querySelector("form[data-again]"); // none, if nothing could be given back
 let isReady = false;
+
+if (form) nameFields(form);
 
 form?.addEventListener("submit", async (event) => {
   if (isReady) return;

@@ -1,0 +1,71 @@
+"""`manage.py replay`, after a back-up was restored: everything is done again that files beside the database tell and it does not know."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from analysis.ledger.errors import LedgerError
+from analysis.ledger.remembered import FOLDER as CHARGES
+from analysis.ledger.remembered import make_whole
+from analysis.models import Source
+from analysis.publications.remembered import FOLDER as PUBLICATIONS
+from analysis.publications.remembered import publish_again, unknown_record_sets
+from surveys.journey.services import replay_withdrawals
+from surveys.journey.withdrawals import FOLDER as WITHDRAWALS
+
+
+class Command(BaseCommand):
+    help = (
+        "Does again what was done after the back-up that is in the database now: withdrawals, publications, charges to privacy budgets, "
+        "their freezing and lowering. Twice does no harm."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--folder", type=Path, help=f"has {', '.join(STEPS)} (default: MEDIA_ROOT)")
+
+    def handle(self, *args: object, folder: Path | None, **options: object) -> None:
+        if folder is not None and not any((folder / name).is_dir() for name in STEPS):
+            raise CommandError(f"{folder}: expected a folder with {', '.join(STEPS)}, found none of them.")
+        failed = False
+        for name, again in STEPS.items():
+            try:
+                self.stdout.write(again((folder or Path(settings.MEDIA_ROOT)) / name))
+            except (LedgerError, OSError) as error:  # the other steps are done all the same
+                failed = True
+                self.stderr.write(f"{name}: {error}")
+        if failed:
+            raise CommandError("Not everything was done again. Put right what is named above, then repeat this.")
+
+
+def _withdrawals(folder: Path) -> str:
+    done = replay_withdrawals(folder)
+    refused = f", {done.refused} refused because the data are published" if done.refused else ""
+    return f"{done.remembered} withdrawals are remembered, {done.again} were done again{refused}."
+
+
+def _publications(folder: Path) -> str:
+    """After the withdrawals, which are refused from then on."""
+    marked, unknown = publish_again(within=folder), unknown_record_sets(within=folder)
+    said = f"The data of {marked} studies were marked as public again."
+    return f"{said} Public records that this database does not know: {', '.join(unknown)}." if unknown else said
+
+
+def _ledgers(folder: Path) -> str:
+    """After the withdrawals, which take a source's table away. A ledger that cannot be read keeps no other from being made whole."""
+    charges, limits, wrong = 0, 0, []
+    for source in Source.objects.select_related("study", "data_set").order_by("pk"):
+        try:
+            again = make_whole(source, within=folder)
+        except LedgerError as error:
+            wrong.append(str(error))
+        else:
+            charges, limits = charges + again.charges, limits + again.limits
+    if wrong:
+        raise LedgerError(" ".join(wrong))
+    return f"{charges} charges were made again, {limits} budgets were frozen or lowered again."
+
+
+STEPS: dict[str, Callable[[Path], str]] = {WITHDRAWALS: _withdrawals, PUBLICATIONS: _publications, CHARGES: _ledgers}
+"""The steps, in their order, by the name of the folder that remembers each."""

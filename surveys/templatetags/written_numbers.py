@@ -1,0 +1,14 @@
+"""Numbers as pages write them. A built-in library of all templates, so that its filter stands in the place of Django's."""
+
+from django import template
+from django.template import defaultfilters
+from django.utils.safestring import mark_safe
+
+register = template.Library()
+
+
+@register.filter(is_safe=True)
+def floatformat(text: object, arg: int | str = -1) -> str:
+    """As Django's, with a minus before what is negative, where Django writes a hyphen. `u` is for programs, and keeps it."""
+    written = defaultfilters.floatformat(text, arg)
+    return mark_safe(written.replace("-", "−", 1)) if written.startswith("-") and not str(arg).endswith("u") else written  # noqa: S308  # digits

@@ -1,0 +1,29 @@
+"""An officer who decides about a budget reads which others there are: their losses add up where the students are the same."""
+
+import pytest
+from django.urls import reverse
+
+from accounts.models import Role
+from analysis.data_sets import services
+from analysis.data_sets.retention import usual_day
+from tests.data_sets import BUDGET, approved, data_set
+from tests.factories import logged_in, person
+from tests.ledgers import open_source
+from tests.record_sets import words
+
+pytestmark = pytest.mark.django_db
+
+
+def test_budgets_of_data_sets_and_of_closed_studies_stand_beside_a_new_one() -> None:
+    of_a_study, officer = open_source().study, person(Role.IRB_OFFICER)
+    assert of_a_study is not None
+    other = approved(title="Marks of a year").whole
+    waiting = data_set()
+    services.submit(waiting, budget=BUDGET, delete_on=usual_day(), actor=waiting.owner)
+    page = logged_in(officer).get(reverse("analysis:data_set", args=[waiting.slug]))
+    assert "These data sets and closed studies have a budget of their own." in words(page)
+    for whole, address in ((other, "analysis:data_set"), (of_a_study, "analysis:analytics_ledger")):
+        link = reverse(address, args=[whole.slug])
+        assert f'<a href="{link}">{whole.title}</a>' in page.content.decode()
+        assert logged_in(officer).get(link).status_code == 200
+    assert "have a budget of their own" not in words(logged_in(waiting.owner).get(reverse("analysis:data_set", args=[waiting.slug])))

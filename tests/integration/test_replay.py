@@ -1,0 +1,85 @@
+"""`manage.py replay`: one command after a restore does again all that files beside the database tell."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from accounts.models import Role
+from analysis.ledger import services as ledger
+from analysis.publications.remembered import keep_publications
+from surveys.journey.withdrawals import remember_withdrawal
+from surveys.models import Participant, Study
+from surveys.tokens import hash_of_withdrawal_code
+from tests.back_ups import lost_with_the_back_up
+from tests.factories import person
+from tests.ledgers import asked_and_answered, budget_of, open_source
+from tests.releases import CODE, published_release
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def folder(settings: Any, tmp_path: Path) -> Path:
+    settings.MEDIA_ROOT = str(tmp_path / "media")
+    return tmp_path / "media"
+
+
+def much_since_the_back_up() -> Study:
+    """A study that was asked about, frozen and released after the back-up; somebody had withdrawn before the release."""
+    source = open_source()
+    one = Participant.objects.filter(study=source.study, counted=True).first()
+    assert one is not None
+    Participant.objects.filter(pk=one.pk).update(withdrawal_hash=hash_of_withdrawal_code(CODE))
+    with lost_with_the_back_up():
+        remember_withdrawal(withdrawal_hash=hash_of_withdrawal_code(CODE), panel_number="")
+        asked_and_answered(source, rho=0.001)
+        ledger.freeze(source, reason="People asked.", actor=person(Role.IRB_OFFICER))
+        published_release(source.study, background="left_out")
+        keep_publications()
+    assert source.study is not None
+    return source.study
+
+
+ALL_OF_IT = [
+    "1 withdrawals are remembered, 1 were done again.",
+    "The data of 1 studies were marked as public again.",
+    "1 charges were made again, 1 budgets were frozen or lowered again.",
+]
+NOTHING = [
+    "1 withdrawals are remembered, 0 were done again.",
+    "The data of 0 studies were marked as public again.",
+    "0 charges were made again, 0 budgets were frozen or lowered again.",
+]
+
+
+def test_one_command_does_all_again_in_the_order_in_which_nothing_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    study = much_since_the_back_up()
+    call_command("replay")
+    assert capsys.readouterr().out.splitlines() == ALL_OF_IT
+    call_command("replay")
+    assert capsys.readouterr().out.splitlines() == NOTHING
+    assert not Participant.objects.filter(withdrawal_hash=hash_of_withdrawal_code(CODE)).exists()
+    assert Study.objects.get(pk=study.pk).data_published
+    assert budget_of(study.source).frozen_because == "People asked."
+
+
+def test_the_command_takes_what_another_host_remembers(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    much_since_the_back_up()
+    elsewhere = folder.rename(tmp_path / "from-another-host")
+    with pytest.raises(CommandError, match=r"expected a folder with \.withdrawals, \.published, \.charges"):
+        call_command("replay", "--folder", str(tmp_path / "nowhere"))
+    call_command("replay", "--folder", str(elsewhere))
+    assert capsys.readouterr().out.splitlines() == ALL_OF_IT
+
+
+def test_a_file_that_cannot_be_read_holds_nothing_else_up(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    study = much_since_the_back_up()
+    (folder / ".charges" / f"study-{study.slug}" / ("a" * 32)).write_text("?")
+    with pytest.raises(CommandError, match="Not everything was done again"):
+        call_command("replay")
+    written = capsys.readouterr()
+    assert written.out.splitlines() == ALL_OF_IT[:2]
+    assert ".charges: Expected a remembered charge or budget in" in written.err
+    assert Study.objects.get(pk=study.pk).data_published
