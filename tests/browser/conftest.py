@@ -18,7 +18,7 @@ PHONE = {"width": 320, "height": 640}
 SCREENS = ((DESKTOP, "light"), (PHONE, "dark"))
 TIMEOUT_MILLISECONDS = 15_000
 LOOK_GIVES_WAY = ("htmx:sendAbort", "htmx:afterRequest")
-"""Complaints of htmx where a request gives way to the next one, or to the next page, as it should. Those that fail say more."""
+"""Complaints of htmx where a look at what was typed gives way to the next one, as it does often on a slow machine."""
 expect.set_options(timeout=TIMEOUT_MILLISECONDS)
 FOUND_BY_AXE = Path(__file__).with_name("axe.js")
 WCAG_AND_BEST_PRACTICE = {
@@ -65,11 +65,11 @@ def site(live_server: object) -> str:
 
 @dataclass
 class Complaints:
-    """Complaints of the browser; `expected` holds parts of complaints that are no faults, or that the test provokes on purpose."""
+    """Complaints of the browser; `expected` holds parts of complaints that the test provokes on purpose."""
 
     site: str
     found: list[str] = field(default_factory=list)
-    expected: list[str] = field(default_factory=lambda: [*LOOK_GIVES_WAY])
+    expected: list[str] = field(default_factory=list)
 
     def listen_to(self, context: BrowserContext) -> None:
         context.on("console", self._console)

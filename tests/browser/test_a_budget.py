@@ -14,7 +14,7 @@ from candor.packages import replicate
 from candor.packages.archive import files_in
 from surveys.models import MemberRole, Study, StudyMember
 from surveys.protocols import protocol_in_force
-from tests.browser.conftest import PHONE, Complaints
+from tests.browser.conftest import LOOK_GIVES_WAY, PHONE, Complaints
 from tests.browser.traces import requests_of, wait_until_loaded
 from tests.factories import PASSWORD, draft_study, person
 from tests.jobs import catch, work_on
@@ -118,7 +118,7 @@ def test_a_budget_from_the_builder_to_public_data(
 ) -> None:
     catch(monkeypatch)
     monkeypatch.setattr("analysis.releases.building.REPLICATES", 50)  # nobody looks at the bootstrap
-    complaints.expected += ["422"]
+    complaints.expected += ["422", *LOOK_GIVES_WAY]
 
     def look(page: Page) -> None:
         """On a desk and on the narrowest phone; what fits there has to be the same page."""

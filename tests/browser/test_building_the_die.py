@@ -12,7 +12,7 @@ from surveys.media.services import add_media_file
 from surveys.models import Participant, Study
 from surveys.studies.services import create_study
 from surveys.study_file import define
-from tests.browser.conftest import PHONE
+from tests.browser.conftest import LOOK_GIVES_WAY, PHONE, Complaints
 from tests.browser.people import SAMPLE
 from tests.browser.turning import answer_all, roll
 from tests.factories import definition
@@ -42,7 +42,8 @@ def open_page(page: Page, address: str) -> None:
     page.wait_for_url(f"**{address}")
 
 
-def test_faces_are_turned_by_keyboard_and_the_page_answers_at_once(page: Page, study: Study) -> None:
+def test_faces_are_turned_by_keyboard_and_the_page_answers_at_once(page: Page, complaints: Complaints, study: Study) -> None:
+    complaints.expected += LOOK_GIVES_WAY
     open_page(page, DIE)
     facts = page.locator("#die-facts")
     expect(facts).to_contain_text("ε = 1.386 for each answer, 5.545 in total.")

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, Route, expect
 
 from accounts.models import Role
 from analysis.models import Asking, DataSet
-from tests.browser.conftest import Complaints
+from tests.browser.conftest import LOOK_GIVES_WAY, Complaints
 from tests.browser.test_ledger_page import log_in
 from tests.data_sets import approved, quiz_file, texts_file
 from tests.factories import person
@@ -19,8 +19,9 @@ Check = Callable[[Page], None]
 
 @pytest.mark.usefixtures("transactional_db")
 def test_a_data_set_is_brought_approved_and_counted(
-    new_page: Callable[..., Page], tmp_path: Path, assert_accessible: Check, assert_fits: Check
+    new_page: Callable[..., Page], complaints: Complaints, tmp_path: Path, assert_accessible: Check, assert_fits: Check
 ) -> None:
+    complaints.expected += LOOK_GIVES_WAY
     owner, officer = person(Role.INVESTIGATOR), person(Role.IRB_OFFICER)
     file = tmp_path / "diaries.csv"
     file.write_text(texts_file())
@@ -85,7 +86,7 @@ def test_a_data_set_is_brought_approved_and_counted(
 def test_a_quiz_is_brought_and_has_the_pages_of_a_study(
     new_page: Callable[..., Page], complaints: Complaints, tmp_path: Path, assert_accessible: Check, assert_fits: Check
 ) -> None:
-    complaints.expected += ["422"]
+    complaints.expected += ["422", *LOOK_GIVES_WAY]
     owner = person(Role.INVESTIGATOR)
     file = tmp_path / "marks.csv"
     file.write_text(quiz_file().replace("major", '"the\nmajor"', 1))

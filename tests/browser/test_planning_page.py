@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from accounts.models import Role, User
 from surveys.models import Study
-from tests.browser.conftest import DESKTOP, PHONE
+from tests.browser.conftest import DESKTOP, LOOK_GIVES_WAY, PHONE, Complaints
 from tests.browser.people import SLUG, recruiting_study
 
 Check = Callable[[Page], None]
@@ -23,7 +23,8 @@ def study(transactional_db: None) -> Study:
 
 
 @pytest.fixture
-def planner(transactional_db: None) -> User:
+def planner(transactional_db: None, complaints: Complaints) -> User:
+    complaints.expected += LOOK_GIVES_WAY
     return User.objects.create_user("planner", password="correct horse", role=Role.INVESTIGATOR)
 
 
