@@ -16,6 +16,7 @@ from candor.errors import MethodError
 from candor.planning.best_die import DieSuggestion, OptimalMirrored, best_dice, optimal_mirrored
 from candor.planning.information import Precision, Scenario, precision, unit_test_errors
 from candor.planning.margins import MOST_PARTICIPANTS, MarginPlan, plan_margin
+from candor.planning.notes import CONTRASTS, HARDLY_EXCLUDES, NO_DIE, NOT_IDENTIFIED, QUESTIONS, ROUGH_CHEATERS
 from candor.planning.sections import about_sections, with_sections
 
 MOST_QUESTIONS = 10_000
@@ -357,27 +358,16 @@ def _warnings(
     """The designer's assumptions, needed before recruiting anybody."""
     notes = []
     if cheaters is None:
-        notes.append(
-            "The size of the effect is not identified by this design: its sign, the test of no effect and bounds are all that any number "
-            "of participants can give. A mirrored design identifies it whatever the cheaters answer."
-        )
+        notes.append(NOT_IDENTIFIED)
     else:
         if cheaters.half_width > 0.1:
-            notes.append(
-                f"The cheater proportion is known less well than to 5 percentage points, which takes "
-                f"{cheaters.participants_for_five_points} participants."
-            )
+            notes.append(ROUGH_CHEATERS % {"participants": cheaters.participants_for_five_points})
         if cheaters.unbounded_probability > 0.05:
-            notes.append(
-                f"With probability {cheaters.unbounded_probability:.2f} the honest proportion cannot be told from zero, and the interval "
-                "for the effect hardly excludes anything; the test of no effect keeps its power."
-            )
+            notes.append(HARDLY_EXCLUDES % {"probability": f"{cheaters.unbounded_probability:.2f}"})
     if len(design.treatments) > 1:
-        notes.append(f"{len(design.treatments)} contrasts: power is that of the strictest step of Holm's adjustment.")
+        notes.append(CONTRASTS % {"contrasts": len(design.treatments)})
     if questions > 1:
-        notes.append(
-            f"{questions} questions, one roll each: privacy losses add up to {design.composed_epsilon(questions):.3f} per participant."
-        )
+        notes.append(QUESTIONS % {"questions": questions, "epsilon": f"{design.composed_epsilon(questions):.3f}"})
     if not dice:
-        notes.append(f"No die that people own keeps epsilon at or below {cap:.3g}; the optimum shows the shares that would.")
+        notes.append(NO_DIE % {"epsilon": f"{cap:.3g}"})
     return notes

@@ -10,6 +10,7 @@ import numpy as np
 from candor.designs.design import Design
 from candor.errors import MethodError
 from candor.planning.information import Array, Precision, Scenario
+from candor.planning.notes import FEW_SECTIONS, SECTIONS
 
 
 def with_sections(
@@ -85,9 +86,6 @@ def between_sections(design: Design, scenario: Scenario, *, size: float, intracl
 
 def about_sections(*, n: int, size: float, design_effect: float, arms: int) -> str:
     """The sentence about sections in a plan."""
-    sections = ceil(n / size)
-    few = f" With fewer than 10 sections in every arm the test is weaker than planned here: plan {10 * arms} sections or more."
-    return (
-        f"Sections of {size:g} people assigned as a whole: {n} people are {sections} sections, and {design_effect:.2f} times as many "
-        f"people are needed as if each were assigned alone.{few if sections < 10 * arms else ''}"
-    )
+    sections, enough = ceil(n / size), 10 * arms
+    values = {"size": f"{size:g}", "people": n, "sections": sections, "times": f"{design_effect:.2f}", "enough": enough}
+    return (FEW_SECTIONS if sections < enough else SECTIONS) % values

@@ -13,12 +13,8 @@ from candor.estimators.intervals import normal_quantile
 from candor.estimators.one_group import possible_prevalences
 from candor.planning.information import Scenario
 from candor.planning.margins import MOST_PARTICIPANTS
+from candor.planning.notes import LEFT_OPEN
 from candor.planning.power import MOST_QUESTIONS
-
-LEFT_OPEN = (
-    "How often cheaters say yes is unknown, so that no number of people determines the prevalence: with these expectations it stays "
-    "between {low:.3f} and {high:.3f}. A stated rate or three subsamples determine it."
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,7 +129,7 @@ def survey_plan(
         cost = error / ordinary if ordinary > 0 else None
     else:
         bounds = possible_prevalences(means, means, design)
-        notes += [LEFT_OPEN.format(low=bounds[0], high=bounds[1])] if bounds else []
+        notes += [LEFT_OPEN % {"low": f"{bounds[0]:.3f}", "high": f"{bounds[1]:.3f}"}] if bounds else []
     planned = n if n is not None else needed
     if planned is None:
         raise MethodError("no number of people determines the prevalence under this design: give the number of participants")

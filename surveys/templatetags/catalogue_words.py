@@ -9,6 +9,8 @@ from django.utils.safestring import SafeString
 
 from candor.complaints import found_again
 from candor.designs import assumptions
+from candor.planning import notes
+from candor.sentences import Sentence
 from surveys.languages import labels
 from surveys.reading.apart import complaint_in_words, in_words
 from surveys.reading.words import SentenceDocument
@@ -32,14 +34,23 @@ def as_complaint(message: str) -> SafeString:
 @register.filter
 def as_assumption(sentence: str) -> SafeString:
     """The basis of numbers, in the reader's language. A sentence of an older library that no catalogue has is marked as English."""
-    found = assumptions.found_again(sentence)
-    return format_html("{}", in_words(_written_here(found.document()))) if found else format_html('<span lang="en">{}</span>', sentence)
+    return _as_found(assumptions.found_again(sentence), sentence)
+
+
+@register.filter
+def as_note(note: str) -> SafeString:
+    """What a plan notes, in the reader's language; marked as English as an assumption is."""
+    return _as_found(notes.found_again(note), note)
 
 
 @register.filter
 def within_sentence(label: str) -> str:
     """The name of a state in the middle of a sentence."""
     return labels.within_sentence(label)
+
+
+def _as_found(found: Sentence | None, text: str) -> SafeString:
+    return format_html("{}", in_words(_written_here(found.document()))) if found else format_html('<span lang="en">{}</span>', text)
 
 
 def _written_here(stored: SentenceDocument) -> SentenceDocument:

@@ -9,6 +9,7 @@ from pathlib import Path
 from audit import actions
 from candor import complaints
 from candor.designs import assumptions
+from candor.planning import notes
 from surveys.errors import SurveyError
 from surveys.languages.catalogues import read_catalogue
 from tests.audits.participants_words import participants_words
@@ -125,7 +126,7 @@ def words_of_staff() -> Iterator[str]:
     pages = [path for name in STAFF_PAGES for path in TEMPLATES.glob(f"{name}.html")]
     yield from words_in(pages, [path for name in STAFF_MODULES for path in ROOT.glob(f"{name}.py")], call=LAZY_CALL)
     yield from (*complaints.ALL, complaints.RECORD, complaints.CHILD)
-    yield from (*assumptions.ALL, *assumptions.MODELS)
+    yield from (*assumptions.ALL, *assumptions.MODELS, *notes.ALL)
     yield from (said for name, said in actions.registered().items() if not name.startswith("test."))
     for name in SENTENCES:
         for node in ast.walk(ast.parse((ROOT / f"{name}.py").read_text(encoding="utf-8"))):

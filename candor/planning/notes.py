@@ -1,0 +1,50 @@
+"""What a plan notes beside its numbers, in English sentences. A page with a catalogue finds them again and translates them."""
+
+from __future__ import annotations
+
+from candor.sentences import Sentence, found_among
+
+NOT_IDENTIFIED = (
+    "The size of the effect is not identified by this design: its sign, the test of no effect and bounds are all that any number "
+    "of participants can give. A mirrored design identifies it whatever the cheaters answer."
+)
+ROUGH_CHEATERS = "The cheater proportion is known less well than to 5 percentage points, which takes %(participants)s participants."
+HARDLY_EXCLUDES = (
+    "With probability %(probability)s the honest proportion cannot be told from zero, and the interval for the effect hardly excludes "
+    "anything; the test of no effect keeps its power."
+)
+CONTRASTS = "%(contrasts)s contrasts: power is that of the strictest step of Holm's adjustment."
+QUESTIONS = "%(questions)s questions, one roll each: privacy losses add up to %(epsilon)s per participant."
+NO_DIE = "No die that people own keeps epsilon at or below %(epsilon)s; the optimum shows the shares that would."
+SECTIONS = (
+    "Sections of %(size)s people assigned as a whole: %(people)s people are %(sections)s sections, and %(times)s times as many people are "
+    "needed as if each were assigned alone."
+)
+FEW_SECTIONS = (
+    f"{SECTIONS} With fewer than 10 sections in every arm the test is weaker than planned here: plan %(enough)s sections or more."
+)
+LEFT_OPEN = (
+    "How often cheaters say yes is unknown, so that no number of people determines the prevalence: with these expectations it stays "
+    "between %(low)s and %(high)s. A stated rate or three subsamples determine it."
+)
+ALL = (NOT_IDENTIFIED, ROUGH_CHEATERS, HARDLY_EXCLUDES, CONTRASTS, QUESTIONS, NO_DIE, SECTIONS, FEW_SECTIONS, LEFT_OPEN)
+
+
+def found_again(note: str) -> Sentence | None:
+    """The sentence of a note and its values, if it is one of these; None for any other text.
+
+    Parameters
+    ----------
+    note : str
+
+    Returns
+    -------
+    Sentence or None
+
+    Examples
+    --------
+    >>> found_again("2 contrasts: power is that of the strictest step of Holm's adjustment.").values
+    {'contrasts': '2'}
+    >>> found_again("something else")
+    """
+    return found_among(ALL, note)
