@@ -1,6 +1,6 @@
 """Sums of a ledger: what was spent, what is left, and whether a price fits. All in whole units."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isqrt
 
 from django.db.models import Count, Exists, OuterRef, Q, Sum
@@ -23,6 +23,9 @@ class Account:
     epsilon: int
     delta: float
     spent: Units
+
+    def after(self, price: Units) -> "Account":
+        return replace(self, spent=self.spent + price)
 
     def fits(self, price: Units) -> bool:
         after = self.spent + price

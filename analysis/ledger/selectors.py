@@ -59,6 +59,12 @@ class Preview:
     def loss(self) -> Loss:
         return self.price.loss
 
+    @property
+    def pure_left_after(self) -> int | None:
+        """Units of pure ε that fit in one question after this one; None unless this is the first that is not pure, which ends Σε."""
+        ends = not self.earlier and not self.obstacle and self.account.spent.epsilon is not None and self.price.epsilon is None
+        return self.account.after(self.price).pure_left if ends else None
+
 
 def budget_of(source: Source) -> Budget:
     """Raises LedgerError for a source without a budget."""

@@ -125,6 +125,24 @@ def test_the_epsilon_for_a_wanted_error_and_a_share_of_what_is_left() -> None:
     assert not Charge.objects.exists()
 
 
+def test_the_first_charge_that_is_not_pure_says_what_it_takes_from_pure_ones() -> None:
+    source = open_source()
+    browser, warning = logged_in(source.study.owner), "It would be the first charge that is not pure."
+    sure = typed(source, exact="questions", questions="5")
+    assert warning not in text_of(browser.get(address(source, **sure)))
+    gaussian = typed(source, exact="questions", questions="90")
+    offered = browser.get(address(source, **gaussian))
+    found = re.search(rf"{warning} .*: ε = ([\d.]+) would be left for one question with pure ε, where it is ([\d.]+) now", text_of(offered))
+    assert found
+    (document,) = page_of(offered).xpath("//input[@name='document']/@value")
+    assert browser.post(address(source), {"document": document}).status_code == 302
+    after = text_of(browser.get(address(source, **sure)))
+    assert f"or ε = {found[1]} for one question with pure ε" in after, "what was said came true"
+    assert float(found[1]) < float(found[2])
+    others = typed(source, exact="questions", questions="80")
+    assert warning not in text_of(browser.get(address(source, **others))), "only the first one changes the count"
+
+
 def test_what_is_typed_wrongly_is_named() -> None:
     source = open_source()
     browser = logged_in(source.study.owner)

@@ -46,6 +46,8 @@ class Offer:
     mostly_noise: bool
     obstacle: str
     account: Account
+    epsilon_left_after: float | None
+    """Pure ε for one question afterwards, where this would be the first charge that is not pure."""
 
     @property
     def is_public(self) -> bool:
@@ -122,6 +124,7 @@ def offer(source: Source, document: Mapping[str, object]) -> Offer:
         mostly_noise=not free and asked.is_mostly_noise(columns, n),
         obstacle=shown.obstacle,
         account=shown.account,
+        epsilon_left_after=None if (after := shown.pure_left_after) is None else after / UNITS,
     )
 
 
