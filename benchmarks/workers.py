@@ -67,6 +67,8 @@ class Work:
     begin: str
     left: str
     """The query for what is not done yet."""
+    parts: str
+    """The query for parts that wait for workers: before there are any, one worker reads and prepares."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,11 +76,13 @@ class Cost:
     """Elapsed time, and the processor time of each worker, in seconds."""
 
     elapsed: float
+    prepared: tuple[float, ...]
+    """Before there were parts."""
     each: tuple[float, ...]
 
     @property
-    def processor(self) -> float:
-        return sum(self.each)
+    def of_parts(self) -> tuple[float, ...]:
+        return tuple(all_ - before for all_, before in zip(self.each, self.prepared, strict=True))
 
 
 def wait(done: Callable[[], bool], *, seconds: float) -> None:
@@ -101,9 +105,12 @@ def timed(site: Site, work: Work) -> Cost:
     start = time.monotonic()
     with Celery(broker=site.environment["REDIS_URL"], set_as_current=False) as app:
         app.send_task("jobs.tasks.work", args=(kind, key), queue="bootstrap")
+    wait(lambda: site.number(work.parts) > 0, seconds=600)
+    ready = spent(site)
     wait(lambda: site.number(work.left) == 0, seconds=600)
     elapsed, after = time.monotonic() - start, spent(site)
-    return Cost(elapsed=elapsed, each=tuple(now - then for then, now in zip(before, after, strict=True)))
+    prepared, each = (tuple(now - then for then, now in zip(before, later, strict=True)) for later in (ready, after))
+    return Cost(elapsed=elapsed, prepared=prepared, each=each)
 
 
 def with_workers(site: Site, number: int, work: Work) -> Cost:
@@ -131,11 +138,14 @@ def measure(work: Work, *, turns: int) -> None:
     click.echo(f"{work.name}, {work.people} people; yardstick {yardstick():.2f} ms")
     for number, costs in found.items():
         for cost in costs:
-            each = " + ".join(f"{one:.2f}" for one in cost.each)
-            click.echo(f"  {number} worker(s): {cost.elapsed:.2f} s elapsed, {each} s of processor time")
-    alone = median(cost.processor for cost in found[1])
-    busier, both = median(max(cost.each) for cost in found[2]), median(cost.processor for cost in found[2])
-    click.echo(f"  with a core each {alone / busier:.2f} times the speed; the work costs {both / alone:.2f} times as much")
+            each, parts = (" + ".join(f"{one:.2f}" for one in seconds) for seconds in (cost.each, cost.of_parts))
+            click.echo(f"  {number} worker(s): {cost.elapsed:.2f} s elapsed, {each} s of processor time, {parts} s of it for the parts")
+    for what, alone, shared in (
+        ("in all", [cost.each for cost in found[1]], [cost.each for cost in found[2]]),
+        ("the parts", [cost.of_parts for cost in found[1]], [cost.of_parts for cost in found[2]]),
+    ):
+        one, busier, both = median(map(sum, alone)), median(map(max, shared)), median(map(sum, shared))
+        click.echo(f"  {what}: with a core each {one / busier:.2f} times the speed; the work costs {both / one:.2f} times as much")
 
 
 @click.command()
@@ -145,9 +155,11 @@ def measure(work: Work, *, turns: int) -> None:
 def main(people: int, records: int, turns: int) -> None:
     """Measure both kinds."""
     undone = "SELECT count(*) FROM analysis_run WHERE status IN ('queued', 'running')"
-    measure(Work(name="bootstrap", people=people, begin=BOOTSTRAP, left=undone), turns=turns)
+    chunks = "SELECT count(*) FROM analysis_chunk WHERE due_at IS NOT NULL"
+    measure(Work(name="bootstrap", people=people, begin=BOOTSTRAP, left=undone, parts=chunks), turns=turns)
     tried = "SELECT count(*) FROM analysis_recordsweep WHERE status = 'running'"
-    measure(Work(name="class sizes of protected records", people=records, begin=SWEEP, left=tried), turns=turns)
+    parts = "SELECT count(*) FROM analysis_sweeppart WHERE due_at IS NOT NULL"
+    measure(Work(name="class sizes of protected records", people=records, begin=SWEEP, left=tried, parts=parts), turns=turns)
 
 
 if __name__ == "__main__":

@@ -67,7 +67,7 @@ class ResampledPeople:
     rows: NDArray[np.int32]
     shares: FloatArray | None
 
-    replicates_per_chunk = 1000
+    replicates_per_chunk = 500
 
     @classmethod
     def of(cls, studies: Mapping[str, AdjustedStudy], *, answered: Mapping[str, IntArray] | None = None) -> Self:
