@@ -39,8 +39,10 @@ def as_assumption(sentence: str) -> SafeString:
 
 @register.filter
 def as_note(note: str) -> SafeString:
-    """What a plan notes, in the reader's language; marked as English as an assumption is."""
-    return _as_found(notes.found_again(note), note)
+    """What a plan notes, in the reader's language, with groups of digits; marked as English as an assumption is."""
+    found = notes.found_again(note)
+    whole = {name: str(value) for name, value in found.values.items() if str(value).isdecimal()} if found else {}
+    return _as_found(found, note, **{name: number_format(int(value), force_grouping=True) for name, value in whole.items()})
 
 
 @register.filter
@@ -49,8 +51,12 @@ def within_sentence(label: str) -> str:
     return labels.within_sentence(label)
 
 
-def _as_found(found: Sentence | None, text: str) -> SafeString:
-    return format_html("{}", in_words(_written_here(found.document()))) if found else format_html('<span lang="en">{}</span>', text)
+def _as_found(found: Sentence | None, text: str, **values: str) -> SafeString:
+    """`values`: those that are written otherwise here."""
+    if found is None:
+        return format_html('<span lang="en">{}</span>', text)
+    said = _written_here(found.document())
+    return format_html("{}", in_words({"words": said["words"], "values": {**said["values"], **values}}))
 
 
 def _written_here(stored: SentenceDocument) -> SentenceDocument:

@@ -6,8 +6,9 @@ from django.utils.html import escape
 from analysis.packages.privacy_statement import privacy_statement
 from candor import complaints
 from candor.designs import privacy_words
+from candor.planning import notes
 from candor.sentences import Sentence
-from surveys.templatetags.catalogue_words import as_complaint, as_sentence
+from surveys.templatetags.catalogue_words import as_complaint, as_note, as_sentence
 from tests.package_contents import content
 
 SURE = Sentence(privacy_words.AFTER_ALL, {"questions": 4, "sure": "99.6 %"})
@@ -49,3 +50,13 @@ def test_what_is_wrong_with_records_is_said_in_the_language_of_the_page() -> Non
         assert as_complaint("MemoryError: <none>") == '<span lang="en">MemoryError: &lt;none&gt;</span>'
     with translation.override("en"):
         assert as_complaint(said) == escape(said)
+
+
+def test_a_note_of_a_plan_is_said_in_the_language_of_the_page_with_groups_of_digits() -> None:
+    said = notes.ROUGH_CHEATERS % {"participants": 53625}
+    with translation.override("de"):
+        assert as_note(said).endswith("dafür braucht es 53.625 Teilnehmende.")
+        assert "5,545" in as_note(notes.QUESTIONS % {"questions": 4, "epsilon": "5.545"})
+        assert as_note("Of an <older> library.") == '<span lang="en">Of an &lt;older&gt; library.</span>'
+    with translation.override("en"):
+        assert as_note(said).endswith("which takes 53,625 participants.")
