@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from candor.sentences import Sentence, found_among
-
 NOT_IDENTIFIED = (
     "The size of the effect is not identified by this design: its sign, the test of no effect and bounds are all that any number "
     "of participants can give. A mirrored design identifies it whatever the cheaters answer."
@@ -28,23 +26,3 @@ LEFT_OPEN = (
     "between %(low)s and %(high)s. A stated rate or three subsamples determine it."
 )
 ALL = (NOT_IDENTIFIED, ROUGH_CHEATERS, HARDLY_EXCLUDES, CONTRASTS, QUESTIONS, NO_DIE, SECTIONS, FEW_SECTIONS, LEFT_OPEN)
-
-
-def found_again(note: str) -> Sentence | None:
-    """The sentence of a note and its values, if it is one of these; None for any other text.
-
-    Parameters
-    ----------
-    note : str
-
-    Returns
-    -------
-    Sentence or None
-
-    Examples
-    --------
-    >>> found_again("2 contrasts: power is that of the strictest step of Holm's adjustment.").values
-    {'contrasts': '2'}
-    >>> found_again("something else")
-    """
-    return found_among(ALL, note)

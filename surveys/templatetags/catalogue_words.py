@@ -10,7 +10,7 @@ from django.utils.safestring import SafeString
 from candor.complaints import found_again
 from candor.designs import assumptions
 from candor.planning import notes
-from candor.sentences import Sentence
+from candor.sentences import Sentence, found_among
 from surveys.languages import labels
 from surveys.reading.apart import complaint_in_words, in_words
 from surveys.reading.words import SentenceDocument
@@ -40,7 +40,7 @@ def as_assumption(sentence: str) -> SafeString:
 @register.filter
 def as_note(note: str) -> SafeString:
     """What a plan notes, in the reader's language, with groups of digits; marked as English as an assumption is."""
-    found = notes.found_again(note)
+    found = found_among(notes.ALL, note)
     whole = {name: str(value) for name, value in found.values.items() if str(value).isdecimal()} if found else {}
     return _as_found(found, note, **{name: number_format(int(value), force_grouping=True) for name, value in whole.items()})
 

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from functools import partial
 
 from candor.designs.design import Design
-from candor.planning.notes import ALL, found_again
+from candor.planning.notes import ALL
 from candor.planning.power import plan_study
 from candor.planning.survey_precision import survey_plan
+from candor.sentences import found_among
 
 MIRRORED = {"1": {"forced_no": "2/6", "forced_yes": "1/6"}, "2": {"forced_no": "1/6", "forced_yes": "2/6"}}
 ONE_RATE = {"1": {"forced_no": "1/6", "forced_yes": "1/6"}, "2": {"forced_no": "1/3", "forced_yes": "1/3"}}
@@ -24,6 +25,6 @@ def notes() -> Iterator[str]:
 
 
 def test_every_note_is_found_again() -> None:
-    found = {note: found_again(note) for note in notes()}
+    found = {note: found_among(ALL, note) for note in notes()}
     assert all(one is not None and str(one) == note for note, one in found.items()), found
     assert {one.words for one in found.values() if one} == set(ALL), "each sentence of the catalogue is said by some plan"
