@@ -1,4 +1,4 @@
-"""What a plan notes beside its numbers, in English sentences. A page with a catalogue finds them again and translates them."""
+"""The notes of a plan, beside its numbers, in English sentences. A page with a catalogue finds them again and translates them."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def as_assumption(sentence: str) -> SafeString:
 
 @register.filter
 def as_note(note: str) -> SafeString:
-    """What a plan notes, in the reader's language, with groups of digits; marked as English as an assumption is."""
+    """The note of a plan, in the reader's language, with groups of digits; marked as English as an assumption is."""
     found = found_among(notes.ALL, note)
     whole = {name: str(value) for name, value in found.values.items() if str(value).isdecimal()} if found else {}
     return _as_found(found, note, **{name: number_format(int(value), force_grouping=True) for name, value in whole.items()})

@@ -34,7 +34,7 @@ def browser_page(content: Content, copied: Mapping[str, bytes], *, names: Sequen
         "analysis/packages/index.html",
         {
             "content": content,
-            "level": 100 * content.results["level"],
+            "level": f"{100 * content.results['level']:.4g}",
             "truth": _shares_of_truth(content),
             "promises": list(map(str, privacy_statement(content))),
             "files": [(name, meaning_of(name).replace("`", "")) for name in sorted(names)],

@@ -57,6 +57,6 @@ def test_a_note_of_a_plan_is_said_in_the_language_of_the_page_with_groups_of_dig
     with translation.override("de"):
         assert as_note(said).endswith("dafür braucht es 53.625 Teilnehmende.")
         assert "5,545" in as_note(notes.QUESTIONS % {"questions": 4, "epsilon": "5.545"})
-        assert as_note("Of an <older> library.") == '<span lang="en">Of an &lt;older&gt; library.</span>'
+        assert as_note("Said by an <older> library.") == '<span lang="en">Said by an &lt;older&gt; library.</span>'
     with translation.override("en"):
         assert as_note(said).endswith("which takes 53,625 participants.")
