@@ -18,6 +18,7 @@ from analysis.ledger.page import cost_in_words
 from analysis.ledger.selectors import Asked, budget_of, newest_first, refusal, same_question, table_now
 from analysis.ledger.units import UNITS, Units
 from analysis.models import Budget, Source
+from candor.errors import DataError
 from candor.packages.analytics import PublishedDifficulties
 from candor.privacy.conversion import epsilon_of_rho
 from candor.written_numbers import typed_number
@@ -35,6 +36,7 @@ OMITTED = (
     ("not_given", gettext_lazy("It counts as not given: for a quiz in which people skip questions")),
 )
 USUAL_SHARE = 50
+SO_LITTLE = gettext_lazy("Expected a larger share: so little of this budget is nothing.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,9 +126,12 @@ def _offers(source: Source, *, share: float, omitted: str, reason: str) -> Itera
         prices = {NOT_GIVEN: {"rho": rho}}
     for mechanism, price in prices.items():
         if min(price.values()) <= 0:
-            raise LedgerError(_("Expected a larger share: so little of this budget is nothing."))
+            raise LedgerError(str(SO_LITTLE))
         question = Difficulties(mechanism=mechanism, reason=reason, **price)
-        error = question.predicted_error(schema, n)
+        try:
+            error = question.predicted_error(schema, n)
+        except DataError:  # the noise would be too large to draw
+            raise LedgerError(str(SO_LITTLE)) from None
         earlier = same_question(budget, question)
         obstacle = "" if earlier else refusal(budget, account, Units.of(question.loss))
         yield Offer(question=question, error=error, is_noise=error > LARGEST_ERROR, obstacle=obstacle, earlier=earlier, account=account)

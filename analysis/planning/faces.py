@@ -18,6 +18,7 @@ TWO_DICE = "2d6"
 # Code in an address → name of the die in `best_die.DICE`.
 OFFERED: Mapping[str, str] = {TWO_DICE if name.startswith("sum") else name.split("-")[0]: name for name in DICE}
 SIDES = range(3, 101)
+MOST_DIGITS = 9
 LETTERS = "ynt"
 YES, NO, TRUTH = "y", "n", "t"
 NEXT = {YES: NO, NO: TRUTH, TRUTH: YES}
@@ -95,7 +96,7 @@ class PlannedDie:
         """
         verb, _colon, rest = change.partition(":")
         match verb, rest.split(":"):
-            case "turn", [group, position] if group.isdecimal() and position.isdecimal():
+            case "turn", [group, position] if all(one.isdecimal() and len(one) <= MOST_DIGITS for one in (group, position)):
                 if int(group) < len(self.groups) and int(position) < len(self.groups[0]):
                     return self.turned(int(group), int(position))
             case "mirror", [""]:

@@ -11,6 +11,7 @@ import math
 import secrets
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
+from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
@@ -28,6 +29,8 @@ A_HAIR = 1 + 2.0**-50
 # The cube's radius is drawn from weights in fixed point of so many bits; the total variation from the true law is below 2^-300.
 CUBE_BITS = 400
 CUBE_DIGITS = 160
+# Each radius that can be drawn is a weight in memory: so many are some hundred megabytes, and some seconds before a price is shown.
+MOST_RADII = 200_000
 HALF_WIDTHS = {"discrete Gaussian": 1.96, "discrete Laplace": math.log(20) / math.sqrt(2)}
 """Half of a 95 % interval of the noise, in its standard deviations."""
 
@@ -157,7 +160,12 @@ def cube_sd(size: int, epsilon: float) -> float:
 
 @lru_cache(maxsize=64)
 def _cube_radii(size: int, numerator: int, denominator: int) -> tuple[int, ...]:
-    """Cumulative weights (2K+1)^size·e^(−εK), K = 0, 1, …, in fixed point; the last one is their sum."""
+    """Cumulative weights (2K+1)^size·e^(−εK), K = 0, 1, …, in fixed point; the last one is their sum.
+
+    Raises DataError where there are too many of them: about (size + `CUBE_BITS`)/ε.
+    """
+    if (excess := Fraction((size + CUBE_BITS) * denominator, MOST_RADII * numerator)) > 1:
+        raise DataError(f"this ε asks for noise that is too large to draw: expected at least {float(excess):.3g} times as much")
     with localcontext() as context:
         context.prec = CUBE_DIGITS
         shrink = (Decimal(-numerator) / Decimal(denominator)).exp()

@@ -7,7 +7,7 @@ import hashlib
 import hmac
 import io
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,8 +99,7 @@ def _rows(written: bytes, wanted: Sequence[str]) -> tuple[list[str], list[list[s
         decoded = written.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise DataError("expected a text in UTF-8, found another encoding") from None
-    first = decoded.partition("\n")[0]
-    headers = {mark: [name.strip() for name in next(csv.reader([first], delimiter=mark), [])] for mark in DELIMITERS}
+    headers = {mark: _header(decoded, mark) for mark in DELIMITERS}
     delimiter = max(DELIMITERS, key=lambda mark: len(set(wanted) & set(headers[mark])))
     header = headers[delimiter]
     if absent := [name for name in wanted if name not in header]:
@@ -108,13 +107,25 @@ def _rows(written: bytes, wanted: Sequence[str]) -> tuple[list[str], list[list[s
     if twice := [name for name, times in Counter(header).items() if times > 1]:
         raise DataError(f"row 1 names the column {twice[0]!r} twice")
     try:
-        rows = [row for row in csv.reader(io.StringIO(decoded, newline=""), delimiter=delimiter) if row][1:]
+        rows = [row for row in _cells(decoded, delimiter) if row][1:]
     except csv.Error as error:
         raise DataError(f"expected a CSV file: {error}") from None
     for place, row in enumerate(rows, start=2):
         if len(row) != len(header):
             raise DataError(f"row {place}: expected {len(header)} columns as in row 1, found {len(row)}")
     return header, rows
+
+
+def _header(decoded: str, delimiter: str) -> list[str]:
+    try:
+        return [name.strip() for name in next(_cells(decoded, delimiter), [])]
+    except csv.Error as error:
+        raise DataError(f"expected a CSV file: row 1: {error}") from None
+
+
+def _cells(decoded: str, delimiter: str) -> Iterator[list[str]]:
+    """All rows, whichever line ends they have."""
+    return csv.reader(io.StringIO(decoded, newline=""), delimiter=delimiter)
 
 
 def _codes(column: Column, written: Sequence[str]) -> list[float]:

@@ -12,7 +12,7 @@ from candor.rasch.pairs.release import all_pairs, of_pairs
 from candor.rasch.right_and_answered.release import of_right_and_answered
 from candor.rasch.totals_and_scores.release import SHARE_OF_TOTALS, of_totals
 
-LARGEST_EPSILON = 10.0
+SMALLEST_EPSILON, LARGEST_EPSILON = 1e-9, 10.0
 PEOPLE_PER_DELTA = 10
 """δ must be below 1/(10n): a δ of 1/n would allow to publish somebody's answers."""
 INFORMATION = 0.18
@@ -36,7 +36,7 @@ def budget(*, n: int, epsilon: float, delta: float | None = None) -> Loss:
     Raises
     ------
     LossError
-        For ε outside (0, 10], or δ outside (0, 1/(10n)).
+        For ε below a billionth or above 10, or δ outside (0, 1/(10n)).
 
     Examples
     --------
@@ -47,6 +47,8 @@ def budget(*, n: int, epsilon: float, delta: float | None = None) -> Loss:
     """
     if not 0 < epsilon <= LARGEST_EPSILON:
         raise LossError(f"ε must be above 0 and at most {LARGEST_EPSILON:g}, found {epsilon:g}")
+    if epsilon < SMALLEST_EPSILON:  # noise that no double holds
+        raise LossError(f"ε must be at least {SMALLEST_EPSILON:g}, found {epsilon:g}")
     if delta is None:
         return Loss.pure(epsilon)
     if not 0 < delta < 1 / (PEOPLE_PER_DELTA * n):

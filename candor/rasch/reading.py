@@ -47,7 +47,7 @@ def read_answers(lines: Iterable[str], *, omitted: Omitted = Omitted.WRONG, stud
     except UnicodeDecodeError as error:
         raise DataError(f"line 1: not a text file in UTF-8: {error.reason}") from None
     reader = csv.reader(whole, delimiter=max(DELIMITERS, key=first.count))
-    header = [name.strip() for name in next(csv.reader([first], delimiter=max(DELIMITERS, key=first.count)), [])]
+    header = _header(first)
     place = _place_of_students(header, student)
     keys, codes, students = set[str](), bytearray(), 0
     try:
@@ -62,6 +62,13 @@ def read_answers(lines: Iterable[str], *, omitted: Omitted = Omitted.WRONG, stud
     items = [name for at, name in enumerate(header) if at != place]
     table = np.frombuffer(bytes(codes), dtype=np.uint8).reshape(students, len(items)).astype(np.float32)
     return QuizAnswers.of(np.where(table == OMITTED, np.nan, table), omitted=omitted, items=items)
+
+
+def _header(first: str) -> list[str]:
+    try:
+        return [name.strip() for name in next(csv.reader([first], delimiter=max(DELIMITERS, key=first.count)), [])]
+    except csv.Error as error:
+        raise DataError(f"line 1: not a CSV file: {error}") from None
 
 
 def _place_of_students(header: Sequence[str], student: str | None) -> int | None:

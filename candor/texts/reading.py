@@ -16,6 +16,7 @@ from candor.texts.word_lists import WordList
 
 COLUMNS = ("student", "week", "text")
 LARGEST_CELL = 1_000_000
+LONGEST_WEEK = 10
 
 
 def read_labels(lines: Iterable[str], *, words: WordList, weeks: int, cap: int, language: str = "en") -> NDArray[np.int8]:
@@ -106,6 +107,6 @@ def _row(row: list[str], places: tuple[int, ...], *, line: int, weeks: int) -> t
     student, week, text = (row[place] for place in places)
     if not student.strip():
         raise DataError(f"line {line}, column 'student': expected a student's number, found nothing")
-    if not (week.strip().isdecimal() and 1 <= int(week) <= weeks):
+    if not (week.strip().isdecimal() and len(week) < LONGEST_WEEK and 1 <= int(week) <= weeks):
         raise DataError(f"line {line}, column 'week': expected a whole number from 1 to {weeks}, found {what_came(week)}")
     return student.strip(), int(week), text

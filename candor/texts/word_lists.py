@@ -42,7 +42,7 @@ class WordList:
         home: dict[str, str] = {}
         read = []
         for topic, words in topics.items():
-            if isinstance(words, str) or not words:
+            if not isinstance(words, list | tuple) or not words:
                 raise DataError(f"topic {topic!r} needs a list of at least one word: got {what_came(words)}")
             if any(isinstance(word, Sequence | Mapping) and not isinstance(word, str) for word in words):  # a short file may nest endlessly
                 raise DataError(f"topic {topic!r} needs a list of words: got a list with lists in it")

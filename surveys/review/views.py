@@ -17,7 +17,7 @@ from accounts.models import Role
 from surveys.access import Seat, access_study
 from surveys.batches.selectors import consent_counts
 from surveys.errors import SurveyError
-from surveys.journey.preview import frames_of, place_of, preview_media_address
+from surveys.journey.preview import MOST_DIGITS, frames_of, place_of, preview_media_address
 from surveys.lifecycle.selectors import approval_of
 from surveys.lifecycle.steps import amendment_waits, obstacles_to_recruiting
 from surveys.models import SIGNED_PARTS, PacketSection, PrivacyLimit, Protocol, StudyStatus
@@ -107,7 +107,8 @@ def changes(request: HttpRequest, slug: str, version: int) -> HttpResponse:
     seat = access_study(user_of(request), slug)
     study, found = seat.study, _protocol(seat, version, draft=False)
     since = request.GET.get("since", "")
-    older = _protocol(seat, int(since), draft=False) if since.isascii() and since.isdigit() else last_reviewed_before(found)
+    is_version = since.isascii() and since.isdigit() and len(since) <= MOST_DIGITS
+    older = _protocol(seat, int(since), draft=False) if is_version else last_reviewed_before(found)
     context = {
         "study": study,
         "protocol": found,

@@ -255,6 +255,7 @@ def test_programs_see_the_price_spend_and_read_what_the_page_shows(source: Sourc
     assert refused["pure_epsilon_left"] == pytest.approx(offered["pure_epsilon_left"] - found["pure_epsilon"])
     assert "The rest is" in problem(post(client, place, {"share": 61}), 409)["detail"]
     assert "would be noise" in problem(post(client, place, {"share": 0.1}), 400)["detail"]
+    assert "Expected a larger share" in problem(post(client, f"{place}preview/", {"share": 0.005, "reason": "Why not."}), 409)["detail"]
     for wrong in ({"share": 0}, {"share": 101}, {"share": "much"}, {"omitted": "ignored"}, {"reason": "x" * 1001}, []):
         problem(post(client, place, wrong), 400)
     assert Charge.objects.count() == 1

@@ -107,6 +107,11 @@ def test_a_blinded_viewer_sees_pages_and_no_results() -> None:
     assert logged_in(viewer).get(first).status_code == 200
 
 
+def test_a_version_of_thousands_of_digits_is_nothing_to_compare_with(officer: User) -> None:
+    changes = reverse("surveys:protocol_changes", args=[study_in(StudyStatus.RECRUITING).slug, 1])
+    assert logged_in(officer).get(f"{changes}?since={'1' * 5000}").status_code == 200
+
+
 def test_versions_that_are_no_numbers_are_not_found(officer: User) -> None:
     study = study_in(StudyStatus.IN_REVIEW)
     for version in ("0", "x", "9" * 30, "-1", "²"):

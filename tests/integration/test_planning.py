@@ -146,6 +146,7 @@ def test_sections_move_the_designs_to_choose_from(client: Client) -> None:
         ("die=6&group1=ynnttt&group2=nyyttt&group3=yntttt&change=remove:", {"group2": "nyyttt"}),
         ("change=nonsense", {"group1": "ynnttt"}),
         ("change=turn:7:99", {"group1": "ynnttt"}),
+        pytest.param(f"change=turn:{'1' * 5000}:0", {"group1": "ynnttt"}, id="a group of thousands of digits"),
         ("change=use:7", {"die": "6"}),
     ],
 )

@@ -122,7 +122,7 @@ def _text(document: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _json(source: Input) -> Any:
+def _json(source: Input) -> object:
     try:
         return json_in(source.read_bytes())
     except ValueError as problem:

@@ -15,17 +15,18 @@ from candor.cli.options import POSITIVE, Whole, format_option
 from candor.designs.study_texts import PlainWordsLoader
 from candor.errors import DataError
 from candor.privacy.noise import HALF_WIDTHS, Noisy
+from candor.queries.exactness import Spending
 from candor.texts.labelling import Affect
 from candor.texts.reading import read_labels
 from candor.texts.topic_table.release import private_topic_tables, topic_tables
-from candor.texts.word_lists import WordList
+from candor.texts.word_lists import MOST_TOPICS, WordList
 
 
 @click.command()
 @click.argument("texts", type=InputFile())
 @click.option("--words", "word_file", type=InputFile(), required=True, help="YAML or JSON file: topics, each with a list of words.")
 @click.option("--weeks", type=Whole(1, 60), required=True, help="Weeks of the term.")
-@click.option("--cap", type=Whole(1), default=2, show_default=True, help="Topics of one student in one week at most.")
+@click.option("--cap", type=Whole(1, MOST_TOPICS), default=2, show_default=True, help="Topics of one student in one week at most.")
 @click.option("--epsilon", type=POSITIVE, help="Pure ε of the whole term (Laplace noise).")
 @click.option("--rho", type=POSITIVE, help="ρ of the whole term (Gaussian noise).")
 @format_option
@@ -36,6 +37,7 @@ def topics(texts: Input, word_file: Input, weeks: int, cap: int, epsilon: float 
     """
     if (epsilon is None) == (rho is None):
         raise click.UsageError("say either --epsilon (Laplace noise) or --rho (Gaussian noise)")
+    loss = Spending(epsilon=epsilon, rho=rho)
     words = _words(word_file)
     try:
         with io.TextIOWrapper(texts.open("rb"), encoding="utf-8-sig", newline="") as lines:
@@ -43,7 +45,7 @@ def topics(texts: Input, word_file: Input, weeks: int, cap: int, epsilon: float 
     except DataError as error:
         raise InputError(f"{texts}: {error}") from None
     exact = topic_tables(labels, topics=len(words.names), cap=cap)
-    noisy = private_topic_tables(exact, cap=cap, epsilon=epsilon, rho=rho)
+    noisy = private_topic_tables(exact, cap=cap, epsilon=loss.epsilon, rho=loss.rho)
     click.echo(_as_json(noisy, words) if output_format == "json" else _as_text(noisy, words))
 
 

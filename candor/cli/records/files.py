@@ -20,6 +20,8 @@ from candor.records.schema import Record, Role, checked_roles, with_roles
 from candor.records.tables.anonymising import Table, largest_distances, names_of, read_table
 from candor.records.tables.closeness import DISTANCES, Scale
 
+MOST_DIGITS = 9
+
 
 class Levels(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.2 on
     """NAME=L,…: whole numbers by attribute."""
@@ -33,10 +35,14 @@ class Levels(click.ParamType):  # type: ignore[type-arg]  # generic from click 8
         levels: dict[str, int] = {}
         for part in str(value).split(","):
             name, is_named, level = part.strip().rpartition("=")
-            if not is_named or not name or not level.strip().isdigit() or name in levels:
+            if not is_named or not name or not _is_level(level.strip()) or name in levels:
                 self.fail(f"expected ATTRIBUTE=NUMBER, set apart by commas, such as grade=3,gpa=0; found {what_came(part)}", param, ctx)
             levels[name.strip()] = int(level)
         return levels
+
+
+def _is_level(written: str) -> bool:
+    return written.isascii() and written.isdigit() and len(written) <= MOST_DIGITS
 
 
 k_option = click.option("--k", required=True, type=WHOLE, help="At least so many records look alike.")

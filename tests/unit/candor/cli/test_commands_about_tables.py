@@ -95,6 +95,8 @@ def test_anatomy_writes_labels_and_values_apart() -> None:
     [
         (("--k", "5", "--l", "grade=4", "--anatomy"), "expected ℓ of at least k = 5"),
         (("--k", "3", "--anatomy"), "expected COLUMN=ℓ"),
+        (("--k", "3", "--l", "grade=²"), "expected ATTRIBUTE=NUMBER"),
+        (("--k", "3", "--l", "grade=" + "1" * 5000), "expected ATTRIBUTE=NUMBER"),
         (("--k", "3", "--l", "grade=4", "--anatomy", "--t", "0.2"), "--t: a table with --anatomy"),
         (("--k", "3", "--l", "grade=7", "--anatomy"), "expected at most 5"),
         (("--k", "5", "--t", "0.2", "--distance", "near", "--hierarchies", "labels.json"), "or hierarchical, found 'near'"),

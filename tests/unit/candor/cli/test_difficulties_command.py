@@ -147,3 +147,21 @@ def test_answers_may_be_written_in_words_and_without_keys():
     words = {"0": "no", "1": "TRUE"}
     Path("words.csv").write_text("\n".join(",".join(words.get(cell, cell) for cell in row) for row in rows))
     assert candor("difficulties", "words.csv").stdout == expected
+
+
+def test_a_header_without_end_is_refused():
+    Path("quiz.csv").write_text("x" * 200_000 + ",q2\n" + "1,0\n" * 30)
+    assert "quiz.csv: line 1: not a CSV file: field larger than field limit" in refused("difficulties", "quiz.csv")
+
+
+@pytest.mark.parametrize("method", ["randomized_response", "noisy_totals"])
+def test_a_loss_whose_noise_no_number_holds_is_refused(method):
+    arguments = ("difficulties", quiz_file(), "--method", method, "--epsilon")
+    assert "ε must be at least 1e-09, found 1e-300" in refused(*arguments, "1e-300")
+    assert candor(*arguments, "1e-9").exit_code == 0
+
+
+def test_noise_that_would_fill_the_memory_is_refused():
+    arguments = ("difficulties", quiz_file(), "--although-noise", "--epsilon")
+    assert "this ε asks for noise that is too large to draw: expected at least " in refused(*arguments, "1e-9")
+    assert candor(*arguments, "0.02").exit_code == 0

@@ -289,3 +289,28 @@ def test_a_budget_is_locked_while_somebody_asks() -> None:
     out, err = waiting.communicate(timeout=120)
     assert (waiting.returncode, err) == (0, b"")
     assert b"How many people there are whose year is 1." in out
+
+
+@pytest.mark.parametrize(
+    ("written", "what"),
+    [
+        (json.dumps({"kind": "histogram", "by": ["year"]}).replace("year", "\\ud800"), "a text holds half of a character"),
+        ("[" * 100_000, "lists and objects stand too deep in each other"),
+    ],
+)
+def test_a_document_that_no_program_can_write_is_refused_before_anything_is_paid(written: str, what: str) -> None:
+    command = arguments(COUNT, *BUDGET)
+    for name in ("question.json", "columns.json"):
+        before = Path(name).read_text()
+        Path(name).write_text(written)
+        assert f"{name}: expected a JSON document: {what}" in refused(*command)
+        Path(name).write_text(before)
+    assert asked(COUNT, *BUDGET)["left"]["epsilon"] == pytest.approx(0.6)
+
+
+def test_old_line_ends_are_read_and_a_header_without_end_is_refused() -> None:
+    written = Path("students.csv").read_text()
+    Path("students.csv").write_text("x" * 200_000 + ";" + written)
+    assert "students.csv: expected a CSV file: row 1: field larger than field limit" in refused(*arguments(COUNT, *BUDGET))
+    Path("students.csv").write_bytes(written.replace("\n", "\r").encode())
+    assert asked(COUNT, *BUDGET)["left"]["epsilon"] == pytest.approx(0.6)

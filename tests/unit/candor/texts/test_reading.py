@@ -121,3 +121,30 @@ def test_words_of_a_file_are_those_that_were_written(tmp_path):
     path = tmp_path / "words.yaml"
     path.write_text("no: [on, 012, null]\nexam: [2024-01-31, 1:30]\n")
     assert _words(path).topics == (("no", ("on", "012", "null")), ("exam", ("2024-01-31", "1:30")))
+
+
+def test_a_week_of_thousands_of_digits_is_refused() -> None:
+    with pytest.raises(DataError, match="line 2, column 'week': expected a whole number from 1 to 2, found '1"):
+        read(HEAD + f"s1,{'1' * 5000},exam\n")
+
+
+@pytest.mark.parametrize("words", [{"exam": 1}, "exam", 5, None, []])
+def test_the_words_of_a_topic_are_a_list(words: object) -> None:
+    with pytest.raises(DataError, match="topic 'exam' needs a list of at least one word"):
+        WordList.of({"exam": words})  # type: ignore[dict-item]  # as a file may say
+
+
+@pytest.mark.parametrize(
+    ("options", "what"),
+    [
+        (("--epsilon", "1e300"), "expected epsilon above 0 and at most 10, found 1e+300"),
+        (("--epsilon", "1e-300"), "expected epsilon of at least 1e-09, found 1e-300"),
+        (("--rho", "1e-300"), "expected rho of at least 5e-19, found 1e-300"),
+        (("--epsilon", "1", "--cap", "1" + "0" * 400), "expected a whole number from 1 to 100"),
+    ],
+)
+def test_a_loss_whose_noise_no_number_holds_is_refused(options: tuple[str, ...], what: str, tmp_path: Path) -> None:
+    texts, words = tmp_path / "texts.csv", tmp_path / "words.json"
+    texts.write_text(HEAD + "s1,1,exam\n")
+    words.write_text(json.dumps({"exam": ["exam"]}))
+    assert what in refused("topics", str(texts), "--words", str(words), "--weeks", "2", *options)
