@@ -14,7 +14,8 @@ FloatArray = npt.NDArray[np.float64]
 ITERATIONS, HALVINGS = 200, 40
 SLACK = 0.5
 """A search may leave the possible shares so far, and come back."""
-SETTLED = 1e-8
+SETTLED, SHORT = 1e-8, 1e-2
+"""A search ends where a step gains no more than the first. It takes that step, too, if nothing changes by more than the second."""
 LONGEST = 2.0
 """A step changes no log odds by more, for a column of standard deviation 1."""
 FARTHEST = 30.0
@@ -152,7 +153,7 @@ def climb(data: Data, face: Face, *, start: Fit, held: tuple[int, float] | None 
         step = _step(chain.T @ hessian @ chain, chain.T @ information @ chain, slope)
         gain = float(slope @ step)
         if gain < SETTLED:
-            return Fit(beta=beta, x=x, c=c, log_likelihood=height)
+            return _after_the_last_step(data, Fit(beta=beta, x=x, c=c, log_likelihood=height), chain @ step)
         length = min(1.0, LONGEST / max(float(np.abs(step[: len(free)]).max(initial=0.0)), LONGEST)) if data.logistic else 1.0
         for _ in range(HALVINGS):
             moved = length * (chain @ step)
@@ -177,6 +178,15 @@ def climb(data: Data, face: Face, *, start: Fit, held: tuple[int, float] | None 
             worst = max(free, key=lambda index: abs(beta[index]))
             raise MethodError(NO_MAXIMUM.format(label=data.labels[worst]))
     raise MethodError(NOT_SETTLED)
+
+
+def _after_the_last_step(data: Data, fit: Fit, step: FloatArray) -> Fit:
+    """The top to eight digits: Newton's steps square the error. A long step gains nothing but leads towards infinity."""
+    beta, x, c = fit.beta + step[:-2], fit.x + float(step[-2]), fit.c + float(step[-1])
+    higher = log_likelihood(data, beta, x, c)
+    if np.abs(step).max() > SHORT or higher < fit.log_likelihood - SETTLED:
+        return fit
+    return Fit(beta=beta, x=x, c=c, log_likelihood=higher)
 
 
 def _step(hessian: FloatArray, information: FloatArray, slope: FloatArray) -> FloatArray:

@@ -155,3 +155,14 @@ def test_the_profile_is_that_of_a_fine_grid():
     }
     inside = [2 * (model.fit.log_likelihood - height) <= 2.705543 for height in heights.values()]
     assert inside == [False, True, True, False]
+
+
+@pytest.mark.parametrize(("design", "yes_rate", "seed"), [(MIRRORED_NO, 0.0, 3), (SYMMETRIC, 0.0, 3), (OPEN, None, 4)])
+def test_a_top_has_eight_digits(design, yes_rate, seed):
+    """Nothing is left to climb: a further Newton step changes no coefficient."""
+    data = data_of(simulated(design, n=1500, seed=seed, honest=0.8, yes_rate=0.4 if yes_rate is None else yes_rate), design)
+    fit = FittedModel.of(data, yes_rate=yes_rate).fit
+    gradient, hessian, _ = derivatives(data, fit.beta, fit.x, fit.c)
+    chain = np.eye(5) if yes_rate is None else np.vstack([np.eye(4), [0, 0, 0, -yes_rate]])
+    assert 0 < fit.x < 1
+    assert np.abs(np.linalg.solve(chain.T @ hessian @ chain, chain.T @ gradient)).max() < 1e-8
