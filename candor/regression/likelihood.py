@@ -59,16 +59,25 @@ class Face:
 class Data:
     """Answers with their columns and their dice.
 
-    ``reported``, ``truth``, ``forced_yes`` have shape (n,), ``columns`` (n, p). ``logistic`` says which prevalence η = zβ means:
-    expit(η), or η itself.
+    ``reported``, ``truth``, ``forced_yes`` have shape (n,), ``columns`` (n, p). ``people``, of shape (n,), says how many people a row
+    stands for. ``logistic`` says which prevalence η = zβ means: expit(η), or η itself.
     """
 
     reported: FloatArray
     truth: FloatArray
     forced_yes: FloatArray
     columns: FloatArray
+    people: FloatArray
     labels: tuple[str, ...]
     logistic: bool
+
+    def joined(self) -> Data:
+        """People who are alike in everything as one row: the likelihood is the same, and a study without ages has a few rows."""
+        alike = np.column_stack([self.reported, self.truth, self.forced_yes, self.columns])
+        rows, of = np.unique(alike, axis=0, return_inverse=True)
+        reported, truth, forced_yes = rows[:, :3].T.copy()
+        people = np.bincount(of.ravel(), weights=self.people).astype(float)
+        return replace(self, reported=reported, truth=truth, forced_yes=forced_yes, columns=rows[:, 3:].copy(), people=people)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -96,7 +105,7 @@ def log_likelihood(data: Data, beta: FloatArray, x: float, c: float) -> float:
     mean = x * (data.truth * p + data.forced_yes) + c
     if not np.all((mean > 0) & (mean < 1)):
         return -np.inf
-    return float(np.log(np.where(data.reported == 1, mean, 1 - mean)).sum())
+    return float(data.people @ np.log(np.where(data.reported == 1, mean, 1 - mean)))
 
 
 def derivatives(data: Data, beta: FloatArray, x: float, c: float) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -105,21 +114,23 @@ def derivatives(data: Data, beta: FloatArray, x: float, c: float) -> tuple[Float
     Notes
     -----
     With m = x(tπ + f1) + C: ∂m/∂β = txπ′z, ∂m/∂x = tπ + f1, ∂m/∂C = 1, ∂²m/∂β∂βᵀ = txπ″zzᵀ, ∂²m/∂β∂x = tπ′z; the score is Σ r·∂m with
-    r = (y − m)/(m(1 − m)), the Hessian Σ[r·∂²m − (y/m² + (1 − y)/(1 − m)²)·∂m∂mᵀ], the information Σ ∂m∂mᵀ/(m(1 − m)).
+    r = (y − m)/(m(1 − m)), the Hessian Σ[r·∂²m − (y/m² + (1 − y)/(1 − m)²)·∂m∂mᵀ], the information Σ ∂m∂mᵀ/(m(1 − m)). A row counts as
+    often as it has people.
     """
     z, t, y = data.columns, data.truth, data.reported
     p, slope, bend = prevalence(z @ beta, logistic=data.logistic)
     mean = x * (t * p + data.forced_yes) + c
     gradient_of_mean = np.column_stack([z * (t * x * slope)[:, None], t * p + data.forced_yes, np.ones_like(mean)])
-    residual = (y - mean) / (mean * (1 - mean))
-    weight = y / mean**2 + (1 - y) / (1 - mean) ** 2
+    precision = data.people / (mean * (1 - mean))
+    residual = precision * (y - mean)
+    weight = data.people * (y / mean**2 + (1 - y) / (1 - mean) ** 2)
     hessian = -(gradient_of_mean * weight[:, None]).T @ gradient_of_mean
     width = z.shape[1]
     hessian[:width, :width] += (z * (residual * t * x * bend)[:, None]).T @ z
     mixed = z.T @ (residual * t * slope)
     hessian[:width, width] += mixed
     hessian[width, :width] += mixed
-    information = (gradient_of_mean / (mean * (1 - mean))[:, None]).T @ gradient_of_mean
+    information = (gradient_of_mean * precision[:, None]).T @ gradient_of_mean
     return gradient_of_mean.T @ residual, hessian, information
 
 
