@@ -192,6 +192,7 @@ def regression_data(truth: Truth, rng: np.random.Generator) -> Data:
         truth=design.truth[subsample],
         forced_yes=design.forced_yes[subsample],
         columns=np.column_stack([np.ones(truth.n), arm, age]),
+        people=np.ones(truth.n),
         labels=("intercept", "arm", "age"),
         logistic=True,
     )

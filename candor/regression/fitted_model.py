@@ -192,7 +192,7 @@ def _tops(data: Data, possible: Possible, *, yes_rate: float | None) -> tuple[Fi
 
 def _if_nobody_cheats(data: Data, possible: Possible) -> Fit:
     """Where searches begin: the coefficients if everybody follows the die."""
-    mean, truth, forced = float(data.reported.mean()), float(data.truth.mean()), float(data.forced_yes.mean())
+    mean, truth, forced = (float(np.average(values, weights=data.people)) for values in (data.reported, data.truth, data.forced_yes))
     share = min(max((mean - forced) / truth, 0.05), 0.95)
     beta = np.zeros(data.columns.shape[1])
     beta[0] = math.log(share / (1 - share)) if data.logistic else share

@@ -14,7 +14,8 @@ FloatArray = npt.NDArray[np.float64]
 ITERATIONS, HALVINGS = 200, 40
 SLACK = 0.5
 """A search may leave the possible shares so far, and come back."""
-SETTLED = 1e-8
+SETTLED, SHORT = 1e-8, 1e-2
+"""A search ends where a step gains no more than the first. It takes that step, too, if nothing changes by more than the second."""
 LONGEST = 2.0
 """A step changes no log odds by more, for a column of standard deviation 1."""
 FARTHEST = 30.0
@@ -58,16 +59,25 @@ class Face:
 class Data:
     """Answers with their columns and their dice.
 
-    ``reported``, ``truth``, ``forced_yes`` have shape (n,), ``columns`` (n, p). ``logistic`` says which prevalence η = zβ means:
-    expit(η), or η itself.
+    ``reported``, ``truth``, ``forced_yes`` have shape (n,), ``columns`` (n, p). ``people``, of shape (n,), says how many people a row
+    stands for. ``logistic`` says which prevalence η = zβ means: expit(η), or η itself.
     """
 
     reported: FloatArray
     truth: FloatArray
     forced_yes: FloatArray
     columns: FloatArray
+    people: FloatArray
     labels: tuple[str, ...]
     logistic: bool
+
+    def joined(self) -> Data:
+        """People who are alike in everything as one row: the likelihood is the same, and a study without ages has a few rows."""
+        alike = np.column_stack([self.reported, self.truth, self.forced_yes, self.columns])
+        rows, of = np.unique(alike, axis=0, return_inverse=True)
+        reported, truth, forced_yes = rows[:, :3].T.copy()
+        people = np.bincount(of.ravel(), weights=self.people).astype(float)
+        return replace(self, reported=reported, truth=truth, forced_yes=forced_yes, columns=rows[:, 3:].copy(), people=people)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -95,7 +105,7 @@ def log_likelihood(data: Data, beta: FloatArray, x: float, c: float) -> float:
     mean = x * (data.truth * p + data.forced_yes) + c
     if not np.all((mean > 0) & (mean < 1)):
         return -np.inf
-    return float(np.log(np.where(data.reported == 1, mean, 1 - mean)).sum())
+    return float(data.people @ np.log(np.where(data.reported == 1, mean, 1 - mean)))
 
 
 def derivatives(data: Data, beta: FloatArray, x: float, c: float) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -104,21 +114,23 @@ def derivatives(data: Data, beta: FloatArray, x: float, c: float) -> tuple[Float
     Notes
     -----
     With m = x(tπ + f1) + C: ∂m/∂β = txπ′z, ∂m/∂x = tπ + f1, ∂m/∂C = 1, ∂²m/∂β∂βᵀ = txπ″zzᵀ, ∂²m/∂β∂x = tπ′z; the score is Σ r·∂m with
-    r = (y − m)/(m(1 − m)), the Hessian Σ[r·∂²m − (y/m² + (1 − y)/(1 − m)²)·∂m∂mᵀ], the information Σ ∂m∂mᵀ/(m(1 − m)).
+    r = (y − m)/(m(1 − m)), the Hessian Σ[r·∂²m − (y/m² + (1 − y)/(1 − m)²)·∂m∂mᵀ], the information Σ ∂m∂mᵀ/(m(1 − m)). A row counts as
+    often as it has people.
     """
     z, t, y = data.columns, data.truth, data.reported
     p, slope, bend = prevalence(z @ beta, logistic=data.logistic)
     mean = x * (t * p + data.forced_yes) + c
     gradient_of_mean = np.column_stack([z * (t * x * slope)[:, None], t * p + data.forced_yes, np.ones_like(mean)])
-    residual = (y - mean) / (mean * (1 - mean))
-    weight = y / mean**2 + (1 - y) / (1 - mean) ** 2
+    precision = data.people / (mean * (1 - mean))
+    residual = precision * (y - mean)
+    weight = data.people * (y / mean**2 + (1 - y) / (1 - mean) ** 2)
     hessian = -(gradient_of_mean * weight[:, None]).T @ gradient_of_mean
     width = z.shape[1]
     hessian[:width, :width] += (z * (residual * t * x * bend)[:, None]).T @ z
     mixed = z.T @ (residual * t * slope)
     hessian[:width, width] += mixed
     hessian[width, :width] += mixed
-    information = (gradient_of_mean / (mean * (1 - mean))[:, None]).T @ gradient_of_mean
+    information = (gradient_of_mean * precision[:, None]).T @ gradient_of_mean
     return gradient_of_mean.T @ residual, hessian, information
 
 
@@ -152,7 +164,7 @@ def climb(data: Data, face: Face, *, start: Fit, held: tuple[int, float] | None 
         step = _step(chain.T @ hessian @ chain, chain.T @ information @ chain, slope)
         gain = float(slope @ step)
         if gain < SETTLED:
-            return Fit(beta=beta, x=x, c=c, log_likelihood=height)
+            return _after_the_last_step(data, Fit(beta=beta, x=x, c=c, log_likelihood=height), chain @ step)
         length = min(1.0, LONGEST / max(float(np.abs(step[: len(free)]).max(initial=0.0)), LONGEST)) if data.logistic else 1.0
         for _ in range(HALVINGS):
             moved = length * (chain @ step)
@@ -177,6 +189,15 @@ def climb(data: Data, face: Face, *, start: Fit, held: tuple[int, float] | None 
             worst = max(free, key=lambda index: abs(beta[index]))
             raise MethodError(NO_MAXIMUM.format(label=data.labels[worst]))
     raise MethodError(NOT_SETTLED)
+
+
+def _after_the_last_step(data: Data, fit: Fit, step: FloatArray) -> Fit:
+    """The top to eight digits: Newton's steps square the error. A long step gains nothing but leads towards infinity."""
+    beta, x, c = fit.beta + step[:-2], fit.x + float(step[-2]), fit.c + float(step[-1])
+    higher = log_likelihood(data, beta, x, c)
+    if np.abs(step).max() > SHORT or higher < fit.log_likelihood - SETTLED:
+        return fit
+    return Fit(beta=beta, x=x, c=c, log_likelihood=higher)
 
 
 def _step(hessian: FloatArray, information: FloatArray, slope: FloatArray) -> FloatArray:

@@ -204,9 +204,10 @@ def _regression(
         truth=design.truth[subsample],
         forced_yes=design.forced_yes[subsample],
         columns=columns.values,
+        people=np.ones(len(there)),
         labels=columns.labels,
         logistic=logistic,
-    )
+    ).joined()
     _require_answers(data, design=design, subsample=subsample)
     notes = [LEFT_OUT.format(people=len(reported) - len(there), all=len(reported))] if len(there) < len(reported) else []
     notes += columns.notes
@@ -239,11 +240,11 @@ def _fitted(
         if stated is None and not open_rate and rate is not None and (rate < 1e-6 or rate > 1 - 1e-6):
             notes.append(EDGE.format(what="cheaters always say " + ("no" if rate < 0.5 else "yes")))
         shares = prevalence(data.columns @ model.fit.beta, logistic=data.logistic)[0]
-        if not open_rate and (outside := int(((shares < 0) | (shares > 1)).sum())):
+        if not open_rate and (outside := int(data.people[(shares < 0) | (shares > 1)].sum())):
             notes.append(OUTSIDE.format(people=outside))
     return TraitRegression(
         outcome=outcome,
-        n=len(data.reported),
+        n=int(data.people.sum()),
         left_out=left_out,
         link=link,
         identified=not (open_rate and data.logistic),

@@ -42,6 +42,7 @@ def data_of(frame: dict[str, npt.NDArray], design: Design, *, logistic: bool = T
         truth=design.truth[subsample],
         forced_yes=design.forced_yes[subsample],
         columns=np.column_stack([np.ones(len(arm)), arm, age]),
+        people=np.ones(len(arm)),
         labels=("intercept", "arm: treatment", "age"),
         logistic=logistic,
     )

@@ -45,6 +45,19 @@ def test_gradient_and_curvature_are_those_of_finite_differences(logistic):
     assert np.all(np.linalg.eigvalsh(information) > 0)
 
 
+@pytest.mark.parametrize("logistic", [True, False])
+def test_people_who_are_alike_are_one_row_of_the_same_likelihood(logistic):
+    frame = simulated(OPEN, n=400, seed=3)
+    whole = data_of(frame | {"age": np.round(frame["age"], -1)}, OPEN, logistic=logistic)
+    joined = whole.joined()
+    theta = np.array([-0.4, 0.3, 0.2]) if logistic else np.array([0.4, 0.1, 0.02])
+    assert len(joined.people) == len(joined.reported) < 50
+    assert joined.people.sum() == 400
+    assert log_likelihood(joined, theta, 0.8, 0.1) == pytest.approx(log_likelihood(whole, theta, 0.8, 0.1), rel=1e-12)
+    for found, expected in zip(derivatives(joined, theta, 0.8, 0.1), derivatives(whole, theta, 0.8, 0.1), strict=True):
+        assert found == pytest.approx(expected, rel=1e-11, abs=1e-10)
+
+
 @pytest.mark.parametrize("seed", [7, 16, 34, 35])
 def test_the_highest_of_several_tops_is_taken(seed):
     """A search that begins where hardly anybody cheats stops at a lower top, in three of four at coefficients that run away."""
@@ -137,6 +150,7 @@ def test_a_group_that_says_never_yes_has_no_top_and_is_named():
         truth=data.truth,
         forced_yes=data.forced_yes,
         columns=np.column_stack([data.columns, group]),
+        people=data.people,
         labels=(*data.labels, "course: law"),
         logistic=True,
     )
@@ -155,3 +169,14 @@ def test_the_profile_is_that_of_a_fine_grid():
     }
     inside = [2 * (model.fit.log_likelihood - height) <= 2.705543 for height in heights.values()]
     assert inside == [False, True, True, False]
+
+
+@pytest.mark.parametrize(("design", "yes_rate", "seed"), [(MIRRORED_NO, 0.0, 3), (SYMMETRIC, 0.0, 3), (OPEN, None, 4)])
+def test_a_top_has_eight_digits(design, yes_rate, seed):
+    """Nothing is left to climb: a further Newton step changes no coefficient."""
+    data = data_of(simulated(design, n=1500, seed=seed, honest=0.8, yes_rate=0.4 if yes_rate is None else yes_rate), design)
+    fit = FittedModel.of(data, yes_rate=yes_rate).fit
+    gradient, hessian, _ = derivatives(data, fit.beta, fit.x, fit.c)
+    chain = np.eye(5) if yes_rate is None else np.vstack([np.eye(4), [0, 0, 0, -yes_rate]])
+    assert 0 < fit.x < 1
+    assert np.abs(np.linalg.solve(chain.T @ hessian @ chain, chain.T @ gradient)).max() < 1e-8
