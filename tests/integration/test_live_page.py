@@ -190,7 +190,7 @@ def test_work_can_be_watched_stopped_and_asked_for(study: Study, committed: Call
     run = Run.objects.get(status=RunStatus.QUEUED)
     work_on(run)
     work_on_part(run)
-    assert re.search(r"\d+ % done \(1 of 6 parts\)", words_of(get(study)))
+    assert re.search(r"\d+ % done \(1 of 11 parts\)", words_of(get(study)))
     assert "The computation was stopped." in words_of(client.post(address, {"action": "cancel"}, follow=True))
     assert "The computation of all methods was stopped." in words_of(get(study))
 

@@ -149,6 +149,7 @@ def test_answers_may_be_written_in_words_and_without_keys():
     assert candor("difficulties", "words.csv").stdout == expected
 
 
+@pytest.mark.usefixtures("limit_of_a_cell")
 def test_a_header_without_end_is_refused():
     Path("quiz.csv").write_text("x" * 200_000 + ",q2\n" + "1,0\n" * 30)
     assert "quiz.csv: line 1: not a CSV file: field larger than field limit" in refused("difficulties", "quiz.csv")

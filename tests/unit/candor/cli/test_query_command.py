@@ -308,6 +308,7 @@ def test_a_document_that_no_program_can_write_is_refused_before_anything_is_paid
     assert asked(COUNT, *BUDGET)["left"]["epsilon"] == pytest.approx(0.6)
 
 
+@pytest.mark.usefixtures("limit_of_a_cell")
 def test_old_line_ends_are_read_and_a_header_without_end_is_refused() -> None:
     written = Path("students.csv").read_text()
     Path("students.csv").write_text("x" * 200_000 + ";" + written)
