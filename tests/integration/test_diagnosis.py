@@ -98,7 +98,7 @@ def test_what_the_page_shows_is_what_the_library_finds(queued: Sent) -> None:
         assert cells[5].startswith(f"{100 * found.region.value:.1f} ±")
         assert cells[8].startswith(f"{100 * found.power.value:.1f} ±")
         assert found.bias.value is not None
-        assert cells[3].startswith(f"{100 * found.bias.value:.1f} ±".replace("-", "−"))
+        assert cells[3].startswith(f"{100 * found.bias.value:z.1f} ±".replace("-", "−"))
     api = get(study.owner, f"studies/{study.slug}/diagnosis/")["diagnosis"]
     assert (api["status"], api["parts"], api["people"], api["cheaters"], api["dropout"]) == ("done", 28, 945, 0.15, 0.1)
     assert api["settings"] == same.to_dict()["settings"]

@@ -65,7 +65,7 @@ def test_at_the_planned_number_the_page_the_file_and_the_programs_have_the_same_
     assert "Every group differs from the control by less than 20 percentage points (equivalence)." in words
     assert "Not shown: a difference as large as the margin remains possible." in words
     assert "No group says yes more often than the control by 95 percentage points or more (non-inferiority). Shown." in words
-    interval = f"{expected.interval.low:.4f} to {expected.interval.high:.4f}".replace("-", "−")
+    interval = f"{expected.interval.low:z.4f} to {expected.interval.high:z.4f}".replace("-", "−")
     assert f"{interval} {expected.p_value:.4f}" in words
     client = logged_in(study.owner)
     document = client.get(reverse("analysis:api_results", args=[study.slug])).json()["planned_tests"]

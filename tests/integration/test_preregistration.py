@@ -275,7 +275,7 @@ def test_the_report_has_the_numbers_of_the_one_look_that_was_planned() -> None:
     shown = opened(logged_in(study.owner), "analysis:results_preregistration", study.slug)
     for name in QUESTIONS:
         interval = effects[name]["interval"]
-        assert f"({interval['low']:.3f}; {interval['high']:.3f})".replace("-", "−") in shown
+        assert f"({interval['low']:z.3f}; {interval['high']:z.3f})".replace("-", "−") in shown
     assert "144 people" not in shown
 
 

@@ -77,7 +77,7 @@ def test_the_public_page_shows_what_was_released_with_its_ledger_and_what_no_noi
     items = {item["text"]["en"]: item for item in charges[0]["answer"]["items"]}
     rows = [[" ".join(cell.text_content().split()) for cell in row.xpath("./th|./td")] for row in shown.xpath(".//tbody/tr")]
     for text, item in items.items():
-        value, low, high = (f"{item[name]:.2f}".replace("-", "−") for name in ("difficulty", "low", "high"))
+        value, low, high = (f"{item[name]:z.2f}".replace("-", "−") for name in ("difficulty", "low", "high"))
         assert [text, value, f"{low} … {high}"] in rows
     assert len(shown.xpath(".//figure//div[@class='wide']//*[local-name()='circle']")) == len(items)
     for cell in charges[1]["answer"]["cells"]:
