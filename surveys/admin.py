@@ -8,10 +8,9 @@ from django.urls import reverse
 
 from accounts.access import user_of
 from accounts.admin import SettingsAdmin
-from surveys.access import Seat, blinded_studies_of
-from surveys.allocation.services import change_arm
+from surveys.access import Seat
 from surveys.bots.services import let_bots_walk
-from surveys.models import AllocationList, ArmState, Protocol, Study
+from surveys.models import AllocationList, Protocol, Study
 from surveys.sharing.services import give_study
 from surveys.studies.services import may_be_edited
 from surveys.study_file import dump
@@ -61,29 +60,6 @@ class StudyAdmin(SettingsAdmin):
             let_bots_walk(obj, accepts_bots=obj.accepts_bots, actor=user_of(request))
         if "owner" in form.changed_data:
             give_study(obj, user=obj.owner, actor=user_of(request))
-
-
-@admin.register(ArmState)
-class ArmStateAdmin(SettingsAdmin):
-    """Quotas, and stopping an arm while the study runs."""
-
-    list_display = ("study", "arm", "quota", "closed")
-    readonly_fields = ("study", "arm")
-    fields = (*readonly_fields, "quota", "closed")  # how many lines its quota lacks tells how many people there are
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[ArmState]:
-        """A blinded viewer could learn from quotas and stops how arms grow."""
-        return super().get_queryset(request).exclude(study__in=blinded_studies_of(user_of(request)))
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return False
-
-    def save_model(self, request: HttpRequest, obj: ArmState, form: "ModelForm[ArmState]", change: bool) -> None:
-        changed = {name: form.cleaned_data[name] for name in form.changed_data}
-        change_arm(obj.study, arm=obj.arm, actor=user_of(request), **changed)
 
 
 class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]

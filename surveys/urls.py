@@ -4,6 +4,7 @@ from django.urls import URLPattern, URLResolver, path
 
 from accounts.access import in_own_language
 from surveys.allocation import api as arms
+from surveys.allocation import views as allocation
 from surveys.builder.about import About, Languages, ListOfSentences, Publishing, WaysIn
 from surveys.builder.allocation import AllocationPage
 from surveys.builder.api import definitions, drafts
@@ -114,6 +115,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/review/reviewer/", irb.assign, name="assign"),
     path("studies/<slug:slug>/protocol/<int:version>/sign-offs/", irb.sign, name="sign"),
     path("review/privacy-limit/", irb.privacy_limit, name="privacy_limit"),
+    path("studies/<slug:slug>/arms/", allocation.arms, name="arms"),
     path("studies/<slug:slug>/codes/", recruitment.codes, name="codes"),
     path("studies/<slug:slug>/ways-in/", entrances.ways_in, name="ways_in"),
     path("studies/<slug:slug>/poster/", entrances.poster, name="poster"),

@@ -19,6 +19,7 @@ from analysis.stored_results import NAMES_NO_ARM, MarkedEffect, MarkedSequence, 
 from candor.categories.results import EVERYBODY, CategoryEffect, CategoryOutcome, CategoryPrevalence, NoEffectTest
 from candor.results import Difference, HonestTimesEffect, Interval, Prevalence, SequentialPrevalence, SequentialValue
 from surveys.access import Seat
+from surveys.allocation.selectors import were_changed_by_hand
 from surveys.definition import StudyDefinition
 from surveys.models import ENDED, ArmState, Study
 
@@ -75,7 +76,7 @@ def arm_names(study: Study, definition: StudyDefinition, *, blinded: bool, langu
     order = sorted(labels, key=lambda name: salted_hmac("analysis.blinding", f"{study.pk} {name}").hexdigest())
     letters = dict(zip(order, ascii_uppercase, strict=False))
     limits = set(ArmState.objects.filter(study=study).values_list("quota", "closed"))
-    of_one_size = len(limits) <= 1 and len(set(definition.arm_weights.values())) == 1
+    of_one_size = len(limits) <= 1 and len(set(definition.arm_weights.values())) == 1 and not were_changed_by_hand(study)
     return ArmNames(blinded=True, shown=letters, files=letters, control=definition.control, of_one_size=of_one_size)
 
 

@@ -8,6 +8,7 @@ from datetime import date, timedelta
 from django.utils import timezone
 
 from candor.estimators.sample_ratio import SampleRatio, sample_ratio
+from surveys.allocation.selectors import were_changed_by_hand
 from surveys.batches.rules import LEAST
 from surveys.batches.selectors import counted_people, shown_counts
 from surveys.batches.tally import Tally
@@ -103,7 +104,7 @@ def progress_of(study: Study, definition: StudyDefinition, *, names: Mapping[str
             arm_weights=definition.arm_weights,
             step=0 if ended else LEAST,
         ),
-        ratio_is_changed_by_hand=any(state.closed or state.quota is not None for state in ArmState.objects.filter(study=study)),
+        ratio_is_changed_by_hand=were_changed_by_hand(study) or ArmState.objects.filter(study=study).exclude(quota=None).exists(),
     )
 
 

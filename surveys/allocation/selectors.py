@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Iterator
 from functools import cache
 
+from audit.selectors import entries_about
+from surveys import actions
 from surveys.allocation.assignment import Assignment, list_document
 from surveys.models import AllocationList, DrawingStatus, ListDrawing, Study, StudyStatus
 from surveys.protocols import protocol_in_force
@@ -30,6 +32,11 @@ def document_of_list(allocation_list: AllocationList, assignments: Iterable[Assi
         nonce=allocation_list.nonce,
         stratum=allocation_list.stratum if in_strata else None,
     )
+
+
+def were_changed_by_hand(study: Study) -> bool:
+    """Whether somebody ever set a quota or stopped an arm while the study ran. Undoing it gives nobody who came meanwhile another arm."""
+    return entries_about(study).filter(action=actions.ARM_CHANGED).exists()
 
 
 def drawing_of(study: Study) -> ListDrawing | None:

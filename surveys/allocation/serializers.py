@@ -3,6 +3,7 @@
 from rest_framework import serializers
 
 from surveys.models import ArmState
+from surveys.questions.assignment import MOST_PARTICIPANTS
 
 
 class ArmStateSerializer(serializers.ModelSerializer[ArmState]):
@@ -15,5 +16,5 @@ class ArmStateSerializer(serializers.ModelSerializer[ArmState]):
 class ArmChangeSerializer(serializers.Serializer[object]):
     """Omitted fields stay as they are."""
 
-    quota = serializers.IntegerField(required=False, allow_null=True, min_value=0, max_value=1_000_000, help_text="Null: no limit.")
+    quota = serializers.IntegerField(required=False, allow_null=True, min_value=0, max_value=MOST_PARTICIPANTS, help_text="Null: no limit.")
     closed = serializers.BooleanField(required=False)

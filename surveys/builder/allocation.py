@@ -17,7 +17,7 @@ from surveys.drafting.edits import Document, Edit, Unchecked
 from surveys.drafting.forms import DraftForm, Typed, typed_value
 from surveys.drafting.watching import WATCHING, read_watching, typed_watching
 from surveys.errors import DefinitionError
-from surveys.questions.assignment import MOST_STRATA, Allocation
+from surveys.questions.assignment import MOST_PARTICIPANTS, MOST_STRATA, Allocation
 from surveys.questions.background import OrdinalScale, SingleChoice
 from surveys.questions.stimuli import Watching
 from surveys.study_file import define, document_of
@@ -31,7 +31,6 @@ UNITS = (
     ("individual", gettext_lazy("Each person alone")),
     ("cluster", gettext_lazy("Each section or class as a whole: all its people see the same lecture")),
 )
-MOST_PARTICIPANTS = 1_000_000
 LARGEST_WEIGHT = 1000
 MOST_QUESTIONS = 2
 """Background questions whose answers make strata."""

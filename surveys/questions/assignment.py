@@ -8,6 +8,7 @@ from surveys.questions.parts import Name, Part, Text
 from surveys.questions.sections import SectionLabels
 
 MOST_STRATA = 60
+MOST_PARTICIPANTS = 1_000_000
 
 
 class Allocation(Part):
@@ -18,7 +19,7 @@ class Allocation(Part):
     """
 
     scheme: Literal["simple", "complete", "permuted_block"] = "permuted_block"
-    planned_participants: Annotated[int, Field(ge=2, le=1_000_000)]
+    planned_participants: Annotated[int, Field(ge=2, le=MOST_PARTICIPANTS)]
     block_multiples: Annotated[tuple[Annotated[int, Field(ge=1, le=20)], ...], Field(min_length=1)] = (1, 2, 3)
     strata: Annotated[tuple[Name, ...], Field(max_length=2)] = ()
     unit: Literal["individual", "cluster"] = "individual"

@@ -58,6 +58,7 @@ PHASES = (
         statuses=(StudyStatus.APPROVED, StudyStatus.RECRUITING, StudyStatus.PAUSED),
         pages=(
             Page(route="surveys:ways_in", label=_("Ways in"), needs="may_change"),
+            Page(route="surveys:arms", label=_("Arms"), needs="may_change"),
             Page(route="surveys:codes", label=_("Codes"), needs="may_change"),
             Page(route="lti:study_credit", label=_("Credit"), needs="may_change"),
         ),

@@ -120,6 +120,7 @@ TWINS: dict[str, tuple[str, ...]] = {
         "POST surveys:api_make_codes",
         "POST surveys:api_completion_codes",
     ),
+    "surveys:arms": ("GET surveys:api_arms", "PATCH surveys:api_arm"),
     "surveys:ways_in": ("GET surveys:api_ways_in", "POST surveys:api_join_codes"),
     "surveys:study_log": ("GET surveys:api_study_log",),
     "surveys:export_study_log": ("GET surveys:api_export_study_log",),
@@ -235,8 +236,6 @@ TWINS: dict[str, tuple[str, ...]] = {
     "analysis:figure": ("GET analysis:api_figure",),
     "analysis:table": ("GET analysis:api_table",),
 }
-# Operations of the admin's pages, which are one rule for everything.
-OF_THE_ADMIN = {"PATCH surveys:api_arm"}
 # Services that pages call and programs do not: each stores a part of the definition, which programs send as a whole or in part.
 OTHERWISE = {
     "surveys.builder.services.change_part": "surveys.studies.services.change_definition",

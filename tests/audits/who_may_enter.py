@@ -194,6 +194,7 @@ RECRUITING: dict[str, tuple[Any, ...]] = {
     "surveys:api_sign":                (NO,     405,    405,    405,    405,    405,    405,    405,    405),
     "surveys:comment":                 (LOGIN,  405,    405,    405,    405,    405,    405,    405,    405),
     "surveys:codes":                   (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
+    "surveys:arms":                    (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:ways_in":              (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:poster":               (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:letters":              (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),

@@ -12,6 +12,7 @@ from accounts.services import issue_token
 from analysis import services
 from analysis.live.blinding import arm_names
 from analysis.live.page import live_view
+from surveys.allocation.services import change_arm
 from surveys.models import MemberRole, Study, StudyMember
 from surveys.studies import services as studies
 from tests.audits.test_permissions import own_routes
@@ -192,6 +193,16 @@ def test_arms_of_one_size_keep_their_shares_of_yes_until_one_has_a_quota() -> No
     assert view is not None
     assert view.names.of_one_size
     study.arm_states.filter(arm="slides").update(quota=5)
+    view = live_view(study, reader=study.owner, language="en", ask_blinded=True)
+    assert view is not None
+    assert not view.names.of_one_size
+
+
+def test_an_arm_that_was_stopped_for_a_while_does_not_give_its_letter_away() -> None:
+    """The attack: stop the slides until the numbers of one letter lag behind, take people again, and read which letter has fewer people."""
+    study = recruiting_study()
+    for closed in (True, False):
+        change_arm(study, arm="slides", actor=study.owner, closed=closed)
     view = live_view(study, reader=study.owner, language="en", ask_blinded=True)
     assert view is not None
     assert not view.names.of_one_size

@@ -6,9 +6,8 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.models import Role
-from surveys.allocation.services import change_arm
 from surveys.batches.services import keep_shown_numbers
-from surveys.models import ArmState, Study, StudyStatus
+from surveys.models import Study, StudyStatus
 from surveys.review import services as reviews
 from surveys.sharing.services import give_study
 from tests.factories import draft_study, heading, logged_in, page_of, person, recruiting_study, study_in, walk
@@ -151,16 +150,6 @@ def test_a_page_of_the_admin_that_was_open_for_long_gives_no_study_back() -> Non
     client.post(page, seen | {"accepts_bots": "on"})
     study.refresh_from_db()
     assert (study.owner, study.accepts_bots) == (colleague, True)
-
-
-def test_a_page_of_the_admin_that_was_open_for_long_opens_no_arm_again(study: Study) -> None:
-    state = ArmState.objects.get(study=study, arm="slides")
-    page, client = reverse("admin:surveys_armstate_change", args=[state.pk]), logged_in(person(Role.ADMINISTRATOR))
-    seen = fields_of(client.get(page))
-    change_arm(study, arm="slides", actor=study.owner, closed=True)
-    assert client.post(page, seen | {"quota": "50"}).status_code == 302
-    state.refresh_from_db()
-    assert (state.quota, state.closed) == (50, True)
 
 
 def test_a_page_of_the_admin_that_was_open_for_long_gives_no_right_back() -> None:
