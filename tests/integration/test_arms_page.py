@@ -126,3 +126,8 @@ def test_within_strata_arms_have_no_quota() -> None:
     assert sent(study, "slides", "limit", quota="5").status_code == 422
     assert sent(study, "slides", "stop").status_code == 302
     assert states(study)["slides"] == (None, True)
+
+
+def test_the_page_speaks_the_readers_language(study: Study) -> None:
+    page = logged_in(study.owner).get(address(study), headers={"Accept-Language": "de"})
+    assert "Diesen Arm anhalten" in words_of(page)
