@@ -21,7 +21,7 @@ from candor.results import Difference, HonestTimesEffect, Interval, Prevalence, 
 from surveys.access import Seat
 from surveys.allocation.selectors import were_changed_by_hand
 from surveys.definition import StudyDefinition
-from surveys.models import ENDED, ArmState, Study
+from surveys.models import ENDED, Study
 
 T = TypeVar("T")
 Share = TypeVar("Share", Prevalence, SequentialPrevalence, CategoryPrevalence)
@@ -75,8 +75,7 @@ def arm_names(study: Study, definition: StudyDefinition, *, blinded: bool, langu
         return ArmNames(blinded=False, shown=labels, files={name: name for name in labels}, control=definition.control)
     order = sorted(labels, key=lambda name: salted_hmac("analysis.blinding", f"{study.pk} {name}").hexdigest())
     letters = dict(zip(order, ascii_uppercase, strict=False))
-    limits = set(ArmState.objects.filter(study=study).values_list("quota", "closed"))
-    of_one_size = len(limits) <= 1 and len(set(definition.arm_weights.values())) == 1 and not were_changed_by_hand(study)
+    of_one_size = len({(arm.weight, arm.quota) for arm in definition.arms}) == 1 and not were_changed_by_hand(study)
     return ArmNames(blinded=True, shown=letters, files=letters, control=definition.control, of_one_size=of_one_size)
 
 

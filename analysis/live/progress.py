@@ -14,7 +14,7 @@ from surveys.batches.selectors import counted_people, shown_counts
 from surveys.batches.tally import Tally
 from surveys.counts import Counts
 from surveys.definition import StudyDefinition
-from surveys.models import ENDED, ArmState, Study, StudyStatus
+from surveys.models import ENDED, Study, StudyStatus
 
 DAYS_OF_THE_RATE = 7
 
@@ -104,7 +104,7 @@ def progress_of(study: Study, definition: StudyDefinition, *, names: Mapping[str
             arm_weights=definition.arm_weights,
             step=0 if ended else LEAST,
         ),
-        ratio_is_changed_by_hand=were_changed_by_hand(study) or ArmState.objects.filter(study=study).exclude(quota=None).exists(),
+        ratio_is_changed_by_hand=any(arm.quota is not None for arm in definition.arms) or were_changed_by_hand(study),
     )
 
 

@@ -192,7 +192,7 @@ def test_arms_of_one_size_keep_their_shares_of_yes_until_one_has_a_quota() -> No
     view = live_view(study, reader=study.owner, language="en", ask_blinded=True)
     assert view is not None
     assert view.names.of_one_size
-    study.arm_states.filter(arm="slides").update(quota=5)
+    change_arm(study, arm="slides", actor=study.owner, quota=5)
     view = live_view(study, reader=study.owner, language="en", ask_blinded=True)
     assert view is not None
     assert not view.names.of_one_size
