@@ -12,10 +12,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from analysis.learning.difficulties import LONGEST_REASON, NOT_GIVEN, PURE, Difficulties, Mechanism, require_a_quiz
-from analysis.ledger.accounts import Account, account_of
+from analysis.ledger.accounts import account_of
 from analysis.ledger.errors import LedgerError
 from analysis.ledger.page import cost_in_words
-from analysis.ledger.selectors import Asked, budget_of, newest_first, refusal, same_question, table_now
+from analysis.ledger.selectors import Asked, Preview, budget_of, newest_first, refusal, same_question, table_now
 from analysis.ledger.units import UNITS, Units
 from analysis.models import Budget, Source
 from candor.errors import DataError
@@ -41,14 +41,12 @@ SO_LITTLE = gettext_lazy("Expected a larger share: so little of this budget is n
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
-    """A release that can be bought. `is_noise`: it would tell nothing, and takes a reason; `obstacle`: the ledger would refuse it."""
+    """A release that can be bought. `is_noise`: it would tell nothing, and takes a reason."""
 
+    preview: Preview
     question: Difficulties
     error: float
     is_noise: bool
-    obstacle: str
-    earlier: Asked | None
-    account: Account
 
     @property
     def error_in_words(self) -> str:
@@ -61,7 +59,7 @@ class Offer:
     @property
     def budget_is_used_up(self) -> bool:
         """Whether no other share would fit either."""
-        return not (self.account.rho_left or self.account.pure_left)
+        return not (self.preview.rho_left or self.preview.epsilon_left)
 
 
 class OfferForm:
@@ -111,7 +109,8 @@ class OfferForm:
 def best_offer(source: Source, *, share: float, omitted: str, reason: str) -> Offer:
     """The most exact release that a share of the budget buys. Raises QuestionError and LedgerError where nothing can be released at all."""
     offers = list(_offers(source, share=share, omitted=omitted, reason=reason))
-    return min((one for one in offers if not one.obstacle), key=lambda one: one.error, default=min(offers, key=lambda one: one.error))
+    possible = [one for one in offers if not one.preview.obstacle]
+    return min(possible or offers, key=lambda one: one.error)
 
 
 def _offers(source: Source, *, share: float, omitted: str, reason: str) -> Iterator[Offer]:
@@ -132,9 +131,10 @@ def _offers(source: Source, *, share: float, omitted: str, reason: str) -> Itera
             error = question.predicted_error(schema, n)
         except DataError:  # the noise would be too large to draw
             raise LedgerError(str(SO_LITTLE)) from None
-        earlier = same_question(budget, question)
-        obstacle = "" if earlier else refusal(budget, account, Units.of(question.loss))
-        yield Offer(question=question, error=error, is_noise=error > LARGEST_ERROR, obstacle=obstacle, earlier=earlier, account=account)
+        earlier, cost = same_question(budget, question), Units.of(question.loss)
+        obstacle = "" if earlier else refusal(budget, account, cost)
+        preview = Preview(question=question, price=cost, account=account, earlier=earlier, obstacle=obstacle)
+        yield Offer(preview=preview, question=question, error=error, is_noise=error > LARGEST_ERROR)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,6 @@ from rest_framework import serializers
 
 from analysis.learning.difficulties import LONGEST_REASON
 from analysis.learning.difficulties_page import OMITTED, USUAL_SHARE, Offer, Released
-from analysis.ledger.units import UNITS
 
 
 class DifficultiesChoicesSerializer(serializers.Serializer[object]):
@@ -54,7 +53,8 @@ class DifficultiesSerializer(serializers.Serializer[object]):
 
 def preview_document(offer: Offer) -> dict[str, object]:
     """The document that `DifficultiesPreviewSerializer` describes."""
-    loss = offer.earlier.loss if offer.earlier else offer.question.loss
+    preview = offer.preview
+    loss = preview.earlier.loss if preview.earlier else preview.loss
     return {
         "question": offer.question.document,
         "mechanism": offer.mechanism,
@@ -62,10 +62,10 @@ def preview_document(offer: Offer) -> dict[str, object]:
         "rho": loss.rho,
         "predicted_error": offer.error,
         "is_noise": offer.is_noise,
-        "released_before": offer.earlier is not None,
-        "obstacle": offer.obstacle,
-        "rho_left": offer.account.rho_left / UNITS,
-        "pure_epsilon_left": offer.account.pure_left / UNITS,
+        "released_before": preview.earlier is not None,
+        "obstacle": preview.obstacle,
+        "rho_left": preview.rho_left,
+        "pure_epsilon_left": preview.epsilon_left,
     }
 
 

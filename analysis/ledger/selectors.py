@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from analysis.ledger.accounts import Account, account_of
 from analysis.ledger.errors import LedgerError
 from analysis.ledger.questions import Question, read_question
-from analysis.ledger.units import Units
+from analysis.ledger.units import UNITS, Units
 from analysis.models import Budget, Charge, ChargeStep, Reached, Source
 from analysis.sources.selectors import newest_snapshot, obstacle, schema_of_snapshot
 from analysis.sources.tables import Schema
@@ -60,10 +60,20 @@ class Preview:
         return self.price.loss
 
     @property
-    def pure_left_after(self) -> int | None:
-        """Units of pure ε that fit in one question after this one; None unless this is the first that is not pure, which ends Σε."""
+    def rho_left(self) -> float:
+        """ρ that fits still."""
+        return self.account.rho_left / UNITS
+
+    @property
+    def epsilon_left(self) -> float:
+        """Pure ε that fits in one question."""
+        return self.account.pure_left / UNITS
+
+    @property
+    def epsilon_left_after(self) -> float | None:
+        """Pure ε that fits in one question after this one; None unless this is the first that is not pure, which ends Σε."""
         ends = not self.earlier and not self.obstacle and self.account.spent.epsilon is not None and self.price.epsilon is None
-        return self.account.after(self.price).pure_left if ends else None
+        return self.account.after(self.price).pure_left / UNITS if ends else None
 
 
 def budget_of(source: Source) -> Budget:

@@ -155,6 +155,12 @@ def test_a_release_that_does_not_fit_has_no_button_to_press_and_says_why(source:
     assert (shown.status_code, Charge.objects.count()) == (200, 2), "without a script, a button shows the price of another share"
 
 
+def test_the_first_charge_that_is_not_pure_says_what_it_takes_from_pure_ones(source: Source) -> None:
+    client, gaussian, warning = logged_in(source.study.owner), {"omitted": "not_given"}, "It would be the first charge that is not pure."
+    assert warning in words_of(client.get(address(source), gaussian))
+    assert warning not in words_of(released(source, **gaussian).get(address(source), {**gaussian, "share": "20"}))
+
+
 def test_omitted_answers_that_do_not_count_have_a_way_of_their_own(source: Source) -> None:
     client = released(source, omitted="not_given")
     assert Charge.objects.get().document["mechanism"] == "right_and_answered"

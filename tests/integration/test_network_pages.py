@@ -129,6 +129,15 @@ def test_what_does_not_fit_the_budget_shows_what_is_left_and_no_button() -> None
     assert "The rest is" in page_of(refused).xpath("string(//*[@role='alert'])")
 
 
+def test_the_first_charge_that_is_not_pure_says_what_it_takes_from_pure_ones() -> None:
+    source = source_of_circles()
+    browser, warning = logged_in(source.study.owner), "It would be the first charge that is not pure."
+    assert warning not in text_of(browser.post(address(source.study), sent()))
+    assert warning in text_of(browser.post(address(source.study), sent(noise="rho")))
+    browser.post(address(source.study), sent(noise="rho", spend="1"))
+    assert warning not in text_of(browser.post(address(source.study), sent(noise="rho", amount="0.6")))
+
+
 def test_analysts_and_editors_ask_officers_read_and_viewers_see_what_the_page_is_about() -> None:
     source = source_of_circles()
     services.ask(source, {"kind": "network_degrees", "circle": "team", "epsilon": 1.0}, actor=source.study.owner)

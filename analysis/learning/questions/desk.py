@@ -13,7 +13,7 @@ from analysis.ledger.accounts import Account, account_of
 from analysis.ledger.errors import LibraryError, QuestionError
 from analysis.ledger.page import cost_in_words
 from analysis.ledger.questions import AnswerTable, read_question
-from analysis.ledger.selectors import Asked, budget_of, newest_first, preview, table_now
+from analysis.ledger.selectors import Asked, Preview, budget_of, newest_first, preview, table_now
 from analysis.ledger.units import UNITS
 from analysis.models import Source
 from analysis.sources.selectors import schema_of_snapshot
@@ -32,35 +32,21 @@ KINDS = (Statistic.model_fields["kind"].default, TrueYes.model_fields["kind"].de
 class Offer:
     """A question before it is asked. `error`: ± with 95 %; None for a free one."""
 
+    preview: Preview
     document: dict[str, object]
     sentence: str
     free: bool
-    earlier: Asked | None
-    epsilon: float | None
-    rho: float
     noise: str
     error: float | None
     error_in: str
     of_value: tuple[float, float] | None
     """± of a quantile’s value if values were spread evenly, and the width of a bin."""
     mostly_noise: bool
-    obstacle: str
-    account: Account
-    epsilon_left_after: float | None
-    """Pure ε for one question afterwards, where this would be the first charge that is not pure."""
 
     @property
     def is_public(self) -> bool:
         """Whether students can use the answer, so that it is public at once."""
         return self.document["kind"] in TABLES
-
-    @property
-    def rho_left(self) -> float:
-        return self.account.rho_left / UNITS
-
-    @property
-    def epsilon_left(self) -> float:
-        return self.account.pure_left / UNITS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,20 +97,15 @@ def offer(source: Source, document: Mapping[str, object]) -> Offer:
     asked, columns = question.asked, library_schema(schema)
     free = question.is_free(schema)
     return Offer(
+        preview=shown,
         document=asked.document(),
         sentence=question.sentence(schema),
         free=free,
-        earlier=shown.earlier,
-        epsilon=shown.loss.pure_epsilon,
-        rho=shown.loss.rho,
         noise=asked.spending.noise,
         error=None if free else asked.error(columns, n),
         error_in=_unit(asked),
         of_value=(asked.error_of_value(columns, n), asked.step) if isinstance(asked, Quantile) and not free else None,
         mostly_noise=not free and asked.is_mostly_noise(columns, n),
-        obstacle=shown.obstacle,
-        account=shown.account,
-        epsilon_left_after=None if (after := shown.pure_left_after) is None else after / UNITS,
     )
 
 

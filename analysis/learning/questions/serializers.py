@@ -39,19 +39,20 @@ class AnswerSerializer(serializers.Serializer[object]):
 
 def preview_document(offer: Offer) -> dict[str, object]:
     """The document that `PreviewSerializer` describes."""
+    preview = offer.preview
     return {
         "question": offer.document,
         "sentence": offer.sentence,
         "free": offer.free,
-        "asked_before": offer.earlier is not None,
-        "pure_epsilon": offer.epsilon,
-        "rho": offer.rho,
+        "asked_before": preview.earlier is not None,
+        "pure_epsilon": preview.loss.pure_epsilon,
+        "rho": preview.loss.rho,
         "mechanism": "" if offer.free else offer.noise,
         "error": offer.error,
         "mostly_noise": offer.mostly_noise,
-        "obstacle": offer.obstacle,
-        "rho_left": offer.rho_left,
-        "pure_epsilon_left": offer.epsilon_left,
+        "obstacle": preview.obstacle,
+        "rho_left": preview.rho_left,
+        "pure_epsilon_left": preview.epsilon_left,
     }
 
 

@@ -25,7 +25,6 @@ from analysis.ledger.units import UNITS
 from analysis.models import Source
 from analysis.sources.places import place_at
 from analysis.sources.selectors import newest_snapshot, schema_of_snapshot
-from candor.privacy.losses import Loss
 from surveys.models import Study
 from surveys.protocols import protocol_in_force
 
@@ -56,7 +55,7 @@ def questions(request: HttpRequest, /, **where: str) -> HttpResponse:
             try:
                 if (asked := form.read()) is not None:
                     shown = offer(source, with_spending(**asked, source=source))
-                    cost = cost_in_words(Loss(shown.rho, shown.epsilon))
+                    cost = cost_in_words(shown.preview.loss)
                     context |= {"offer": shown, "document": json.dumps(shown.document), "cost": cost}
                 context["errors"] = form.summary
             except (QuestionError, LedgerError) as error:
