@@ -60,6 +60,11 @@ class Preview:
         return self.price.loss
 
     @property
+    def cost(self) -> str:
+        """The price in words."""
+        return price_in_words(self.loss)
+
+    @property
     def rho_left(self) -> float:
         """ρ that fits still."""
         return self.account.rho_left / UNITS
