@@ -44,7 +44,8 @@ def send_batch(batch: CreditBatch) -> None:
                 batch.write(places=waiting + refused)
     except SoftTimeLimitExceeded:
         error = "it took too long"
-    if not (left := waiting + refused):
+    # The limit may come between two statements of the loop, so that the one whom it was at stands in both lists.
+    if not (left := waiting + [place for place in refused if place not in waiting]):
         batch.finish(places=[])
     elif batch.attempts >= batch.MOST_ATTEMPTS:
         batch.finish(**{**batch.FAILED, "places": left, "error": error})

@@ -12,7 +12,7 @@ from surveys import actions
 from surveys.batches.order_of_arrival import lay_anew_among_others
 from surveys.credit.blind_signatures import BlindMessageError, blind_sign, new_key
 from surveys.credit.keys import decrypted, encrypted, modulus_of
-from surveys.credit.selectors import COMPLETED, Place, bytes_of, credit_of, fingerprint, text_of, token_hash_in, trace_of
+from surveys.credit.selectors import COMPLETED, PROMISED, Place, bytes_of, credit_of, fingerprint, text_of, token_hash_in, trace_of
 from surveys.errors import CreditError
 from surveys.models import CourseCredit, CreditBook, Participant, Step, Study
 from surveys.tokens import credit_code
@@ -25,11 +25,12 @@ CODE = "code"
 def change_credit(study: Study, *, is_on: bool, for_everybody: bool, actor: User) -> CourseCredit:
     """Turn credit on or off. The key is made once and stays: credit that was signed stays good.
 
-    People who finished while it was off were shown a completion code, which is worth the credit: nothing else is signed for them.
+    People who finished while it was off were shown a completion code, which is worth the credit: nothing else is signed for them. People
+    who finished while it was on were promised the credit, and have it when it is on again.
     """
-    if is_on and credit_of(study.pk) is None:  # people first and then the study, as everywhere
+    if is_on != (credit_of(study.pk) is not None):  # people first and then the study, as everywhere
         finished = Participant.objects.filter(study=study, step=Step.FINISHED, credit="")
-        while finished.update(credit=COMPLETED):
+        while finished.update(credit=COMPLETED if is_on else PROMISED):
             pass  # some may just be written anew, and are found by the next statement
     study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     credit = CourseCredit.objects.filter(study=study).first()
@@ -100,9 +101,9 @@ def _mark(study: Study, *, ticket: str, mark: str) -> str:
     person = finished.first() or finished.all().first()  # again: a batch may just have written their row anew
     if person is None:
         raise CreditError(_("Credit is for people who have finished."))
-    if person.credit not in ("", mark):
+    if person.credit not in ("", PROMISED, mark):
         raise CreditError(_("The credit for taking part was given already, in another form."))
-    if not person.credit:
+    if person.credit != mark:
         Participant.objects.filter(pk=person.pk).update(credit=mark)
         if person.counted:
             lay_anew_among_others(person)
