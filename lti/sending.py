@@ -27,15 +27,14 @@ logger = logging.getLogger(__name__)
 def send_batch(batch: CreditBatch) -> None:
     """Send each student's credit; what a platform does not take is tried again later, after the others."""
     waiting, refused, error = list(batch.places), list[dict[str, object]](), ""
-    tokens: dict[int, str] = {}
-    platforms = Platform.objects.in_bulk()
+    tokens: dict[tuple[int, str], str] = {}
     try:
         while waiting and len(refused) < MOST_FAILURES:
             place = Place(**waiting[0])
             try:
-                if place.platform not in tokens:
-                    tokens[place.platform] = _token(platforms.get(place.platform))
-                give_point(place, token=tokens[place.platform], label=title_in_force(batch.study))
+                if (whose := (place.platform, place.issuer)) not in tokens:
+                    tokens[whose] = _token(place)
+                give_point(place, token=tokens[whose], label=title_in_force(batch.study))
             except PlatformError as problem:
                 refused.append(waiting[0])
                 error = str(problem)
@@ -54,7 +53,9 @@ def send_batch(batch: CreditBatch) -> None:
         batch.wait(WAITS[batch.attempts - 1], places=left, error=error)
 
 
-def _token(platform: Platform | None) -> str:
+def _token(place: Place) -> str:
+    """Permission of the student's platform, which may have been registered anew since."""
+    platform = Platform.objects.filter(pk=place.platform).first() or Platform.objects.filter(issuer=place.issuer).first()
     if platform is None:
         raise PlatformError(_("the platform was removed"))
     return access_token(platform)

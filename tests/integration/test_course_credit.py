@@ -30,6 +30,12 @@ def study() -> Study:
     return study_with_credit()
 
 
+def code_for(client: Client, study: Study, ticket: str) -> str:
+    """Take a code to type."""
+    page = client.post(f"{address_of(study)}credit/", {"ticket": ticket, "action": "code"})
+    return str(page_of(page).get_element_by_id("credit-code").text_content())
+
+
 def test_from_the_course_to_the_credit(platform: CoursePlatform, study: Study) -> None:
     client = Client()
     opened = launch(client, platform, study, sub="ada")
@@ -90,10 +96,8 @@ def test_a_code_for_browsers_without_a_script(platform: CoursePlatform, study: S
     client = Client()
     launch(client, platform, study, sub="ada")
     ticket = finish(client, study)
-    page = client.post(f"{address_of(study)}credit/", {"ticket": ticket, "action": "code"})
-    code = page_of(page).get_element_by_id("credit-code").text_content()
-    again = client.post(f"{address_of(study)}credit/", {"ticket": ticket, "action": "code"})
-    assert page_of(again).get_element_by_id("credit-code").text_content() == code
+    code = code_for(client, study, ticket)
+    assert code_for(client, study, ticket) == code
     assert hand_in(client, study, credit=code.lower().replace("-", " ")).status_code == 303
     assert waiting(study) == ["ada"]
 
@@ -259,19 +263,20 @@ def test_an_unknown_wish_changes_nothing(study: Study, asked: dict[str, str]) ->
     assert (CourseCredit.objects.get(study=study).is_on, Entry.objects.count()) == (True, before)
 
 
+@pytest.mark.parametrize("changes", [(False, True, True, False, True), (False, True)], ids=str)
+@pytest.mark.parametrize("asks_while_off", [False, True])
 @pytest.mark.parametrize("form", ["signed", "code"])
-def test_credit_that_is_turned_off_and_on_costs_nobody_theirs(platform: CoursePlatform, study: Study, form: str) -> None:
-    """Somebody finishes while the study gives credit, and asks for theirs after it was off for a moment."""
-    client = Client()
+def test_credit_that_is_turned_off_and_on_costs_nobody_theirs(
+    platform: CoursePlatform, study: Study, form: str, asks_while_off: bool, changes: tuple[bool, ...]
+) -> None:
+    """Somebody finishes while the study gives credit, and asks for theirs while it is off, or after it."""
+    client, credit = Client(), ""
     launch(client, platform, study, sub="ada")
     ticket = finish(client, study)
-    for is_on in (False, True, True, False, True):
+    for is_on in changes:
         change_credit(study, is_on=is_on, for_everybody=True, actor=study.owner)
-    if form == "signed":
-        credit = signed_token(client, study, ticket)
-    else:
-        page = client.post(f"{address_of(study)}credit/", {"ticket": ticket, "action": "code"})
-        credit = str(page_of(page).get_element_by_id("credit-code").text_content())
+        if not credit and asks_while_off != is_on:
+            credit = signed_token(client, study, ticket) if form == "signed" else code_for(client, study, ticket)
     assert hand_in(client, study, credit=credit).status_code == 303
     assert waiting(study) == ["ada"]
 

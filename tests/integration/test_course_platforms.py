@@ -77,12 +77,14 @@ def test_two_activities_are_opened_at_once(platform: CoursePlatform, study: Stud
         ({"claims": {"https://purl.imsglobal.org/spec/lti/claim/custom": "text"}}, "found —"),
         ({"claims": {"https://purl.imsglobal.org/spec/lti-ags/claim/endpoint": {"lineitem": 5}}}, "at most 500 characters as lineitem"),
         ({"sub": "x" * 501}, "at most 500 characters as sub"),
+        ({"sub": "\ud800"}, "not rightly signed"),
+        ({"claims": {"https://purl.imsglobal.org/spec/lti/claim/deployment_id": "\udfff"}}, "not rightly signed"),
         ({"claims": CHOICE | {SETTINGS: {"deep_link_return_url": "javascript:alert(1)"}}}, "found javascript:alert(1)"),
         ({"claims": CHOICE | {SETTINGS: {"deep_link_return_url": "https://[course"}}}, "found https://[course"),
         ({"claims": CHOICE | {SETTINGS: {"deep_link_return_url": "https://course; script-src *"}}}, "found https://course; script-src *"),
         ({"claims": CHOICE | {SETTINGS: {"data": "x" * 10_001}}}, "at most 10000 characters as data"),
     ],
-    ids=str,
+    ids=ascii,
 )
 def test_messages_that_do_not_fit(platform: CoursePlatform, study: Study, changes: dict[str, Any], said: str) -> None:
     client = Client()

@@ -10,7 +10,7 @@ from django.utils import timezone
 from audit.models import Entry
 from jobs.models import Routine
 from lti.errors import PlatformError
-from lti.models import BatchStatus, CreditBatch
+from lti.models import BatchStatus, CreditBatch, Platform
 from lti.services import let_credit_go, let_the_last_go, make_batch, send_again
 from surveys.models import CreditBook, Study
 from tests.course_students import platform as platform
@@ -113,7 +113,7 @@ def test_credit_waits_for_a_platform_that_is_away(platform: CoursePlatform, stud
 def test_a_removed_platform_keeps_nobody_else_from_their_credit(platform: CoursePlatform, study: Study) -> None:
     queue(study, platform, "ada", "bob")
     book = CreditBook.objects.get()
-    book.waiting[0]["platform"] = 0
+    book.waiting[0] |= {"platform": 0, "issuer": "https://removed.example.org"}
     book.save()
     batch = make_batch(study)
     assert batch is not None
@@ -125,6 +125,16 @@ def test_a_removed_platform_keeps_nobody_else_from_their_credit(platform: Course
         ["ada"],
     )
     assert platform.scores() == ["bob"]
+
+
+def test_a_platform_that_is_registered_anew_takes_credit_from_before(platform: CoursePlatform, study: Study) -> None:
+    queue(study, platform, "ada")
+    Platform.objects.get().delete()
+    platform.registered()
+    batch = make_batch(study)
+    assert batch is not None
+    attempt(claimed(batch))
+    assert platform.scores() == ["ada"]
 
 
 def test_the_time_of_a_score_is_that_of_the_batch(platform: CoursePlatform, study: Study) -> None:
