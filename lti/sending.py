@@ -34,7 +34,7 @@ def send_batch(batch: CreditBatch) -> None:
             try:
                 if (whose := (place.platform, place.issuer)) not in tokens:
                     tokens[whose] = _token(place)
-                give_point(place, token=tokens[whose], label=title_in_force(batch.study))
+                give_point(place, token=tokens[whose], label=title_in_force(batch.study), study=batch.study.slug)
             except PlatformError as problem:
                 refused.append(waiting[0])
                 error = str(problem)

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 import pytest
 from celery.exceptions import SoftTimeLimitExceeded
+from django.test import Client
 from django.utils import timezone
 
 from audit.models import Entry
@@ -13,8 +14,8 @@ from lti.errors import PlatformError
 from lti.models import BatchStatus, CreditBatch, Platform
 from lti.services import let_credit_go, let_the_last_go, make_batch, send_again
 from surveys.models import CreditBook, Study
+from tests.course_students import hand_in, launch, queue, study_with_credit, waiting, words
 from tests.course_students import platform as platform
-from tests.course_students import queue, study_with_credit, waiting, words
 from tests.factories import logged_in
 from tests.jobs import attempt, claimed
 from tests.lti_platform import CoursePlatform
@@ -135,6 +136,26 @@ def test_a_platform_that_is_registered_anew_takes_credit_from_before(platform: C
     assert batch is not None
     attempt(claimed(batch))
     assert platform.scores() == ["ada"]
+
+
+@pytest.mark.parametrize("added_anew", [True, False])
+def test_credit_of_a_deleted_activity_goes_to_the_one_that_a_teacher_added_anew(
+    platform: CoursePlatform, study: Study, added_anew: bool
+) -> None:
+    client = Client()
+    launch(client, platform, study, sub="ada")
+    hand_in(client, study, action="without")
+    platform.deleted.add("/items/course-1/scores")
+    others = {"old": "another study", **({"new": study.slug} if added_anew else {})}
+    for name, resource in others.items():
+        address = f"{platform.address}/items/{name}"
+        platform.line_items[address] = {"id": address, "resourceId": resource, "resourceLinkId": name}
+    batch = make_batch(study)
+    assert batch is not None
+    attempt(claimed(batch))
+    batch.refresh_from_db()
+    found = [entry["item"] for entry in platform.log if "score" in entry]
+    assert (found, batch.error) == ((["/items/new/scores"], "") if added_anew else ([], "answered 404, expected 2xx"))
 
 
 def test_the_time_of_a_score_is_that_of_the_batch(platform: CoursePlatform, study: Study) -> None:
