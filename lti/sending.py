@@ -27,6 +27,7 @@ logger = logging.getLogger(__name__)
 def send_batch(batch: CreditBatch) -> None:
     """Send each student's credit; what a platform does not take is tried again later, after the others."""
     waiting, refused, error = list(batch.places), list[dict[str, object]](), ""
+    before = len(waiting)
     tokens: dict[tuple[int, str], str] = {}
     try:
         while waiting and len(refused) < MOST_FAILURES:
@@ -46,11 +47,13 @@ def send_batch(batch: CreditBatch) -> None:
     # The limit may come between two statements of the loop, so that the one whom it was at stands in both lists.
     if not (left := waiting + [place for place in refused if place not in waiting]):
         batch.finish(places=[])
-    elif batch.attempts >= batch.MOST_ATTEMPTS:
+        return
+    attempts = batch.attempts if len(left) == before else 1  # a slow platform gets on
+    if attempts >= batch.MOST_ATTEMPTS:
         batch.finish(**{**batch.FAILED, "places": left, "error": error})
-        logger.warning("A batch of credit was given up after %d attempts", batch.attempts)
+        logger.warning("A batch of credit was given up after %d attempts", attempts)
     else:
-        batch.wait(WAITS[batch.attempts - 1], places=left, error=error)
+        batch.wait(WAITS[attempts - 1], attempts=attempts, places=left, error=error)
 
 
 def _token(place: Place) -> str:

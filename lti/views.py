@@ -205,8 +205,9 @@ def credit(request: HttpRequest, slug: str) -> HttpResponse:
         try:
             _take(request.POST, study, place, mark=mark)
         except CreditError as refused:
-            errors.append({"field": "credit", "message": str(refused)})
-        else:
+            if not has_credit(study, place):  # otherwise it was pressed twice, or the answer was lost
+                errors.append({"field": "credit", "message": str(refused)})
+        if not errors:
             return _see(reverse("lti:credit", args=[slug]))
     shown = presentation(protocol_in_force(study).id, asked_for(request, study))
     with translation.override(shown.spoken):

@@ -15,7 +15,19 @@ from surveys.retention.services import forget_operational_data
 from surveys.tokens import hash_of_token
 from tests.course_students import finish, hand_in, launch, queue, signed_token, study_with_credit, waiting, words
 from tests.course_students import platform as platform
-from tests.factories import address_of, answer, code_on, everything_stored, logged_in, page_of, person, recruiting_study, token_of, walk
+from tests.factories import (
+    address_of,
+    answer,
+    code_on,
+    everything_stored,
+    hidden_value,
+    logged_in,
+    page_of,
+    person,
+    recruiting_study,
+    token_of,
+    walk,
+)
 from tests.jobs import attempt, claimed
 from tests.lti_platform import INSTRUCTOR, CoursePlatform
 
@@ -119,6 +131,19 @@ def test_one_participation_is_worth_one_credit(platform: CoursePlatform, study: 
     assert waiting(study) == ["ada"]
     one, again = (Place(platform=number, issuer=platform.address, sub="ada") for number in (1, 2))
     assert one.person(study) == again.person(study) != Place(platform=1, issuer="https://other.example.org", sub="ada").person(study)
+
+
+@pytest.mark.parametrize("again", ["token", "without"])
+def test_a_second_press_is_no_problem(platform: CoursePlatform, study: Study, again: str) -> None:
+    """The answer to the first one was lost, or the student pressed twice: the credit is handed in, and the page says so alone."""
+    client = Client()
+    launch(client, platform, study, sub="ada")
+    token = signed_token(client, study, finish(client, study))
+    mark = hidden_value(client.get(f"/credit/{study.slug}/"), "mark")
+    for sent in ({"credit": token}, {"credit": token} if again == "token" else {"action": "without"}):
+        assert client.post(f"/credit/{study.slug}/", {"mark": mark, **sent}).status_code == 303
+    assert "Your credit is handed in." in words(client.get(f"/credit/{study.slug}/"))
+    assert waiting(study) == ["ada"]
 
 
 def test_credit_is_not_shown_beside_a_completion_code(study: Study) -> None:

@@ -13,6 +13,8 @@ from jobs.models import Routine
 from lti.errors import PlatformError
 from lti.models import BatchStatus, CreditBatch, Platform
 from lti.services import let_credit_go, let_the_last_go, make_batch, send_again
+from lti.standard.grades import give_point
+from surveys.credit.selectors import Place
 from surveys.models import CreditBook, Study
 from tests.course_students import hand_in, launch, queue, study_with_credit, waiting, words
 from tests.course_students import platform as platform
@@ -109,6 +111,31 @@ def test_credit_waits_for_a_platform_that_is_away(platform: CoursePlatform, stud
     batch.refresh_from_db()
     assert (batch.status, batch.error, batch.places) == (BatchStatus.SENT, "", [])
     assert len(set(platform.scores())) == 30
+
+
+def test_a_slow_platform_is_not_given_up_while_it_takes_credit(
+    platform: CoursePlatform, study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each attempt ends at the time limit, after ten students more."""
+    asked = 0
+
+    def slow(place: Place, **values: str) -> None:
+        nonlocal asked
+        asked += 1
+        if asked % 11 == 0:
+            raise SoftTimeLimitExceeded
+        give_point(place, **values)
+
+    monkeypatch.setattr("lti.sending.give_point", slow)
+    queue(study, platform, *(f"student-{number}" for number in range(100)))
+    batch = make_batch(study)
+    assert batch is not None
+    for _attempt in range(10):
+        CreditBatch.objects.exclude(due_at=None).update(due_at=timezone.now())
+        attempt(claimed(batch))
+    batch.refresh_from_db()
+    assert (batch.status, batch.places) == (BatchStatus.SENT, [])
+    assert len(set(platform.scores())) == 100
 
 
 def test_a_removed_platform_keeps_nobody_else_from_their_credit(platform: CoursePlatform, study: Study) -> None:
