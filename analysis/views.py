@@ -4,6 +4,7 @@ import hashlib
 
 from django.conf import settings
 from django.contrib import messages
+from django.core.exceptions import BadRequest
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import get_language, gettext
@@ -87,14 +88,17 @@ def table(request: HttpRequest, slug: str, table: str) -> HttpResponse:
 def compute(request: HttpRequest, slug: str) -> HttpResponse:
     """Start the full computation now, or stop the one that is under way."""
     study = access_own_study(user_of(request), slug).study
-    if request.POST.get("action") == "cancel":
-        stopped = services.cancel_full_results(study, actor=user_of(request))
-        messages.success(request, gettext("The computation was stopped.") if stopped else gettext("There was nothing to stop."))
-    else:
-        try:
-            services.request_full_results(study, actor=user_of(request))
-        except TransitionError as error:
-            messages.error(request, str(error))
+    match request.POST.get("action"):
+        case "start":
+            try:
+                services.request_full_results(study, actor=user_of(request))
+            except TransitionError as error:
+                messages.error(request, str(error))
+        case "cancel":
+            stopped = services.cancel_full_results(study, actor=user_of(request))
+            messages.success(request, gettext("The computation was stopped.") if stopped else gettext("There was nothing to stop."))
+        case _:
+            raise BadRequest
     return _back(request, slug)
 
 
@@ -102,8 +106,11 @@ def compute(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 def blinding(request: HttpRequest, slug: str) -> HttpResponse:
     """Hide the arms from everybody until the study is closed, or show them again."""
-    user = user_of(request)
-    services.blind(access_own_study(user, slug).study, on=request.POST.get("on") == "1", actor=user)
+    user, on = user_of(request), request.POST.get("on")
+    study = access_own_study(user, slug).study
+    if on not in ("0", "1"):
+        raise BadRequest
+    services.blind(study, on=on == "1", actor=user)
     return redirect("analysis:results", slug)
 
 

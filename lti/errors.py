@@ -14,8 +14,12 @@ class LaunchError(Exception):
 
 
 class PlatformError(Exception):
-    """A course platform that does not answer as the standard says."""
+    """A course platform that does not answer as the standard says. `status` is that of its answer; none is 0."""
 
     http_status = HTTPStatus.BAD_GATEWAY
     title = _("The course platform did not answer as expected")
     advice = _("Wait a moment and open the activity again.")
+
+    def __init__(self, message: str = "", *, status: int = 0) -> None:
+        super().__init__(message)
+        self.status = status

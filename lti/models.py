@@ -8,6 +8,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from jobs.models import Lease
+from surveys.batches.rules import up_to_tens
 from surveys.models import Study
 
 WAITS = tuple(timedelta(minutes=minutes) for minutes in (5, 30, 120, 360, 900))
@@ -83,6 +84,11 @@ class CreditBatch(Lease):
 
     def __str__(self) -> str:
         return f"{self.people} of {self.study}: {self.status}"
+
+    @property
+    def left_at_most(self) -> int:
+        """For how many students credit is still to be sent, as pages show it."""
+        return up_to_tens(len(self.places))
 
     @classmethod
     def end(cls, rows: models.QuerySet[Self], **values: object) -> int:

@@ -11,11 +11,12 @@ from django.utils.translation import gettext as _
 
 from lti.errors import LaunchError
 from lti.models import BatchStatus, CreditBatch, Platform
+from surveys.batches import rules
 from surveys.credit.selectors import Place, fingerprint
 from surveys.models import ENDED, CourseCredit, Study, StudyStatus
 
 ASKED, STUDENT = "candor_lti", "candor_credit"
-"""The cookies of a launch: between its two requests, and of the student afterwards. Neither is sent to the pages of a journey."""
+"""The cookies of a launch: one for each between its two requests, and one of the student afterwards. No page of a journey gets them."""
 ASKED_SECONDS, STUDENT_SECONDS = 10 * 60, 12 * 60 * 60
 MOST_DEPLOYMENTS = 100
 """Their numbers go into a cookie."""
@@ -51,6 +52,11 @@ def opened(text: str, purpose: str, *, seconds: int) -> dict[str, Any] | None:
         return None
 
 
+def asked_as(state: str) -> str:
+    """The cookie of one question to a platform: two tabs may ask at once."""
+    return f"{ASKED}_{state}"
+
+
 def sealed_place(place: Place, study: Study) -> str:
     return sealed(asdict(place) | {"study": study.pk}, "student")
 
@@ -75,13 +81,13 @@ def given_up(study: Study) -> QuerySet[CreditBatch]:
 
 
 def credit_numbers(study: Study) -> dict[str, object]:
-    """Whether the study gives credit, and how much was sent; a number of whole batches."""
+    """Whether the study gives credit, and how much was sent, in whole tens: a batch of the end may be of one student."""
     credit = CourseCredit.objects.filter(study=study).first()
     sent = CreditBatch.objects.filter(study=study, status=BatchStatus.SENT)
     return {
         "gives_credit": credit is not None and credit.is_on,
         "for_everybody": credit is None or credit.for_everybody,
         "key": fingerprint(credit.modulus) if credit else "",
-        "sent": sum(sent.values_list("people", flat=True)),
-        "given_up": sum(len(places) for places in given_up(study).values_list("places", flat=True)),
+        "sent": rules.in_tens(sum(sent.values_list("people", flat=True))),
+        "given_up": rules.up_to_tens(sum(len(places) for places in given_up(study).values_list("places", flat=True))),
     }

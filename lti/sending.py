@@ -27,15 +27,15 @@ logger = logging.getLogger(__name__)
 def send_batch(batch: CreditBatch) -> None:
     """Send each student's credit; what a platform does not take is tried again later, after the others."""
     waiting, refused, error = list(batch.places), list[dict[str, object]](), ""
-    tokens: dict[int, str] = {}
-    platforms = Platform.objects.in_bulk()
+    before = len(waiting)
+    tokens: dict[tuple[int, str], str] = {}
     try:
         while waiting and len(refused) < MOST_FAILURES:
             place = Place(**waiting[0])
             try:
-                if place.platform not in tokens:
-                    tokens[place.platform] = _token(platforms.get(place.platform))
-                give_point(place, token=tokens[place.platform], label=title_in_force(batch.study))
+                if (whose := (place.platform, place.issuer)) not in tokens:
+                    tokens[whose] = _token(place)
+                give_point(place, token=tokens[whose], label=title_in_force(batch.study), study=batch.study.slug)
             except PlatformError as problem:
                 refused.append(waiting[0])
                 error = str(problem)
@@ -44,16 +44,21 @@ def send_batch(batch: CreditBatch) -> None:
                 batch.write(places=waiting + refused)
     except SoftTimeLimitExceeded:
         error = "it took too long"
-    if not (left := waiting + refused):
+    # The limit may come between two statements of the loop, so that the one whom it was at stands in both lists.
+    if not (left := waiting + [place for place in refused if place not in waiting]):
         batch.finish(places=[])
-    elif batch.attempts >= batch.MOST_ATTEMPTS:
+        return
+    attempts = batch.attempts if len(left) == before else 1  # a slow platform gets on
+    if attempts >= batch.MOST_ATTEMPTS:
         batch.finish(**{**batch.FAILED, "places": left, "error": error})
-        logger.warning("A batch of credit was given up after %d attempts", batch.attempts)
+        logger.warning("A batch of credit was given up after %d attempts", attempts)
     else:
-        batch.wait(WAITS[batch.attempts - 1], places=left, error=error)
+        batch.wait(WAITS[attempts - 1], attempts=attempts, places=left, error=error)
 
 
-def _token(platform: Platform | None) -> str:
+def _token(place: Place) -> str:
+    """Permission of the student's platform, which may have been registered anew since."""
+    platform = Platform.objects.filter(pk=place.platform).first() or Platform.objects.filter(issuer=place.issuer).first()
     if platform is None:
         raise PlatformError(_("the platform was removed"))
     return access_token(platform)

@@ -19,16 +19,26 @@ from surveys.models import ENDED, CreditBook, Study
 
 KEPT = timedelta(days=90)
 """How long students stay known whose credit no platform takes."""
+WEEK = timedelta(days=7)
 entropy = secrets.SystemRandom()
 
 
 @routine(kind="credit", every=timedelta(hours=1))
 def let_credit_go() -> None:
-    """Send what waits, of each study in which ten students or more wait; of an ended study the last ones, too."""
+    """Send what waits, of each study in which ten students or more wait."""
     for book in CreditBook.objects.exclude(waiting=[]).select_related("study"):
-        if len(book.waiting) >= rules.LEAST or book.study.status in ENDED:
-            make_batch(book.study)
+        make_batch(book.study, least=rules.LEAST)
     CreditBatch.objects.filter(status=BatchStatus.FAILED, ended_on__lt=timezone.localdate() - KEPT).update(places=[])
+
+
+@routine(kind="last_credit", every=WEEK)
+def let_the_last_go() -> None:
+    """Send what waits, however few they are, of each study that ended a week ago or earlier. A student who hands in alone by then has a
+    week in common with others, not an hour.
+    """
+    ended = CreditBook.objects.filter(study__status__in=ENDED, study__closed_on__lte=timezone.localdate() - WEEK)
+    for book in ended.exclude(waiting=[]).select_related("study"):
+        make_batch(book.study)
 
 
 def send_the_last(sender: object, *, study_id: int, **kwargs: object) -> None:
@@ -38,10 +48,10 @@ def send_the_last(sender: object, *, study_id: int, **kwargs: object) -> None:
 
 
 @transaction.atomic
-def make_batch(study: Study) -> CreditBatch | None:
-    """Move everybody who waits into one batch, to be sent by a worker."""
+def make_batch(study: Study, *, least: int = 1) -> CreditBatch | None:
+    """Move everybody who waits into one batch, to be sent by a worker; nobody if fewer than `least` wait."""
     book = CreditBook.objects.select_for_update().get(study=study)
-    if not book.waiting:
+    if len(book.waiting) < least:
         return None
     places = entropy.sample(book.waiting, len(book.waiting))
     book.waiting = []
@@ -59,5 +69,6 @@ def send_again(study: Study, *, actor: User) -> int:
         batch.status, batch.due_at, batch.holder, batch.attempts, batch.ended_on = BatchStatus.WAITING, timezone.now(), None, 0, None
         batch.save()
         transaction.on_commit(partial(send, batch))
-    record(actor=actor, action=actions.SENT_AGAIN, subject=study, details={"batches": len(batches)})
+    if batches:
+        record(actor=actor, action=actions.SENT_AGAIN, subject=study, details={"batches": len(batches)})
     return len(batches)

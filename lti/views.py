@@ -6,6 +6,7 @@ from urllib.parse import SplitResult, urlencode, urlsplit
 
 from django.conf import settings
 from django.contrib import messages
+from django.core.exceptions import BadRequest
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse, QueryDict
 from django.shortcuts import get_list_or_404, get_object_or_404, redirect, render
 from django.urls import reverse
@@ -21,10 +22,10 @@ from accounts.models import Role
 from lti.errors import LaunchError
 from lti.models import Platform
 from lti.selectors import (
-    ASKED,
     ASKED_SECONDS,
     STUDENT,
     STUDENT_SECONDS,
+    asked_as,
     credit_numbers,
     given_up,
     opened,
@@ -96,7 +97,13 @@ def login(request: HttpRequest) -> HttpResponse:
     secure = settings.SESSION_COOKIE_SECURE
     # The platform's answer comes from its own page, so the cookie must come along from there.
     response.set_cookie(
-        ASKED, asked, max_age=ASKED_SECONDS, path=reverse("lti:launch"), secure=secure, httponly=True, samesite="None" if secure else "Lax"
+        asked_as(state),
+        asked,
+        max_age=ASKED_SECONDS,
+        path=reverse("lti:launch"),
+        secure=secure,
+        httponly=True,
+        samesite="None" if secure else "Lax",
     )
     return response
 
@@ -107,15 +114,16 @@ def login(request: HttpRequest) -> HttpResponse:
 @require_POST
 def launch(request: HttpRequest) -> HttpResponse:
     """The platform's answer: a student goes on to the study's page for them, a teacher chooses a study."""
-    asked = opened(request.COOKIES.get(ASKED, ""), "asked", seconds=ASKED_SECONDS)
-    if asked is None or not constant_time_compare(asked["state"], request.POST.get("state", "")):
+    state = request.POST.get("state", "")
+    asked = opened(request.COOKIES.get(asked_as(state), ""), "asked", seconds=ASKED_SECONDS)
+    if asked is None or not constant_time_compare(asked["state"], state):
         raise LaunchError(gettext("This browser did not ask for this message. Allow cookies, and open the activity from your course."))
     if problem := request.POST.get("error"):
         raise LaunchError(gettext("The course platform refused: %(problem)s.") % {"problem": problem[:200]})
     platforms = get_list_or_404(Platform, pk__in=[asked["platform"], *asked.get("others", ())])
     found = checked(platforms, request.POST.get("id_token", ""), nonce=asked["nonce"])
     response = _choice(request, found) if found.chooses else _to_study(found)
-    response.delete_cookie(ASKED, path=reverse("lti:launch"), samesite="None" if settings.SESSION_COOKIE_SECURE else "Lax")
+    response.delete_cookie(asked_as(state), path=reverse("lti:launch"), samesite="None" if settings.SESSION_COOKIE_SECURE else "Lax")
     return response
 
 
@@ -197,8 +205,9 @@ def credit(request: HttpRequest, slug: str) -> HttpResponse:
         try:
             _take(request.POST, study, place, mark=mark)
         except CreditError as refused:
-            errors.append({"field": "credit", "message": str(refused)})
-        else:
+            if not has_credit(study, place):  # otherwise it was pressed twice, or the answer was lost
+                errors.append({"field": "credit", "message": str(refused)})
+        if not errors:
             return _see(reverse("lti:credit", args=[slug]))
     shown = presentation(protocol_in_force(study).id, asked_for(request, study))
     with translation.override(shown.spoken):
@@ -240,13 +249,20 @@ def study_credit(request: HttpRequest, slug: str) -> HttpResponse:
     user = user_of(request)
     study = access_own_study(user, slug).study
     if request.method == "POST":
-        if request.POST.get("action") == "again":
-            send_again(study, actor=user)
-            messages.success(request, gettext("The credit is being sent again."))
-        else:
-            is_on = request.POST.get("action") == "on"
-            change_credit(study, is_on=is_on, for_everybody="for_everybody" in request.POST, actor=user)
-            messages.success(request, gettext("This study gives credit.") if is_on else gettext("This study gives no credit any more."))
+        for_everybody = "for_everybody" in request.POST
+        match request.POST.get("action"):
+            case "again":
+                batches = send_again(study, actor=user)
+                said = gettext("The credit is being sent again.") if batches else gettext("There was nothing to send again.")
+                messages.success(request, said)
+            case "on":
+                change_credit(study, is_on=True, for_everybody=for_everybody, actor=user)
+                messages.success(request, gettext("This study gives credit."))
+            case "off":
+                change_credit(study, is_on=False, for_everybody=for_everybody, actor=user)
+                messages.success(request, gettext("This study gives no credit any more."))
+            case _:
+                raise BadRequest
         return redirect("lti:study_credit", slug)
     context = {
         "study": study,
@@ -274,6 +290,8 @@ def platform_keys(request: HttpRequest) -> HttpResponse:
     elif action == "leaked":
         renew_key(days=0, actor=user)
         messages.success(request, gettext("A new key signs from now on. The earlier ones are withdrawn."))
+    elif action != "renew":
+        raise BadRequest
     elif typed.isascii() and typed.isdigit() and len(typed) < 4 and 1 <= int(typed) <= MOST_DAYS:
         renew_key(days=int(typed), actor=user)
         messages.success(request, gettext("A new key signs from now on. The earlier ones stay published for now."))

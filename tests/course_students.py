@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
+from dataclasses import asdict
 from typing import Any
 
 import pytest
@@ -9,10 +10,11 @@ from django.core.cache import cache
 from django.http import HttpResponse
 from django.test import Client
 
+from lti.models import Platform
 from lti.standard.keys import public_keys
-from surveys.credit.selectors import bytes_of, text_of
+from surveys.credit.selectors import Place, bytes_of, text_of
 from surveys.credit.services import change_credit
-from surveys.models import Study
+from surveys.models import CreditBook, Study
 from tests.credit_tokens import blinding, token
 from tests.factories import address_of, hidden_value, page_of, recruiting_study, walk
 from tests.jobs import catch
@@ -73,3 +75,17 @@ def hand_in(client: Client, study: Study, **sent: str) -> HttpResponse:
     page = client.get(f"/credit/{study.slug}/")
     assert page.status_code == 200, page.content
     return client.post(f"/credit/{study.slug}/", {"mark": hidden_value(page, "mark"), **sent})
+
+
+def waiting(study: Study) -> list[str]:
+    """The students whose credit waits."""
+    return [place["sub"] for place in CreditBook.objects.get(study=study).waiting]
+
+
+def queue(study: Study, platform: CoursePlatform, *subs: str) -> None:
+    """Let these students wait for their credit, and nobody else."""
+    number = Platform.objects.get().pk
+    places = [
+        asdict(Place(platform=number, issuer=platform.address, sub=sub, line_item=f"{platform.address}/items/course-1")) for sub in subs
+    ]
+    CreditBook.objects.update_or_create(study=study, defaults={"waiting": places})

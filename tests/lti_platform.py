@@ -66,7 +66,7 @@ class CoursePlatform:
 
     def __init__(self, address: str, *, tool_keys: dict[str, Any]) -> None:
         self.address, self.log, self.line_items = address, list[dict[str, Any]](), dict[str, dict[str, Any]]()
-        self.is_away, self.refused = False, set[str]()
+        self.is_away, self.deleted = False, set[str]()
         key = new_key()
         private = key.private_bytes(Encoding.PEM, PrivateFormat.TraditionalOpenSSL, NoEncryption()).decode()
         public = key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode()
@@ -116,7 +116,9 @@ class CoursePlatform:
         if path == "/keys":
             return self.configuration.get_jwks()
         assert path == "/items", path
-        return [item for item in self.line_items.values() if item["resourceLinkId"] in query.get("resource_link_id", ())]
+        filters = {"resource_link_id": "resourceLinkId", "resource_id": "resourceId"}
+        [(asked, values)] = [(filters[name], values) for name, values in query.items() if name in filters]
+        return [item for item in self.line_items.values() if item.get(asked) in values]
 
     def post(self, path: str, body: bytes, *, kind: str, token: str) -> Any:
         if path == "/token":
@@ -128,6 +130,8 @@ class CoursePlatform:
             item = content | {"id": f"{self.address}/items/made-{len(self.line_items)}"}
             self.line_items[item["id"]] = item
             return item
+        if path in self.deleted:
+            raise LookupError(path)
         assert path.startswith("/items/"), path
         assert path.endswith("/scores"), path
         assert kind == "application/vnd.ims.lis.v1.score+json"
@@ -153,6 +157,8 @@ def course_platform(tool_keys: dict[str, Any]) -> Iterator[CoursePlatform]:
             status, content = 200, None
             try:
                 content = act()
+            except LookupError as error:
+                status, content = 404, {"error": repr(error)}
             except Exception as error:  # a platform answers whatever comes
                 status, content = 400, {"error": repr(error)}
             if platform.is_away:

@@ -2,6 +2,7 @@
 
 import time
 import uuid
+from http import HTTPStatus
 from urllib.parse import SplitResult, urlencode, urlsplit, urlunsplit
 
 from django.utils import timezone
@@ -36,9 +37,19 @@ def access_token(platform: Platform) -> str:
     return token
 
 
-def give_point(place: Place, *, token: str, label: str) -> None:
-    """Write the full score for one student. Repeating it changes nothing."""
-    line_item = place.line_item or _line_item(place, token=token, label=label)
+def give_point(place: Place, *, token: str, label: str, study: str) -> None:
+    """Write the full score for one student. Repeating it changes nothing. If the activity was deleted, the column of another one with this
+    study takes it, where the same course has one.
+    """
+    try:
+        _write_score(place.line_item or _line_item(place, token=token, label=label), place, token=token)
+    except PlatformError as error:
+        if error.status != HTTPStatus.NOT_FOUND or not (other := _column_of(study, place, token=token)):
+            raise
+        _write_score(other, place, token=token)
+
+
+def _write_score(line_item: str, place: Place, *, token: str) -> None:
     score = {
         "userId": place.sub,
         "scoreGiven": MOST_POINTS,
@@ -52,16 +63,28 @@ def give_point(place: Place, *, token: str, label: str) -> None:
 
 def _line_item(place: Place, *, token: str, label: str) -> str:
     """The column of the grade book that belongs to this activity; made if there is none yet."""
-    parts = _parts_of(place.line_items)
-    query = "&".join(filter(None, (parts.query, urlencode({"resource_link_id": place.link}))))
-    there = ask("GET", urlunsplit(parts._replace(query=query)), accept=f"{KINDS}lineitemcontainer+json", token=token)
-    found = there[0] if isinstance(there, list) and there else None
+    found = next(iter(_columns(place, token=token, resource_link_id=place.link)), None)
     if found is None:
         item = {"label": label, "scoreMaximum": MOST_POINTS, "resourceLinkId": place.link}
         found = ask("POST", place.line_items, accept=f"{KINDS}lineitem+json", token=token, kind=f"{KINDS}lineitem+json", content=item)
     if not isinstance(found, dict) or not isinstance(address := found.get("id"), str):
         raise PlatformError(_("named no column of its grade book"))
     return address
+
+
+def _column_of(study: str, place: Place, *, token: str) -> str:
+    """The column that a teacher's choice of this study made in the same course; nothing if there is none."""
+    columns = _columns(place, token=token, resource_id=study) if place.line_items else []
+    own = (one["id"] for one in columns if isinstance(one, dict) and one.get("resourceId") == study and isinstance(one.get("id"), str))
+    return next(own, "")
+
+
+def _columns(place: Place, *, token: str, **which: str) -> list[object]:
+    """The columns of the course's grade book, as far as the platform is asked for."""
+    parts = _parts_of(place.line_items)
+    query = "&".join(filter(None, (parts.query, urlencode(which))))
+    there = ask("GET", urlunsplit(parts._replace(query=query)), accept=f"{KINDS}lineitemcontainer+json", token=token)
+    return there if isinstance(there, list) else []
 
 
 def _below(address: str, name: str) -> str:

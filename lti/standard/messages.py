@@ -125,6 +125,10 @@ def _believed(platform: Platform, id_token: str) -> dict[str, object]:
         raise LaunchError(_("The message of your course is too old.")) from error
     except jwt.PyJWTError as error:
         raise LaunchError(_("The message of your course is not rightly signed: %(problem)s.") % {"problem": error}) from error
+    try:
+        json.dumps(claims, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:  # half a character: it can be neither stored nor shown
+        raise LaunchError(_("The message of your course is not rightly signed: %(problem)s.") % {"problem": error.reason}) from error
     audience = claims["aud"]
     several = isinstance(audience, list) and len(audience) > 1
     if claims.get("azp", None if several else platform.client_id) != platform.client_id:

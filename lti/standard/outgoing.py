@@ -36,7 +36,7 @@ def ask(method: str, address: str, *, accept: str = "application/json", token: s
     except (WebhookError, RefusedAddressError, UnicodeError) as error:
         raise PlatformError(str(error)) from error
     if not 200 <= status < 300:
-        raise PlatformError(_("answered %(status)s, expected 2xx") % {"status": status})
+        raise PlatformError(_("answered %(status)s, expected 2xx") % {"status": status}, status=status)
     try:
         return json.loads(answer) if answer.strip() else None
     except (ValueError, RecursionError) as error:

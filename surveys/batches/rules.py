@@ -53,3 +53,8 @@ def in_steps(people: int) -> int:
 def in_tens(people: int) -> int:
     """A count of few people, as it is shown once nobody comes any more: whole steps of `LEAST`."""
     return people // LEAST * LEAST
+
+
+def up_to_tens(people: int) -> int:
+    """How many people there are at most, in whole steps of `LEAST`; nobody is nobody."""
+    return -(-people // LEAST) * LEAST

@@ -20,15 +20,22 @@ _TICKET_SALT = "surveys.credit"
 TICKET_SECONDS = 2 * 60 * 60
 COMPLETED = "completed"
 """The mark on a participant's row whose completion code is their credit, because the study gave none when they finished."""
+PROMISED = "promised"
+"""The mark on the row of somebody who finished while the study gave credit, and had not asked for theirs when it was turned off."""
+
+
+def key_of(study_id: int) -> CourseCredit | None:
+    """The key to sign with. People who finished while the study gave credit have theirs signed when it is turned off, too."""
+    return CourseCredit.objects.filter(study_id=study_id).exclude(private_key="").first()
 
 
 def credit_of(study_id: int) -> CourseCredit | None:
-    """The key to sign with, while the study gives credit."""
-    return CourseCredit.objects.filter(study_id=study_id, is_on=True).exclude(private_key="").first()
+    """The key of a study, while it gives credit."""
+    return key if (key := key_of(study_id)) is not None and key.is_on else None
 
 
-def had_credit(mark: str) -> bool:
-    """Whether somebody with this mark has had their credit, so that their completion code is worth none."""
+def has_other_credit(mark: str) -> bool:
+    """Whether somebody with this mark has had credit, or was promised it, so that their completion code is worth none."""
     return mark not in ("", COMPLETED)
 
 

@@ -12,7 +12,7 @@ from surveys import actions
 from surveys.batches.order_of_arrival import lay_anew_among_others
 from surveys.credit.blind_signatures import BlindMessageError, blind_sign, new_key
 from surveys.credit.keys import decrypted, encrypted, modulus_of
-from surveys.credit.selectors import COMPLETED, Place, bytes_of, credit_of, fingerprint, text_of, token_hash_in, trace_of
+from surveys.credit.selectors import COMPLETED, PROMISED, Place, bytes_of, credit_of, fingerprint, key_of, text_of, token_hash_in, trace_of
 from surveys.errors import CreditError
 from surveys.models import CourseCredit, CreditBook, Participant, Step, Study
 from surveys.tokens import credit_code
@@ -25,11 +25,12 @@ CODE = "code"
 def change_credit(study: Study, *, is_on: bool, for_everybody: bool, actor: User) -> CourseCredit:
     """Turn credit on or off. The key is made once and stays: credit that was signed stays good.
 
-    People who finished while it was off were shown a completion code, which is worth the credit: nothing else is signed for them.
+    People who finished while it was off were shown a completion code, which is worth the credit: nothing else is signed for them. People
+    who finished while it was on were promised the credit: it is signed for them at any time, and good whenever it is on.
     """
-    if is_on and credit_of(study.pk) is None:  # people first and then the study, as everywhere
+    if is_on != (credit_of(study.pk) is not None):  # people first and then the study, as everywhere
         finished = Participant.objects.filter(study=study, step=Step.FINISHED, credit="")
-        while finished.update(credit=COMPLETED):
+        while finished.update(credit=COMPLETED if is_on else PROMISED):
             pass  # some may just be written anew, and are found by the next statement
     study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     credit = CourseCredit.objects.filter(study=study).first()
@@ -48,7 +49,7 @@ def change_credit(study: Study, *, is_on: bool, for_everybody: bool, actor: User
 @transaction.atomic
 def sign_credit(study: Study, *, ticket: str, blinded: str) -> str:
     """Sign one blinded message for somebody who has finished. The same message gets the same signature, if an answer was lost."""
-    credit, message = _given(study), bytes_of(blinded)
+    credit, message = _required(key_of(study.pk)), bytes_of(blinded)
     _mark(study, ticket=ticket, mark=hashlib.sha256(message).hexdigest())
     try:
         return text_of(blind_sign(decrypted(credit.private_key), message))
@@ -59,14 +60,14 @@ def sign_credit(study: Study, *, ticket: str, blinded: str) -> str:
 @transaction.atomic
 def give_code(study: Study, *, ticket: str) -> str:
     """A code to type, for a browser that cannot blind or for another device."""
-    _given(study)
+    _required(key_of(study.pk))
     return credit_code(_mark(study, ticket=ticket, mark=CODE), study.slug)
 
 
 @transaction.atomic
 def hand_in(study: Study, place: Place, *, handed_in: str) -> None:
     """Give this student the credit, once; it is sent with that of others, later."""
-    trace = trace_of(_given(study), handed_in)
+    trace = trace_of(_required(credit_of(study.pk)), handed_in)
     book = _held_book(study)
     if trace in book.spent:
         raise CreditError(_("This credit was handed in before. Each counts once."))
@@ -78,15 +79,14 @@ def hand_in(study: Study, place: Place, *, handed_in: str) -> None:
 @transaction.atomic
 def hand_in_nothing(study: Study, place: Place) -> None:
     """Give the credit to a student who does not take part, where the study allows it. It waits among the others, without a mark."""
-    if not _given(study).for_everybody:
+    if not _required(credit_of(study.pk)).for_everybody:
         raise CreditError(_("This study gives credit to those who take part. Ask your teacher for another way."))
     book = _held_book(study)
     _queue(book, study, place)
     book.save()
 
 
-def _given(study: Study) -> CourseCredit:
-    credit = credit_of(study.pk)
+def _required(credit: CourseCredit | None) -> CourseCredit:
     if credit is None:
         raise CreditError(_("This study gives no credit."))
     return credit
@@ -100,9 +100,9 @@ def _mark(study: Study, *, ticket: str, mark: str) -> str:
     person = finished.first() or finished.all().first()  # again: a batch may just have written their row anew
     if person is None:
         raise CreditError(_("Credit is for people who have finished."))
-    if person.credit not in ("", mark):
+    if person.credit not in ("", PROMISED, mark):
         raise CreditError(_("The credit for taking part was given already, in another form."))
-    if not person.credit:
+    if person.credit != mark:
         Participant.objects.filter(pk=person.pk).update(credit=mark)
         if person.counted:
             lay_anew_among_others(person)

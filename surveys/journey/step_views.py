@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils import translation
 from django.utils.translation import gettext as _
 
-from surveys.credit.selectors import COMPLETED, gives_credit, had_credit, ticket_for
+from surveys.credit.selectors import COMPLETED, gives_credit, has_other_credit, ticket_for
 from surveys.errors import StepOutOfOrderError, StudyClosedError
 from surveys.journey import services as participation
 from surveys.journey import visitors
@@ -239,7 +239,7 @@ def finished_way_back(person: Person) -> WayBack | None:
 
 def _debrief_values(person: Person) -> dict[str, str]:
     elsewhere, mark = is_credited_elsewhere(arrival_in(person.token, person.shown.entry)), person.participant.credit
-    code = completion_code(person.token, person.shown.slug, credited_elsewhere=elsewhere or had_credit(mark))
+    code = completion_code(person.token, person.shown.slug, credited_elsewhere=elsewhere or has_other_credit(mark))
     values = {"completion_code": code, "withdrawal_code": withdrawal_code(person.token)}
     if back := finished_way_back(person):
         values |= {"completion_url": back.address, **{f"back_{name.lower()}": value for name, value in back.fields.items()}}

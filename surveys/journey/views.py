@@ -11,7 +11,7 @@ from django.utils import translation
 from django.views.decorators.http import require_http_methods, require_POST
 
 from surveys.access import is_public
-from surveys.credit.selectors import credit_of
+from surveys.credit.selectors import key_of
 from surveys.credit.services import give_code, sign_credit
 from surveys.errors import JourneyError, LinkUnknownError, ReturnUnknownError
 from surveys.journey import services as participation
@@ -159,8 +159,8 @@ def credit(request: HttpRequest, slug: str) -> HttpResponse:
     browser by now, so the last page gave a ticket.
     """
     study = get_object_or_404(Study.objects.defer("definition"), slug=slug)
-    given = credit_of(study.pk)
-    if request.method != "POST" or given is None:
+    key = key_of(study.pk)
+    if request.method != "POST" or key is None:
         return to_journey(slug)
     ticket = request.POST.get("ticket", "")
     if blinded := request.POST.get("blinded"):
@@ -168,7 +168,7 @@ def credit(request: HttpRequest, slug: str) -> HttpResponse:
     code = give_code(study, ticket=ticket) if request.POST.get("action") == "code" else ""
     shown = presentation(protocol_in_force(study).id, language_of(request, study, None))
     with translation.override(shown.spoken):
-        context = {"study": shown, "language": shown.language, "ticket": ticket, "credit": given, "code": code}
+        context = {"study": shown, "language": shown.language, "ticket": ticket, "credit": key, "code": code}
         return render(request, "surveys/participant/credit.html", context)
 
 

@@ -80,7 +80,7 @@ NOT_TRACED_WORK = {
         "those_who_left",
         "remembered_withdrawals",
     },
-    "it tells of a person": {"delivery", "old_deliveries", "credit", "credit_batch"},
+    "it tells of a person": {"delivery", "old_deliveries", "credit", "last_credit", "credit_batch"},
     "a withdrawal ends it or begins it anew": {
         "release",
         "outdated_releases",

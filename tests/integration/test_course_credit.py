@@ -1,24 +1,33 @@
 """Credit for students whom a course sends: once for each, in whole batches, and nothing of a student stays."""
 
-import time
-from dataclasses import asdict
-from datetime import datetime, timedelta
-
 import pytest
 from django.test import Client
-from django.utils import timezone
 
 from accounts.models import Role
 from audit.models import Entry
 from lti.models import BatchStatus, CreditBatch, Platform
-from lti.services import let_credit_go, make_batch, send_again
-from surveys.credit.selectors import Place, fingerprint
+from lti.services import make_batch
+from surveys.credit.selectors import Place, fingerprint, ticket_for
 from surveys.credit.services import change_credit
 from surveys.models import CourseCredit, CreditBook, Participant, Study
+from surveys.recruitment.services import check_completion_codes
 from surveys.retention.services import forget_operational_data
-from tests.course_students import finish, hand_in, launch, signed_token, study_with_credit, words
+from surveys.tokens import hash_of_token
+from tests.course_students import finish, hand_in, launch, queue, signed_token, study_with_credit, waiting, words
 from tests.course_students import platform as platform
-from tests.factories import address_of, everything_stored, logged_in, page_of, person, recruiting_study, walk
+from tests.factories import (
+    address_of,
+    answer,
+    code_on,
+    everything_stored,
+    hidden_value,
+    logged_in,
+    page_of,
+    person,
+    recruiting_study,
+    token_of,
+    walk,
+)
 from tests.jobs import attempt, claimed
 from tests.lti_platform import INSTRUCTOR, CoursePlatform
 
@@ -33,8 +42,10 @@ def study() -> Study:
     return study_with_credit()
 
 
-def waiting(study: Study) -> list[str]:
-    return [place["sub"] for place in CreditBook.objects.get(study=study).waiting]
+def code_for(client: Client, study: Study, ticket: str) -> str:
+    """Take a code to type."""
+    page = client.post(f"{address_of(study)}credit/", {"ticket": ticket, "action": "code"})
+    return str(page_of(page).get_element_by_id("credit-code").text_content())
 
 
 def test_from_the_course_to_the_credit(platform: CoursePlatform, study: Study) -> None:
@@ -86,7 +97,8 @@ def test_the_cookies_of_a_course_are_not_sent_to_the_journey(platform: CoursePla
     opened = launch(client, platform, study, sub="ada")
     cookie = opened.cookies["candor_credit"]
     assert (cookie["path"], cookie["httponly"], cookie["samesite"]) == (f"/credit/{study.slug}/", True, "Lax")
-    assert opened.cookies["candor_lti"]["max-age"] == 0, "the question is used up"
+    [asked] = [cookie for name, cookie in opened.cookies.items() if name.startswith("candor_lti_")]
+    assert (asked["path"], asked["max-age"]) == ("/lti/launch/", 0), "the question is used up"
     assert "Set-Cookie" not in str(client.get(f"/credit/{study.slug}/").headers), "this page sets no cookie that the journey would get"
     journey = walk(client, study)
     assert journey.cookies["candor_participant"]["path"] == address_of(study)
@@ -96,10 +108,8 @@ def test_a_code_for_browsers_without_a_script(platform: CoursePlatform, study: S
     client = Client()
     launch(client, platform, study, sub="ada")
     ticket = finish(client, study)
-    page = client.post(f"{address_of(study)}credit/", {"ticket": ticket, "action": "code"})
-    code = page_of(page).get_element_by_id("credit-code").text_content()
-    again = client.post(f"{address_of(study)}credit/", {"ticket": ticket, "action": "code"})
-    assert page_of(again).get_element_by_id("credit-code").text_content() == code
+    code = code_for(client, study, ticket)
+    assert code_for(client, study, ticket) == code
     assert hand_in(client, study, credit=code.lower().replace("-", " ")).status_code == 303
     assert waiting(study) == ["ada"]
 
@@ -123,6 +133,19 @@ def test_one_participation_is_worth_one_credit(platform: CoursePlatform, study: 
     assert one.person(study) == again.person(study) != Place(platform=1, issuer="https://other.example.org", sub="ada").person(study)
 
 
+@pytest.mark.parametrize("again", ["token", "without"])
+def test_a_second_press_is_no_problem(platform: CoursePlatform, study: Study, again: str) -> None:
+    """The answer to the first one was lost, or the student pressed twice: the credit is handed in, and the page says so alone."""
+    client = Client()
+    launch(client, platform, study, sub="ada")
+    token = signed_token(client, study, finish(client, study))
+    mark = hidden_value(client.get(f"/credit/{study.slug}/"), "mark")
+    for sent in ({"credit": token}, {"credit": token} if again == "token" else {"action": "without"}):
+        assert client.post(f"/credit/{study.slug}/", {"mark": mark, **sent}).status_code == 303
+    assert "Your credit is handed in." in words(client.get(f"/credit/{study.slug}/"))
+    assert waiting(study) == ["ada"]
+
+
 def test_credit_is_not_shown_beside_a_completion_code(study: Study) -> None:
     last = page_of(walk(Client(), study))
     assert last.xpath("//*[@id='completion-code']") == []
@@ -144,10 +167,6 @@ def test_credit_of_another_study_is_refused(platform: CoursePlatform, study: Stu
 
 @pytest.mark.parametrize("step", ["welcome", "background", "questions"])
 def test_nobody_gets_credit_before_the_end(study: Study, step: str) -> None:
-    from surveys.credit.selectors import ticket_for
-    from surveys.tokens import hash_of_token
-    from tests.factories import token_of
-
     client = Client()
     walk(client, study, until=step)
     token = token_of(client) if step != "welcome" else "nobody"
@@ -218,92 +237,6 @@ def test_a_column_is_made_once_where_the_course_has_none(platform: CoursePlatfor
     assert sorted(platform.scores()) == ["ada", "bob"]
 
 
-# Batches.
-
-
-def queue(study: Study, platform: CoursePlatform, *subs: str) -> None:
-    number = Platform.objects.get().pk
-    places = [
-        asdict(Place(platform=number, issuer=platform.address, sub=sub, line_item=f"{platform.address}/items/course-1")) for sub in subs
-    ]
-    CreditBook.objects.update_or_create(study=study, defaults={"waiting": places})
-
-
-def test_credit_goes_ten_at_a_time_and_the_last_ones_at_the_end(platform: CoursePlatform, study: Study) -> None:
-    nine = [f"student-{number}" for number in range(9)]
-    queue(study, platform, *nine)
-    let_credit_go()
-    assert not CreditBatch.objects.exists()
-    queue(study, platform, *nine, "tenth")
-    let_credit_go()
-    [batch] = CreditBatch.objects.all()
-    assert (batch.people, waiting(study)) == (10, [])
-    attempt(claimed(batch))
-    assert sorted(platform.scores()) == sorted([*nine, "tenth"])
-    queue(study, platform, "last")
-    Study.objects.filter(pk=study.pk).update(status="closed")
-    let_credit_go()
-    assert CreditBatch.objects.count() == 2
-
-
-def test_a_batch_goes_in_an_order_drawn_by_chance(platform: CoursePlatform, study: Study) -> None:
-    subs = [f"student-{number:03}" for number in range(40)]
-    queue(study, platform, *subs)
-    batch = make_batch(study)
-    assert batch is not None
-    assert sorted(subs) == sorted(place["sub"] for place in batch.places)
-    assert subs != [place["sub"] for place in batch.places], "one order in 40! is the same"
-
-
-def test_credit_waits_for_a_platform_that_is_away(platform: CoursePlatform, study: Study) -> None:
-    queue(study, platform, *(f"student-{number}" for number in range(30)))
-    batch = make_batch(study)
-    assert batch is not None
-    platform.is_away = True
-    attempt(claimed(batch))
-    batch.refresh_from_db()
-    assert (batch.status, batch.attempts, len(batch.places)) == (BatchStatus.WAITING, 1, 30)
-    assert batch.error == "answered 503, expected 2xx"
-    CreditBatch.objects.update(attempts=CreditBatch.MOST_ATTEMPTS - 1, due_at=timezone.now())
-    attempt(claimed(batch))
-    batch.refresh_from_db()
-    assert (batch.status, batch.due_at) == (BatchStatus.FAILED, None)
-    platform.is_away = False
-    assert send_again(study, actor=study.owner) == 1
-    batch.refresh_from_db()
-    attempt(claimed(batch))
-    batch.refresh_from_db()
-    assert (batch.status, batch.error, batch.places) == (BatchStatus.SENT, "", [])
-    assert len(set(platform.scores())) == 30
-
-
-def test_a_removed_platform_keeps_nobody_else_from_their_credit(platform: CoursePlatform, study: Study) -> None:
-    queue(study, platform, "ada", "bob")
-    book = CreditBook.objects.get()
-    book.waiting[0]["platform"] = 0
-    book.save()
-    batch = make_batch(study)
-    assert batch is not None
-    attempt(claimed(batch))
-    batch.refresh_from_db()
-    assert (batch.status, batch.error, [place["sub"] for place in batch.places]) == (
-        BatchStatus.WAITING,
-        "the platform was removed",
-        ["ada"],
-    )
-    assert platform.scores() == ["bob"]
-
-
-def test_the_time_of_a_score_is_that_of_the_batch(platform: CoursePlatform, study: Study) -> None:
-    queue(study, platform, "ada")
-    before = time.time()
-    batch = make_batch(study)
-    assert batch is not None
-    attempt(claimed(batch))
-    [score] = [entry["score"] for entry in platform.log if "score" in entry]
-    assert before - 1 <= datetime.fromisoformat(score["timestamp"]).timestamp() <= time.time() + 1
-
-
 def test_no_private_key_is_stored_in_clear(platform: CoursePlatform, study: Study) -> None:
     assert Client().get("/lti/keys/").json()["keys"]
     assert "PRIVATE KEY" not in str(everything_stored())
@@ -327,19 +260,6 @@ def test_no_student_stays_when_operational_data_are_deleted(platform: CoursePlat
     assert STUDENT not in str(everything_stored())
 
 
-def test_students_whose_credit_no_platform_takes_are_forgotten_in_the_end(platform: CoursePlatform, study: Study) -> None:
-    queue(study, platform, "ada")
-    batch = make_batch(study)
-    assert batch is not None
-    CreditBatch.objects.update(status=BatchStatus.FAILED, due_at=None, ended_on=timezone.localdate() - timedelta(days=89))
-    let_credit_go()
-    assert CreditBatch.objects.get().places
-    CreditBatch.objects.update(ended_on=timezone.localdate() - timedelta(days=91))
-    let_credit_go()
-    assert CreditBatch.objects.get().places == []
-    assert send_again(study, actor=study.owner) == 0, "nobody is left to whom it could be sent, so nothing counts as sent"
-
-
 def test_only_those_who_run_a_study_turn_credit_on(platform: CoursePlatform) -> None:
     study = recruiting_study()
     owner = logged_in(study.owner)
@@ -359,6 +279,48 @@ def test_only_those_who_run_a_study_turn_credit_on(platform: CoursePlatform) -> 
     entries = Entry.objects.filter(action="study.credit_changed").order_by("pk")
     assert [entry.details["on"] for entry in entries] == [True, False, True]
     assert {entry.details["key"] for entry in entries} == {fingerprint(given.modulus)}
+
+
+@pytest.mark.parametrize("asked", [{}, {"action": ""}, {"action": "of"}, {"for_everybody": "on"}], ids=str)
+def test_an_unknown_wish_changes_nothing(study: Study, asked: dict[str, str]) -> None:
+    owner, before = logged_in(study.owner), Entry.objects.count()
+    assert owner.post(f"/studies/{study.slug}/credit/", asked).status_code == 400
+    assert (CourseCredit.objects.get(study=study).is_on, Entry.objects.count()) == (True, before)
+
+
+@pytest.mark.parametrize("changes", [(False, True, True, False, True), (False, True)], ids=str)
+@pytest.mark.parametrize("asks_while_off", [False, True])
+@pytest.mark.parametrize("form", ["signed", "code"])
+def test_credit_that_is_turned_off_and_on_costs_nobody_theirs(
+    platform: CoursePlatform, study: Study, form: str, asks_while_off: bool, changes: tuple[bool, ...]
+) -> None:
+    """Somebody finishes while the study gives credit, and asks for theirs while it is off, or after it."""
+    client, credit = Client(), ""
+    launch(client, platform, study, sub="ada")
+    ticket = finish(client, study)
+    for is_on in changes:
+        change_credit(study, is_on=is_on, for_everybody=True, actor=study.owner)
+        if not credit and asks_while_off != is_on:
+            credit = signed_token(client, study, ticket) if form == "signed" else code_for(client, study, ticket)
+    assert hand_in(client, study, credit=credit).status_code == 303
+    assert waiting(study) == ["ada"]
+
+
+def test_a_code_that_is_shown_while_credit_is_off_is_no_second_credit(platform: CoursePlatform, study: Study) -> None:
+    """Attack: somebody finishes while the study gives credit, reads a completion code while it does not, and asks for the credit then."""
+    client, bob = Client(), Client()
+    walk(client, study, until="questions")
+    token = token_of(client)
+    answer(client, study, "questions")
+    change_credit(study, is_on=False, for_everybody=True, actor=study.owner)
+    code = code_on(client.get(address_of(study)), "completion")
+    assert check_completion_codes(study, codes=[code], actor=study.owner)[0].genuine
+    change_credit(study, is_on=True, for_everybody=True, actor=study.owner)
+    launch(client, platform, study, sub="ada")
+    launch(bob, platform, study, sub="bob")
+    assert hand_in(client, study, credit=signed_token(client, study, ticket_for(hash_of_token(token), study.slug))).status_code == 303
+    assert hand_in(bob, study, credit=code).status_code == 409
+    assert waiting(study) == ["ada"]
 
 
 def test_administrators_register_platforms_and_the_log_says_so() -> None:
@@ -383,11 +345,11 @@ def test_programs_turn_credit_on_and_send_it_again(platform: CoursePlatform) -> 
     given = CourseCredit.objects.get(study=study)
     assert answer.json() == {"gives_credit": True, "for_everybody": False, "key": fingerprint(given.modulus), "sent": 0, "given_up": 0}
     assert owner.put(address, {"gives_credit": "perhaps"}, content_type="application/json").status_code == 400
-    queue(study, platform, "ada", "bob")
+    queue(study, platform, *(f"student-{number}" for number in range(10)))
     make_batch(study)
     CreditBatch.objects.update(status=BatchStatus.FAILED, due_at=None)
-    assert owner.get(address).json()["given_up"] == 2
+    assert owner.get(address).json()["given_up"] == 10, "in whole tens"
     again = owner.post(f"{address}send-again/")
     assert (again.status_code, again.json()["given_up"]) == (200, 0)
     attempt(claimed(CreditBatch.objects.get()))
-    assert owner.get(address).json()["sent"] == 2
+    assert owner.get(address).json()["sent"] == 10

@@ -11,10 +11,9 @@ from lti.selectors import opened
 from lti.services import make_batch
 from surveys.credit.blind_signatures import new_key
 from surveys.models import CreditBook, Study
-from tests.course_students import ask_for_launch, launch, platform_for_tests, study_with_credit, words
+from tests.course_students import ask_for_launch, launch, platform_for_tests, queue, study_with_credit, words
 from tests.course_students import platform as platform
 from tests.factories import hidden_value, page_of, recruiting_study
-from tests.integration.test_course_credit import queue
 from tests.jobs import attempt, claimed
 from tests.lti_platform import INSTRUCTOR, CoursePlatform
 
@@ -38,15 +37,29 @@ def refused(client: Client, posted: dict[str, str], said: str) -> None:
 def test_a_message_opens_once_and_in_the_browser_that_asked(platform: CoursePlatform, study: Study) -> None:
     client, thief = Client(), Client()
     asked = ask_for_launch(client, platform)
-    kept = client.cookies["candor_lti"].value
+    [(name, kept)] = [(name, cookie.value) for name, cookie in client.cookies.items() if name.startswith("candor_lti_")]
     posted = platform.answer(asked["Location"], sub="ada", study=study.slug)
     refused(thief, posted, "did not ask for this message")
     ask_for_launch(thief, platform)
     refused(thief, posted, "did not ask for this message")
     assert client.post("/lti/launch/", posted).status_code == 303
     refused(client, posted, "did not ask for this message")
-    client.cookies["candor_lti"] = kept
+    client.cookies[name] = kept
     refused(client, posted, "was used before")
+
+
+def test_two_activities_are_opened_at_once(platform: CoursePlatform, study: Study) -> None:
+    """Two tabs: both ask who the student is before either is answered."""
+    other, client = study_with_credit(slug="another"), Client()
+    posted = [
+        platform.answer(ask_for_launch(client, platform)["Location"], sub="ada", study=one.slug, course=f"course-{one.slug}")
+        for one in (study, other)
+    ]
+    for one, answer in zip((study, other), posted, strict=True):
+        assert client.post("/lti/launch/", answer).status_code == 303
+        assert "Go to the study" in words(client.get(f"/credit/{one.slug}/"))
+    for answer in posted:
+        refused(client, answer, "did not ask for this message")
 
 
 @pytest.mark.parametrize(
@@ -64,12 +77,14 @@ def test_a_message_opens_once_and_in_the_browser_that_asked(platform: CoursePlat
         ({"claims": {"https://purl.imsglobal.org/spec/lti/claim/custom": "text"}}, "found —"),
         ({"claims": {"https://purl.imsglobal.org/spec/lti-ags/claim/endpoint": {"lineitem": 5}}}, "at most 500 characters as lineitem"),
         ({"sub": "x" * 501}, "at most 500 characters as sub"),
+        ({"sub": "\ud800"}, "not rightly signed"),
+        ({"claims": {"https://purl.imsglobal.org/spec/lti/claim/deployment_id": "\udfff"}}, "not rightly signed"),
         ({"claims": CHOICE | {SETTINGS: {"deep_link_return_url": "javascript:alert(1)"}}}, "found javascript:alert(1)"),
         ({"claims": CHOICE | {SETTINGS: {"deep_link_return_url": "https://[course"}}}, "found https://[course"),
         ({"claims": CHOICE | {SETTINGS: {"deep_link_return_url": "https://course; script-src *"}}}, "found https://course; script-src *"),
         ({"claims": CHOICE | {SETTINGS: {"data": "x" * 10_001}}}, "at most 10000 characters as data"),
     ],
-    ids=str,
+    ids=ascii,
 )
 def test_messages_that_do_not_fit(platform: CoursePlatform, study: Study, changes: dict[str, Any], said: str) -> None:
     client = Client()

@@ -19,7 +19,7 @@ from analysis import services
 from analysis.live.blinding import arm_names
 from analysis.live.page import live_view
 from analysis.live.progress import DayCount, days_left
-from analysis.models import Run, RunKind, RunStatus
+from analysis.models import Blinding, Run, RunKind, RunStatus
 from surveys.journey import services as participation
 from surveys.models import AllocationSlot, Participant, Response, SlotStatus, Study
 from surveys.studies import services as studies
@@ -201,6 +201,17 @@ def test_nobody_else_may_start_stop_or_blind(study: Study) -> None:
             response = logged_in(stranger).post(reverse(f"analysis:{name}", args=[study.slug]), {"action": "cancel", "on": "1"})
             assert response.status_code in (403, 404)
     assert not hasattr(study, "blinding")
+
+
+@pytest.mark.parametrize("asked", [{}, {"action": "stop", "on": "yes"}], ids=str)
+def test_an_unknown_wish_starts_nothing_and_shows_no_arm(study: Study, asked: dict[str, str]) -> None:
+    owner = logged_in(study.owner)
+    owner.post(reverse("analysis:blinding", args=[study.slug]), {"on": "1"})
+    before = Run.objects.filter(kind=RunKind.FULL_RESULTS).count()
+    for name in ("compute", "blinding"):
+        assert owner.post(reverse(f"analysis:{name}", args=[study.slug]), asked).status_code == 400
+    assert Run.objects.filter(kind=RunKind.FULL_RESULTS).count() == before
+    assert Blinding.objects.get(study=study).is_active
 
 
 def seen_by_blinded(study: Study, query: str = "?blinded=1") -> str:

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surveys.batches.rules import LEAST, WAITING_PER_GROUP, completes, few_of, in_steps, taken
+from surveys.batches.rules import LEAST, WAITING_PER_GROUP, completes, few_of, in_steps, in_tens, taken, up_to_tens
 
 people = st.integers(min_value=0, max_value=10_000)
 
@@ -27,6 +27,13 @@ def test_a_group_gives_whole_steps_or_nobody_and_keeps_at_least_a_step(waiting: 
         assert given_away >= LEAST
         assert given_away % LEAST == 0
         assert LEAST <= waiting[group] - given_away < 2 * LEAST
+
+
+@given(people)
+def test_tens_below_and_above_hold_a_number_between_them(number: int) -> None:
+    low, high = in_tens(number), up_to_tens(number)
+    assert low <= number <= high
+    assert high - low == (0 if number % LEAST == 0 else LEAST)
 
 
 @given(st.lists(people, min_size=1, max_size=12), people)
