@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 from accounts.models import User
 from analysis import actions
 from analysis.data_sets.errors import DataSetError
+from analysis.ledger.remembered import remembered_data_sets
 from analysis.ledger.services import open_budget
 from analysis.models import (
     DataSet,
@@ -239,9 +240,10 @@ def _store_under_free_slug(data_set: DataSet) -> None:
 
 
 def _free_slug(title: str) -> str:
-    """A short name that no other data set has, nor had when its records were published after a back-up was made."""
+    """A short name that no other data set has, nor had when it was published or asked about after a back-up was made."""
     wanted = slugify(title)[:LONGEST_SLUG].strip("-") or "data-set"
-    taken = {RESERVED, *unknown_record_sets(), *DataSet.objects.filter(slug__startswith=wanted).values_list("slug", flat=True)}
+    lost = {*unknown_record_sets(), *remembered_data_sets()}
+    taken = {RESERVED, *lost, *DataSet.objects.filter(slug__startswith=wanted).values_list("slug", flat=True)}
     return next(name for number in range(1, len(taken) + 2) if (name := wanted if number == 1 else f"{wanted}-{number}") not in taken)
 
 

@@ -30,6 +30,8 @@ from audit.services import record
 
 T = TypeVar("T")
 FOLDER = ".charges"
+OF_STUDY, OF_DATA_SET = "study-", "data-set-"
+"""The beginnings of the names of folders."""
 NAME = re.compile(r"[0-9a-f]{32}")
 """The name of a charge's file."""
 LIMITS = re.compile(r"limits-(?P<number>[0-9]{1,9})")
@@ -71,6 +73,12 @@ CONTENT_OF_LIMITS = TypeAdapter(Limits)
 
 def folder_of_charges() -> Path:
     return Path(settings.MEDIA_ROOT) / FOLDER
+
+
+def remembered_data_sets() -> set[str]:
+    """The short names of data sets whose budget was spent or changed here, also of those that a restored back-up does not know."""
+    folder = folder_of_charges()
+    return {path.name.removeprefix(OF_DATA_SET) for path in folder.glob(f"{OF_DATA_SET}*")} if folder.is_dir() else set()
 
 
 def remember(charge: Charge) -> None:
@@ -198,7 +206,7 @@ def forget_known(source: Source) -> None:
 
 
 def _of_source(source: Source, folder: Path) -> Path:
-    return folder / f"{'study' if source.study_id else 'data-set'}-{source.whole.slug}"
+    return folder / f"{OF_STUDY if source.study_id else OF_DATA_SET}{source.whole.slug}"
 
 
 def _names_in(folder: Path) -> set[str]:

@@ -24,7 +24,7 @@ class WordList:
     Raises
     ------
     DataError
-        No topic or more than 100, a topic without words, an empty word, or a word that tells two topics.
+        No topic or more than 100, two of one name, a topic without words, an empty word, or a word that tells two topics.
 
     Examples
     --------
@@ -40,8 +40,11 @@ class WordList:
         if not 1 <= len(topics) <= MOST_TOPICS:
             raise DataError(f"a word list has 1 to {MOST_TOPICS} topics: got {len(topics)}")
         home: dict[str, str] = {}
-        read = []
-        for topic, words in topics.items():
+        read: dict[str, tuple[str, ...]] = {}
+        for name, words in topics.items():
+            topic = str(name)
+            if topic in read:
+                raise DataError(f"two topics are called {topic!r}: leave one of them")
             if not isinstance(words, list | tuple) or not words:
                 raise DataError(f"topic {topic!r} needs a list of at least one word: got {what_came(words)}")
             if any(isinstance(word, Sequence | Mapping) and not isinstance(word, str) for word in words):  # a short file may nest endlessly
@@ -52,8 +55,8 @@ class WordList:
                     raise DataError(f"topic {topic!r} has an empty word")
                 if home.setdefault(word, topic) != topic:
                     raise DataError(f"the word {word!r} tells two topics, {home[word]!r} and {topic!r}: leave it in one of them")
-            read.append((str(topic), plain))
-        return cls(tuple(read))
+            read[topic] = plain
+        return cls(tuple(read.items()))
 
     @property
     def names(self) -> tuple[str, ...]:

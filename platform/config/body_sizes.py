@@ -25,6 +25,8 @@ TABLES = 100 * 1024**2
 """Tables and texts that somebody brings: a million students with their answers."""
 IMPORTS = 26 * 1024**2
 """Surveys of other programs."""
+MOST_DIGITS = 18
+"""An announced length with more digits is too large in any case. Python refuses to read thousands of them."""
 REFUSED = "candor.body_was_refused"
 """In the WSGI environment of a request whose body the embedded server did not take. No header has such a name."""
 STUDY = r"[-\w]+"
@@ -106,7 +108,7 @@ def problem_of_body(request: HttpRequest) -> Problem | None:
     announced, refused = request.META.get("CONTENT_LENGTH") or "", REFUSED in request.META
     if not announced and "chunked" in request.META.get("HTTP_TRANSFER_ENCODING", "").lower():
         return NO_LENGTH
-    length = int(announced) if announced.isdecimal() else 0
+    length = int(announced.lstrip("0")[:MOST_DIGITS] or 0) if announced.isdecimal() else 0
     if length <= SMALL:
         return TOO_LARGE if refused else None
     most = most_at(request.path_info)

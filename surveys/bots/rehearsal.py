@@ -2,18 +2,20 @@
 
 import time
 from collections import Counter
+from collections.abc import Mapping
 
 from django.db import transaction
 
 from audit.services import record
 from candor.planning.simulation import Behaviour
+from jobs.errors import TakenError
 from surveys import actions
 from surveys.batches.services import count_everyone
 from surveys.bots.population import Habits, Population
 from surveys.bots.sending import send_bots
 from surveys.bots.walker import Ending
 from surveys.counts import comers
-from surveys.models import BotRun
+from surveys.models import BotRun, BotRunStatus
 from surveys.protocols import protocol_in_force
 
 FEW = 25
@@ -29,19 +31,36 @@ def sent_so_far(bot_run: BotRun) -> int:
 
 def send_few(bot_run: BotRun) -> None:
     """Send the next few bots. The bot_run then waits for its next few, so that other work comes in between."""
+    try:
+        _send_few(bot_run)
+    except Exception:
+        if BotRun.objects.filter(pk=bot_run.pk).exists():
+            raise
+        raise TakenError from None  # bots whose study was deleted meet whatever is left of it
+
+
+def _send_few(bot_run: BotRun) -> None:
     start = time.monotonic()
     first = sent_so_far(bot_run)
     endings = _send(bot_run, first=first, n=min(FEW, bot_run.bots - first)) if first < bot_run.bots else Counter[Ending]()
     bot_run.endings = dict(Counter(bot_run.endings) + Counter({ending.value: count for ending, count in endings.items()}))
     found = {"endings": bot_run.endings, "seconds": bot_run.seconds + time.monotonic() - start}
-    if sent_so_far(bot_run) < bot_run.bots:
-        bot_run.wait(attempts=0, **found)
-        return
-    with transaction.atomic():
-        bot_run.finish(**found)
-        count_everyone(bot_run.study)
-        details = {"n": bot_run.bots, "seed": bot_run.seed, "endings": bot_run.endings}
-        record(actor=None, action=actions.BOTS_SENT, subject=bot_run.study.rehearsal_of, details=details)
+    try:
+        if sent_so_far(bot_run) < bot_run.bots:
+            bot_run.wait(attempts=0, **found)
+        else:
+            _finish(bot_run, found)
+    except TakenError:  # those who were on their way when somebody stopped the run have ended, too
+        BotRun.objects.filter(pk=bot_run.pk, status=BotRunStatus.STOPPED).update(**found)
+        raise
+
+
+@transaction.atomic
+def _finish(bot_run: BotRun, found: Mapping[str, object]) -> None:
+    bot_run.finish(**found)
+    count_everyone(bot_run.study)
+    details = {"n": bot_run.bots, "seed": bot_run.seed, "endings": bot_run.endings}
+    record(actor=None, action=actions.BOTS_SENT, subject=bot_run.study.rehearsal_of, details=details)
 
 
 def _send(bot_run: BotRun, *, first: int, n: int) -> Counter[Ending]:

@@ -16,7 +16,7 @@ from audit.services import record
 from jobs.tasks import send
 from surveys import actions
 from surveys.allocation.services import draw_first_lists
-from surveys.batches.services import count_everyone
+from surveys.batches.services import count_everyone, let_steps_end
 from surveys.errors import SurveyError, TransitionError
 from surveys.models import BotRun, BotRunStatus, MediaFacts, Participant, Study, StudyStatus
 from surveys.protocols import ProtocolView, next_protocol
@@ -124,10 +124,14 @@ def delete_rehearsal(study: Study, *, actor: User) -> bool:
 
 
 def _delete_sandbox(study: Study) -> bool:
+    rehearsals = Study.objects.filter(rehearsal_of=study)
+    for one in rehearsals:  # people are held before their study everywhere
+        let_steps_end(one)
     # Bots who come in at this moment wait for the lock, and then find that the study is gone.
-    sandbox = Study.objects.select_for_update().filter(rehearsal_of=study).first()
+    sandbox = rehearsals.select_for_update().first()
     if sandbox is None:
         return False
+    let_steps_end(sandbox)  # of those who came in before it was locked
     Participant.objects.filter(study=sandbox).delete()
     sandbox.status, sandbox.protocol = StudyStatus.DRAFT, None
     sandbox.save()

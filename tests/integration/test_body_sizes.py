@@ -92,6 +92,13 @@ def test_large_bodies_are_refused_everywhere_and_not_read(path: str) -> None:
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize(("announced", "expected"), [("9" * 5000, 413), ("0" * 5000 + str(HUGE), 413), ("0" * 5000, 404)])
+def test_a_length_of_thousands_of_digits_is_read_as_any_other(announced: str, expected: int) -> None:
+    status, body, _page = send("/no/such/page/", length=HUGE, CONTENT_LENGTH=announced)
+    assert (status, body.was_read) == (expected, 0)
+
+
+@pytest.mark.django_db
 @pytest.mark.parametrize("path", [*UPLOADS, "/studies/lecture-videos/codes/", "/api/v1/studies/"])
 @pytest.mark.parametrize(
     "headers", [{}, {"HTTP_COOKIE": "sessionid=" + "a" * 32}, {"HTTP_AUTHORIZATION": "Bearer made-up"}, {"HTTP_AUTHORIZATION": "Bearer"}]

@@ -218,3 +218,12 @@ def test_the_ledger_of_a_data_set_is_charged_again_and_its_page_tells_why() -> N
     page = logged_in(owner).get(reverse("analysis:data_set_ledger", args=[source.whole.slug])).content.decode()
     assert f"{owner.get_username()} asked this as no. 1 after the back-up was made" in page
     assert "Nothing was asked yet." not in page
+
+
+def test_a_data_set_that_is_lost_leaves_its_budget_to_no_other() -> None:
+    register()
+    with lost_with_the_back_up():
+        asked_and_answered(approved(), item="quiz.q1", rho=0.001)
+    another = approved()
+    assert another.whole.slug.endswith("-2")
+    assert (remembered.charge_again(another), spent(budget_of(another))) == (0, Units())

@@ -56,7 +56,10 @@ def _words(source: Input) -> WordList:
         raise InputError(f"{source}: neither YAML nor JSON: {error}") from None
     if not isinstance(document, dict):
         raise InputError(f"{source}: expected topics, each with a list of words, found {type(document).__name__}")
-    return WordList.of(document)
+    try:
+        return WordList.of(document)
+    except DataError as error:
+        raise InputError(f"{source}: {error}") from None
 
 
 def _as_json(noisy: Noisy, words: WordList) -> str:

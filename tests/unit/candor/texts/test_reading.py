@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from candor.cli.analytics.topics import _words
+from candor.cli.group import InputError
 from candor.errors import DataError
 from candor.texts.reading import read_labels
 from candor.texts.word_lists import WordList
@@ -104,7 +105,8 @@ def test_the_command_refuses_in_one_line(files: tuple[str, str], tmp_path: Path)
     latin = tmp_path / "latin.csv"
     latin.write_bytes((HEAD + "s1,1,gr\xfc\xdfe\n").encode("latin-1"))
     assert "UTF-8" in refused("topics", str(latin), "--words", words, "--weeks", "2", "--rho", "1")
-    assert "1 to 100 topics" in refused("topics", texts, "--words", str(_written(tmp_path, "{}")), "--weeks", "2", "--rho", "1")
+    empty = str(_written(tmp_path, "{}"))
+    assert f"{empty}: a word list has 1 to 100 topics" in refused("topics", texts, "--words", empty, "--weeks", "2", "--rho", "1")
     assert "expected topics" in refused("topics", texts, "--words", str(_written(tmp_path, "[]")), "--weeks", "2", "--rho", "1")
     assert "above 0" in refused("topics", texts, "--words", words, "--weeks", "2", "--rho", "0")
     assert candor("topics", texts, "--words", words, "--weeks", "2").exit_code == 2
@@ -132,7 +134,7 @@ def test_a_week_of_thousands_of_digits_is_refused() -> None:
 def test_the_words_of_a_topic_are_a_list(words: object, tmp_path: Path) -> None:
     path = tmp_path / "words.json"
     path.write_text(json.dumps({"exam": words}))
-    with pytest.raises(DataError, match="topic 'exam' needs a list of at least one word"):
+    with pytest.raises(InputError, match=f"{path}: topic 'exam' needs a list of at least one word"):
         _words(path)
 
 

@@ -1,5 +1,7 @@
 """Labels of texts: public words, one affect per topic, a cap, and nothing of the text kept."""
 
+from typing import Any
+
 import pytest
 
 from candor.errors import DataError
@@ -35,10 +37,11 @@ def test_whole_words_count_whatever_their_case(text: str, mentions: dict[str, in
         ({"a": [" "]}, "empty word"),
         ({"a": ["Loop"], "b": ["loop "]}, "tells two topics, 'a' and 'b'"),
         ({"a": [["Loop"]]}, "topic 'a' needs a list of words: got a list with lists in it"),
+        ({1: ["one"], "1": ["eins"]}, "two topics are called '1'"),
         ({"a": [{"loop": "while"}]}, "topic 'a' needs a list of words"),
     ],
 )
-def test_a_list_that_cannot_work_is_refused(topics: dict[str, list[str]], said: str) -> None:
+def test_a_list_that_cannot_work_is_refused(topics: dict[Any, Any], said: str) -> None:
     with pytest.raises(DataError, match=said):
         WordList.of(topics)
 
