@@ -1,17 +1,37 @@
 """The pages behind a study’s tabs in German: no sentence stays English, and what programs read stays as it is."""
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.http import HttpResponse
+from django.test import Client
 from django.urls import reverse
 
 from accounts.models import Role
 from surveys.models import MemberRole
+from surveys.recruitment.made_codes import new_seed
 from surveys.sharing import services as sharing
-from tests.factories import draft_study, logged_in, page_of, person
+from tests.factories import draft_study, logged_in, page_of, person, recruiting_study
 from tests.integration.test_builder_in_german import content_of
 from tests.integration.test_sharing import member
-from tests.integration.test_staff_language import german, must_be_german
+from tests.integration.test_staff_language import Act, german, must_be_german
 
 pytestmark = pytest.mark.django_db
+
+
+def posted(page: str, **values: object) -> Act:
+    """The page that follows when these values are sent, from any browser."""
+
+    def act(browser: Client) -> HttpResponse:
+        return browser.post(page, values, follow=True)
+
+    return act
+
+
+def with_file(page: str, content: str) -> Act:
+    def act(browser: Client) -> HttpResponse:
+        return browser.post(page, {"action": "read", "file": SimpleUploadedFile("codes.csv", content.encode())})
+
+    return act
 
 
 def test_the_people_of_a_study_are_german_as_a_whole() -> None:
@@ -34,3 +54,35 @@ def test_the_people_of_a_study_are_german_as_a_whole() -> None:
     left = german(viewer).post(people, {"action": "leave"}, follow=True)
     assert f"Du hast die Studie „{study.title}“ verlassen" in left.content.decode()
     assert page_of(logged_in(person(Role.IRB_OFFICER)).get(people)).get("lang") == "en"
+
+
+def test_the_codes_of_a_study_are_german_as_a_whole() -> None:
+    study, draft = recruiting_study(entry={"kind": "codes"}), draft_study(slug="a-draft")
+    codes, made = reverse("surveys:codes", args=[study.slug]), {"action": "make", "count": "3", "seed": new_seed()}
+    listed = "name;code\nAda;ABCD-1234\nBob;short\nEve;ABCD 1234\n"
+    pages: list[str | Act] = [
+        codes,
+        posted(codes, **made),
+        posted(codes, **made | {"count": "x"}),
+        posted(codes, **made | {"seed": "x"}),
+        posted(codes, **made | {"section": "9"}),
+        with_file(codes, listed),
+        with_file(codes, "a,b\nno,none\n"),
+        with_file(codes, "code,code\nABCD1234,EFGH5678\n"),
+        posted(codes, action="read"),
+        posted(codes, action="add", codes="short"),
+        posted(codes, action="check", codes="DONE-1234\nDONE-1234"),
+        posted(codes, action="check", codes=""),
+    ]
+    must_be_german(
+        study.owner,
+        pages,
+        content_of(study) + " Your personal code The code opens the study once. Scan the picture, or open codes.csv, UTF-8 ",
+    )
+    must_be_german(draft.owner, [reverse("surveys:codes", args=[draft.slug])], content_of(draft))
+    browser = german(study.owner)
+    assert "2 neue Codes kamen hinzu." in posted(codes, action="add", codes="ABCD1234 EFGH5678")(browser).content.decode()
+    table = browser.post(codes, {**made, "action": "table"})
+    assert table["Content-Type"] == "text/csv; charset=utf-8"
+    assert table.content.startswith(b"code,link\r\n")
+    assert page_of(browser.post(codes, {**made, "count": "1000"})).xpath("//input[@name='count']/@value") == ["1000"]
