@@ -209,7 +209,7 @@ def test_the_browser_decides_until_somebody_chooses() -> None:
         return str(page_of(browser.get(address, headers=headers)).get("lang"))
 
     assert (language(), language(**in_german)) == ("en", "de")
-    english = reverse("webhooks:webhooks", args=[draft_study(owner=owner).slug])
+    english = reverse("surveys:forget", args=[draft_study(owner=owner).slug])
     assert language(english, **in_german) == "en", "a page that is not there in German"
     chosen = browser.post(reverse("account_language"), {"language": "en"})
     assert chosen["Location"] == reverse("account")

@@ -5,6 +5,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from accounts.models import Role
 from surveys.models import MemberRole
@@ -14,6 +15,8 @@ from tests.factories import draft_study, logged_in, page_of, person, recruiting_
 from tests.integration.test_builder_in_german import content_of
 from tests.integration.test_sharing import member
 from tests.integration.test_staff_language import Act, german, must_be_german
+from webhooks.models import DeliveryStatus, Event
+from webhooks.services import add_webhook, emit
 
 pytestmark = pytest.mark.django_db
 
@@ -86,3 +89,23 @@ def test_the_codes_of_a_study_are_german_as_a_whole() -> None:
     assert table["Content-Type"] == "text/csv; charset=utf-8"
     assert table.content.startswith(b"code,link\r\n")
     assert page_of(browser.post(codes, {**made, "count": "1000"})).xpath("//input[@name='count']/@value") == ["1000"]
+
+
+def test_the_webhooks_of_a_study_are_german_as_a_whole() -> None:
+    study, empty = draft_study(), draft_study(slug="untold")
+    page, address = reverse("webhooks:webhooks", args=[study.slug]), "https://example.org/hook"
+    hook = add_webhook(study, address=address, events=Event.values, site="https://candor.example", actor=study.owner)
+    for event, status in zip(Event.values, (*DeliveryStatus, *[DeliveryStatus.WAITING] * len(Event)), strict=False):
+        emit(study.pk, Event(event))
+        due = timezone.now() if status == DeliveryStatus.WAITING else None
+        hook.deliveries.filter(event=event).update(status=status, error="no answer: ConnectError", due_at=due)
+    mistakes = ({"address": "http://x"}, {"address": "https://a:b@example.org/"}, {"address": address, "events": ["study.closed"]}, {})
+    pages: list[str | Act] = [page, *(posted(page, **wrong) for wrong in mistakes), posted(page, action="renew", webhook=str(hook.pk))]
+    content = f"{content_of(study)} {address} http://x study.closed {', '.join(Event.values)} "
+    must_be_german(study.owner, pages, content)
+    must_be_german(empty.owner, [reverse("webhooks:webhooks", args=[empty.slug])], content_of(empty))
+    browser = german(study.owner)
+    assert "Diese Adresse erfährt nichts mehr." in posted(page, action="remove", webhook=str(hook.pk))(browser).content.decode()
+    added = page_of(posted(page, address=address, events=["study.closed"])(browser))
+    assert added.xpath("string(//*[@id='secret'])").startswith("whsec_")
+    assert set(added.xpath("//input[@name='events']/@value")) == set(Event.values)
