@@ -111,7 +111,7 @@ def _make(request: HttpRequest, study: Study, user: User) -> HttpResponse:
         "slips": made,
         "address": _address(request, study, section=request.POST.get(SECTION, "")),
         "section": request.POST.get(SECTION, ""),
-        "language": definition.languages[0],
+        "slips_language": definition.languages[0],
         "title": definition.title.in_language(definition.languages[0]),
         "seed": request.POST["seed"],
     }

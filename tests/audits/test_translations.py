@@ -89,6 +89,8 @@ STAFF_MODULES += (
 STAFF_MODULES += ("platform/accounts/tokens/*", "platform/accounts/models", "surveys/log/*")
 STAFF_MODULES += tuple(f"surveys/review/{name}" for name in ("decisions", "selectors", "services"))
 STAFF_MODULES += ("surveys/models/review",)
+STAFF_PAGES += ("surveys/investigator/people", "surveys/investigator/codes*", "webhooks/*")
+STAFF_MODULES += ("surveys/sharing/*", "surveys/models/members", "surveys/recruitment/*", "webhooks/*")
 # Packages say these in English, and pages in the reader's language.
 SENTENCES = ("analysis/packages/privacy_statement", "analysis/packages/content", "analysis/record_sets/package")
 SAME = {
@@ -100,6 +102,7 @@ SAME = {
     "Budget",
     "Budget ε",
     "Candor",
+    "Code",
     "Codes",
     "Link",
     "Plan",

@@ -2,11 +2,13 @@
 
 import json
 import re
+from collections.abc import Callable, Sequence
 from datetime import date
 from typing import Any
 from urllib.parse import urlencode
 
 import pytest
+from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 
@@ -41,6 +43,7 @@ from tests.releases import closed_study, requested_release
 from tests.stimuli import OF_A_KIND, PAGES, arms_with
 
 pytestmark = pytest.mark.django_db
+Act = Callable[[Client], HttpResponse]
 WORDS = re.compile(r"[A-Za-zÄÖÜäöüß]{3,}")
 
 
@@ -56,13 +59,19 @@ def german(user: User) -> Client:
     return logged_in(user)
 
 
-def must_be_german(owner: User, pages: list[str], content: str) -> None:
-    """No sentence of these pages is the same in both languages, but for `content`: words of a study or a data set, and names."""
+def opened(browser: Client, address: str | Act) -> Any:
+    return page_of(browser.get(address) if isinstance(address, str) else address(browser))
+
+
+def must_be_german(owner: User, pages: Sequence[str | Act], content: str) -> None:
+    """No sentence of these pages, or of what follows an act on one, is the same in both languages, but for `content`: words of a study or
+    a data set, and names.
+    """
     content += " ".join(user.username for user in User.objects.all())
-    english = {address: sentences(page_of(logged_in(owner).get(address))) for address in pages}
-    browser, left = german(owner), dict[str, str]()
+    english = {address: sentences(opened(logged_in(owner), address)) for address in pages}
+    browser, left = german(owner), dict[str, str | Act]()
     for address in pages:
-        page = page_of(browser.get(address))
+        page = opened(browser, address)
         assert page.get("lang") == "de", address
         for text in sentences(page) & english[address]:
             parts = [part for part in re.split(r"[“”„:/]| – | · ", text) if len(WORDS.findall(part)) > 1]
@@ -200,7 +209,7 @@ def test_the_browser_decides_until_somebody_chooses() -> None:
         return str(page_of(browser.get(address, headers=headers)).get("lang"))
 
     assert (language(), language(**in_german)) == ("en", "de")
-    english = reverse("webhooks:webhooks", args=[draft_study(owner=owner).slug])
+    english = reverse("surveys:forget", args=[draft_study(owner=owner).slug])
     assert language(english, **in_german) == "en", "a page that is not there in German"
     chosen = browser.post(reverse("account_language"), {"language": "en"})
     assert chosen["Location"] == reverse("account")

@@ -1,0 +1,111 @@
+"""The pages behind a study’s tabs in German: no sentence stays English, and what programs read stays as it is."""
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.http import HttpResponse
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from accounts.models import Role
+from surveys.models import MemberRole
+from surveys.recruitment.made_codes import new_seed
+from surveys.sharing import services as sharing
+from tests.factories import draft_study, logged_in, page_of, person, recruiting_study
+from tests.integration.test_builder_in_german import content_of
+from tests.integration.test_sharing import member
+from tests.integration.test_staff_language import Act, german, must_be_german
+from webhooks.models import DeliveryStatus, Event
+from webhooks.services import add_webhook, emit
+
+pytestmark = pytest.mark.django_db
+
+
+def posted(page: str, **values: object) -> Act:
+    """The page that follows when these values are sent, from any browser."""
+
+    def act(browser: Client) -> HttpResponse:
+        return browser.post(page, values, follow=True)
+
+    return act
+
+
+def with_file(page: str, content: str) -> Act:
+    def act(browser: Client) -> HttpResponse:
+        return browser.post(page, {"action": "read", "file": SimpleUploadedFile("codes.csv", content.encode())})
+
+    return act
+
+
+def test_the_people_of_a_study_are_german_as_a_whole() -> None:
+    study = draft_study()
+    people = reverse("surveys:people", args=[study.slug])
+    viewer = member(study, MemberRole.VIEWER)
+    for role in (MemberRole.EDITOR, MemberRole.BLINDED_VIEWER, MemberRole.ANALYST):
+        member(study, role)
+    sharing.invite(study, addressee="eve@example.org", role=MemberRole.EDITOR, actor=study.owner)
+    content = content_of(study) + " eve@example.org "
+    must_be_german(viewer, [people], content)
+    must_be_german(study.owner, [people], content)
+    browser = german(study.owner)
+    roles = page_of(browser.get(people)).xpath("//select/option/@value")
+    assert set(roles) == set(MemberRole.values)
+    shown = browser.post(people, {"action": "invite", "addressee": "bob@example.org", "role": "viewer"}).content.decode()
+    assert "Die Einladung für bob@example.org" in shown
+    refused = browser.post(people, {"action": "invite", "addressee": viewer.username, "role": "viewer"})
+    assert (refused.status_code, f"{viewer.username} arbeitet schon an dieser Studie" in refused.content.decode()) == (422, True)
+    left = german(viewer).post(people, {"action": "leave"}, follow=True)
+    assert f"Du hast die Studie „{study.title}“ verlassen" in left.content.decode()
+    assert page_of(logged_in(person(Role.IRB_OFFICER)).get(people)).get("lang") == "en"
+
+
+def test_the_codes_of_a_study_are_german_as_a_whole() -> None:
+    study, draft = recruiting_study(entry={"kind": "codes"}), draft_study(slug="a-draft")
+    codes, made = reverse("surveys:codes", args=[study.slug]), {"action": "make", "count": "3", "seed": new_seed()}
+    listed = "name;code\nAda;ABCD-1234\nBob;short\nEve;ABCD 1234\n"
+    pages: list[str | Act] = [
+        codes,
+        posted(codes, **made),
+        posted(codes, **made | {"count": "x"}),
+        posted(codes, **made | {"seed": "x"}),
+        posted(codes, **made | {"section": "9"}),
+        with_file(codes, listed),
+        with_file(codes, "a,b\nno,none\n"),
+        with_file(codes, "code,code\nABCD1234,EFGH5678\n"),
+        posted(codes, action="read"),
+        posted(codes, action="add", codes="short"),
+        posted(codes, action="check", codes="DONE-1234\nDONE-1234"),
+        posted(codes, action="check", codes=""),
+    ]
+    must_be_german(
+        study.owner,
+        pages,
+        content_of(study) + " Your personal code The code opens the study once. Scan the picture, or open codes.csv, UTF-8 ",
+    )
+    must_be_german(draft.owner, [reverse("surveys:codes", args=[draft.slug])], content_of(draft))
+    browser = german(study.owner)
+    assert "2 neue Codes kamen hinzu." in posted(codes, action="add", codes="ABCD1234 EFGH5678")(browser).content.decode()
+    table = browser.post(codes, {**made, "action": "table"})
+    assert table["Content-Type"] == "text/csv; charset=utf-8"
+    assert table.content.startswith(b"code,link\r\n")
+    assert page_of(browser.post(codes, {**made, "count": "1000"})).xpath("//input[@name='count']/@value") == ["1000"]
+
+
+def test_the_webhooks_of_a_study_are_german_as_a_whole() -> None:
+    study, empty = draft_study(), draft_study(slug="untold")
+    page, address = reverse("webhooks:webhooks", args=[study.slug]), "https://example.org/hook"
+    hook = add_webhook(study, address=address, events=Event.values, site="https://candor.example", actor=study.owner)
+    for event, status in zip(Event.values, (*DeliveryStatus, *[DeliveryStatus.WAITING] * len(Event)), strict=False):
+        emit(study.pk, Event(event))
+        due = timezone.now() if status == DeliveryStatus.WAITING else None
+        hook.deliveries.filter(event=event).update(status=status, error="no answer: ConnectError", due_at=due)
+    mistakes = ({"address": "http://x"}, {"address": "https://a:b@example.org/"}, {"address": address, "events": ["study.closed"]}, {})
+    pages: list[str | Act] = [page, *(posted(page, **wrong) for wrong in mistakes), posted(page, action="renew", webhook=str(hook.pk))]
+    content = f"{content_of(study)} {address} http://x study.closed {', '.join(Event.values)} "
+    must_be_german(study.owner, pages, content)
+    must_be_german(empty.owner, [reverse("webhooks:webhooks", args=[empty.slug])], content_of(empty))
+    browser = german(study.owner)
+    assert "Diese Adresse erfährt nichts mehr." in posted(page, action="remove", webhook=str(hook.pk))(browser).content.decode()
+    added = page_of(posted(page, address=address, events=["study.closed"])(browser))
+    assert added.xpath("string(//*[@id='secret'])").startswith("whsec_")
+    assert set(added.xpath("//input[@name='events']/@value")) == set(Event.values)
