@@ -334,8 +334,8 @@ DRAFT = RECRUITING | {
 SENT: dict[str, tuple[Any, ...]] = {
     "surveys:api_make_codes":          (NO,     415,    415,    404,    404,    404,    404,    404,    415),
     "surveys:api_join_codes":       (NO,     415,    415,    404,    404,    404,    404,    404,    415),
-    "analysis:compute":                (LOGIN,  OUT,    OUT,    404,    404,    404,    404,    404,    OUT),
-    "analysis:blinding":               (LOGIN,  OUT,    OUT,    404,    404,    404,    404,    404,    OUT),
+    "analysis:compute":                (LOGIN,  400,    400,    404,    404,    404,    404,    404,    400),
+    "analysis:blinding":               (LOGIN,  400,    400,    404,    404,    404,    404,    404,    400),
     "analysis:api_preview_difficulties":(NO,    404,    404,    404,    404,    404,    404,    404,    404),
     "analysis:api_analytics_preview":  (NO,     404,    404,    404,    404,    404,    404,    404,    404),
     "analysis:api_analytics_frozen":   (NO,     404,    404,    404,    404,    404,    404,    404,    404),
