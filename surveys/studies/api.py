@@ -1,6 +1,6 @@
 """The list of studies, where a study begins, and the same steps as on a study's page."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from django.db.models import QuerySet
 from django.http import HttpResponseBase, StreamingHttpResponse
@@ -42,13 +42,20 @@ from surveys.studies.services import create_study
 from surveys.study_file import define, study_from_outside
 
 
+class InOneOrder(OrderingFilter):
+    """Studies that are equal in what was asked for stand by their slugs: otherwise one could stand on two pages, and another on none."""
+
+    def get_ordering(self, request: Request, queryset: QuerySet[Study], view: APIView) -> Sequence[str]:
+        return [*(super().get_ordering(request, queryset, view) or ()), "slug"]
+
+
 class Studies(ListAPIView[Study]):
     """The studies that you may see: your own and those shared with you; for IRB officers all ever submitted; for administrators all."""
 
     roles = tuple(Role)
     writing_roles = OWNER_ROLES
     serializer_class = StudySerializer
-    filter_backends = (SearchFilter, OrderingFilter)
+    filter_backends = (SearchFilter, InOneOrder)
     search_fields = ("slug", "title")
     ordering_fields = ("slug", "title", "status", "created_on", "launched_on", "closed_on")
     parser_classes = (YamlFile, JsonFile)

@@ -1,6 +1,7 @@
 """Programs edit by API everything that the pages edit: drafts, files, codes, arms, blinding, computations; and nobody's edit is lost."""
 
 import json
+from copy import copy
 from typing import Any
 
 import pytest
@@ -272,3 +273,14 @@ def test_studies_are_found_by_words_and_put_in_order() -> None:
     assert [one["slug"] for one in get(owner, "studies/?search=faces")["results"]] == ["alpha", "gamma"]
     assert [one["slug"] for one in get(owner, "studies/?search=bet")["results"]] == ["beta"]
     assert [one["slug"] for one in get(owner, "studies/?ordering=-slug")["results"]] == ["gamma", "beta", "alpha"]
+
+
+def test_pages_of_studies_show_each_study_once_in_every_order() -> None:
+    first = draft_study(slug="study-000", title="Faces")
+    rest = [copy(first) for _number in range(259)]
+    for number, one in enumerate(rest, start=1):
+        one.pk, one.slug = None, f"study-{number:03}"
+    Study.objects.bulk_create(rest)
+    for order in ("title", "-status", "created_on", "-slug"):
+        pages = [get(first.owner, f"studies/?ordering={order}&page={number}")["results"] for number in range(1, 7)]
+        assert sorted(one["slug"] for page in pages for one in page) == ["study-000", *(one.slug for one in rest)], order
