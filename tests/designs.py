@@ -100,3 +100,11 @@ def some_tables(design: Design, cells: Cells, *, n: int, trials: int, seed: int 
     known = design.cheater_model.yes_rate
     p = cells(design, honest=0.8, prevalence=[0.35, 0.6, 0.5][: len(design.arms)], cheater_yes_rate=0.6 if known is None else float(known))
     return np.random.default_rng(seed).multinomial(n, p.ravel(), size=trials).reshape(-1, *p.shape).astype(float)
+
+
+def simulated(
+    rng: np.random.Generator, design: Design, *, people: int, true: Sequence[Sequence[float]], honest: float, cheaters: Sequence[float]
+) -> FloatArray:
+    """Named answers by arm and subsample; `true` are the shares of honest people by arm, `people` how many in each cell."""
+    shares = honest * (design.truth[:, None] * np.asarray(true)[:, None] + design.forced_answers) + (1 - honest) * np.asarray(cheaters)
+    return rng.multinomial(people, shares).astype(float)
