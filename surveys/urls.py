@@ -103,8 +103,12 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/protocol/", irb.protocol, name="protocol"),
     path("studies/<slug:slug>/protocol/<int:version>/", irb.protocol, name="protocol_version"),
     path("studies/<slug:slug>/protocol/<int:version>/changes/", irb.changes, name="protocol_changes"),
-    path("studies/<slug:slug>/preregistration/", plans.preregistration, name="protocol_preregistration"),
-    path("studies/<slug:slug>/preregistration/<int:version>/", plans.preregistration, name="protocol_preregistration_version"),
+    path("studies/<slug:slug>/preregistration/", in_own_language(plans.preregistration), name="protocol_preregistration"),
+    path(
+        "studies/<slug:slug>/preregistration/<int:version>/",
+        in_own_language(plans.preregistration),
+        name="protocol_preregistration_version",
+    ),
     path(
         "studies/<slug:slug>/preregistration/<int:version>.<slug:file_kind>",
         plans.preregistration_file,

@@ -12,6 +12,7 @@ from candor.designs import assumptions
 from candor.planning import notes
 from surveys.errors import SurveyError
 from surveys.languages.catalogues import read_catalogue
+from surveys.preregistration import documents
 from tests.audits.participants_words import participants_words
 from tests.audits.tree import project_files
 
@@ -89,8 +90,17 @@ STAFF_MODULES += (
 STAFF_MODULES += ("platform/accounts/tokens/*", "platform/accounts/models", "surveys/log/*")
 STAFF_MODULES += tuple(f"surveys/review/{name}" for name in ("decisions", "selectors", "services"))
 STAFF_MODULES += ("surveys/models/review",)
-STAFF_PAGES += ("surveys/investigator/people", "surveys/investigator/codes*", "webhooks/*")
+STAFF_PAGES += (
+    "surveys/investigator/people",
+    "surveys/investigator/codes*",
+    "webhooks/*",
+    "surveys/preregistration/*",
+    "analysis/preregistration/*",
+)
+STAFF_PAGES += tuple(f"analysis/{name}" for name in ("rehearsal", "_rehearsed", "diagnosis", "_diagnosed"))
 STAFF_MODULES += ("surveys/sharing/*", "surveys/models/members", "surveys/recruitment/*", "webhooks/*")
+STAFF_MODULES += ("surveys/preregistration/*", "analysis/preregistration/*", "analysis/rehearsal/*", "analysis/diagnosis/*")
+STAFF_MODULES += ("surveys/rehearsal/*", "surveys/models/rehearsal")
 # Packages say these in English, and pages in the reader's language.
 SENTENCES = ("analysis/packages/privacy_statement", "analysis/packages/content", "analysis/record_sets/package")
 SAME = {
@@ -129,7 +139,7 @@ def words_of_staff() -> Iterator[str]:
     pages = [path for name in STAFF_PAGES for path in TEMPLATES.glob(f"{name}.html")]
     yield from words_in(pages, [path for name in STAFF_MODULES for path in ROOT.glob(f"{name}.py")], call=LAZY_CALL)
     yield from (*complaints.ALL, complaints.RECORD, complaints.CHILD)
-    yield from (*assumptions.ALL, *assumptions.MODELS, *notes.ALL)
+    yield from (*documents.SENTENCES, *assumptions.ALL, *assumptions.MODELS, *notes.ALL)
     yield from (said for name, said in actions.registered().items() if not name.startswith("test."))
     for name in SENTENCES:
         for node in ast.walk(ast.parse((ROOT / f"{name}.py").read_text(encoding="utf-8"))):

@@ -7,12 +7,17 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from accounts.models import Role
-from surveys.models import MemberRole
+from accounts.models import Language, Role
+from accounts.services import choose_language
+from surveys.models import MemberRole, StudyStatus
 from surveys.recruitment.made_codes import new_seed
+from surveys.review import services as reviews
 from surveys.sharing import services as sharing
-from tests.factories import draft_study, logged_in, page_of, person, recruiting_study
-from tests.integration.test_builder_in_german import content_of
+from surveys.studies import services as studies
+from tests.factories import draft_study, logged_in, page_of, person, recruiting_study, study_in
+from tests.finished_people import add_finished_people, compute
+from tests.integration.test_builder_in_german import content_of, full_document
+from tests.integration.test_preregistration import PLANNED_TESTS, amended
 from tests.integration.test_sharing import member
 from tests.integration.test_staff_language import Act, german, must_be_german
 from webhooks.models import DeliveryStatus, Event
@@ -109,3 +114,34 @@ def test_the_webhooks_of_a_study_are_german_as_a_whole() -> None:
     added = page_of(posted(page, address=address, events=["study.closed"])(browser))
     assert added.xpath("string(//*[@id='secret'])").startswith("whsec_")
     assert set(added.xpath("//input[@name='events']/@value")) == set(Event.values)
+
+
+def test_the_plan_that_was_kept_is_german_as_a_whole() -> None:
+    """Its file stays as it was kept."""
+    strata = {"planned_participants": 400, "strata": ["asked"]}
+    kept = study_in(StudyStatus.IN_REVIEW, **full_document(), analysis=PLANNED_TESTS, allocation=strata)
+    kept = reviews.approve(kept, actor=person(Role.IRB_OFFICER), reason="It is needed here.")
+    in_sections = {"planned_participants": 480, "unit": "cluster", "sections": 8, "block_multiples": [1]}
+    sections = recruiting_study(slug="in-sections", owner=kept.owner, allocation=in_sections)
+    draft = draft_study(slug="a-draft", owner=kept.owner)
+    survey = recruiting_study(slug="a-survey", owner=kept.owner, arms=[{"name": "all", "label": "Everybody here"}], control="all")
+    every = (kept, sections, survey, draft)
+    pages = [reverse("surveys:protocol_preregistration", args=[one.slug]) for one in every]
+    covariates = ", ".join(one["name"] for one in full_document()["background"] if one["kind"] != "short_text")
+    must_be_german(kept.owner, pages, " ".join([covariates, *(content_of(one) for one in every)]))
+    shown = german(kept.owner).get(pages[0]).content.decode()
+    assert "sobald 400 Teilnehmende mit dem Würfel geantwortet haben" in shown
+    for kind in ("json", "html"):
+        file = reverse("surveys:protocol_preregistration_file", args=[kept.slug, 1, kind])
+        in_german = german(kept.owner).get(file).content
+        choose_language(user=kept.owner, language=Language.ENGLISH)
+        assert in_german == logged_in(kept.owner).get(file).content
+
+
+def test_planned_and_done_are_german_as_a_whole() -> None:
+    every = [recruiting_study(slug="tests", analysis=PLANNED_TESTS), amended(recruiting_study()), recruiting_study(slug="it-runs")]
+    for study in every[:2]:
+        add_finished_people(study, 40, seed=3)
+        compute(studies.close(study, actor=study.owner))
+    for study in every:
+        must_be_german(study.owner, [reverse("analysis:results_preregistration", args=[study.slug])], content_of(study))
