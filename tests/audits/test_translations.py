@@ -44,21 +44,20 @@ LAZY_CALL = re.compile(r"""\b(?:_|gettext|gettext_lazy|gettext_noop)\(\s*"([^"]+
 # Pages of views with `in_own_language`, and what they show.
 STAFF_PAGES = ("analysis/learning/**/*", "analysis/data_sets/*", "analysis/inbox", "analysis/decisions", "accounts/account", "base_staff")
 STAFF_PAGES += ("accounts/tokens", "surveys/investigator/log", "surveys/investigator/study_log", "surveys/investigator/_log_*")
-STAFF_PAGES += ("surveys/irb/review", "surveys/irb/_comments", "surveys/irb/privacy_limit")
+STAFF_PAGES += ("surveys/irb/**/*",)
 STAFF_PAGES += ("analysis/record_sets/*", "analysis/releases/*")
 STAFF_PAGES += ("base_study", "surveys/builder/base", "surveys/builder/form", "surveys/builder/_[bc]*", "surveys/builder/fields/*")
 STAFF_PAGES += ("accounts/logged_out", "surveys/investigator/_preview_choices")
 STAFF_PAGES += ("surveys/_study_navigation", "surveys/investigator/invitation", "surveys/investigator/new_account")
 STAFF_PAGES += ("analysis/records/*", "analysis/planning/*")
 STAFF_PAGES += ("surveys/builder/arm*", "surveys/builder/_files", "surveys/builder/_moves", "surveys/builder/_shown")
-STAFF_PAGES += ("surveys/builder/_stimulus_inputs", "surveys/builder/_answer", "surveys/builder/_sensitive", "surveys/irb/_change")
+STAFF_PAGES += ("surveys/builder/_stimulus_inputs", "surveys/builder/_answer", "surveys/builder/_sensitive")
 STAFF_PAGES += tuple(f"surveys/builder/{page}" for page in ("about", "allocation", "direct_questions", "duplicate", "file", "history"))
 STAFF_PAGES += tuple(f"surveys/builder/{page}" for page in ("import", "item", "languages", "list", "markdown", "new", "overview"))
 STAFF_PAGES += tuple(f"surveys/builder/{page}" for page in ("paste", "planned_tests", "plans", "subgroups", "ways"))
 STAFF_PAGES += (
     "surveys/investigator/study_list",
     "surveys/investigator/study_detail",
-    "surveys/irb/action",
     "analysis/_counts",
     "analysis/_batch",
 )
@@ -88,7 +87,7 @@ STAFF_MODULES += (
     "platform/accounts/errors",
 )
 STAFF_MODULES += ("platform/accounts/tokens/*", "platform/accounts/models", "surveys/log/*")
-STAFF_MODULES += tuple(f"surveys/review/{name}" for name in ("decisions", "selectors", "services"))
+STAFF_MODULES += ("surveys/review/*", "surveys/journey/preview")
 STAFF_MODULES += ("surveys/models/review",)
 STAFF_PAGES += (
     "surveys/investigator/people",
@@ -124,7 +123,7 @@ SAME = {
     "p (Holm)",
     "χ² = %(statistic).2f, df = %(df)s, p = %(p).2g",
 }
-SAME |= {"%(codecs)s in %(container)s", "Bots"}
+SAME |= {"%(seconds)s s", "%(codecs)s in %(container)s", "Bots"}
 BLOCK = re.compile(r"\{%\s*blocktranslate\b([^%]*)%\}(.*?)\{%\s*endblocktranslate\s*%\}", re.DOTALL)
 
 

@@ -1,5 +1,7 @@
 """The pages behind a study’s tabs in German: no sentence stays English, and what programs read stays as it is."""
 
+from collections.abc import Sequence
+
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.http import HttpResponse
@@ -7,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from accounts.models import Language, Role
+from accounts.models import Language, Role, User
 from accounts.services import choose_language
 from surveys.models import MemberRole, StudyStatus
 from surveys.recruitment.made_codes import new_seed
@@ -20,6 +22,7 @@ from tests.integration.test_builder_in_german import content_of, full_document
 from tests.integration.test_preregistration import PLANNED_TESTS, amended
 from tests.integration.test_sharing import member
 from tests.integration.test_staff_language import Act, german, must_be_german
+from tests.stimuli import OF_A_KIND, arms_with
 from webhooks.models import DeliveryStatus, Event
 from webhooks.services import add_webhook, emit
 
@@ -33,6 +36,12 @@ def posted(page: str, **values: object) -> Act:
         return browser.post(page, values, follow=True)
 
     return act
+
+
+def in_german(owner: User, pages: Sequence[str]) -> str:
+    """The German words that an English page quotes."""
+    texts = [text for page in pages for text in page_of(logged_in(owner).get(page)).xpath("//*[@lang='de']//text()")]
+    return " ".join(" ".join(text.split()) for text in texts) + " English, Deutsch 1, Slides with the instructor "
 
 
 def with_file(page: str, content: str) -> Act:
@@ -145,3 +154,28 @@ def test_planned_and_done_are_german_as_a_whole() -> None:
         compute(studies.close(study, actor=study.owner))
     for study in every:
         must_be_german(study.owner, [reverse("analysis:results_preregistration", args=[study.slug])], content_of(study))
+
+
+def test_the_protocol_and_its_changes_are_german_as_a_whole() -> None:
+    """The study's own texts stay in the packet's language, and places in the study's file keep their names."""
+    officer, direct = person(Role.IRB_OFFICER), {"share": 0.25, "consent": "You may be asked without a die."}
+    kinds = draft_study(slug="kinds", **full_document() | arms_with(*OF_A_KIND), analysis=PLANNED_TESTS)
+    asked = draft_study(slug="asked", owner=kinds.owner, direct_group=direct)
+    sections = recruiting_study(
+        slug="in-sections", allocation={"planned_participants": 480, "unit": "cluster", "sections": 8, "block_multiples": [1]}
+    )
+    survey = study_in(StudyStatus.IN_REVIEW, slug="a-survey", arms=[{"name": "all", "label": "Everybody here"}], control="all")
+    waits, changed = study_in(StudyStatus.IN_REVIEW, slug="waits"), amended(recruiting_study())
+    reviews.comment(waits, actor=officer, section="consent", text="The words of an officer.", resolves=False)
+    reviews.sign(waits, actor=officer, part="consent", version=1, signed=True)
+    content = " ".join(content_of(one) for one in (kinds, asked, sections, survey, waits, changed)) + " The words of an officer. "
+    of_officer = [reverse("surveys:protocol", args=[one.slug]) for one in (waits, survey, sections)]
+    changes = [reverse("surveys:protocol_changes", args=[waits.slug, 1]), reverse("surveys:protocol_changes", args=[changed.slug, 2])]
+    drafts = [f"{reverse('surveys:protocol', args=[one.slug])}?draft=1" for one in (kinds, asked)]
+    must_be_german(officer, [*of_officer, *changes, f"{changes[1]}?since=1"], content + in_german(officer, of_officer))
+    must_be_german(kinds.owner, drafts, content + in_german(kinds.owner, drafts))
+    packet = page_of(german(officer).get(f"{of_officer[0]}?language=en"))
+    assert set(packet.xpath("//ol[contains(@class, 'packet-questions')]/@lang")) == {"en"}
+    assert set(packet.xpath("//ol[contains(@class, 'packet-questions')]//p[@class='muted']/@lang")) == {"de"}
+    commented = posted(reverse("surveys:comment", args=[waits.slug]), section="consent", text="More words.")(german(officer))
+    assert "Gespeichert." in commented.content.decode()
