@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
 from analysis.live.notes import plain_reason
@@ -214,8 +215,9 @@ def short(value: float | None) -> str:
     """
     if value is None:
         return "–"
-    text = f"{abs(value):.2f}".removeprefix("0")
-    return f"−{text}" if value < 0 and text != ".00" else text
+    text = number_format(f"{abs(value):.2f}")
+    text = text[1:] if text.startswith("0.") else text  # a zero stays before a comma
+    return f"−{text}" if round(value, 2) < 0 else text
 
 
 def _spread(low: float | None, high: float | None) -> str:

@@ -12,12 +12,14 @@ from surveys.questions.plans import PlannedTests
 FORMAT = 2
 LEVEL = 0.95
 STOPPING_RULE = (
-    "Ordinary intervals and p-values are computed once: as soon as {planned} participants have answered with the die and are counted, or "
+    "Ordinary intervals and p-values are computed once: as soon as %(planned)s participants have answered with the die and are counted, or "
     "when the study is closed if fewer come. Everything else that is shown before holds at every look, and may be used to stop early."
 )
 ONCE_AT_THE_END = "All results are computed once: when the study has ended. Nothing is shown before."
 """The rule where sections are assigned as a whole."""
 ADJUSTMENT = "Holm's, over the contrasts of a question, and over all questions of a family where one is named"
+SENTENCES = (STOPPING_RULE, ONCE_AT_THE_END, ADJUSTMENT)
+"""Those of a plan that pages show; they translate them."""
 OF_NO_EFFECT = "of no effect on any answer, for every treatment against the control"
 OF_BALANCE = "of balance: a background question, privatised in the browser, whose answers no arm changes"
 ARM_SPECIFIC = "efficient_arm_specific_cheaters"
@@ -30,6 +32,7 @@ class PlannedAnalyses(TypedDict):
     primary_method: str
     further_methods: list[str]
     level: float
+    adjustment: str
     subgroups: list[str]
     families: NotRequired[Mapping[str, object]]
     margins: NotRequired[Mapping[str, object]]
@@ -53,6 +56,7 @@ class Plan(TypedDict):
     categories: NotRequired[list[dict[str, str]]]
     analysis: PlannedAnalyses
     sample: PlannedSample
+    stopping_rule: str
 
 
 def preregistration_document(definition: StudyDefinition, *, version: int, sha256: str, registered_on: date) -> dict[str, object]:
@@ -93,7 +97,7 @@ def preregistration_document(definition: StudyDefinition, *, version: int, sha25
             "subsample_weights": definition.subsample_weights,
             "direct_share": str(definition.direct_share),
         },
-        "stopping_rule": ONCE_AT_THE_END if definition.in_sections else STOPPING_RULE.format(planned=definition.planned_with_die),
+        "stopping_rule": ONCE_AT_THE_END if definition.in_sections else STOPPING_RULE % {"planned": definition.planned_with_die},
     }
 
 

@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 
+from django.utils.translation import gettext_lazy
+
 from candor.designs.design import Design
 from surveys.allocation.findable import about_sections
 from surveys.definition import StudyDefinition
@@ -31,7 +33,12 @@ from surveys.review.changes import Change, changes_between, section_of
 from surveys.study_file import define
 
 ADDRESS_OF_NOTHING = "#"
-NEVER_RELEASED = "never released"
+NEVER_RELEASED = gettext_lazy("never released")
+ROLES = {
+    "quasi_identifier": gettext_lazy("quasi identifier"),
+    "sensitive": gettext_lazy("sensitive"),
+    "auxiliary": gettext_lazy("auxiliary"),
+}
 MARKDOWN = re.compile(r"summary|consent|debrief|direct_group\.consent|.*\.(transcript|caption|reading\.text|task\.text)")
 
 
@@ -369,9 +376,7 @@ def _background(definition: StudyDefinition, language: str) -> list[BackgroundVi
         found.append(
             BackgroundView(
                 field=view,
-                roles=tuple(
-                    dict.fromkeys(NEVER_RELEASED if isinstance(part, ShortText) else part.role.replace("_", " ") for part in parts)
-                ),
+                roles=tuple(dict.fromkeys(str(NEVER_RELEASED if isinstance(part, ShortText) else ROLES[part.role]) for part in parts)),
                 fields=tuple(field_view(part, language) for part in parts),
                 expected=next((text for name, text in view.options if name == getattr(question, "expected", None)), ""),
             )

@@ -12,6 +12,7 @@ from candor.designs import assumptions
 from candor.planning import notes
 from surveys.errors import SurveyError
 from surveys.languages.catalogues import read_catalogue
+from surveys.preregistration import documents
 from tests.audits.participants_words import participants_words
 from tests.audits.tree import project_files
 
@@ -43,21 +44,20 @@ LAZY_CALL = re.compile(r"""\b(?:_|gettext|gettext_lazy|gettext_noop)\(\s*"([^"]+
 # Pages of views with `in_own_language`, and what they show.
 STAFF_PAGES = ("analysis/learning/**/*", "analysis/data_sets/*", "analysis/inbox", "analysis/decisions", "accounts/account", "base_staff")
 STAFF_PAGES += ("accounts/tokens", "surveys/investigator/log", "surveys/investigator/study_log", "surveys/investigator/_log_*")
-STAFF_PAGES += ("surveys/irb/review", "surveys/irb/_comments", "surveys/irb/privacy_limit")
+STAFF_PAGES += ("surveys/irb/**/*",)
 STAFF_PAGES += ("analysis/record_sets/*", "analysis/releases/*")
 STAFF_PAGES += ("base_study", "surveys/builder/base", "surveys/builder/form", "surveys/builder/_[bc]*", "surveys/builder/fields/*")
 STAFF_PAGES += ("accounts/logged_out", "surveys/investigator/_preview_choices")
 STAFF_PAGES += ("surveys/_study_navigation", "surveys/investigator/invitation", "surveys/investigator/new_account")
 STAFF_PAGES += ("analysis/records/*", "analysis/planning/*")
 STAFF_PAGES += ("surveys/builder/arm*", "surveys/builder/_files", "surveys/builder/_moves", "surveys/builder/_shown")
-STAFF_PAGES += ("surveys/builder/_stimulus_inputs", "surveys/builder/_answer", "surveys/builder/_sensitive", "surveys/irb/_change")
+STAFF_PAGES += ("surveys/builder/_stimulus_inputs", "surveys/builder/_answer", "surveys/builder/_sensitive")
 STAFF_PAGES += tuple(f"surveys/builder/{page}" for page in ("about", "allocation", "direct_questions", "duplicate", "file", "history"))
 STAFF_PAGES += tuple(f"surveys/builder/{page}" for page in ("import", "item", "languages", "list", "markdown", "new", "overview"))
 STAFF_PAGES += tuple(f"surveys/builder/{page}" for page in ("paste", "planned_tests", "plans", "subgroups", "ways"))
 STAFF_PAGES += (
     "surveys/investigator/study_list",
     "surveys/investigator/study_detail",
-    "surveys/irb/action",
     "analysis/_counts",
     "analysis/_batch",
 )
@@ -87,10 +87,19 @@ STAFF_MODULES += (
     "platform/accounts/errors",
 )
 STAFF_MODULES += ("platform/accounts/tokens/*", "platform/accounts/models", "surveys/log/*")
-STAFF_MODULES += tuple(f"surveys/review/{name}" for name in ("decisions", "selectors", "services"))
+STAFF_MODULES += ("surveys/review/*", "surveys/journey/preview")
 STAFF_MODULES += ("surveys/models/review",)
-STAFF_PAGES += ("surveys/investigator/people", "surveys/investigator/codes*", "webhooks/*")
+STAFF_PAGES += (
+    "surveys/investigator/people",
+    "surveys/investigator/codes*",
+    "webhooks/*",
+    "surveys/preregistration/*",
+    "analysis/preregistration/*",
+)
+STAFF_PAGES += tuple(f"analysis/{name}" for name in ("rehearsal", "_rehearsed", "diagnosis", "_diagnosed"))
 STAFF_MODULES += ("surveys/sharing/*", "surveys/models/members", "surveys/recruitment/*", "webhooks/*")
+STAFF_MODULES += ("surveys/preregistration/*", "analysis/preregistration/*", "analysis/rehearsal/*", "analysis/diagnosis/*")
+STAFF_MODULES += ("surveys/rehearsal/*", "surveys/models/rehearsal")
 # Packages say these in English, and pages in the reader's language.
 SENTENCES = ("analysis/packages/privacy_statement", "analysis/packages/content", "analysis/record_sets/package")
 SAME = {
@@ -114,7 +123,7 @@ SAME = {
     "p (Holm)",
     "χ² = %(statistic).2f, df = %(df)s, p = %(p).2g",
 }
-SAME |= {"%(codecs)s in %(container)s", "Bots"}
+SAME |= {"%(seconds)s s", "%(codecs)s in %(container)s", "Bots"}
 BLOCK = re.compile(r"\{%\s*blocktranslate\b([^%]*)%\}(.*?)\{%\s*endblocktranslate\s*%\}", re.DOTALL)
 
 
@@ -129,7 +138,7 @@ def words_of_staff() -> Iterator[str]:
     pages = [path for name in STAFF_PAGES for path in TEMPLATES.glob(f"{name}.html")]
     yield from words_in(pages, [path for name in STAFF_MODULES for path in ROOT.glob(f"{name}.py")], call=LAZY_CALL)
     yield from (*complaints.ALL, complaints.RECORD, complaints.CHILD)
-    yield from (*assumptions.ALL, *assumptions.MODELS, *notes.ALL)
+    yield from (*documents.SENTENCES, *assumptions.ALL, *assumptions.MODELS, *notes.ALL)
     yield from (said for name, said in actions.registered().items() if not name.startswith("test."))
     for name in SENTENCES:
         for node in ast.walk(ast.parse((ROOT / f"{name}.py").read_text(encoding="utf-8"))):

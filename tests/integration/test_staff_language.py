@@ -68,6 +68,7 @@ def must_be_german(owner: User, pages: Sequence[str | Act], content: str) -> Non
     a data set, and names.
     """
     content += " ".join(user.username for user in User.objects.all())
+    choose_language(user=owner, language=Language.ENGLISH)
     english = {address: sentences(opened(logged_in(owner), address)) for address in pages}
     browser, left = german(owner), dict[str, str | Act]()
     for address in pages:
@@ -172,7 +173,6 @@ def test_the_pages_of_records_are_german_as_a_whole() -> None:
     draft = draft_study(owner=study.owner, slug="a-draft")
     pages += [reverse(f"analysis:{page}", args=[draft.slug]) for page in ("records", "records_or_query")]
     must_be_german(study.owner, pages, content)
-    choose_language(user=study.owner, language=Language.ENGLISH)
     RecordSweep.objects.update(status="stopped", found=[*parts[:2], {**parts[2], "desk": None}, {**desk, "desk": 0.01}])
     must_be_german(study.owner, pages, content)
 
@@ -191,7 +191,6 @@ def test_the_way_of_a_release_is_german_as_a_whole() -> None:
     summary, licence = without_sentences(release.summary), LICENCES[release.licence].title
     content += f" {release.title} {', '.join(release.questions)} {summary} {licence} {'; '.join(lines)} "
     must_be_german(officer, [page], content)
-    choose_language(user=study.owner, language=Language.ENGLISH)
     services.approve(release, actor=officer)
     public = [reverse("analysis:public_release", args=[study.slug, 1]), reverse("analysis:public_releases")]
     content += " Did your attention wander during the lect… signing-key.pem "

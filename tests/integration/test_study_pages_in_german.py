@@ -1,5 +1,7 @@
 """The pages behind a study’s tabs in German: no sentence stays English, and what programs read stays as it is."""
 
+from collections.abc import Sequence
+
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.http import HttpResponse
@@ -7,14 +9,20 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from accounts.models import Role
-from surveys.models import MemberRole
+from accounts.models import Language, Role, User
+from accounts.services import choose_language
+from surveys.models import MemberRole, StudyStatus
 from surveys.recruitment.made_codes import new_seed
+from surveys.review import services as reviews
 from surveys.sharing import services as sharing
-from tests.factories import draft_study, logged_in, page_of, person, recruiting_study
-from tests.integration.test_builder_in_german import content_of
+from surveys.studies import services as studies
+from tests.factories import draft_study, logged_in, page_of, person, recruiting_study, study_in
+from tests.finished_people import add_finished_people, compute
+from tests.integration.test_builder_in_german import content_of, full_document
+from tests.integration.test_preregistration import PLANNED_TESTS, amended
 from tests.integration.test_sharing import member
 from tests.integration.test_staff_language import Act, german, must_be_german
+from tests.stimuli import OF_A_KIND, arms_with
 from webhooks.models import DeliveryStatus, Event
 from webhooks.services import add_webhook, emit
 
@@ -28,6 +36,12 @@ def posted(page: str, **values: object) -> Act:
         return browser.post(page, values, follow=True)
 
     return act
+
+
+def in_german(owner: User, pages: Sequence[str]) -> str:
+    """The German words that an English page quotes."""
+    texts = [text for page in pages for text in page_of(logged_in(owner).get(page)).xpath("//*[@lang='de']//text()")]
+    return " ".join(" ".join(text.split()) for text in texts) + " English, Deutsch 1, Slides with the instructor "
 
 
 def with_file(page: str, content: str) -> Act:
@@ -109,3 +123,59 @@ def test_the_webhooks_of_a_study_are_german_as_a_whole() -> None:
     added = page_of(posted(page, address=address, events=["study.closed"])(browser))
     assert added.xpath("string(//*[@id='secret'])").startswith("whsec_")
     assert set(added.xpath("//input[@name='events']/@value")) == set(Event.values)
+
+
+def test_the_plan_that_was_kept_is_german_as_a_whole() -> None:
+    """Its file stays as it was kept."""
+    strata = {"planned_participants": 400, "strata": ["asked"]}
+    kept = study_in(StudyStatus.IN_REVIEW, **full_document(), analysis=PLANNED_TESTS, allocation=strata)
+    kept = reviews.approve(kept, actor=person(Role.IRB_OFFICER), reason="It is needed here.")
+    in_sections = {"planned_participants": 480, "unit": "cluster", "sections": 8, "block_multiples": [1]}
+    sections = recruiting_study(slug="in-sections", owner=kept.owner, allocation=in_sections)
+    draft = draft_study(slug="a-draft", owner=kept.owner)
+    survey = recruiting_study(slug="a-survey", owner=kept.owner, arms=[{"name": "all", "label": "Everybody here"}], control="all")
+    every = (kept, sections, survey, draft)
+    pages = [reverse("surveys:protocol_preregistration", args=[one.slug]) for one in every]
+    covariates = ", ".join(one["name"] for one in full_document()["background"] if one["kind"] != "short_text")
+    must_be_german(kept.owner, pages, " ".join([covariates, *(content_of(one) for one in every)]))
+    shown = german(kept.owner).get(pages[0]).content.decode()
+    assert "sobald 400 Teilnehmende mit dem Würfel geantwortet haben" in shown
+    for kind in ("json", "html"):
+        file = reverse("surveys:protocol_preregistration_file", args=[kept.slug, 1, kind])
+        in_german = german(kept.owner).get(file).content
+        choose_language(user=kept.owner, language=Language.ENGLISH)
+        assert in_german == logged_in(kept.owner).get(file).content
+
+
+def test_planned_and_done_are_german_as_a_whole() -> None:
+    every = [recruiting_study(slug="tests", analysis=PLANNED_TESTS), amended(recruiting_study()), recruiting_study(slug="it-runs")]
+    for study in every[:2]:
+        add_finished_people(study, 40, seed=3)
+        compute(studies.close(study, actor=study.owner))
+    for study in every:
+        must_be_german(study.owner, [reverse("analysis:results_preregistration", args=[study.slug])], content_of(study))
+
+
+def test_the_protocol_and_its_changes_are_german_as_a_whole() -> None:
+    """The study's own texts stay in the packet's language, and places in the study's file keep their names."""
+    officer, direct = person(Role.IRB_OFFICER), {"share": 0.25, "consent": "You may be asked without a die."}
+    kinds = draft_study(slug="kinds", **full_document() | arms_with(*OF_A_KIND), analysis=PLANNED_TESTS)
+    asked = draft_study(slug="asked", owner=kinds.owner, direct_group=direct)
+    sections = recruiting_study(
+        slug="in-sections", allocation={"planned_participants": 480, "unit": "cluster", "sections": 8, "block_multiples": [1]}
+    )
+    survey = study_in(StudyStatus.IN_REVIEW, slug="a-survey", arms=[{"name": "all", "label": "Everybody here"}], control="all")
+    waits, changed = study_in(StudyStatus.IN_REVIEW, slug="waits"), amended(recruiting_study())
+    reviews.comment(waits, actor=officer, section="consent", text="The words of an officer.", resolves=False)
+    reviews.sign(waits, actor=officer, part="consent", version=1, signed=True)
+    content = " ".join(content_of(one) for one in (kinds, asked, sections, survey, waits, changed)) + " The words of an officer. "
+    of_officer = [reverse("surveys:protocol", args=[one.slug]) for one in (waits, survey, sections)]
+    changes = [reverse("surveys:protocol_changes", args=[waits.slug, 1]), reverse("surveys:protocol_changes", args=[changed.slug, 2])]
+    drafts = [f"{reverse('surveys:protocol', args=[one.slug])}?draft=1" for one in (kinds, asked)]
+    must_be_german(officer, [*of_officer, *changes, f"{changes[1]}?since=1"], content + in_german(officer, of_officer))
+    must_be_german(kinds.owner, drafts, content + in_german(kinds.owner, drafts))
+    packet = page_of(german(officer).get(f"{of_officer[0]}?language=en"))
+    assert set(packet.xpath("//ol[contains(@class, 'packet-questions')]/@lang")) == {"en"}
+    assert set(packet.xpath("//ol[contains(@class, 'packet-questions')]//p[@class='muted']/@lang")) == {"de"}
+    commented = posted(reverse("surveys:comment", args=[waits.slug]), section="consent", text="More words.")(german(officer))
+    assert "Gespeichert." in commented.content.decode()
