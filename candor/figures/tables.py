@@ -54,14 +54,14 @@ def html_table(cells: Table) -> str:
 
 
 def number(value: float | None, digits: int = 3, *, signed: bool = False) -> str:
-    """A rounded number, or a dash when there is none.
+    """A rounded number, or a dash when there is none. One that rounds to zero has no minus.
 
     Examples
     --------
-    >>> number(0.12345), number(0.2, signed=True), number(None)
-    ('0.123', '+0.200', '—')
+    >>> number(0.12345), number(0.2, signed=True), number(-0.0004), number(None)
+    ('0.123', '+0.200', '0.000', '—')
     """
-    return "—" if value is None else f"{value:{'+' if signed else ''}.{digits}f}"
+    return "—" if value is None else f"{value:{'+' if signed else ''}z.{digits}f}"
 
 
 def p_value(value: float | None) -> str:
