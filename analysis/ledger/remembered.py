@@ -1,9 +1,10 @@
 """The ledger, remembered beside the database: one from a back-up must not give out what was spent or frozen after the back-up was made.
 
-Each charge is one file below MEDIA_ROOT, in a folder of its source. A worker writes it before the charge is drawn, and so before any noise
-is there. Its name is drawn with the charge. Beside them stand the limits of the budget: how large it is and whether it is frozen, in a file
-for each change, whose name has the number of the change. A file that the ledger does not know is of the time that the back-up has lost. It
-is done again before anything is asked. A known file goes when the last back-up that can lack it is gone.
+Each charge is one file below MEDIA_ROOT, in a folder of its source: the hash of a study's first allocation list, or the short name of a
+data set. A new study with the address of one that the back-up has lost is another source. A worker writes the file before the charge is
+drawn, and so before any noise is there. Its name is drawn with the charge. Beside them stand the limits of the budget: how large it is and
+whether it is frozen, in a file for each change, whose name has the number of the change. A file that the ledger does not know is of the
+time that the back-up has lost. It is done again before anything is asked. A known file goes when the last back-up that can lack it is gone.
 """
 
 import hashlib
@@ -27,6 +28,7 @@ from analysis.ledger.errors import LedgerError
 from analysis.models import Asking, AskingStatus, Budget, Charge, ChargeStep, Reached, Snapshot, Source
 from audit.beside import write_beside
 from audit.services import record
+from surveys.allocation.selectors import hash_of_first_list
 
 T = TypeVar("T")
 FOLDER = ".charges"
@@ -206,7 +208,8 @@ def forget_known(source: Source) -> None:
 
 
 def _of_source(source: Source, folder: Path) -> Path:
-    return folder / f"{OF_STUDY if source.study_id else OF_DATA_SET}{source.whole.slug}"
+    name = f"{OF_STUDY}{hash_of_first_list(source.study)}" if source.study else f"{OF_DATA_SET}{source.whole.slug}"
+    return folder / name
 
 
 def _names_in(folder: Path) -> set[str]:

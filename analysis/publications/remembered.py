@@ -21,9 +21,10 @@ from analysis.models import PUBLIC_RELEASES, DataSet, DataSetStatus, RecordPacka
 from audit.beside import write_beside
 from audit.services import record
 from jobs.registry import routine
+from surveys.allocation.selectors import hash_of_first_list
 from surveys.journey.services import replay_withdrawals
 from surveys.journey.withdrawals import folder_of_withdrawals
-from surveys.models import AllocationList, Study
+from surveys.models import Study
 
 FOLDER = ".published"
 NAME = re.compile(r"(?P<version>[0-9]{1,9})-(?P<sha256>[0-9a-f]{64})")
@@ -137,5 +138,4 @@ def _folder(whole: Study | DataSet, within: Path | None = None) -> Path:
     folder = within or folder_of_publications()
     if isinstance(whole, DataSet):
         return folder / f"{OF_RECORDS}{whole.slug}"
-    first = AllocationList.objects.filter(study=whole).order_by("number").values_list("sha256", flat=True).first()
-    return folder / (first or "of-no-list")
+    return folder / (hash_of_first_list(whole) or "of-no-list")

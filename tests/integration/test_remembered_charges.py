@@ -18,6 +18,8 @@ from analysis.ledger.selectors import asked_before
 from analysis.ledger.units import UNITS, Units
 from analysis.models import Asking, Charge, Source
 from audit.models import Entry
+from surveys.allocation.selectors import hash_of_first_list
+from surveys.models import Study
 from tests.back_ups import files_of, lost_with_the_back_up
 from tests.data_sets import approved
 from tests.factories import logged_in, person
@@ -154,7 +156,7 @@ def test_somebody_who_has_no_account_yet_is_named() -> None:
 def test_nothing_is_spent_while_a_file_cannot_be_read(folder: Path, content: bytes, caplog: pytest.LogCaptureFixture) -> None:
     source = open_source()
     asked_and_answered(source, rho=0.001)
-    broken = folder / f"study-{source.study.slug}" / ("a" * 32)
+    broken = folder / f"study-{hash_of_first_list(source.study)}" / ("a" * 32)
     broken.write_bytes(content)
     with pytest.raises(LedgerError, match=r"Expected a remembered charge or budget in .*found something else"):
         services.ask(source, solved(rho=0.002), actor=source.study.owner)
@@ -167,11 +169,26 @@ def test_nothing_is_spent_while_a_file_cannot_be_read(folder: Path, content: byt
     assert services.ask(source, solved(rho=0.002), actor=source.study.owner).charge.number == 2
 
 
+def test_a_new_study_with_the_address_of_a_lost_one_is_charged_nothing(folder: Path) -> None:
+    def called_spring() -> Source:
+        source = open_source()
+        Study.objects.filter(pk=source.study_id).update(slug="spring")
+        return Source.objects.get(pk=source.pk)
+
+    with lost_with_the_back_up():
+        lost = called_spring()
+        asked_and_answered(lost, rho=0.001)
+        services.freeze(lost, reason="Two of them are one.", actor=person(Role.IRB_OFFICER))
+    source = called_spring()
+    assert remembered.make_whole(source) == remembered.Again(0, 0)
+    assert (asked_and_answered(source, rho=0.002).charge.number, len(list(folder.iterdir()))) == (1, 2)
+
+
 def test_other_files_and_other_folders_are_nobodys(folder: Path) -> None:
     source = open_source()
     asked_and_answered(source, rho=0.001)
     for name in ("Thumbs.db", "." + "a" * 16, "A" * 32):
-        (folder / f"study-{source.study.slug}" / name).write_bytes(b"?")
+        (folder / f"study-{hash_of_first_list(source.study)}" / name).write_bytes(b"?")
     (folder / "study-of-another-time").mkdir()
     assert remembered.charge_again(source) == 0
 
