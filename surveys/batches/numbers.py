@@ -8,10 +8,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from django.db import transaction
 from django.db.models import Count, F, QuerySet, Sum
 
 from surveys.batches import rules
-from surveys.batches.selectors import AT_THE_END, TOTALS, everybody
+from surveys.batches.selectors import AT_THE_END, TOTALS, everybody, waiting_people
 from surveys.batches.tally import Lines, counted_lines, kept_lines, lines_by_group, not_counted, tallies_kept, written_lines
 from surveys.counts import counts_of, exact_consent_counts, withdrawals
 from surveys.models import (
@@ -116,6 +117,21 @@ def write_shown(study: Study, **values: object) -> None:
     """Write the row of shown numbers. Its version tells pages that are open, without a count of people, that they show something old."""
     if not ShownNumbers.objects.filter(study=study).update(version=F("version") + 1, **values):
         ShownNumbers.objects.create(study=study, version=1, **values)
+
+
+@transaction.atomic
+def wait_for_new_people() -> int:
+    """Put the next batch of each running study off until as many new people wait as make one; how many studies these are.
+
+    For a database that was restored. People who wait in the back-up may have been shown with others whom it has lost. A batch of the same
+    people and one newcomer would tell that person, beside the numbers of before.
+    """
+    studies = Study.objects.select_for_update(no_key=True, of=("self",)).filter(status__in=RUNNING).only("pk").order_by("pk")
+    waiting = {study: waiting_people(study.pk).count() for study in studies}
+    put_off = {study: people for study, people in waiting.items() if people}
+    for study, people in put_off.items():
+        write_shown(study, left_over=people)
+    return len(put_off)
 
 
 def many_are_on_their_way(study: Study) -> bool:

@@ -9,11 +9,16 @@ from django.core.management import CommandError, call_command
 from accounts.models import Role
 from analysis.ledger import services as ledger
 from analysis.publications.remembered import keep_publications
+from surveys.allocation.selectors import hash_of_first_list
+from surveys.batches.rules import LEAST
+from surveys.batches.selectors import batch_progress
+from surveys.batches.services import count_next_batch
 from surveys.journey.withdrawals import remember_withdrawal
 from surveys.models import Participant, Study
 from surveys.tokens import hash_of_withdrawal_code
 from tests.back_ups import lost_with_the_back_up
-from tests.factories import person
+from tests.factories import person, recruiting_study
+from tests.finished_people import TELLING_DIE, add_finished_people
 from tests.ledgers import asked_and_answered, budget_of, open_source
 from tests.releases import CODE, published_release
 
@@ -42,15 +47,18 @@ def much_since_the_back_up() -> Study:
     return source.study
 
 
+NONE_RUNS = "0 running studies show no other numbers until enough new people have come."
 ALL_OF_IT = [
     "1 withdrawals are remembered, 1 were done again.",
     "The data of 1 studies were marked as public again.",
     "1 charges were made again, 1 budgets were frozen or lowered again.",
+    NONE_RUNS,
 ]
 NOTHING = [
     "1 withdrawals are remembered, 0 were done again.",
     "The data of 0 studies were marked as public again.",
     "0 charges were made again, 0 budgets were frozen or lowered again.",
+    NONE_RUNS,
 ]
 
 
@@ -76,10 +84,29 @@ def test_the_command_takes_what_another_host_remembers(folder: Path, tmp_path: P
 
 def test_a_file_that_cannot_be_read_holds_nothing_else_up(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     study = much_since_the_back_up()
-    (folder / ".charges" / f"study-{study.slug}" / ("a" * 32)).write_text("?")
+    (folder / ".charges" / f"study-{hash_of_first_list(study)}" / ("a" * 32)).write_text("?")
     with pytest.raises(CommandError, match="Not everything was done again"):
         call_command("replay")
     written = capsys.readouterr()
-    assert written.out.splitlines() == ALL_OF_IT[:2]
+    assert written.out.splitlines() == [*ALL_OF_IT[:2], NONE_RUNS]
     assert ".charges: Expected a remembered charge or budget in" in written.err
     assert Study.objects.get(pk=study.pk).data_published
+
+
+def missing(study: Study) -> int:
+    return batch_progress(study).until_next or 0
+
+
+def test_people_who_waited_in_the_back_up_are_not_shown_again_with_one_newcomer(capsys: pytest.CaptureFixture[str]) -> None:
+    study = recruiting_study(allocation={"planned_participants": 600, "block_multiples": [1]}, die=TELLING_DIE)
+    add_finished_people(study, missing(study) - 1, seed=1, counted=False)
+    with lost_with_the_back_up():
+        add_finished_people(study, 1, seed=2, counted=False)
+        assert count_next_batch(study), "with the last one, whom the back-up has not, numbers were shown"
+    call_command("replay")
+    assert "1 running studies show no other numbers until enough new people have come." in capsys.readouterr().out
+    assert missing(study) >= LEAST
+    add_finished_people(study, missing(study) - 1, seed=3, counted=False)
+    assert not count_next_batch(study)
+    add_finished_people(study, 1, seed=4, counted=False)
+    assert count_next_batch(study)

@@ -12,6 +12,7 @@ from analysis.ledger.remembered import make_whole
 from analysis.models import Source
 from analysis.publications.remembered import FOLDER as PUBLICATIONS
 from analysis.publications.remembered import publish_again, unknown_record_sets
+from surveys.batches.numbers import wait_for_new_people
 from surveys.journey.services import replay_withdrawals
 from surveys.journey.withdrawals import FOLDER as WITHDRAWALS
 
@@ -19,7 +20,7 @@ from surveys.journey.withdrawals import FOLDER as WITHDRAWALS
 class Command(BaseCommand):
     help = (
         "Does again what was done after the back-up that is in the database now: withdrawals, publications, charges to privacy budgets, "
-        "their freezing and lowering. Twice does no harm."
+        "their freezing and lowering. People who wait to be shown wait for new ones. Twice does no harm."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -35,6 +36,7 @@ class Command(BaseCommand):
             except (LedgerError, OSError) as error:  # the other steps are done all the same
                 failed = True
                 self.stderr.write(f"{name}: {error}")
+        self.stdout.write(f"{wait_for_new_people()} running studies show no other numbers until enough new people have come.")
         if failed:
             raise CommandError("Not everything was done again. Put right what is named above, then repeat this.")
 
