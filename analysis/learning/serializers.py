@@ -5,6 +5,7 @@ from rest_framework import serializers
 
 from analysis.learning.difficulties import LONGEST_REASON
 from analysis.learning.difficulties_page import OMITTED, USUAL_SHARE, Offer, Released
+from analysis.ledger.serializers import OfferSerializer, offer_document
 
 
 class DifficultiesChoicesSerializer(serializers.Serializer[object]):
@@ -26,7 +27,7 @@ class DifficultiesChoicesSerializer(serializers.Serializer[object]):
         return share
 
 
-class DifficultiesPreviewSerializer(serializers.Serializer[object]):
+class DifficultiesPreviewSerializer(OfferSerializer):
     question = serializers.JSONField(help_text="The document that the ledger keeps.")
     mechanism = serializers.CharField(help_text="In words: the way that is more exact at this price.")
     pure_epsilon = serializers.FloatField(allow_null=True)
@@ -34,9 +35,6 @@ class DifficultiesPreviewSerializer(serializers.Serializer[object]):
     predicted_error = serializers.FloatField(help_text="Standard error of a difficulty, in logits.")
     is_noise = serializers.BooleanField(help_text="It would tell nothing, and needs a reason.")
     released_before = serializers.BooleanField(help_text="The same release is there; asking again costs nothing.")
-    obstacle = serializers.CharField(help_text="Why the ledger would refuse it; empty if it would not.")
-    rho_left = serializers.FloatField()
-    pure_epsilon_left = serializers.FloatField()
 
 
 class DifficultiesSerializer(serializers.Serializer[object]):
@@ -63,10 +61,7 @@ def preview_document(offer: Offer) -> dict[str, object]:
         "predicted_error": offer.error,
         "is_noise": offer.is_noise,
         "released_before": preview.earlier is not None,
-        "obstacle": preview.obstacle,
-        "rho_left": preview.rho_left,
-        "pure_epsilon_left": preview.epsilon_left,
-    }
+    } | offer_document(preview)
 
 
 def release_document(released: Released) -> dict[str, object]:

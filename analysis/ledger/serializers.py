@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from rest_framework import serializers
 
 from analysis.ledger.page import Ledger, Line
+from analysis.ledger.selectors import Preview
 from analysis.ledger.services import LONGEST_REASON
 
 
@@ -50,6 +51,27 @@ class LedgerSerializer(serializers.Serializer[object]):
 class FrozenSerializer(serializers.Serializer[object]):
     frozen = serializers.BooleanField()
     reason = serializers.CharField(max_length=LONGEST_REASON, required=False, allow_blank=True, default="", help_text="Needed to freeze.")
+
+
+class OfferSerializer(serializers.Serializer[object]):
+    """What every preview says: whether the ledger would take the question, and what is left before and after it."""
+
+    obstacle = serializers.CharField(allow_blank=True, help_text="Why the ledger would refuse it; empty if it would not.")
+    rho_left = serializers.FloatField()
+    pure_epsilon_left = serializers.FloatField(help_text="For one question with pure ε.")
+    pure_epsilon_left_after = serializers.FloatField(
+        allow_null=True, help_text="Only for the first charge that is not pure, which ends Σε for good; null for all others."
+    )
+
+
+def offer_document(preview: Preview) -> dict[str, object]:
+    """The fields that `OfferSerializer` describes."""
+    return {
+        "obstacle": preview.obstacle,
+        "rho_left": preview.rho_left,
+        "pure_epsilon_left": preview.epsilon_left,
+        "pure_epsilon_left_after": preview.epsilon_left_after,
+    }
 
 
 def ledger_document(names: Mapping[str, str | None], ledger: Ledger | None) -> dict[str, object]:

@@ -326,6 +326,8 @@ def test_topics_are_counted_with_noise_for_the_whole_term() -> None:
             assert browser.post(page(source, name), amounts, content_type="application/json").status_code == 400, amounts
     told = browser.post(page(source, "api_data_set_preview_topics"), {"rho": 0.01}, content_type="application/json").json()
     assert (told["weeks"], told["topics_a_week"], told["a_week"]) == (2, 1, 0.005)
+    assert (told["pure_epsilon_left"], told["pure_epsilon_left_after"]) == (0.5, None), "a refused question ends nothing"
+    assert "The rest is" in told["obstacle"]
     assert [one["state"] for one in browser.get(page(source, "api_data_set_topics")).json()] == ["answered"]
     document = '{"kind": "histogram", "by": ["topic.exam"], "epsilon": 0.1}'
     refused = browser.post(page(source, "data_set_questions"), {"document": document})

@@ -135,6 +135,12 @@ def test_the_first_charge_that_is_not_pure_says_what_it_takes_from_pure_ones() -
     browser, warning = logged_in(source.study.owner), "It would be the first charge that is not pure."
     assert warning not in text_of(browser.post(address(source.study), sent()))
     assert warning in text_of(browser.post(address(source.study), sent(noise="rho")))
+    preview = reverse("analysis:api_preview_network", args=[source.study.slug])
+    asked = {"kind": "network_degrees", "circle": "team"}
+    offers = [browser.post(preview, asked | loss, content_type="application/json").json() for loss in ({"epsilon": 0.5}, {"rho": 0.5})]
+    assert [(one["obstacle"], one["pure_epsilon_left"]) for one in offers] == [("", 10), ("", 10)]
+    assert offers[0]["pure_epsilon_left_after"] is None
+    assert 0 < offers[1]["pure_epsilon_left_after"] < 3, "ρ = ε²/2, and about 1.04 are left"
     browser.post(address(source.study), sent(noise="rho", spend="1"))
     assert warning not in text_of(browser.post(address(source.study), sent(noise="rho", amount="0.6")))
 

@@ -365,6 +365,7 @@ def test_programs_preview_spend_and_read() -> None:
     shown = client.post(preview, {"question": question, "error": 20}, content_type="application/json").json()
     assert (shown["free"], shown["asked_before"], shown["obstacle"]) == (False, False, "")
     assert shown["error"] == pytest.approx(20)
+    assert (shown["pure_epsilon_left_after"] is None) == (shown["pure_epsilon"] is not None)
     assert not Charge.objects.exists()
     asked = client.post(questions, {"question": shown["question"]}, content_type="application/json").json()
     assert (asked["number"], asked["state"], asked["answer"]) == (1, "reserved", None)

@@ -5,6 +5,7 @@ from rest_framework import serializers
 from analysis.learning.networks.forms import OF_CLASSES, OF_STUDENTS
 from analysis.learning.networks.offers import Offer, Released
 from analysis.learning.one_loss import LARGEST_LOSS
+from analysis.ledger.serializers import OfferSerializer, offer_document
 
 KINDS = tuple(kind for kind, _label in (*OF_STUDENTS, *OF_CLASSES))
 
@@ -23,7 +24,7 @@ class AskedNetworkSerializer(serializers.Serializer[object]):
     rho = serializers.FloatField(required=False, min_value=0, max_value=LARGEST_LOSS, help_text="zCDP, with Gaussian noise.")
 
 
-class NetworkPreviewSerializer(serializers.Serializer[object]):
+class NetworkPreviewSerializer(OfferSerializer):
     question = serializers.JSONField(help_text="As it would be asked.")
     sentence = serializers.CharField()
     asked_before = serializers.BooleanField(help_text="The same answer again costs nothing.")
@@ -31,7 +32,6 @@ class NetworkPreviewSerializer(serializers.Serializer[object]):
     rho = serializers.FloatField()
     error = serializers.FloatField(help_text="± of each number, with 95 %.")
     mostly_noise = serializers.BooleanField()
-    obstacle = serializers.CharField(allow_blank=True, help_text="Why it cannot be asked; empty if it can.")
 
 
 class NetworkAnswerSerializer(serializers.Serializer[object]):
@@ -54,8 +54,7 @@ def preview_document(offer: Offer, asked: dict[str, object]) -> dict[str, object
         "rho": loss.rho,
         "error": offer.half_width,
         "mostly_noise": offer.is_noise,
-        "obstacle": offer.preview.obstacle,
-    }
+    } | offer_document(offer.preview)
 
 
 def answer_document(released: Released) -> dict[str, object]:

@@ -3,6 +3,7 @@
 from rest_framework import serializers
 
 from analysis.learning.questions.desk import Line, Offer
+from analysis.ledger.serializers import OfferSerializer, offer_document
 
 
 class AskedQuestionSerializer(serializers.Serializer[object]):
@@ -13,7 +14,7 @@ class AskedQuestionSerializer(serializers.Serializer[object]):
     )
 
 
-class PreviewSerializer(serializers.Serializer[object]):
+class PreviewSerializer(OfferSerializer):
     question = serializers.JSONField(help_text="In canonical form, with what it spends.")
     sentence = serializers.CharField()
     free = serializers.BooleanField()
@@ -23,9 +24,6 @@ class PreviewSerializer(serializers.Serializer[object]):
     mechanism = serializers.CharField()
     error = serializers.FloatField(allow_null=True, help_text="± with 95 %; null for an exact answer.")
     mostly_noise = serializers.BooleanField()
-    obstacle = serializers.CharField(help_text="Why it cannot be asked; empty if it can.")
-    rho_left = serializers.FloatField()
-    pure_epsilon_left = serializers.FloatField()
 
 
 class AnswerSerializer(serializers.Serializer[object]):
@@ -50,10 +48,7 @@ def preview_document(offer: Offer) -> dict[str, object]:
         "mechanism": "" if offer.free else offer.noise,
         "error": offer.error,
         "mostly_noise": offer.mostly_noise,
-        "obstacle": preview.obstacle,
-        "rho_left": preview.rho_left,
-        "pure_epsilon_left": preview.epsilon_left,
-    }
+    } | offer_document(preview)
 
 
 def answer_document(line: Line) -> dict[str, object]:

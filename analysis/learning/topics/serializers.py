@@ -5,6 +5,7 @@ from rest_framework import serializers
 from analysis.learning.one_loss import LARGEST_LOSS
 from analysis.learning.topics.offers import Offer
 from analysis.ledger.selectors import Asked
+from analysis.ledger.serializers import OfferSerializer, offer_document
 
 
 class TermLossSerializer(serializers.Serializer[object]):
@@ -14,7 +15,7 @@ class TermLossSerializer(serializers.Serializer[object]):
     rho = serializers.FloatField(required=False, max_value=LARGEST_LOSS, help_text="ρ of the whole term, with Gaussian noise.")
 
 
-class TopicsPreviewSerializer(serializers.Serializer[object]):
+class TopicsPreviewSerializer(OfferSerializer):
     weeks = serializers.IntegerField()
     topics_a_week = serializers.IntegerField(help_text="At most so many of one student.")
     a_week = serializers.FloatField(help_text="The loss of one week, in the unit that was asked for.")
@@ -22,7 +23,6 @@ class TopicsPreviewSerializer(serializers.Serializer[object]):
     half_width = serializers.IntegerField(help_text="Half of a 95 % interval of each count.")
     is_noise = serializers.BooleanField()
     asked_before = serializers.BooleanField()
-    obstacle = serializers.CharField(help_text="Why it cannot be asked; empty if it can.")
 
 
 class TopicTablesSerializer(serializers.Serializer[object]):
@@ -44,8 +44,7 @@ def preview_document(offer: Offer) -> dict[str, object]:
         "half_width": offer.half_width,
         "is_noise": offer.is_noise,
         "asked_before": offer.preview.earlier is not None,
-        "obstacle": offer.preview.obstacle,
-    }
+    } | offer_document(offer.preview)
 
 
 def tables_document(asked: Asked) -> dict[str, object]:
