@@ -158,7 +158,7 @@ def test_a_thousand_pages_ask_no_more_often_than_ten_and_hear_one_after_the_othe
         everybody = [Listener(1, "old") for _ in range(1000)]
         for one in everybody:
             pages.add(one)
-        assert 1000 / pages.pace <= 10 / 2
+        assert 1000 / pages.pace <= 10 / 2 / 2
         waking = asyncio.create_task(pages.wake())
         pages.hear(1, "new")
         pages.hear(1, "newer")

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 
 EACH_SECOND = 20
 """How many pages hear of news in a second at most, so that a thousand open ones do not ask for the page at once."""
-POLLS_EACH_SECOND = 5
-"""How many pages ask for themselves in a second, all together: as many as ten pages that ask every two seconds."""
+POLLS_EACH_SECOND = 2.5
+"""How many pages ask for themselves in a second, all together, in case news got lost: half as many as ten pages that ask every two seconds.
+The beats of a thousand pages cost the rest (`benchmarks/open_pages.py`).
+"""
 FASTEST_POLL = 2.0
 
 
