@@ -200,10 +200,10 @@ def credit(request: HttpRequest, slug: str) -> HttpResponse:
     if place is None or given is None:
         raise LaunchError(gettext("Open the activity in your course: this page needs to know who you are there."))
     mark = salted_hmac("lti.form", request.COOKIES[STUDENT], algorithm="sha256").hexdigest()
-    errors = []
+    errors, is_theirs = [], constant_time_compare(request.POST.get("mark", ""), mark)
     if request.method == "POST":
         try:
-            _take(request.POST, study, place, mark=mark)
+            _take(request.POST, study, place, is_theirs=is_theirs)
         except CreditError as refused:
             if not has_credit(study, place):  # otherwise it was pressed twice, or the answer was lost
                 errors.append({"field": "credit", "message": str(refused)})
@@ -221,7 +221,8 @@ def credit(request: HttpRequest, slug: str) -> HttpResponse:
             "has_credit": bool(place.sub) and has_credit(study, place),
             "mark": mark,
             "errors": errors,
-            "handed_in": request.POST.get("credit", "") if errors else "",
+            # A code that somebody else typed here, before this student came from the course, is not offered to this one.
+            "handed_in": request.POST.get("credit", "") if errors and is_theirs else "",
         }
         return render(request, "lti/student/credit.html", context, status=409 if errors else 200)
 
@@ -232,8 +233,8 @@ def _see(address: str) -> HttpResponseRedirect:
     return response
 
 
-def _take(data: QueryDict, study: Study, place: Place, *, mark: str) -> None:
-    if not constant_time_compare(data.get("mark", ""), mark):
+def _take(data: QueryDict, study: Study, place: Place, *, is_theirs: bool) -> None:
+    if not is_theirs:
         raise CreditError(gettext("This page had been open for long. Send it again."))
     if data.get("action") == "without":
         hand_in_nothing(study, place)

@@ -146,6 +146,20 @@ def test_a_second_press_is_no_problem(platform: CoursePlatform, study: Study, ag
     assert waiting(study) == ["ada"]
 
 
+def test_a_code_that_was_typed_for_one_student_is_not_offered_to_the_next_at_this_browser(platform: CoursePlatform, study: Study) -> None:
+    client = Client()
+    launch(client, platform, study, sub="ada")
+    mark = hidden_value(client.get(f"/credit/{study.slug}/"), "mark")
+    code = code_for(client, study, finish(client, study))
+    launch(client, platform, study, sub="bob")
+    refused = client.post(f"/credit/{study.slug}/", {"mark": mark, "credit": code})
+    assert (refused.status_code, code in refused.content.decode()) == (409, False)
+    assert not CreditBook.objects.filter(study=study).exclude(waiting=[]).exists()
+    launch(client, platform, study, sub="ada")
+    assert hand_in(client, study, credit=code).status_code == 303
+    assert waiting(study) == ["ada"]
+
+
 def test_credit_is_not_shown_beside_a_completion_code(study: Study) -> None:
     last = page_of(walk(Client(), study))
     assert last.xpath("//*[@id='completion-code']") == []
