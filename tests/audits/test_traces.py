@@ -32,7 +32,7 @@ NOT_TRACED = {
         ),
         "it shows numbers of people, or who used a code": (
             *("study", "codes", "api_codes", "api_make_codes", "api_completion_codes", "ways_in", "api_ways_in", "api_join_codes"),
-            *("letters", "poster", "study_link_qr", "api_arms", "api_arm"),
+            *("letters", "poster", "study_link_qr", "arms", "api_arms", "api_arm"),
         ),
         "it reads or deletes what people have answered": ("words", "api_words", "forget", "api_retention"),
         "it is the page of a participant": ("preview", "preview_media"),

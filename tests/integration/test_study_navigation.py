@@ -25,7 +25,7 @@ def words(found: Any) -> str:
     [
         (StudyStatus.DRAFT, "Design (the study is here) Review Run Results Publish", "Build Preview Plan Diagnosis Rehearsal"),
         (StudyStatus.IN_REVIEW, "Design (done) Review (the study is here) Run Results Publish", "Protocol Decisions"),
-        (StudyStatus.PAUSED, "Design (done) Review (done) Run (the study is here) Results Publish", "Ways in Codes Credit"),
+        (StudyStatus.PAUSED, "Design (done) Review (done) Run (the study is here) Results Publish", "Ways in Arms Codes Credit"),
         (StudyStatus.CLOSED, "Design (done) Review (done) Run (done) Results (the study is here) Publish", "Results"),
     ],
 )
