@@ -1,4 +1,4 @@
-"""What a process that sends messages does once, and what with each of them."""
+"""A process that sends messages does some things once, and not with each of them."""
 
 import socket
 import ssl
