@@ -1,6 +1,6 @@
 """Data packages in small, of questions with two to six named answers, for every program that computes their estimates again."""
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Any
 
 import numpy as np
@@ -20,13 +20,17 @@ DICE: tuple[tuple[list[str], dict[str, list[str]]], ...] = (
 SIZES = (24, 500)
 
 
-def category_packages(*, seed: int) -> list[dict[str, Any]]:
-    """`csv`, `protocol` and `results` of each case, as in a package; the results by the library."""
-    return list(category_cases(np.random.default_rng(seed)))
+def category_packages(*, seed: int, chosen: Container[int] = range(61)) -> Iterator[dict[str, Any]]:
+    """`csv`, `protocol` and `results` of each chosen case, as in a package; the results by the library. All are drawn, few estimated."""
+    rng = np.random.default_rng(seed)
+    for number, design in enumerate(_designs(rng)):
+        csv, people, protocol = _drawn(design, rng)
+        if number in chosen:
+            results = replicate.categories_of(csv.splitlines(), protocol, seed=1, level=0.95)
+            yield {"csv": csv, "protocol": protocol, "results": {"n": people, "level": 0.95, "outcomes": {}, **results}}
 
 
-def category_cases(rng: np.random.Generator) -> Iterator[dict[str, Any]]:
-    """The same, one after the other."""
+def _designs(rng: np.random.Generator) -> Iterator[Design]:
     for names, rules in DICE:
         first, last = names[0], names[-1]
         for cheaters in ("any", {"always": first}, {"distribution": {first: "3/4", last: "1/4"}}):
@@ -36,7 +40,7 @@ def category_cases(rng: np.random.Generator) -> Iterator[dict[str, Any]]:
                 scores: dict[str, Any] = (
                     {"scores": ["-1", *(f"{2 * at + 1}/2" for at in range(len(names) - 1))]} if rng.random() < 0.5 else {}
                 )
-                design = Design.of(
+                yield Design.of(
                     arms=arms,
                     control=arms[-1],
                     categories=names,
@@ -44,11 +48,13 @@ def category_cases(rng: np.random.Generator) -> Iterator[dict[str, Any]]:
                     cheater_model=cheaters,
                     **scores,
                 )
-                yield _package(design, rng)
 
 
-def _package(design: Design, rng: np.random.Generator) -> dict[str, Any]:
-    """A question of each size, some by chance alone, which may contradict the model, and one about people themselves."""
+def _drawn(design: Design, rng: np.random.Generator) -> tuple[str, int, Any]:
+    """The rows, their number and the protocol.
+
+    There is a question of each size, some by chance alone, which may contradict the model, and one about people themselves.
+    """
     lines, questions = [], []
     names = [f"of_{size}" for size in SIZES] + ["background"]
     for place, size in enumerate((*SIZES, 90)):
@@ -75,5 +81,4 @@ def _package(design: Design, rng: np.random.Generator) -> dict[str, Any]:
         "category_questions": questions,
         "allocation": {"unit": "person"},
     }
-    results = {"n": len(lines), "level": 0.95, "outcomes": {}, **replicate.categories_of(csv.splitlines(), protocol, seed=1, level=0.95)}
-    return {"csv": csv, "protocol": protocol, "results": results}
+    return csv, len(lines), protocol

@@ -1,11 +1,12 @@
 """Data packages in small, of many designs and with extreme answers, for every program that computes their estimates again."""
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from candor.categories.distribution import estimate_distribution
 from candor.categories.estimates import estimate_categories
@@ -25,43 +26,49 @@ ARMS = (("everybody",), ("slides", "face"), ("slides", "face", "sound"))
 SIZES = (12, 60, 600)
 
 
-def packages(*, seed: int) -> list[dict[str, Any]]:
-    """`csv`, `protocol` and `results` of each case, as in a package; the results by the library."""
+def packages(*, seed: int, chosen: Container[int] = range(45)) -> list[dict[str, Any]]:
+    """`csv`, `protocol` and `results` of each chosen case, as in a package; the results by the library. All are drawn, few estimated."""
     rng = np.random.default_rng(seed)
-    found = []
-    for die in DICE.values():
-        for cheaters in CHEATERS:
-            for arms in ARMS:
-                design = Design.of(
-                    arms=arms,
-                    control=arms[0],
-                    subsamples={name: {"forced_no": no, "forced_yes": yes} for name, (no, yes) in die.items()},
-                    cheater_model=cheaters,
-                )
-                found.append(_package(design, rng))
-    return found
+    designs = (
+        Design.of(
+            arms=arms,
+            control=arms[0],
+            subsamples={name: {"forced_no": no, "forced_yes": yes} for name, (no, yes) in die.items()},
+            cheater_model=cheaters,
+        )
+        for die, cheaters, arms in itertools.product(DICE.values(), CHEATERS, ARMS)
+    )
+    drawn = [(design, _tables(design, rng)) for design in designs]
+    return [_package(design, tables) for number, (design, tables) in enumerate(drawn) if number in chosen]
 
 
-def _package(design: Design, rng: np.random.Generator) -> dict[str, Any]:
-    """One question for each size: answers with an effect and a tenth of cheaters, or by chance alone, which may contradict the model."""
-    questions, columns = {}, []
+def _tables(design: Design, rng: np.random.Generator) -> list[npt.NDArray[np.int64]]:
+    """Counts of one question for each size: answers with an effect and a tenth of cheaters, or by chance alone, which may contradict the
+    model.
+    """
+    tables = []
     for size in SIZES:
         by_chance = rng.random() < 0.3
         people = rng.multinomial(size, np.full(design.shape[0] * design.shape[1], 1 / (design.shape[0] * design.shape[1])))
         truth = 0.9 * (design.truth * (0.2 + 0.3 * np.arange(len(design.arms)))[:, None] + design.forced_yes)
         shares = rng.random(design.shape) if by_chance else truth
         yes = rng.binomial(people.reshape(design.shape), shares)
-        table = np.stack([people.reshape(design.shape) - yes, yes], axis=-1)
+        tables.append(np.stack([people.reshape(design.shape) - yes, yes], axis=-1))
+    return tables
+
+
+def _package(design: Design, tables: list[npt.NDArray[np.int64]]) -> dict[str, Any]:
+    questions = {}
+    for size, table in zip(SIZES, tables, strict=True):
         try:
             outcome: dict[str, Any] = asdict(Answers(design=design, counts=table).estimate())
         except MethodError as error:
             outcome = {"n": size, "not_estimated": str(error)}
         questions[f"of_{size}"] = outcome
-        columns.append(table)
     lines = ["arm,subsample," + ",".join(f"answer_{name}" for name in questions)]
-    for number, table in enumerate(columns):
+    for number, table in enumerate(tables):
         for (arm, subsample, answer), people_alike in np.ndenumerate(table):
-            cells = ["" if other != number else str(answer) for other in range(len(columns))]
+            cells = ["" if other != number else str(answer) for other in range(len(tables))]
             lines += [",".join((design.arms[arm], design.subsample_names[subsample], *cells))] * int(people_alike)
     protocol = {
         "design": design.to_document(),

@@ -4,6 +4,8 @@ import base64
 import hashlib
 import hmac
 from collections.abc import Iterable
+from functools import cache
+from ssl import SSLContext
 
 import httpcore
 
@@ -15,6 +17,12 @@ MOST_BYTES = 200_000
 SECONDS = {"connect": 5.0, "write": 5.0, "read": 5.0, "pool": 5.0}
 IN_ALL = 20.0
 """The patience for a whole exchange."""
+
+
+@cache
+def trusted() -> SSLContext:
+    """The authorities whose certificates count, the system's and the usual ones. A process reads them once."""
+    return httpcore.default_ssl_context()
 
 
 class CheckedNetwork(httpcore.NetworkBackend):
@@ -58,7 +66,7 @@ def exchange(
     """The status of the answer, and its content as far as `most_bytes`."""
     network = TimedNetwork(CheckedNetwork(private_is_allowed=private_is_allowed), Deadline(IN_ALL))
     with (
-        httpcore.ConnectionPool(network_backend=network, retries=0) as pool,
+        httpcore.ConnectionPool(ssl_context=trusted(), network_backend=network, retries=0) as pool,
         pool.stream(method, address, headers=list(headers.items()), content=body, extensions={"timeout": SECONDS}) as answer,
     ):
         content = b""

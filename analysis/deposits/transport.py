@@ -1,5 +1,8 @@
 """The way of a request to a service and of its answer back, until a deadline. Workers load this; web processes can do without."""
 
+from functools import cache
+from ssl import SSLContext
+
 import httpcore
 import httpx
 
@@ -9,12 +12,18 @@ MOST_BYTES = 20_000_000
 """More than any answer of a service has."""
 
 
+@cache
+def trusted() -> SSLContext:
+    """The authorities whose certificates count. A process reads them once: that costs more than a request."""
+    return httpx.create_ssl_context(trust_env=False)
+
+
 class TimedTransport(httpx.BaseTransport):
     """Sends over connections that end at the deadline, and reads no more than `MOST_BYTES`."""
 
     def __init__(self, deadline: Deadline) -> None:
         network = TimedNetwork(httpcore.SyncBackend(), deadline)
-        self._pool = httpcore.ConnectionPool(ssl_context=httpx.create_ssl_context(trust_env=False), network_backend=network)
+        self._pool = httpcore.ConnectionPool(ssl_context=trusted(), network_backend=network)
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         url = httpcore.URL(scheme=request.url.raw_scheme, host=request.url.raw_host, port=request.url.port, target=request.url.raw_path)

@@ -12,6 +12,7 @@ from scipy.special import chdtrc
 from candor.categories.likelihood import Highest, Shares, highest, possible_shares
 from candor.categories.results import AT_LEAST, CATEGORY, MEAN_SCORE
 from candor.designs.design import Design, FloatArray
+from candor.likelihood.maximum import Chosen
 from candor.likelihood.polytope import ROUNDED
 from candor.likelihood.region import crossings, quantile, quantile_at_an_end
 from candor.results import ModelTest
@@ -132,15 +133,15 @@ def _region(counts: bytes, design: Design, level: float) -> CategoryRegion:
     critical[split:] = quantile_at_an_end(level) if estimated else quantile(level)
     settled = [bool(free.settled[0])]
 
-    def excess(values: FloatArray) -> FloatArray:
+    def excess(values: FloatArray, going: Chosen) -> FloatArray:
         at = np.clip(values, lowest[:, None] + EDGE, 1 - EDGE)
         fixed = np.repeat(rows[:, None], values.shape[1], axis=1)
         fixed[1:, :, honest] -= at[1:]
         begin = _starts(at, weights, design)
-        found = highest(table, shares, fixed=fixed.reshape(-1, len(phi)), start=begin.reshape(-1, len(phi)))
+        found = highest(table, shares, fixed=fixed[going], start=begin[going])
         settled.append(bool(found.settled.all()))
-        ratio = 2 * (largest - found.log_likelihood.reshape(values.shape))
-        return np.asarray(np.sqrt(np.maximum(ratio, 0)) - critical[:, None])
+        ratio = 2 * (largest - found.log_likelihood)
+        return np.asarray(np.sqrt(np.maximum(ratio, 0)) - critical[np.nonzero(going)[0]])
 
     ends = crossings(excess, start=start, lowest=lowest, critical=critical)
     best = _clean(start)

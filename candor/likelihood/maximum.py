@@ -24,6 +24,8 @@ IMPOSSIBLE = 1e-100
 SHRINKAGE = 0.06
 """By how much a step brings every limit's product of slack and multiplier nearer to zero."""
 
+Chosen = npt.NDArray[np.bool_]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeansWithin:
@@ -44,6 +46,20 @@ class MeansWithin:
     limits: FloatArray
     ends: FloatArray
     inside: FloatArray
+
+    def chosen(self, going: Chosen) -> MeansWithin:
+        """Those that are marked in an array (...), one after the other."""
+
+        def those(part: FloatArray, own: int) -> FloatArray:
+            return np.broadcast_to(part, (*going.shape, *part.shape[part.ndim - own :]))[going]
+
+        return MeansWithin(
+            matrix=those(self.matrix, 2),
+            offset=those(self.offset, 1),
+            limits=those(self.limits, 2),
+            ends=those(self.ends, 1),
+            inside=those(self.inside, 1),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from scipy.optimize import brentq
 from scipy.special import chdtrc, chdtri
 
 from candor.designs.design import Design, FloatArray
-from candor.likelihood.maximum import Maximum, maximise
+from candor.likelihood.maximum import Chosen, Maximum, maximise
 from candor.likelihood.polytope import ROUNDED, Polytope
 from candor.results import ModelTest
 
@@ -162,9 +162,9 @@ def _region(counts: bytes, design: Design, level: float, kappa: float) -> Likeli
     statistic, p_value, df = model_test(table, polytope, free)
     largest, best = float(free.log_likelihood), _parameters(free.coordinates, design)
 
-    def excess(values: FloatArray) -> FloatArray:
-        ratio = 2 * (largest - maximise(table, polytope.at_each(values)).log_likelihood)
-        return np.asarray(np.sqrt(np.maximum(ratio, 0)) - critical[:, None])
+    def excess(values: FloatArray, going: Chosen) -> FloatArray:
+        ratio = 2 * (largest - maximise(table, polytope.at_each(values).chosen(going)).log_likelihood)
+        return np.asarray(np.sqrt(np.maximum(ratio, 0)) - critical[np.nonzero(going)[0]])
 
     contrasts, arms = len(design.treatments), len(design.arms)
     each = [1, contrasts, arms]
@@ -222,35 +222,41 @@ def _to_the_end(shares: npt.ArrayLike) -> FloatArray:
     return np.where(found < NOBODY, 0.0, np.where(found > 1 - NOBODY, 1.0, found))
 
 
-def crossings(excess: Callable[[FloatArray], FloatArray], *, start: FloatArray, lowest: FloatArray, critical: FloatArray) -> list[Ends]:
-    """Where each excess (N, 2), −critical (N,) at the start, passes zero on both sides; `lowest` or 1 where it does not.
+def crossings(
+    excess: Callable[[FloatArray, Chosen], FloatArray], *, start: FloatArray, lowest: FloatArray, critical: FloatArray
+) -> list[Ends]:
+    """Where each excess, −critical (N,) at the start, passes zero on both sides; `lowest` or 1 where it does not.
 
     Notes
     -----
+    `excess` is told all values (N, 2) and which searches still go, and answers for these alone, in their order.
+
     False position in Anderson & Björck's version, for all at once. The root of the likelihood ratio is nearly linear, so five steps
     are usual; halving takes over where it is not.
     """
     far = np.stack([lowest, np.ones_like(lowest)], axis=-1)
-    above = excess(far)
+    above = excess(far, np.ones(far.shape, dtype=bool)).reshape(far.shape)
     near, below = np.tile(start[:, None], 2), np.tile(-critical[:, None], 2)
     # Where nobody may be honest, every effect is possible, and there is no start.
-    open_ends = (above <= 0) | np.isnan(near)
+    going = (above > 0) & ~np.isnan(near)
     end = far.copy()
     for attempt in range(ROUNDS):
-        if np.all(open_ends):
-            break
         with np.errstate(divide="ignore", invalid="ignore"):
             middle = near - below * (near - far) / (below - above) if attempt < BISECTIONS else (near + far) / 2
-        middle = np.where(open_ends, far, middle)
-        found = excess(middle)
-        end = np.where(open_ends, end, middle)
-        open_ends = open_ends | (np.abs(middle - near) <= TOLERANCE) | (found == 0)
+        middle = np.where(going, middle, far)
+        end = np.where(going, middle, end)
+        going &= np.abs(middle - near) > TOLERANCE
+        if not going.any():
+            break
+        found = below.copy()
+        found[going] = excess(middle, going)
         crossed = found * below < 0
         with np.errstate(divide="ignore", invalid="ignore"):
             factor = 1 - found / below
         above = np.where(crossed, below, above * np.where(factor > 0, factor, 0.5))
         far = np.where(crossed, near, far)
         near, below = middle, found
+        going &= found != 0
     return [(low, high) for low, high in end.tolist()]
 
 

@@ -19,6 +19,7 @@ SENTENCE = re.compile(
     re.VERBOSE,
 )
 OPENING_WORD = re.compile(r"\b(?:Who|What|Which|Of)")
+COMMENT_WITH_ONE = re.compile(rf"#.*{OPENING_WORD.pattern}")
 TRANSLATED = re.compile(r"""\{%\s*translate\s+(["'])(.*?)\1[^%]*%\}""")
 CODE = re.compile(r"\{%.*?%\}|<!--.*?-->|<(script|style)\b.*?</\1>", re.DOTALL)
 INLINE = re.compile(r"</?(?:a|abbr|b|bdi|code|em|i|kbd|small|span|strong|sub|sup|time|var)\b[^>]*>")
@@ -38,6 +39,8 @@ def python_passages(source: str) -> Passages:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and OPENING_WORD.search(node.value):
             for line, paragraph in paragraphs(node.value, node.lineno):
                 yield line, paragraph, id(node) not in described
+    if not COMMENT_WITH_ONE.search(source):
+        return
     block: list[str] = []
     start = (0, 0)
     for token in tokenize.generate_tokens(io.StringIO(source).readline):

@@ -1,12 +1,20 @@
-"""Released difficulties: intervals that cover, errors as small as the reference, predictions that come true. Long: benchmarks/rasch.py."""
+"""Difficulties and students' feedback: intervals that cover, errors as small as the reference, predictions that come true.
+
+Long: benchmarks/rasch.py.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from benchmarks.rasch import CELLS, COVERAGES, LOSSES, SETTINGS, coverage, error
+from candor.rasch.answers import QuizAnswers
 from candor.rasch.before_spending import PAIRS, predicted_error
+from candor.rasch.feedback import ability
+from candor.rasch.item_difficulties import CONDITIONAL, SPECTRAL, item_difficulties
+from tests.unit.candor.rasch.quizzes import simulated
 
 TRIALS = 40
 
@@ -38,3 +46,31 @@ def test_errors_are_as_small_as_the_reference(cell):
         factor = 1.5 if cell.method == PAIRS else 1.25
         chance = 1 + 4 * errors.std() / np.sqrt(TRIALS) / errors.mean()
         assert 1 / (factor * chance) <= predicted / errors.mean() <= factor * chance
+
+
+@pytest.mark.parametrize("method", [CONDITIONAL, SPECTRAL])
+def test_standard_errors_are_the_spread_over_repetitions(method):
+    """200 quizzes of 300 people: a standard deviation from 200 has itself a relative standard error of 5 %, so 20 % is four of them."""
+    rng = np.random.default_rng(2)
+    difficulties, errors = [], []
+    for _ in range(200):
+        answers = simulated(rng, abilities=rng.normal(0, 1.5, size=300), difficulties=np.linspace(-2, 2, 6))
+        found = item_difficulties(QuizAnswers.of(answers), method=method)
+        difficulties.append([item.difficulty for item in found.items])
+        errors.append([item.standard_error for item in found.items])
+    np.testing.assert_allclose(np.std(difficulties, axis=0), np.mean(errors, axis=0), rtol=0.2)
+    np.testing.assert_allclose(np.mean(difficulties, axis=0), np.linspace(-2, 2, 6), atol=0.07)
+
+
+@pytest.mark.parametrize("m", [5, 20])
+def test_intervals_cover_students_of_the_class(m):
+    """2,000 students, difficulties known up to SD .2: within the binomial limits of .95 at 1e-6, which are .925 and .972."""
+    rng = np.random.default_rng(m)
+    hits = 0
+    for _ in range(2000):
+        beta = rng.normal(0.2, 1.1)
+        released = np.linspace(-2, 2, m)
+        right = rng.random(m) < 1 / (1 + np.exp(released + rng.normal(0, 0.2, m) - beta))
+        found = ability(right.tolist(), difficulties=released.tolist(), deviations=[0.2] * m, class_mean=0.2, class_sd=1.1)
+        hits += found.low <= beta <= found.high
+    assert binom.ppf(1e-6, 2000, 0.95) <= hits <= binom.ppf(1 - 1e-6, 2000, 0.95)

@@ -140,16 +140,18 @@ def crossings(excess: Callable[[Array, Places], Array], starts: Array, ends: Arr
     found = ends.copy()
     going = np.flatnonzero((above > 0) & ~np.isnan(near))
     for attempt in range(80):
+        n, b, f, a = near[going], below[going], far[going], above[going]
+        found[going] = n - b * (n - f) / (b - a) if attempt < 30 else (n + f) / 2
+        going = going[np.abs(found[going] - n) > 1e-10]
         if not len(going):
             break
-        n, b, f, a = near[going], below[going], far[going], above[going]
-        middle = n - b * (n - f) / (b - a) if attempt < 30 else (n + f) / 2
+        n, b, f, a, middle = near[going], below[going], far[going], above[going], found[going]
         at = excess(middle, going)
         crossed, factor = at * b < 0, 1 - at / b
         far[going] = np.where(crossed, n, f)
         above[going] = np.where(crossed, b, a * np.where(factor > 0, factor, 0.5))
-        near[going], below[going], found[going] = middle, at, middle
-        going = going[(np.abs(middle - n) > 1e-10) & (at != 0)]
+        near[going], below[going] = middle, at
+        going = going[at != 0]
     return found
 
 

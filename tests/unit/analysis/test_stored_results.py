@@ -3,6 +3,7 @@
 import hashlib
 import json
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -32,7 +33,18 @@ from candor.software import METHOD_VERSION
 SHAPES = {"1": "7debe749c96ce20c", "2": "7abe7dd0c0f63a90"}
 TELLING = {"1": {"forced_no": "2/6", "forced_yes": "1/6"}, "2": {"forced_no": "1/6", "forced_yes": "2/6"}}
 MIRRORED = {"1": {"forced_no": "1/6", "forced_yes": "3/6"}, "2": {"forced_no": "3/6", "forced_yes": "2/6"}}
-counts = st.lists(st.integers(0, 60), min_size=8, max_size=8).map(lambda cells: np.array(cells).reshape(2, 2, 2))
+TABLES = (
+    [[[30, 30], [20, 40]], [[40, 20], [30, 30]]],
+    [[[30, 30], [30, 30]], [[30, 30], [30, 30]]],
+    [[[195, 5], [5, 195]], [[195, 5], [5, 195]]],
+    [[[60, 0], [60, 0]], [[0, 60], [0, 60]]],
+    [[[1, 1], [1, 2]], [[2, 1], [1, 1]]],
+    [[[0, 0], [9, 9]], [[9, 9], [9, 9]]],
+    [[[0, 0], [0, 0]], [[0, 0], [0, 0]]],
+    *np.random.default_rng(1).integers(0, 61, (6, 2, 2, 2)).tolist(),
+)
+"""Usual answers, nobody honest, none that shares explain, one answer in each arm, few people, an empty cell, nobody; and by chance."""
+counts = st.sampled_from(TABLES).map(np.array)
 numbers = st.none() | st.floats(-2, 2)
 
 
@@ -41,6 +53,12 @@ def design(subsamples: dict[str, dict[str, str]] = TELLING) -> Design:
 
 
 def outcome_of(cells: np.ndarray, made: Design) -> QuestionEstimate | NotYet:
+    return _outcome(cells.tobytes(), made)
+
+
+@cache
+def _outcome(counted: bytes, made: Design) -> QuestionEstimate | NotYet:
+    cells = np.frombuffer(counted, dtype=int).reshape(2, 2, 2)
     try:
         return QuestionEstimate.of(estimate_outcome(cells, design=made), sequence=sequential_estimate(cells, design=made, planned_n=400))
     except MethodError as error:

@@ -1,8 +1,9 @@
 """Each service behind the one interface, against a server on this computer that checks every request by its documentation."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from ssl import SSLContext
 
 import httpx
 import pytest
@@ -13,6 +14,7 @@ from analysis.deposits.connection import Web
 from analysis.deposits.description import NOT_YET, Description
 from analysis.deposits.errors import DepositError, ServiceAwayError
 from analysis.deposits.offered import NAMES, DoiService, configured, planned, service_of
+from analysis.deposits.transport import trusted
 from analysis.packages.licences import LICENCES
 from surveys.questions.publication import Publication
 from tests.doi_server import TOKEN, DoiServer, doi_server
@@ -226,6 +228,22 @@ def test_a_service_that_is_not_there_is_away(server: DoiServer) -> None:
         assert offered is not None
         with pytest.raises(ServiceAwayError, match="could not be reached: ConnectError"):
             service_of(offered, seconds=60).find(BEFORE)
+
+
+@pytest.mark.parametrize("kind", ["zenodo"])
+def test_a_process_reads_the_certificates_once_for_all_requests(service: DoiService, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each request read them, which took longer than all the rest of it."""
+    made = []
+
+    def counted(create: Callable[..., SSLContext] = httpx.create_ssl_context, **options: bool) -> SSLContext:
+        made.append(options)
+        return create(**options)
+
+    monkeypatch.setattr(httpx, "create_ssl_context", counted)
+    trusted.cache_clear()
+    reserved = service.reserve(BEFORE)
+    assert service.find(BEFORE) == service.look(reserved.number) == reserved
+    assert made == [{"trust_env": False}]
 
 
 @every_service

@@ -7,9 +7,18 @@ import pytest
 from scipy.stats import binom, chi2
 
 from candor.designs.design import Design, FloatArray
-from candor.likelihood.maximum import log_likelihood_of_means, maximise
+from candor.likelihood import region as searched
+from candor.likelihood.maximum import Chosen, Maximum, MeansWithin, log_likelihood_of_means, maximise
 from candor.likelihood.polytope import Polytope
-from candor.likelihood.region import explaining_kappa, likelihood_region, model_test, quantile, quantile_at_an_end, quantile_for_effects
+from candor.likelihood.region import (
+    crossings,
+    explaining_kappa,
+    likelihood_region,
+    model_test,
+    quantile,
+    quantile_at_an_end,
+    quantile_for_effects,
+)
 from tests.designs import DESIGNS, means_of
 
 HAND = np.array([[[130.0, 70.0], [110.0, 90.0]], [[90.0, 110.0], [70.0, 130.0]]])
@@ -181,6 +190,45 @@ def test_kappa_explains_an_effect_from_where_the_interval_holds_none(mirrored: D
     assert kappa is not None
     assert likelihood_region(10 * HAND, mirrored, kappa=kappa).effects[0][0] == pytest.approx(0, abs=1e-6)
     assert likelihood_region(10 * HAND, mirrored, kappa=kappa - 0.02).effects[0][0] > 0
+
+
+def test_a_search_is_asked_as_often_as_if_it_were_alone() -> None:
+    """A line, a bent line, an end that is reached, and no start: |v − start| times a slope, and a square where it is bent."""
+    start, slopes, bends = np.array([0.5, 0.5, 0.5, np.nan]), np.array([10.0, 5.0, 1.0, 9.0]), np.array([0.0, 30.0, 0.0, 0.0])
+
+    def asked(which: list[int]) -> tuple[FloatArray, list[tuple[float, float]]]:
+        times = np.zeros((len(which), 2))
+
+        def excess(values: FloatArray, going: Chosen) -> FloatArray:
+            times[going] += 1
+            away = np.abs(values - np.nan_to_num(start[which])[:, None])
+            return np.asarray((slopes[which, None] * away + bends[which, None] * away**2 - 2)[going])
+
+        found = crossings(excess, start=start[which], lowest=np.zeros(len(which)), critical=np.full(len(which), 2.0))
+        return times, found
+
+    together, found = asked([0, 1, 2, 3])
+    alone = [asked([one]) for one in range(4)]
+    assert together.tolist() == [times[0].tolist() for times, _ in alone]
+    assert found == [ends[0] for _, ends in alone]
+    assert together.tolist() == [[2, 2], [7, 7], [1, 1], [1, 1]], "the step on a line is the last, and needs no look at where it leads"
+    bent = (np.sqrt(5**2 + 4 * 30 * 2) - 5) / 60
+    assert found == [pytest.approx((0.3, 0.7)), pytest.approx((0.5 - bent, 0.5 + bent), abs=1e-9), (0, 1), (0, 1)]
+
+
+def test_a_region_maximises_no_likelihood_for_an_end_that_it_has_found(mirrored: Design, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its four shadows have eight ends. Four are ends of what is possible, and are found at once."""
+    together = []
+
+    def counted(counts: FloatArray, means: MeansWithin) -> Maximum:
+        together.append(means.matrix[..., 0, 0].size)
+        return maximise(counts, means)
+
+    monkeypatch.setattr(searched, "maximise", counted)
+    likelihood_region(HAND + 1, mirrored)
+    free, unlimited, *rounds = together
+    assert (free, unlimited, *rounds[:2]) == (1, 1, 8, 4)
+    assert rounds == sorted(rounds, reverse=True)
 
 
 def test_the_larger_quantile_solves_its_equation() -> None:

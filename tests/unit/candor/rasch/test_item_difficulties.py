@@ -108,20 +108,6 @@ def test_the_order_of_items_and_people_does_not_matter(method):
     np.testing.assert_allclose(numbers(back, "standard_error"), numbers(there, "standard_error")[order], atol=1e-9)
 
 
-@pytest.mark.parametrize("method", [CONDITIONAL, SPECTRAL])
-def test_standard_errors_are_the_spread_over_repetitions(method):
-    """200 quizzes of 300 people: a standard deviation from 200 has itself a relative standard error of 5 %, so 20 % is four of them."""
-    rng = np.random.default_rng(2)
-    difficulties, errors = [], []
-    for _ in range(200):
-        answers = simulated(rng, abilities=rng.normal(0, 1.5, size=300), difficulties=np.linspace(-2, 2, 6))
-        found = item_difficulties(QuizAnswers.of(answers), method=method)
-        difficulties.append(numbers(found, "difficulty"))
-        errors.append(numbers(found, "standard_error"))
-    np.testing.assert_allclose(np.std(difficulties, axis=0), np.mean(errors, axis=0), rtol=0.2)
-    np.testing.assert_allclose(np.mean(difficulties, axis=0), np.linspace(-2, 2, 6), atol=0.07)
-
-
 def test_two_items_are_apart_by_the_logarithm_of_their_pairs():
     """By hand: only people who solved one of two items say anything, 30 to 10, with standard error √(1/30 + 1/10)."""
     quiz = QuizAnswers.of([[1, 0]] * 30 + [[0, 1]] * 10 + [[1, 1]] * 7 + [[0, 0]] * 3)

@@ -44,24 +44,28 @@ def test_products_without_items_are_products_of_the_others():
         assert pairs[row, first, second] == pytest.approx(expected, rel=1e-12)
 
 
+def exact_scores(leaves):
+    """The chance of every score. The doubles of a leaf are whole numbers after a power of two."""
+    found, scale = [1], 1
+    for leaf in leaves.tolist():
+        power = max(chance.as_integer_ratio()[1] for chance in leaf)
+        wrong, right = (int(Fraction(chance) * power) for chance in leaf)
+        found = [wrong * same + right * lower for same, lower in zip([*found, 0], [0, *found], strict=True)]
+        scale *= power
+    return [Fraction(one, scale) for one in found]
+
+
 @pytest.mark.parametrize("spread", [0.0, 3.0, 6.0])
 def test_two_hundred_items_keep_all_digits(spread):
     """Against exact fractions of the same leaves: every score, and the chance of the first item at every score."""
-    difficulties = np.linspace(-spread, spread, 200)
-    leaves = item_leaves(difficulties, np.ones((1, 200), dtype=bool))
-    exact = [Fraction(1)]
-    for wrong, right in leaves[0, 1:200]:
-        exact = [
-            Fraction(wrong) * low + Fraction(right) * high for low, high in zip([*exact, Fraction(0)], [Fraction(0), *exact], strict=True)
-        ]
-    wrong, right = (Fraction(value) for value in leaves[0, 0])
-    scores = [wrong * low + right * high for low, high in zip([*exact, Fraction(0)], [Fraction(0), *exact], strict=True)]
+    leaves = item_leaves(np.linspace(-spread, spread, 200), np.ones((1, 200), dtype=bool))
+    scores, others, right = exact_scores(leaves[0, :200]), exact_scores(leaves[0, 1:200]), Fraction(leaves[0, 0, 1])
     tree = ScoreTree(leaves)
     found = tree.scores[0, :201]
     assert max(abs(float(Fraction(value) / truth - 1)) for value, truth in zip(found, scores, strict=True)) < 1e-13
     for score in (1, 2, 100, 198, 199):
         chance = leaves[0, 0, 1] * tree.without[0, 0, score - 1] / found[score]
-        assert float(Fraction(chance) / (right * exact[score - 1] / scores[score]) - 1) == pytest.approx(0, abs=1e-12)
+        assert float(Fraction(chance) / (right * others[score - 1] / scores[score]) - 1) == pytest.approx(0, abs=1e-12)
 
 
 def test_equal_items_give_binomial_coefficients():
