@@ -49,7 +49,7 @@ def newcomer(request: HttpRequest, study: Study, *, goes_on: Callable[[str, Part
         if visit is None or request.POST.get("step") != CONSENT:
             return to_journey(study.slug)
         if request.POST.get("choice") == "decline":
-            participation.decline(study, way=visit.way, is_bot=visit.is_bot)
+            participation.decline(study, version=_version_read(request, study, shown), way=visit.way, is_bot=visit.is_bot)
             return _declined(request, study, shown, visit)
         # People who read another version of the text than the one now in force read this one first.
         if request.POST.get("choice") != "agree" or request.POST.get("version", str(shown.version)) != str(shown.version):
@@ -58,6 +58,13 @@ def newcomer(request: HttpRequest, study: Study, *, goes_on: Callable[[str, Part
         response = goes_on(visit.token, participant)
         visitors.remember_participant(response, study.slug, visit.token)
         return response
+
+
+def _version_read(request: HttpRequest, study: Study, shown: Presentation) -> int:
+    """The version of the consent text on the page that was sent. One that was open when an amendment came into force shows an earlier one."""
+    sent = request.POST.get("version", "")
+    earlier = {} if sent == str(shown.version) else {str(version): version for version in versions_that_recruited(study)}
+    return earlier.get(sent, shown.version)
 
 
 def _still_fits(visit: Visit, entry: Entry) -> bool:
