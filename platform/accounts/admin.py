@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from importlib import import_module
+from typing import Any
 
 from django.apps import apps
 from django.contrib import admin
@@ -44,7 +45,7 @@ class SettingsAdmin(ShownAdmin):
             field.show_hidden_initial = True
         return field
 
-    def write(self, obj: Model, form: ModelForm, *, but: Collection[str] = ()) -> None:  # type: ignore[type-arg]
+    def write(self, obj: Model, form: "ModelForm[Any]", *, but: Collection[str] = ()) -> None:
         """Write what was changed on the page, `but` these fields, into the row as it is stored now."""
         stored = self.model._default_manager.select_for_update().get(pk=obj.pk)
         for name in {*form.changed_data} - {*but}:

@@ -68,9 +68,11 @@ def _version_read(request: HttpRequest, study: Study, shown: Presentation) -> in
 
 
 def _still_fits(visit: Visit, entry: Entry) -> bool:
-    """Whether the way by which somebody began is still there after an amendment, and asks for no more than they brought."""
+    """Whether the way by which somebody began is still there after an amendment, asks for no more than they brought, and is told by their
+    token, by which they go back: of one way it tells nothing, which is too little beside others.
+    """
     way = entry.named(visit.way or entry.every_way[0].name)
-    if way is None:
+    if way is None or arrival_in(visit.token, entry) is None:
         return False
     return bool(visit.code or not way.way.takes_code) and bool(visit.panel_identifier or not way.way.is_panel)
 
