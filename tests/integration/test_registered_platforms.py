@@ -1,9 +1,10 @@
 """The page on which administrators register course platforms: addresses that cannot work are refused, and nothing happens unrecorded."""
 
+from typing import Any
+
 import pytest
 from django.http import HttpResponse
 from django.test import Client
-from pytest_django.fixtures import SettingsWrapper
 
 from accounts.models import Role
 from audit.models import Entry
@@ -62,7 +63,7 @@ def recorded() -> list[tuple[str, list[str]]]:
 )
 @pytest.mark.parametrize("field", ADDRESSES)
 def test_addresses_that_cannot_work_are_refused(
-    administrator: Client, settings: SettingsWrapper, field: str, address: str, said: str
+    administrator: Client, settings: Any, field: str, address: str, said: str
 ) -> None:
     settings.WEBHOOKS_MAY_STAY_PRIVATE = False
     page = page_of(added(administrator, **{field: address}))
