@@ -130,8 +130,8 @@ class ResultsDocument:
     protocol_versions: Annotated[
         tuple[int, ...],
         Field(
-            description="Those to which people could agree since the launch. Numbers are of everybody together: no amendment changes anything "
-            "on which answers depend."
+            description="Those to which people could agree since the launch. Numbers are of everybody together: no amendment changes "
+            "anything on which answers depend."
         ),
     ]
     background_deleted_on: Annotated[

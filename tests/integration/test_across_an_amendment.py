@@ -1,4 +1,4 @@
-"""People in the middle of their walk while an amendment is proposed, waits and comes into force: everybody stays under what they agreed to."""
+"""People are on their way while an amendment is proposed, waits and comes into force: everybody stays under what they agreed to."""
 
 import json
 from typing import Any

@@ -62,9 +62,7 @@ def recorded() -> list[tuple[str, list[str]]]:
     ids=lambda text: ascii(text)[:40],
 )
 @pytest.mark.parametrize("field", ADDRESSES)
-def test_addresses_that_cannot_work_are_refused(
-    administrator: Client, settings: Any, field: str, address: str, said: str
-) -> None:
+def test_addresses_that_cannot_work_are_refused(administrator: Client, settings: Any, field: str, address: str, said: str) -> None:
     settings.WEBHOOKS_MAY_STAY_PRIVATE = False
     page = page_of(added(administrator, **{field: address}))
     assert said in " ".join(page.xpath(f'//div[contains(@class, "field-{field}")]//ul[contains(@class, "errorlist")]//text()'))

@@ -61,7 +61,7 @@ def newcomer(request: HttpRequest, study: Study, *, goes_on: Callable[[str, Part
 
 
 def _version_read(request: HttpRequest, study: Study, shown: Presentation) -> int:
-    """The version of the consent text on the page that was sent. One that was open when an amendment came into force shows an earlier one."""
+    """The version of the consent text on the page that was sent: an earlier one, if an amendment came into force meanwhile."""
     sent = request.POST.get("version", "")
     earlier = {} if sent == str(shown.version) else {str(version): version for version in versions_that_recruited(study)}
     return earlier.get(sent, shown.version)
