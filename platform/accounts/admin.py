@@ -2,7 +2,6 @@
 
 from collections.abc import Collection
 from importlib import import_module
-from typing import Any
 
 from django.apps import apps
 from django.contrib import admin
@@ -10,8 +9,8 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.contrib.auth.models import Group
 from django.db.models import Field, Model
+from django.forms import BaseForm, ModelForm
 from django.forms import Field as FormField
-from django.forms import ModelForm
 from django.http import HttpRequest
 
 from accounts import actions, services
@@ -45,7 +44,7 @@ class SettingsAdmin(ShownAdmin):
             field.show_hidden_initial = True
         return field
 
-    def write(self, obj: Model, form: "ModelForm[Any]", *, but: Collection[str] = ()) -> None:
+    def write(self, obj: Model, form: BaseForm, *, but: Collection[str] = ()) -> None:
         """Write what was changed on the page, `but` these fields, into the row as it is stored now."""
         stored = self.model._default_manager.select_for_update().get(pk=obj.pk)
         for name in {*form.changed_data} - {*but}:

@@ -100,9 +100,7 @@ def require_entry(study: Study, protocol: FrozenProtocol, *, way: NamedWay, code
 
 @transaction.atomic
 def decline(study: Study, *, version: int, way: str = "", is_bot: bool = False) -> None:
-    """Somebody did not consent to this version: one more in the counts, and nothing else. After the end nobody is counted: the number
-    would be theirs.
-    """
+    """Somebody did not consent to this version: one more in the counts. After the end nobody is counted: the number would be theirs."""
     _require_still_open(study, is_bot=is_bot)
     count(Count(study.pk, CounterKind.DECLINED, version))
     recruitment.count_way(study.pk, protocol_in_force(study).definition.entry, way=way, end=Ended.DECLINED)
