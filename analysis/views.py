@@ -25,6 +25,7 @@ from analysis.selectors import finished_runs, state_of_work
 from surveys.access import access_own_study, access_results
 from surveys.batches.selectors import batch_progress, version_of_shown_numbers
 from surveys.errors import TransitionError
+from surveys.lifecycle.selectors import versions_that_recruited
 from surveys.models import ENDED, Study
 
 
@@ -51,6 +52,7 @@ def results(request: HttpRequest, slug: str) -> HttpResponse:
         "study": study,
         "live": live,
         "counts": progress.counts if progress else None,
+        "versions": sorted(versions_that_recruited(study)),
         "batch": batch,
         "run": {"status": work["first_results"].status, "n": live.first.n if live and live.first else None, "progress": None},
         "work": work["full_results"],

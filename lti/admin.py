@@ -8,20 +8,26 @@ from django.forms import ModelForm
 from django.http import HttpRequest
 
 from accounts.access import user_of
+from accounts.admin import SettingsAdmin
 from audit.services import record
 from lti import actions
 from lti.models import Platform
 
 
 @admin.register(Platform)
-class PlatformAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+class PlatformAdmin(SettingsAdmin):
     """Each change is in the audit log."""
 
     list_display = ("name", "issuer", "client_id", "deployment_id")
     formfield_overrides: ClassVar = {models.URLField: {"assume_scheme": "https"}}
 
     def save_model(self, request: HttpRequest, obj: Platform, form: "ModelForm[Platform]", change: bool) -> None:
-        super().save_model(request, obj, form, change)
+        if not form.changed_data:
+            return
+        if change:
+            self.write(obj, form)
+        else:
+            super().save_model(request, obj, form, change)
         action = actions.PLATFORM_CHANGED if change else actions.PLATFORM_ADDED
         record(actor=user_of(request), action=action, subject=obj, details={"fields": sorted(form.changed_data)})
 

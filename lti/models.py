@@ -3,6 +3,8 @@
 from datetime import timedelta
 from typing import ClassVar, Self
 
+from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
@@ -10,6 +12,8 @@ from django.utils.translation import gettext_lazy as _
 from jobs.models import Lease
 from surveys.batches.rules import up_to_tens
 from surveys.models import Study
+from webhooks.addresses import check_address
+from webhooks.errors import WebhookError
 
 WAITS = tuple(timedelta(minutes=minutes) for minutes in (5, 30, 120, 360, 900))
 """The waits between attempts: about a day together."""
@@ -32,6 +36,19 @@ class Platform(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    def clean(self) -> None:
+        """This server asks at no other addresses than those of webhooks, and a browser carries what is known of a student to the third."""
+        super().clean()
+        refused = {}
+        for field in ("login_address", "token_address", "keys_address"):
+            try:
+                if address := getattr(self, field):
+                    check_address(address, private_is_allowed=settings.WEBHOOKS_MAY_STAY_PRIVATE)
+            except WebhookError as error:
+                refused[field] = str(error)
+        if refused:
+            raise ValidationError(refused)
 
 
 class ToolKey(models.Model):

@@ -57,8 +57,13 @@ def send_batch(batch: CreditBatch) -> None:
 
 
 def _token(place: Place) -> str:
-    """Permission of the student's platform, which may have been registered anew since."""
-    platform = Platform.objects.filter(pk=place.platform).first() or Platform.objects.filter(issuer=place.issuer).first()
-    if platform is None:
+    """Permission of the student's platform, which may have been registered anew since. No other platform's is asked for: it would be sent
+    to the student's. Some issuers are the same for platforms of several universities.
+    """
+    registered = list(Platform.objects.filter(issuer=place.issuer))
+    same = [one for one in registered if one.pk == place.platform]
+    if not same and len({(one.client_id, one.token_address) for one in registered}) == 1:
+        same = registered
+    if not same:
         raise PlatformError(_("the platform was removed"))
-    return access_token(platform)
+    return access_token(same[0])

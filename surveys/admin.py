@@ -7,7 +7,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from accounts.access import user_of
-from accounts.admin import SettingsAdmin
+from accounts.admin import SettingsAdmin, ShownAdmin
 from surveys.access import Seat
 from surveys.bots.services import let_bots_walk
 from surveys.models import AllocationList, Protocol, Study
@@ -62,7 +62,7 @@ class StudyAdmin(SettingsAdmin):
             give_study(obj, user=obj.owner, actor=user_of(request))
 
 
-class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+class ReadOnlyAdmin(ShownAdmin):
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
 

@@ -2,7 +2,7 @@
 
 With two arms, contrasts are given between letters in alphabetical order, so that they do not tell which arm is the control. Sizes would
 tell it too: the protocol says which arm is the larger one, and participants see which letter grows. So people are counted over all arms,
-and numbers of a single arm are hidden where the arms differ in size.
+and numbers of a single arm are hidden where the arms differ in size. So is the balance: a mean of 90 people is one that 270 cannot have.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,7 +15,16 @@ from django.utils.translation import gettext as _
 
 from accounts.models import User
 from analysis.models import Blinding
-from analysis.stored_results import NAMES_NO_ARM, MarkedEffect, MarkedSequence, MarkedSequentialEffect, NotYet, QuestionEstimate, Results
+from analysis.stored_results import (
+    NAMES_NO_ARM,
+    Balance,
+    MarkedEffect,
+    MarkedSequence,
+    MarkedSequentialEffect,
+    NotYet,
+    QuestionEstimate,
+    Results,
+)
 from candor.categories.results import EVERYBODY, CategoryEffect, CategoryOutcome, CategoryPrevalence, NoEffectTest
 from candor.results import Difference, HonestTimesEffect, Interval, Prevalence, SequentialPrevalence, SequentialValue
 from surveys.access import Seat
@@ -89,7 +98,7 @@ def readable(results: Results, names: ArmNames) -> Results:
         results,
         design={},
         outcomes={question: _blinded(outcome, names) for question, outcome in results.outcomes.items()},
-        balance=None if balance is None else replace(balance, differences=_contrasts(balance.differences, turned_difference, names)),
+        balance=balance and _blinded_balance(balance, names),
         direct_group=None if direct is None else replace(direct, outcomes=()),
         margins={},  # their directions would tell which arm is the control
         families=(),
@@ -179,6 +188,12 @@ def _blinded_categories(outcome: CategoryOutcome | NotYet, names: ArmNames) -> C
         ),
         notes=(),
     )
+
+
+def _blinded_balance(balance: Balance, names: ArmNames) -> Balance:
+    """Without how many people of each arm gave an answer."""
+    shown = _contrasts(balance.differences, turned_difference, names) if names.of_one_size else ()
+    return replace(balance, differences=shown, answered={})
 
 
 def _without_reason(outcome: NotYet) -> NotYet:

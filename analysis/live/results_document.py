@@ -22,6 +22,7 @@ from candor.estimators.multiplicity import FamilyTest
 from candor.results import AssignmentInference, CheaterProportion, Prevalence, SpecificationTest
 from surveys.batches.selectors import BatchProgress, batch_progress, shown_counts
 from surveys.counts import Counts
+from surveys.lifecycle.selectors import versions_that_recruited
 from surveys.models import Study
 
 LANGUAGE = "en"  # of labels, which the documents do not hold: arms have the names of the study file, or letters
@@ -126,6 +127,13 @@ class ResultsDocument:
     blinded: Annotated[bool, Field(description="Arms are letters, and nothing tells which of them is the control.")]
     arms: tuple[str, ...]
     control: str | None
+    protocol_versions: Annotated[
+        tuple[int, ...],
+        Field(
+            description="Those to which people could agree since the launch. Numbers are of everybody together: no amendment changes "
+            "anything on which answers depend."
+        ),
+    ]
     background_deleted_on: Annotated[
         date | None,
         Field(description="Since this day operational data are deleted: what uses background answers was computed before."),
@@ -180,6 +188,7 @@ def results_document(study: Study, *, reader: User, ask_blinded: bool) -> Result
         blinded=bool(names and names.blinded),
         arms=tuple(names.files.values()) if names else (),
         control=None if names is None or names.blinded else names.control,
+        protocol_versions=tuple(sorted(versions_that_recruited(study))),
         background_deleted_on=study.forgotten_on,
         batch=live.batch if live else batch_progress(study),
         matrix=tuple(row.called(live.names) for row in matrix_rows(live)) if live else (),

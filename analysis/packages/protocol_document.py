@@ -23,8 +23,9 @@ def protocol_document(
     exactly: Sequence[str] = (),
     records: Mapping[str, object] | None = None,
 ) -> dict[str, object]:
-    """`questions` are those whose answers are released; `consents` the versions to which people in the release agreed; `plans` the
-    preregistration and its amendments; `exactly` what a privacy budget does not cover; `records` how protected records were made.
+    """`questions` are those whose answers are released; `consents` the versions to which people could agree, whether or not anybody did;
+    `plans` the preregistration and its amendments; `exactly` what a privacy budget does not cover; `records` how protected records were
+    made.
 
     The sequences rest on what was planned before anybody came, which stands in `opened_with`.
     """

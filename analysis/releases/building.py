@@ -48,6 +48,7 @@ from jobs.queues import Queue
 from jobs.registry import HEAVY, job, routine
 from surveys.allocation.selectors import allocation_document
 from surveys.definition import StudyDefinition
+from surveys.lifecycle.selectors import versions_that_recruited
 from surveys.models import Protocol, Study
 from surveys.preregistration.selectors import plans_of
 from surveys.privacy.exact import shown_exactly
@@ -120,7 +121,6 @@ def _draw_rows(release: Release) -> bool:
             )
             if with_background
         ],
-        "protocols": selection.protocols,
         "bots_left_out": selection.bots_left_out,
         "records": None,
     }
@@ -188,9 +188,7 @@ def _content_of(release: Release) -> Content:
     study, drawn = release.study, json.loads(bytes(release.data or b""))
     definition = protocol_in_force(study).definition
     protocol = Protocol.objects.get(pk=protocol_in_force(study).id)
-    consents = [
-        (one.version, frozen_protocol(one.pk).definition) for one in Protocol.objects.filter(pk__in=drawn["protocols"]).order_by("version")
-    ]
+    consents = [(version, frozen_protocol(key).definition) for version, key in sorted(versions_that_recruited(study).items())]
     plans = plans_of(study)
     document = protocol_document(
         definition,

@@ -28,7 +28,6 @@ class Selection:
 
     rows: list[Row]
     background: list[dict[str, object]]
-    protocols: list[int]
     people_sha256: str
     bots_left_out: int
     joined: list[Person]
@@ -83,7 +82,7 @@ def selection_of(
     answers |= {
         f"answer_{index}": Subquery(given.filter(question=name).values("category")) for index, name in enumerate(questions) if name in named
     }
-    columns = ("pk", "protocol_id", "arm", "subsample", "cluster", *(f"answer_{index}" for index in range(len(questions))))
+    columns = ("pk", "arm", "subsample", "cluster", *(f"answer_{index}" for index in range(len(questions))))
     found = released_people(study, simulated=simulated)
     cluster = KT(f"background__{SECTION}") if in_sections else Value("")
     annotated = found.annotate(cluster=cluster, **answers)
@@ -95,16 +94,14 @@ def selection_of(
     def row_of(arm: str, subsample: str, cluster: str | None, *values: int | None) -> Row:
         return Row(arm=arm, subsample=subsample, cluster=cluster or "", answers=tuple(map(told_as, questions, values)))
 
-    keys, protocols, rows = [], set[int](), []
-    for pk, protocol, *values in annotated.values_list(*columns).iterator(chunk_size=AT_ONCE):
+    keys, rows = [], []
+    for pk, *values in annotated.values_list(*columns).iterator(chunk_size=AT_ONCE):
         keys.append(pk.bytes)
-        protocols.add(protocol)
         rows.append(row_of(*values))
     told = dict(found.values_list("pk", "background")) if joined else {}
     return Selection(
         rows=rows,
         background=_in_order_of_content(found.values_list("background", flat=True)) if with_background else [],
-        protocols=sorted(protocols),
         people_sha256=_sha256(keys),
         bots_left_out=0 if simulated else released_people(study, simulated=True).count(),
         joined=[

@@ -1,5 +1,6 @@
 """Accounts in the admin. Rights come from the role alone, so groups and single permissions are not offered."""
 
+from collections.abc import Collection
 from importlib import import_module
 
 from django.apps import apps
@@ -8,8 +9,8 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.contrib.auth.models import Group
 from django.db.models import Field, Model
+from django.forms import BaseForm, ModelForm
 from django.forms import Field as FormField
-from django.forms import ModelForm
 from django.http import HttpRequest
 
 from accounts import actions, services
@@ -26,7 +27,15 @@ of_login = [model for model in apps.get_models() if model._meta.app_config.name 
 admin.site.unregister([Group, *filter(admin.site.is_registered, of_login)])
 
 
-class SettingsAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+class ShownAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+    """A list that is filtered by what it shows alone. By any other column, `?nonce__startswith=` would tell it letter by letter."""
+
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:  # type: ignore[override]
+        shown = {*self.get_list_display(request), *self.get_list_filter(request)}
+        return lookup.split("__")[0] in shown and super().lookup_allowed(lookup, value, request)
+
+
+class SettingsAdmin(ShownAdmin):
     """Settings that others change, too: a page that was open for long changes only those that were changed on it."""
 
     def formfield_for_dbfield(self, db_field: "Field[object, object]", request: HttpRequest, **kwargs: object) -> FormField | None:
@@ -34,6 +43,13 @@ class SettingsAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         if field is not None:
             field.show_hidden_initial = True
         return field
+
+    def write(self, obj: Model, form: BaseForm, *, but: Collection[str] = ()) -> None:
+        """Write what was changed on the page, `but` these fields, into the row as it is stored now."""
+        stored = self.model._default_manager.select_for_update().get(pk=obj.pk)
+        for name in {*form.changed_data} - {*but}:
+            setattr(stored, name, form.cleaned_data[name])
+        stored.save()
 
 
 @admin.register(User)
@@ -62,10 +78,7 @@ class UserAdmin(SettingsAdmin, DjangoUserAdmin):  # type: ignore[type-arg]
             return
         if "role" in form.changed_data:
             services.change_role(user=obj, role=role, actor=user_of(request))
-        stored = User.objects.select_for_update().get(pk=obj.pk)
-        for name in {*form.changed_data} - {"role"}:
-            setattr(stored, name, form.cleaned_data[name])
-        stored.save()
+        self.write(obj, form, but=("role",))
 
     def log_change(self, request: HttpRequest, obj: Model, message: list[dict[str, dict[str, list[str]]]]) -> LogEntry:
         """Also called for a new password. Our log names the fields that changed, never their values."""

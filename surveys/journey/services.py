@@ -99,12 +99,11 @@ def require_entry(study: Study, protocol: FrozenProtocol, *, way: NamedWay, code
 
 
 @transaction.atomic
-def decline(study: Study, *, way: str = "", is_bot: bool = False) -> None:
-    """Somebody did not consent: one more in the counts, and nothing else. After the end nobody is counted: the number would be theirs."""
+def decline(study: Study, *, version: int, way: str = "", is_bot: bool = False) -> None:
+    """Somebody did not consent to this version: one more in the counts. After the end nobody is counted: the number would be theirs."""
     _require_still_open(study, is_bot=is_bot)
-    protocol = protocol_in_force(study)
-    count(Count(study.pk, CounterKind.DECLINED, protocol.version))
-    recruitment.count_way(study.pk, protocol.definition.entry, way=way, end=Ended.DECLINED)
+    count(Count(study.pk, CounterKind.DECLINED, version))
+    recruitment.count_way(study.pk, protocol_in_force(study).definition.entry, way=way, end=Ended.DECLINED)
 
 
 def enrol(study: Study, *, visit: Visit) -> Participant:

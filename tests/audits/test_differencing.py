@@ -219,7 +219,7 @@ def withdrawn(study: Study, *, counted: bool, finished: bool = True) -> None:
 
 
 def declines(study: Study) -> None:
-    participation.decline(study)
+    participation.decline(study, version=1)
 
 
 def leaves_in_the_middle(study: Study) -> None:

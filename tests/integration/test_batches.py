@@ -160,7 +160,7 @@ def test_a_reader_sees_all_numbers_move_in_steps_and_stay_in_order(study: Study)
 def test_who_is_on_the_way_is_shown_anew_only_after_ten_more_people_have_come(study: Study) -> None:
     """Somebody who declines moves no number; nor does the tenth of them, unless it is the tenth person to come."""
     for number in range(1, 3 * LEAST + 1):
-        participation.decline(study)
+        participation.decline(study, version=1)
         renewed = show_who_is_on_the_way(study)
         assert renewed == (number % LEAST == 0)
         found = shown_counts(study)
@@ -172,7 +172,7 @@ def test_the_moment_at_which_numbers_are_renewed_does_not_tell_who_moved_them(st
     """The thirtieth person who declines comes between two renewals: nothing moves until enough others have come."""
     ShardedCounter.objects.create(study=study, kind=CounterKind.DECLINED, version=1, shard=0, count=29)
     assert show_who_is_on_the_way(study)
-    participation.decline(study)
+    participation.decline(study, version=1)
     tasks.renew_shown_numbers()
     found = shown_counts(study)
     assert found is not None

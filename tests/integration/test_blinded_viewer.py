@@ -1,6 +1,8 @@
 """A blinded viewer reads everything about a study and cannot learn which arm is which until it is closed."""
 
 import re
+from fractions import Fraction
+from math import lcm
 from typing import Any
 
 import pytest
@@ -125,6 +127,35 @@ def test_nothing_tells_the_larger_arm(study: Study) -> None:
     assert (outcome["prevalence"], outcome["notes"], outcome["effects"][0]["notes"]) == ([], [], [])
     assert outcome["effects"][0]["value"] is not None
     assert (sequence["prevalence"], sequence["effects"][0]["value"] is None) == ([], False)
+
+
+def test_no_mean_of_background_answers_tells_the_larger_arm(study: Study) -> None:
+    """The attack: a share is a whole number of people divided by the size of its arm, which the fraction tells, as letters do the arms."""
+    blinded, viewer = member(study, MemberRole.BLINDED_VIEWER), member(study, MemberRole.VIEWER)
+    of_treatment, of_control = divisors_told(viewer, study)
+    slides, instructor = (study.participants.filter(arm=arm).count() for arm in ("slides", "instructor"))
+    assert (instructor % of_treatment, slides % of_control) == (0, 0)
+    assert min(of_treatment, of_control) > 1, "the attack works where there are means"
+    assert divisors_told(blinded, study) == []
+    table = blinded.get(reverse("analysis:table", args=[study.slug, "balance"])).content.decode()
+    assert len(table.splitlines()) == 1
+    assert blinded.get(reverse("analysis:figure", args=[study.slug, "balance", "svg"])).status_code == 404
+
+
+def divisors_told(client: Client, study: Study) -> list[int]:
+    """A divisor of the size of each arm, from the shares of one question, which everybody answers or leaves open."""
+    balance = client.get(reverse("analysis:api_results", args=[study.slug])).json()["full_results"]["balance"]
+    means = [(row["treatment_mean"], row["control_mean"]) for row in balance["differences"] if row["variable"].startswith("gender: ")]
+    fractions = ([Fraction(mean).limit_denominator(400).denominator for mean in of_arm] for of_arm in zip(*means, strict=True))
+    return [lcm(*denominators) for denominators in fractions]
+
+
+def test_the_balance_of_arms_of_one_size_is_told_by_letters() -> None:
+    study = recruiting_study()
+    add_finished_people(study, 48)
+    compute(study)
+    rows = member(study, MemberRole.BLINDED_VIEWER).get(reverse("analysis:api_results", args=[study.slug])).json()
+    assert {(row["treatment"], row["control"]) for row in rows["full_results"]["balance"]["differences"]} == {("B", "A")}
 
 
 def test_the_text_does_not_depend_on_which_letter_an_arm_has(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,9 +11,10 @@ from lti.selectors import opened
 from lti.services import make_batch
 from surveys.credit.blind_signatures import new_key
 from surveys.models import CreditBook, Study
+from surveys.studies import services as studies
 from tests.course_students import ask_for_launch, launch, platform_for_tests, queue, study_with_credit, words
 from tests.course_students import platform as platform
-from tests.factories import hidden_value, page_of, recruiting_study
+from tests.factories import definition, hidden_value, page_of, recruiting_study
 from tests.jobs import attempt, claimed
 from tests.lti_platform import INSTRUCTOR, CoursePlatform
 
@@ -250,6 +251,19 @@ def test_a_teacher_chooses_the_study(platform: CoursePlatform, study: Study) -> 
     answer = jwt.decode(hidden_value(chosen, "JWT"), options={"verify_signature": False})
     assert answer["https://purl.imsglobal.org/spec/lti-dl/claim/data"] == {"data": "kept"}
     assert Client().post("/lti/choose/", {"ticket": "x", "study": study.slug}).status_code == 403
+
+
+def test_a_teacher_reads_no_title_that_nobody_has_approved(platform: CoursePlatform, study: Study) -> None:
+    """The title of an amendment in the making is the draft's."""
+    approved, changed = study.title, definition(title="A title in the making")
+    studies.change_definition(study, definition=changed, actor=study.owner)
+    client = Client()
+    asked = ask_for_launch(client, platform, target_link_uri="http://testserver/lti/choose/")
+    page = client.post("/lti/launch/", platform.answer(asked["Location"], role=INSTRUCTOR, chooses=True, sub="teacher"))
+    chosen = Client().post("/lti/choose/", {"ticket": hidden_value(page, "ticket"), "study": study.slug})
+    for shown in (page, chosen):
+        assert approved in words(shown)
+        assert "in the making" not in words(shown)
 
 
 @pytest.mark.parametrize(

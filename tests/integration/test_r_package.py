@@ -4,14 +4,16 @@ import json
 import os
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from analysis.packages.package import package_files
 from candor.packages.archive import zip_of
 from candor.packages.signing import private_key, public_pem
 from tests.audits.tree import ROOT
-from tests.package_contents import SECRET, files, with_a_changed_byte
+from tests.package_contents import SECRET, content, files, with_a_changed_byte
 from tests.r_package import FILE, cases
 
 FOLDER = ROOT / "clients/r"
@@ -76,6 +78,7 @@ def test_it_reads_a_published_package_and_no_changed_byte_escapes_it(checked: Pa
     changed = sorted(files())
     for name in changed:
         (tmp_path / f"{name}.zip").write_bytes(zip_of(with_a_changed_byte(name)))
+    (tmp_path / "bots.zip").write_bytes(zip_of(package_files(replace(content(), simulated=True), private_key(SECRET))))
     (tmp_path / "folders.zip").write_bytes(zip_of({"../data.csv": b""}))
     program = f"""
         library(candor, lib.loc = "{checked}")
@@ -91,9 +94,11 @@ def test_it_reads_a_published_package_and_no_changed_byte_escapes_it(checked: Pa
         for (name in c({", ".join(f'"{name}"' for name in changed)})) said(paste0(name, ".zip"))
         said("folders.zip")
         cat(nrow(candor_read("data.csv.zip", check = FALSE)$data) > 0, "\\n")
+        print(candor_read("bots.zip"))
     """
     (tmp_path / "program.R").write_text(program)
-    lines = r("Rscript", "--vanilla", "program.R", cwd=tmp_path).splitlines()
+    *lines, bots, _signed = r("Rscript", "--vanilla", "program.R", cwd=tmp_path).splitlines()
+    assert bots.startswith("Data package bots.zip: 240 bots (simulated data, nobody's answers), attention")
     assert lines[0].startswith("Data package fine.zip: ")
     assert lines[1] == "Every file is as it was signed with the key that you gave."
     assert [line.strip() for line in (*lines[2:5], lines[-1])] == ["TRUE TRUE TRUE", "TRUE", "TRUE", "TRUE"]

@@ -47,3 +47,14 @@ def test_whoever_began_before_an_amendment_of_the_ways_comes_in_by_one_that_is_t
         assert heading(anew) == "We do not know this link"
     walk(client, study, answers={"welcome": PROLIFIC}, until="background")
     assert len(EntryBook.objects.get().members) == 1
+
+
+def test_whoever_began_while_there_was_one_way_goes_back_by_it_beside_others() -> None:
+    """Their token tells nothing of the way: with it they found no way back from the last page."""
+    back = "https://course.example.org/done"
+    study, client = recruiting_study(entry={"kind": "open", "completion_url": back}), Client()
+    answer(client, study, "welcome")
+    study = amended(study, {"ways": [{"name": "open", "completion_url": back}, {"name": "panel", "kind": "prolific"}]})
+    answer(client, study, "consent", version="2")
+    assert not Participant.objects.exists()
+    assert back in walk(client, study).content.decode()

@@ -1,5 +1,7 @@
 # Estimates as data frames: one row for each effect, each prevalence, and each question; those of named answers by themselves.
 
+IN_SECTIONS <- "this study assigned whole sections: its intervals need Candor's own library (replicate.py in the package)"
+
 candor_estimate <- function(data, design = NULL, outcomes = NULL, level = 0.95) {
   if (!is.numeric(level) || length(level) != 1 || is.na(level) || level <= 0 || level >= 1) stop("expected a level between 0 and 1", call. = FALSE)
   if (inherits(data, "candor_package")) {
@@ -9,6 +11,7 @@ candor_estimate <- function(data, design = NULL, outcomes = NULL, level = 0.95) 
   if (!is.data.frame(data)) stop("expected a data frame, or a data package that candor_read() read", call. = FALSE)
   if (is.null(design)) stop("expected a design: a list, or the path of a protocol.json or a design.json", call. = FALSE)
   document <- candor_design(design)
+  if (identical(document$unit, "cluster")) stop(IN_SECTIONS, call. = FALSE)
   if (is.null(outcomes)) outcomes <- setdiff(names(data), c("arm", "subsample"))
   questions <- lapply(outcomes, function(name) list(name = name, column = name))
   named <- vapply(questions, function(one) !is.null(design_of_named(document, one$name)), NA)
@@ -33,7 +36,7 @@ estimate_of_package <- function(package, outcomes, level) {
     stop(sprintf("the package has the questions %s; %s is none of them", paste(names, collapse = ", "), unknown[1]), call. = FALSE)
   }
   if (identical(protocol$allocation$unit, "cluster")) {
-    stop("this study assigned whole sections: its intervals need Candor's own library (replicate.py in the package)", call. = FALSE)
+    stop(IN_SECTIONS, call. = FALSE)
   }
   chosen <- every[match(outcomes, names)]
   named <- !vapply(chosen, function(one) is.null(one$design), NA)

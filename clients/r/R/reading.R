@@ -17,10 +17,17 @@ candor_read <- function(path, key = NULL, check = TRUE) {
   structure(
     list(
       path = path, protocol = read_json(file.path(folder, "protocol.json")), results = read_json(file.path(folder, "results.json")),
-      data = read_rows(file.path(folder, "data.csv")), checked = check, signature = check && OPENSSL != "", own_key = is.null(key)
+      data = read_rows(file.path(folder, "data.csv")), simulated = is_simulated(file.path(folder, "datapackage.json")), checked = check,
+      signature = check && OPENSSL != "", own_key = is.null(key)
     ),
     class = "candor_package"
   )
+}
+
+# Whether datapackage.json says that the data are simulated: older ones in the description, newer ones among the keywords too.
+is_simulated <- function(path) {
+  described <- if (file.exists(path)) read_json(path)
+  "simulated data" %in% unlist(described$keywords) || isTRUE(grepl("^Simulated answers", described$description))
 }
 
 unpacked <- function(path) {
@@ -42,10 +49,12 @@ candor_design <- function(design) {
   }
   if (!is.list(design)) stop("expected a design: a list, or the path of a protocol.json or a design.json", call. = FALSE)
   named <- design$category_questions
+  together <- identical(design$allocation$unit, "cluster")
   if (!is.null(design$design)) design <- design$design
   design <- checked_design(design)
   for (at in seq_along(named)) named[[at]]$design <- checked_design(named[[at]]$design)
   design$category_questions <- named
+  if (together) design$unit <- "cluster"
   design
 }
 
@@ -96,7 +105,8 @@ checked_cheaters <- function(model, answers) {
 
 print.candor_package <- function(x, ...) {
   asked <- vapply(c(x$protocol$questions, x$protocol$category_questions), `[[`, "", "name")
-  cat(sprintf("Data package %s: %d people, %s\n", basename(x$path), nrow(x$data), paste(asked, collapse = ", ")))
+  who <- if (x$simulated) "bots (simulated data, nobody's answers)" else "people"
+  cat(sprintf("Data package %s: %d %s, %s\n", basename(x$path), nrow(x$data), who, paste(asked, collapse = ", ")))
   cat(if (!x$checked) {
     "Its files were not checked.\n"
   } else if (!x$signature) {

@@ -134,6 +134,7 @@ refused(candor_estimate(fine[c("arm", "subsample")], design), "at least one colu
 refused(candor_estimate(fine), "expected a design")
 refused(candor_estimate(1:3, design), "expected a data frame")
 refused(candor_estimate(fine, design, level = 95), "expected a level between 0 and 1")
+refused(candor_estimate(fine, list(design = design, allocation = list(unit = "cluster"))), "assigned whole sections")
 refused(candor_estimate(fine, "absent.json"), "there is nothing at absent.json")
 refused(candor_design(list(arms = "a")), "this one has no control")
 refused(candor_design(utils::modifyList(design, list(control = "x"))), "the control is one of the arms")

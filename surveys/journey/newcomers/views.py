@@ -49,7 +49,7 @@ def newcomer(request: HttpRequest, study: Study, *, goes_on: Callable[[str, Part
         if visit is None or request.POST.get("step") != CONSENT:
             return to_journey(study.slug)
         if request.POST.get("choice") == "decline":
-            participation.decline(study, way=visit.way, is_bot=visit.is_bot)
+            participation.decline(study, version=_version_read(request, study, shown), way=visit.way, is_bot=visit.is_bot)
             return _declined(request, study, shown, visit)
         # People who read another version of the text than the one now in force read this one first.
         if request.POST.get("choice") != "agree" or request.POST.get("version", str(shown.version)) != str(shown.version):
@@ -60,10 +60,19 @@ def newcomer(request: HttpRequest, study: Study, *, goes_on: Callable[[str, Part
         return response
 
 
+def _version_read(request: HttpRequest, study: Study, shown: Presentation) -> int:
+    """The version of the consent text on the page that was sent: an earlier one, if an amendment came into force meanwhile."""
+    sent = request.POST.get("version", "")
+    earlier = {} if sent == str(shown.version) else {str(version): version for version in versions_that_recruited(study)}
+    return earlier.get(sent, shown.version)
+
+
 def _still_fits(visit: Visit, entry: Entry) -> bool:
-    """Whether the way by which somebody began is still there after an amendment, and asks for no more than they brought."""
+    """Whether the way by which somebody began is still there after an amendment, asks for no more than they brought, and is told by their
+    token, by which they go back: of one way it tells nothing, which is too little beside others.
+    """
     way = entry.named(visit.way or entry.every_way[0].name)
-    if way is None:
+    if way is None or arrival_in(visit.token, entry) is None:
         return False
     return bool(visit.code or not way.way.takes_code) and bool(visit.panel_identifier or not way.way.is_panel)
 
