@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.dateparse import parse_date
-from django.utils.formats import date_format
+from django.utils.formats import date_format, number_format
 from django.utils.translation import get_language, gettext, gettext_lazy
 from django.views.decorators.http import require_POST, require_safe
 from kombu.exceptions import OperationalError
@@ -142,9 +142,11 @@ def finding_of(checked: Entry) -> str:
         return str(checked.details.get("finding", ""))
     if broken_at:
         said = gettext("Entry %(number)s is not as it was written. Intact before it: %(intact)s.")
-        return said % {"number": f"{broken_at:,}", "intact": f"{intact:,}"}
+        return said % {"number": number_format(broken_at, force_grouping=True), "intact": number_format(intact, force_grouping=True)}
     said = gettext("All %(entries)s entries are as they were written.")
-    return gettext("The only entry is as it was written.") if intact == 1 else said % {"entries": f"{intact:,}"}
+    return (
+        gettext("The only entry is as it was written.") if intact == 1 else said % {"entries": number_format(intact, force_grouping=True)}
+    )
 
 
 # By the first part of an action's name; an unlisted part is its own label.
