@@ -29,12 +29,12 @@ pytestmark = pytest.mark.django_db
 def test_the_page_of_credit_is_german_as_a_whole() -> None:
     study, draft = study_with_credit(), draft_study(slug="a-draft")
     page = reverse("lti:study_credit", args=[study.slug])
-    must_be_german(draft.owner, [reverse("lti:study_credit", args=[draft.slug])], content_of(draft))
+    must_be_german(draft.owner, [reverse("lti:study_credit", args=[draft.slug])], content_of(draft) + " study=a-draft ")
     Platform.objects.create(name="Our Moodle", issuer="https://moodle.example.org", client_id="1", deployment_id="1")
     places = [{"sub": str(number)} for number in range(12)]
     CreditBatch.objects.create(study=study, people=12, places=places, status=BatchStatus.FAILED, error="gave no access token")
     acts = [posted(page, action=action) for action in ("again", "again", "on", "off")]
-    must_be_german(study.owner, [page, *acts], content_of(study) + " Our Moodle ")
+    must_be_german(study.owner, [page, *acts], content_of(study) + f" Our Moodle study={study.slug} ")
     shown = page_of(german(study.owner).get(page))
     assert "Tool-URL" in shown.text_content()
 

@@ -223,7 +223,7 @@ def test_a_preview_is_german_around_the_pages_that_participants_see() -> None:
     ("page", "sent", "said"),
     [
         ("surveys:codes", {"action": "read", "file": "a\n" * 210_000}, "höchstens 200.000 Zeilen"),
-        ("analysis:rehearsal", {"bots": "9", "prevalence": "60,5", "effect": "50"}, "gefunden wurde 110,5"),
+        ("analysis:rehearsal", {"action": "start", "bots": "9", "prevalence": "60,5", "effect": "50"}, "gefunden wurde 110,5"),
         ("surveys:import_study", {"file": "title: x" + "x" * 1_000_000}, "höchstens 1.000.000 Zeichen"),
     ],
 )

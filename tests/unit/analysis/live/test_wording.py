@@ -248,7 +248,7 @@ def test_missing_answers_are_told_with_what_they_could_change() -> None:
     assert tested[0].startswith("Answers are not missing equally often in all groups")
     assert "chance alone would give such differences in less than 0.1 % of studies." in tested[0]
     with override("de"):
-        assert "gäbe solche Unterschiede in weniger als 0.1 % der Studien" in missing_alike_sentence(found)
+        assert "gäbe solche Unterschiede in weniger als 0,1 % der Studien" in missing_alike_sentence(found)
     assert "such differences in 0.1 % of studies" in missing_alike_sentence(replace(found, p_value=0.0005))
     assert "from “Slides” to “Face” lies between 0 and +50 in 100, if a group" in tested[1]  # Lee's bounds, by hand in docs/methods.md
     alike = missing_answers(counts, [[10, 10], [10, 8]], design=design)
