@@ -43,8 +43,8 @@ class Filter(forms.Form):
         return [{"field": field, "message": str(error)} for field, errors in self.errors.items() for error in errors]
 
 
-@require_role(*READERS)
 @in_own_language
+@require_role(*READERS)
 @require_safe
 def whole_log(request: HttpRequest) -> HttpResponse:
     """Everything that staff and the platform did."""
@@ -56,8 +56,8 @@ def whole_log(request: HttpRequest) -> HttpResponse:
     return _page(request, asked, study=study, template="surveys/investigator/log.html", context=context)
 
 
-@require_role(*Role)
 @in_own_language
+@require_role(*Role)
 @require_safe
 def study_log(request: HttpRequest, slug: str) -> HttpResponse:
     """The log of one study, for people who run or review it."""
@@ -67,8 +67,8 @@ def study_log(request: HttpRequest, slug: str) -> HttpResponse:
     return _page(request, asked, study=study, template="surveys/investigator/study_log.html", context={"study": study})
 
 
-@require_role(*READERS)
 @in_own_language
+@require_role(*READERS)
 @require_POST
 def verify_log(request: HttpRequest) -> HttpResponse:
     """Check the chain now, or have it checked."""

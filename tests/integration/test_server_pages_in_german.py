@@ -104,3 +104,16 @@ def test_the_home_page_speaks_the_language_of_the_account() -> None:
     owner = person(Role.INVESTIGATOR)
     must_be_german(owner, [reverse("home")], "")
     assert page_of(logged_in(person(Role.INVESTIGATOR)).get(reverse("home"))).get("lang") == "en"
+
+
+def test_errors_speak_the_language_of_the_account() -> None:
+    """Also where no page was reached that could say which: at an address without one, for another role, and from an old form."""
+    analyst = person(Role.ANALYST)
+    browser = german(analyst)
+    nowhere, refused = browser.get("/no/such/page/"), browser.get(reverse("surveys:log"))
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(analyst)
+    stale = strict.post(reverse("account_notices"), {"wanted": "1"})
+    assert [(page.status_code, page_of(page).get("lang")) for page in (nowhere, refused, stale)] == [(404, "de"), (403, "de"), (403, "de")]
+    assert "Diese Seite ist für: " in refused.content.decode()
+    assert page_of(logged_in(person(Role.ANALYST)).get("/no/such/page/")).get("lang") == "en"
