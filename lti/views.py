@@ -17,7 +17,7 @@ from django.views.decorators.cache import cache_control, never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from accounts.access import in_own_language, require_role, user_of
+from accounts.access import language_of_reader, require_role, user_of
 from accounts.models import Role
 from lti.errors import LaunchError
 from lti.models import Platform
@@ -145,14 +145,15 @@ def _to_study(found: Launch) -> HttpResponse:
     return response
 
 
-@in_own_language
 def _choice(request: HttpRequest, found: Launch) -> HttpResponse:
     """For a teacher: in one of the languages of staff, not in those of students."""
     parts = _parts_of(found.return_address)
     if parts is None or parts.scheme not in ("http", "https") or not HOST.fullmatch(parts.netloc):
         raise LaunchError(gettext("Expected an address for the choice, found %(found)s.") % {"found": found.return_address or "—"})
     ticket = sealed({"platform": found.platform.pk, "address": found.return_address, "data": found.data}, "choice")
-    return _framed(render(request, "lti/choose.html", {"studies": studies_with_credit(), "ticket": ticket}), found.platform)
+    with translation.override(language_of_reader(request)):
+        page = render(request, "lti/choose.html", {"studies": studies_with_credit(), "ticket": ticket})
+    return _framed(page, found.platform)
 
 
 @csrf_exempt  # the ticket does what the token does; a frame has no cookie of ours

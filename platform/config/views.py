@@ -9,7 +9,7 @@ from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_safe
 from django.views.generic import RedirectView
 
-from accounts.access import in_own_language, require_role, user_of
+from accounts.access import in_own_language, language_of_reader, require_role, user_of
 from accounts.models import Role
 from config.heartbeat import is_alive, queues_without_worker
 from jobs.queues import Queue
@@ -25,12 +25,10 @@ DEMONSTRATION = {"die": die_of(0), "second_yes": len(FACES[1]["yes"]), "second_n
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
     """Strangers read it in any language, people with an account in that of their pages."""
-    return _of_staff(request) if request.user.is_authenticated else _of_strangers(request)
-
-
-@in_own_language
-def _of_staff(request: HttpRequest) -> HttpResponse:
-    return render(request, "home.html", DEMONSTRATION)
+    if not request.user.is_authenticated:
+        return _of_strangers(request)
+    with translation.override(language_of_reader(request)):
+        return render(request, "home.html", DEMONSTRATION)
 
 
 @gzip_page  # no secret is in it

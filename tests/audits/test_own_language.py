@@ -20,7 +20,7 @@ IN_EVERY_LANGUAGE = {
     "analysis:outlook",
     "home",  # people with an account read it in their own
 }
-# What programs read, and what is published or kept, stays as it is whoever fetches it.
+# Programs read them, or somebody publishes or keeps them: they are the same for everybody.
 FILES = {
     *(f"surveys:{name}" for name in ("allocation_list", "media", "log_heads", "build_words", "build_export_file", "build_archive")),
     *(f"surveys:{name}" for name in ("protocol_preregistration_file", "study_link_qr", "preview_media", "export_study_log", "export_log")),
