@@ -223,6 +223,14 @@ def test_an_english_term_has_one_german_word() -> None:
     assert found == []
 
 
+def test_no_german_heading_has_a_word_that_is_wider_than_a_telephone() -> None:
+    """On 320 pixels a heading has room for twenty letters; a longer word is broken anywhere."""
+    entries = read_catalogue((TEMPLATES / "locale/de/LC_MESSAGES/django.po").read_text(encoding="utf-8")).entries.values()
+    short = [entry for entry in entries if len(entry.one.split()) <= 4]
+    assert len(short) > 1000
+    assert [entry.one for entry in short if re.search(r"[A-Za-zÄÖÜäöüß]{21}", " ".join(entry.said))] == []
+
+
 def in_language(catalogue: gettext.GNUTranslations, word: str) -> str:
     """A word that has a plural is not found without a number by every Python."""
     return with_number if (with_number := catalogue.ngettext(word, "", 1)) != word else catalogue.gettext(word)
