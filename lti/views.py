@@ -17,7 +17,7 @@ from django.views.decorators.cache import cache_control, never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from accounts.access import require_role, user_of
+from accounts.access import language_of_reader, require_role, user_of
 from accounts.models import Role
 from lti.errors import LaunchError
 from lti.models import Platform
@@ -146,12 +146,15 @@ def _to_study(found: Launch) -> HttpResponse:
 
 
 def _choice(request: HttpRequest, found: Launch) -> HttpResponse:
+    """For a teacher: in one of the languages of staff, not in those of students."""
     parts = _parts_of(found.return_address)
     if parts is None or parts.scheme not in ("http", "https") or not HOST.fullmatch(parts.netloc):
         raise LaunchError(gettext("Expected an address for the choice, found %(found)s.") % {"found": found.return_address or "—"})
     ticket = sealed({"platform": found.platform.pk, "address": found.return_address, "data": found.data}, "choice")
     studies = sorted((title_in_force(study), study.slug) for study in studies_with_credit())
-    return _framed(render(request, "lti/choose.html", {"studies": studies, "ticket": ticket}), found.platform)
+    with translation.override(language_of_reader(request)):
+        page = render(request, "lti/choose.html", {"studies": studies, "ticket": ticket})
+    return _framed(page, found.platform)
 
 
 @csrf_exempt  # the ticket does what the token does; a frame has no cookie of ours
@@ -203,16 +206,16 @@ def credit(request: HttpRequest, slug: str) -> HttpResponse:
         raise LaunchError(gettext("Open the activity in your course: this page needs to know who you are there."))
     mark = salted_hmac("lti.form", request.COOKIES[STUDENT], algorithm="sha256").hexdigest()
     errors, is_theirs = [], constant_time_compare(request.POST.get("mark", ""), mark)
-    if request.method == "POST":
-        try:
-            _take(request.POST, study, place, is_theirs=is_theirs)
-        except CreditError as refused:
-            if not has_credit(study, place):  # otherwise it was pressed twice, or the answer was lost
-                errors.append({"field": "credit", "message": str(refused)})
-        if not errors:
-            return _see(reverse("lti:credit", args=[slug]))
     shown = presentation(protocol_in_force(study).id, asked_for(request, study))
     with translation.override(shown.spoken):
+        if request.method == "POST":
+            try:
+                _take(request.POST, study, place, is_theirs=is_theirs)
+            except CreditError as refused:
+                if not has_credit(study, place):  # otherwise it was pressed twice, or the answer was lost
+                    errors.append({"field": "credit", "message": str(refused)})
+            if not errors:
+                return _see(reverse("lti:credit", args=[slug]))
         context = {
             "study": shown,
             "language": shown.language,

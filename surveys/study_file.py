@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import IO, Any
 
 import yaml
+from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
@@ -81,7 +82,7 @@ def define(document: object, *, source: str = "study", lines: object = None) -> 
         causes = [one for one in problems if one["loc"] not in above] or problems
         sentences = [_sentence(one, document, source=source, lines=lines) for one in causes[:MOST_PROBLEMS]]
         if more := len(causes) - len(sentences):
-            sentences.append(_("And %(count)s more.") % {"count": f"{more:,}"})
+            sentences.append(_("And %(count)s more.") % {"count": number_format(more, force_grouping=True)})
         fields = [_field_of(one, document, lines=lines) for one in causes[:MOST_PROBLEMS]]
         raise DefinitionError(sentences, fields=fields) from error
 

@@ -33,8 +33,8 @@ from surveys.sharing.views import account_for, answered_invitation
 
 
 @never_cache
-@require_role(*Role)
 @in_own_language
+@require_role(*Role)
 @require_safe
 def data_sets(request: HttpRequest) -> HttpResponse:
     """The data sets that this person may see."""
@@ -44,8 +44,8 @@ def data_sets(request: HttpRequest) -> HttpResponse:
 
 
 @never_cache
-@require_role(*OWNER_ROLES)
 @in_own_language
+@require_role(*OWNER_ROLES)
 @require_http_methods(["GET", "HEAD", "POST"])
 def bring(request: HttpRequest) -> HttpResponse:
     """A file, with the role of each of its columns. It is read in this request, and nothing of it waits anywhere."""
@@ -76,8 +76,8 @@ def brought(request: HttpRequest, form: NewDataSetForm, *, template: str, page: 
 
 
 @never_cache
-@require_role(*Role)
 @in_own_language
+@require_role(*Role)
 @require_http_methods(["GET", "HEAD", "POST"])
 def data_set(request: HttpRequest, data_set: str) -> HttpResponse:
     """One data set: its columns, its budget and what that buys, its analysts, and the decision about them."""

@@ -6,6 +6,7 @@ from functools import partial
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -47,15 +48,17 @@ class Asked:
             if not fewest <= found <= most:
                 raise DiagnosisError(
                     _("Expected a whole number from %(fewest)s to %(most)s, found %(found)s.")
-                    % {"fewest": fewest, "most": f"{most:,}", "found": found}
+                    % {"fewest": fewest, "most": number_format(most, force_grouping=True), "found": found}
                 )
         for share in (self.prevalence, self.cheater_proportion, self.drop_out, self.intraclass_correlation):
             if not 0 <= share <= 1:
-                raise DiagnosisError(_("Expected a share from 0 to 1, found %(found)s.") % {"found": f"{share:g}"})
+                raise DiagnosisError(_("Expected a share from 0 to 1, found %(found)s.") % {"found": number_format(f"{share:g}")})
         if self.cheater_proportion == 1:
             raise DiagnosisError(_("Nothing can be found when nobody is honest: expected fewer cheaters than 100 %."))
         if not 0 <= (treated := self.prevalence + self.effect) <= 1:
-            raise DiagnosisError(_("Prevalence and effect together must lie between 0 and 1, found %(found)s.") % {"found": f"{treated:g}"})
+            raise DiagnosisError(
+                _("Prevalence and effect together must lie between 0 and 1, found %(found)s.") % {"found": number_format(f"{treated:g}")}
+            )
 
 
 @transaction.atomic

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from django.utils.formats import date_format
+from django.utils.formats import date_format, number_format
 from django.utils.translation import gettext as _
 
 from analysis.live.progress import DayCount, Flow, Group
@@ -133,7 +133,7 @@ def enrolment_figure(days: Sequence[DayCount], *, planned: int, narrow: bool = F
 
     for tick in up.ticks:
         drawing.line(left, up(tick), right, up(tick), "grid")
-        drawing.text(left - 8, up(tick) + 5, f"{tick:g}", "faint", anchor="end", axis="y")
+        drawing.text(left - 8, up(tick) + 5, number_format(f"{tick:g}", force_grouping=True), "faint", anchor="end", axis="y")
     drawing.line(left, up(planned), right, up(planned), "plan")
     drawing.line(left, up(0), right, up(0), "axis")
     drawing.path([(across(day.day), up(day.consented_so_far)) for day in days], "curve-second")

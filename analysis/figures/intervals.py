@@ -150,7 +150,7 @@ def _running_panel(
     for tick in up.ticks:
         drawing.line(across.start, up(tick), across.end, up(tick), "no-effect" if tick == 0 and least < 0 else "grid")
     for tick in across.ticks:
-        drawing.text(across(tick), top + 290, f"{tick:g}", "faint", anchor="middle", axis="x")
+        drawing.text(across(tick), top + 290, number_format(round(tick), force_grouping=True), "faint", anchor="middle", axis="x")
     drawing.line(across(planned), top + 20, across(planned), top + 270, "plan")
     drawing.path([(across(moment.n), up(moment.value or 0)) for moment in seen], "curve")
     for moment in seen:
@@ -174,16 +174,20 @@ def balance_figure(differences: Sequence[BalanceLine], *, notable: float, narrow
         for at, kind in [*((tick, "grid") for tick in across.ticks), (-notable, "plan"), (notable, "plan"), (0, "axis")]:
             drawing.line(across(at), upper, across(at), lower, kind)
     for tick in across.ticks:
-        drawing.text(across(tick), bottom + 20, f"{tick:+g}" if tick else "0", "faint", anchor="middle", axis="x")
-    words = _("standardised difference (dashed: ±%(limit)g)") % {"limit": notable}
+        drawing.text(across(tick), bottom + 20, _signed(tick, "+g") if tick else "0", "faint", anchor="middle", axis="x")
+    words = _("standardised difference (dashed: ±%(limit)s)") % {"limit": number_format(f"{notable:g}")}
     drawing.text((left + width - 30) / 2, bottom + 42, words, "faint", anchor="middle")
     for index, one in enumerate(differences):
         y = 24 + pitch * index + (22 if narrow else 0)
         drawing.text(10, y - 16 if narrow else y + 5, one.label)
         if one.value is not None:
-            with drawing.mark(one.label, number_format(f"{one.value:+.3f}").replace("-", "−"), value=one.value):
+            with drawing.mark(one.label, _signed(one.value, "+.3f"), value=one.value):
                 drawing.dot(across(one.value), y, "notable" if one.notable else "estimate")
     return drawing
+
+
+def _signed(value: float, form: str) -> str:
+    return number_format(format(value, form)).replace("-", "−")
 
 
 def _effect(row: ForestRow) -> str:

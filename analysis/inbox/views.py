@@ -12,16 +12,16 @@ from analysis.inbox.selectors import inbox_of
 from analysis.inbox.serializers import TermSerializer
 
 
-@require_role(*Role)
 @in_own_language
+@require_role(*Role)
 @require_safe
 def inbox(request: HttpRequest) -> HttpResponse:
     """For officers what waits for a decision, the oldest first; for people who run studies their own tasks."""
     return render(request, "analysis/inbox.html", {"inbox": inbox_of(user_of(request))})
 
 
-@require_role(Role.IRB_OFFICER)
 @in_own_language
+@require_role(Role.IRB_OFFICER)
 @require_safe
 def decisions(request: HttpRequest, kind: str = "html") -> HttpResponse:
     """The decisions of a term, as a page or as a table."""

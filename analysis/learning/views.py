@@ -30,8 +30,8 @@ MINUTES = 5
 
 
 @never_cache
-@require_role(*Role)
 @in_own_language
+@require_role(*Role)
 @require_safe
 def analytics(request: HttpRequest, slug: str) -> HttpResponse:
     """The budget, what it means, what it does not cover, and the ways to spend it; the only page of the study that analysts begin from."""
@@ -51,8 +51,8 @@ def analytics(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @never_cache
-@require_role(*Role)
 @in_own_language
+@require_role(*Role)
 @require_http_methods(["GET", "HEAD", "POST"])
 def difficulties(request: HttpRequest, /, **where: str) -> HttpResponse:
     """The price of a release of the difficulties, the button that buys it, and those that were bought. POST with `show` buys nothing."""

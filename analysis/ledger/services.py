@@ -5,6 +5,7 @@ from functools import partial
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
 from accounts.models import User
@@ -110,7 +111,10 @@ def lower(source: Source, *, epsilon: float, delta: float, actor: User) -> None:
     if not (0 < epsilon <= budget.epsilon and 0 <= delta <= budget.delta):
         raise LedgerError(
             _("Expected a budget of at most ε = %(epsilon)s and δ = %(delta)s, found ε = %(asked)s and δ = %(asked_delta)s.")
-            % {"epsilon": f"{budget.epsilon:g}", "delta": f"{budget.delta:g}", "asked": f"{epsilon:g}", "asked_delta": f"{delta:g}"}
+            % {
+                name: number_format(f"{value:g}")
+                for name, value in (("epsilon", budget.epsilon), ("delta", budget.delta), ("asked", epsilon), ("asked_delta", delta))
+            }
         )
     before = account_of(budget)
     units = _units(epsilon, delta)
@@ -119,7 +123,7 @@ def lower(source: Source, *, epsilon: float, delta: float, actor: User) -> None:
     if over_rho and over_sum:
         raise LedgerError(
             _("Expected a budget of at least what is spent, ε = %(spent)s; found ε = %(asked)s.")
-            % {"spent": f"{before.epsilon_spent:.4g}", "asked": f"{epsilon:g}"}
+            % {"spent": number_format(f"{before.epsilon_spent:.4g}"), "asked": number_format(f"{epsilon:g}")}
         )
     changed = {"epsilon": [budget.epsilon, epsilon], "delta": [budget.delta, delta]}
     budget.epsilon, budget.delta, budget.epsilon_units, budget.rho_units = epsilon, delta, units["epsilon_units"], units["rho_units"]

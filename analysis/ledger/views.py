@@ -18,8 +18,8 @@ from surveys.access import NO_STUDY
 
 
 @never_cache
-@require_role(*Role)
 @in_own_language
+@require_role(*Role)
 @require_http_methods(["GET", "HEAD", "POST"])
 def ledger(request: HttpRequest, /, **where: str) -> HttpResponse:
     """The charges and the rest of the budget. Officers freeze the budget; who runs the study has a table that failed made again."""

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
 from analysis.live.blinding import ArmNames
@@ -114,7 +115,7 @@ class CategoryWords:
             yield _(
                 "Privacy: one answer to this question has a privacy loss of ε = %(epsilon)s. Somebody who held two answers of a student "
                 "for equally likely is at most %(sure)s %% sure of one of them afterwards."
-            ) % {"epsilon": f"{found.epsilon:.3f}", "sure": certainty(found.epsilon)}
+            ) % {"epsilon": number_format(f"{found.epsilon:.3f}"), "sure": certainty(found.epsilon)}
 
     def _balance(self, test: NoEffectTest) -> str:
         """Whether chance explains how two arms differ in what nothing could have changed."""

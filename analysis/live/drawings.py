@@ -23,6 +23,7 @@ from candor.figures.drawing import Drawing
 from candor.figures.forest import ForestRow
 from candor.results import NOTABLE, Prevalence, SequentialPrevalence
 from surveys.preregistration.method_names import method_name
+from surveys.templatetags.catalogue_words import as_variable
 
 
 def figures_of(live: LiveView) -> dict[str, Draw]:
@@ -51,7 +52,7 @@ def _balance(live: LiveView, *, narrow: bool = False) -> Drawing | None:
     several = len({row.treatment for row in live.balance}) > 1
     lines = [
         BalanceLine(
-            label=f"{live.names.shown[row.treatment]}: {row.variable}" if several else row.variable,
+            label=f"{live.names.shown[row.treatment]}: {as_variable(row.variable)}" if several else as_variable(row.variable),
             value=row.difference,
             notable=row.is_notable,
         )

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Self
 
+from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from pydantic import Field
 
@@ -228,7 +229,7 @@ def verdict_in_words(verdict: str) -> str:
 
 
 def p_in_words(p_value: float) -> str:
-    return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}"
+    return f"p < {number_format('0.001')}" if p_value < 0.001 else f"p = {number_format(f'{p_value:.3f}')}"
 
 
 def _of_100(value: float | None, write: Callable[[int], str] = str) -> str:

@@ -7,9 +7,11 @@ import re
 from collections.abc import Mapping
 
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_noop, ngettext
 
+from candor.sentences import found_among
 from surveys.preregistration.method_names import METHODS, method_name
+from surveys.templatetags.catalogue_words import as_sentence
 
 Labels = Mapping[str, str]
 """The label of each arm by its name."""
@@ -21,6 +23,26 @@ WAITS = re.compile(
 ROUGH = re.compile(r"(\d+) said (yes|no) in arm (.+), subsample (.+): intervals and p-values, which rest on many answers, are rough\.")
 ROUGH_ANSWER = re.compile(r"(\d+) said “(.+)” in arm (.+), subsample (.+): intervals and p-values, which rest on many answers, are rough\.")
 QUOTED = re.compile(r"\b(arm|subsample) '([^']*)'")
+REMARKS = (
+    gettext_noop("Epsilon is infinite: some answers reveal the truth, so these answers were not protected."),
+    gettext_noop("The cheater proportion is not identified by this design under its cheater model."),
+    gettext_noop("No standard error of the cheater proportion: the answers within every subsample do not vary."),
+    gettext_noop(
+        "Without limits the cheater proportion would be %(raw)s, which leaves shares outside [0, 1]: the most likely possible one is given."
+    ),
+    gettext_noop(
+        "The answers contradict the model: no shares of honest people, cheaters and yes between 0 and 1 explain them (likelihood ratio "
+        "%(statistic)s, p ≤ %(p_value)s). So an assumption fails, or the die was not the stated one; no cheater proportion, effect or "
+        "prevalence is given."
+    ),
+    gettext_noop(
+        "No effect is given: even if cheaters differ by arm, no shares between 0 and 1 explain the answers (likelihood ratio "
+        "%(statistic)s, p ≤ %(p_value)s). So an assumption fails, or the die was not the stated one."
+    ),
+    gettext_noop("The prevalence in %(arm)s was estimated at %(raw)s, outside [0, 1]: the most likely possible one is given."),
+    gettext_noop("The efficient fit did not settle: its numbers are approximate."),
+)
+"""The library's remarks about a question, as pages say them; rarer ones stay English."""
 IDENTIFIER = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")
 
 
@@ -81,9 +103,15 @@ def plain_note(note: str, *, arms: Labels) -> str:
     for method in METHODS:
         for arm, label in arms.items():
             if note.startswith(start := f"{method}, {arm}: "):
-                words = {"arm": label, "method": method_name(method), "note": _sentence(_called(note.removeprefix(start), arms))}
+                words = {"arm": label, "method": method_name(method), "note": _remark(note.removeprefix(start), arms)}
                 return _("“%(arm)s”, %(method)s: %(note)s") % words
-    return _sentence(_called(note, arms))
+    return _remark(note, arms)
+
+
+def _remark(note: str, arms: Labels) -> str:
+    called = _called(note, arms)
+    found = found_among(REMARKS, called)
+    return as_sentence(found.document()) if found else _sentence(called)
 
 
 def _called(text: str, arms: Labels) -> str:

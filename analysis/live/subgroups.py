@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
 from analysis.figures.intervals import subgroups_figure
@@ -175,7 +176,8 @@ def _sentence(test: InteractionTest, *, arms: Mapping[str, str], named: bool = F
         what = _("The groups differ in the honest share times the effect: in the effect, or in the share who follow the die")
     else:
         what = _("It cannot be told whether the groups differ in the honest share times the effect")
-    numbers = _("χ² = %(statistic).2f, df = %(df)s, p = %(p).2g") % {"statistic": test.statistic, "df": test.df, "p": test.p_value}
+    statistic, p_value = number_format(f"{test.statistic:.2f}"), number_format(f"{test.p_value:.2g}")
+    numbers = f"χ² = {statistic}, df = {test.df}, p = {p_value}"
     sentence = f"{what} ({numbers})."
     return f"{_contrast(test.treatment, test.control, arms)}: {sentence}" if len(arms) > 2 else sentence
 

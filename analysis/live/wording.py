@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Self
 
+from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -266,14 +267,16 @@ def assignment_sentences(assignment: AssignmentInference | None) -> Iterator[str
         assignment.clusters,
     ) % {
         "count": assignment.clusters,
-        "alike": "" if alike is None else _(" (intra-class correlation of the reported answers %(value).3f)") % {"value": alike},
-        "times": f"{largest:.2f}",
+        "alike": ""
+        if alike is None
+        else _(" (intra-class correlation of the reported answers %(value)s)") % {"value": number_format(f"{alike:.3f}")},
+        "times": number_format(f"{largest:.2f}"),
     }
     if min(assignment.clusters_per_arm) < FEW_CLUSTERS:
         yield _(
-            "These are few sections: an arm has the worth of %(worth).1f of one size. The intervals rest on the t-distribution and on "
+            "These are few sections: an arm has the worth of %(worth)s of one size. The intervals rest on the t-distribution and on "
             "sections that differ normally, which so few cannot show. Read first how often chance alone would give as large a difference."
-        ) % {"worth": min(assignment.clusters_per_arm)}
+        ) % {"worth": number_format(f"{min(assignment.clusters_per_arm):.1f}")}
     drawn = [p_value for p_value in assignment.randomisation_p_values if p_value is not None]
     if drawn:
         yield _(
@@ -284,4 +287,4 @@ def assignment_sentences(assignment: AssignmentInference | None) -> Iterator[str
 
 def _in_percent(p_value: float) -> str:
     """How often, to a tenth of a percent. No chance is written as none at all."""
-    return f"{100 * p_value:.1f} %" if p_value >= 0.0005 else _("less than 0.1 %")
+    return f"{number_format(f'{100 * p_value:.1f}')} %" if p_value >= 0.0005 else _("less than 0.1 %")

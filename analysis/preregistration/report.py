@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
 from analysis.stored_results import MarkedEffect, QuestionEstimate, Results
@@ -152,8 +153,8 @@ def _differences(primary: MarkedEffect | None, effects: Mapping[str, MarkedEffec
             yield _("%(method)s was planned beside it, and was not used.") % {"method": method_name(method)}
     if primary is not None and primary.interval is not None and primary.interval.level != planned["level"]:
         yield _("The interval has the level %(found)s, planned was %(planned)s.") % {
-            "found": primary.interval.level,
-            "planned": planned["level"],
+            "found": number_format(primary.interval.level),
+            "planned": number_format(planned["level"]),
         }
 
 

@@ -38,8 +38,8 @@ LONGEST_NAME = 200
 
 
 @never_cache
-@require_role(*OWNER_ROLES)
 @in_own_language
+@require_role(*OWNER_ROLES)
 @require_http_methods(["GET", "HEAD", "POST"])
 def bring_records(request: HttpRequest) -> HttpResponse:
     """Files of students, with the role of each column. They are read in this request, and nothing of them waits anywhere."""
@@ -49,8 +49,8 @@ def bring_records(request: HttpRequest) -> HttpResponse:
 
 
 @never_cache
-@require_role(*Role)
 @in_own_language
+@require_role(*Role)
 @require_http_methods(["GET", "HEAD", "POST"])
 def data_set_records(request: HttpRequest, data_set: str) -> HttpResponse:
     """The steps to a package, the officer's decision, and what became of it."""

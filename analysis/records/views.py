@@ -27,8 +27,8 @@ SIMULATED = "simulated"
 
 
 @never_cache
-@require_role(*Role)
 @in_own_language
+@require_role(*Role)
 @require_http_methods(["GET", "HEAD", "POST"])
 def records_or_query(request: HttpRequest, /, **where: str) -> HttpResponse:
     """The same counts from records and from a desk, of a study or of records that somebody brought.
@@ -62,8 +62,8 @@ def records_or_query(request: HttpRequest, /, **where: str) -> HttpResponse:
 
 
 @never_cache
-@require_role(*Role)
 @in_own_language
+@require_role(*Role)
 @require_http_methods(["GET", "HEAD", "POST"])
 def records(request: HttpRequest, slug: str) -> HttpResponse:
     """POST edits a hierarchy, or starts or stops the look at what is possible."""

@@ -4,6 +4,7 @@ from typing import Any
 
 from django import forms
 from django.http import QueryDict
+from django.utils.formats import number_format
 from django.utils.translation import gettext_lazy as _
 
 from surveys.journey.forms import read_number
@@ -60,7 +61,10 @@ class TruthForm(forms.Form):
     def clean(self) -> dict[str, object]:
         cleaned = super().clean() or {}
         if "prevalence" in cleaned and "effect" in cleaned and not 0 <= (treated := cleaned["prevalence"] + cleaned["effect"]) <= 100:
-            self.add_error("effect", _("Prevalence and effect together must lie between 0 and 100, found %(found)g.") % {"found": treated})
+            self.add_error(
+                "effect",
+                _("Prevalence and effect together must lie between 0 and 100, found %(found)s.") % {"found": number_format(f"{treated:g}")},
+            )
         return cleaned
 
 

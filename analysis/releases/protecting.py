@@ -14,6 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from django.conf import settings
+from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
 from analysis.answers.record_schemas import RecordSchema
@@ -127,8 +128,8 @@ def faults_of_choices(chosen: Mapping[str, Any], schema: RecordSchema) -> dict[s
     is_number = isinstance(share, int | float) and not isinstance(share, bool)
     if not is_number or not 0 <= share <= MOST_LEFT_OUT:
         faults["suppress"] = _("Share left out: expected a number from 0 %% to %(most)s, found %(found)s.") % {
-            "most": f"{MOST_LEFT_OUT * 100:g} %",
-            "found": f"{share * 100:g} %" if is_number else share,
+            "most": f"{number_format(f'{MOST_LEFT_OUT * 100:g}')} %",
+            "found": f"{number_format(f'{share * 100:g}')} %" if is_number else share,
         }
     possible = {"as_labels": schema.labels, "asked": schema.auxiliary}
     for part, there in possible.items():

@@ -58,8 +58,8 @@ from surveys.retention.release_plans import release_plans
 from surveys.templatetags.catalogue_words import as_sentence
 
 
-@require_role(*Role)
 @in_own_language
+@require_role(*Role)
 @require_http_methods(["GET", "HEAD", "POST"])
 def study_releases(request: HttpRequest, slug: str) -> HttpResponse:
     """All releases of a study, and the choices for the next one."""
@@ -107,8 +107,8 @@ def study_releases(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "analysis/releases/study_releases.html", context, status=status)
 
 
-@require_role(*Role)
 @in_own_language
+@require_role(*Role)
 @require_http_methods(["GET", "HEAD", "POST"])
 def study_release(request: HttpRequest, slug: str, release_id: int) -> HttpResponse:
     """One release: its state, its content, its promises and risks, and the actions possible now."""
@@ -144,8 +144,8 @@ def study_release(request: HttpRequest, slug: str, release_id: int) -> HttpRespo
     return render(request, "analysis/releases/study_release.html", context)
 
 
-@require_role(*Role)
 @in_own_language
+@require_role(*Role)
 @require_safe
 def what_would_be_sent(request: HttpRequest, slug: str, release_id: int) -> HttpResponse:
     """The requests that reserve and publish a DOI for this release, as they would be sent. Looking at them sends nothing."""

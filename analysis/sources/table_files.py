@@ -15,7 +15,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import IO, NotRequired, TypedDict
 
-from surveys.reading.words import Sentence, UnreadableError
+from surveys.reading.words import Sentence, UnreadableError, digits
 from surveys.reading.words import sentence as _
 
 FEWEST = 20
@@ -52,7 +52,7 @@ def names_of(line: str) -> tuple[list[str], str]:
     """The columns that a first line names, and the delimiter between them. A line break in a name, which quotes allow, is a space."""
     first = line.removeprefix("\ufeff").rstrip("\r\n").replace("\r\n", "\n")
     if len(first) > LONGEST_LINE:
-        raise UnreadableError(_("line 1: expected at most %(most)s characters, found more", most=f"{LONGEST_LINE:,}"))
+        raise UnreadableError(_("line 1: expected at most %(most)s characters, found more", most=digits(LONGEST_LINE)))
     if "\r" in first:
         raise UnreadableError(
             _("line 1: expected lines that end with a line feed, found another end; a spreadsheet program saves them as “CSV UTF-8”")
@@ -283,6 +283,6 @@ def _expected(column: Declared, cell: str) -> Sentence:
     if column["role"] == "item":
         return _("expected 0, 1 or nothing, found “%(found)s”", found=found)
     if column["role"] == "number":
-        bounds = {"low": f"{column['minimum']:g}", "high": f"{column['maximum']:g}"}
+        bounds = {"low": digits(column["minimum"], "g"), "high": digits(column["maximum"], "g")}
         return _("expected a number from %(low)s to %(high)s or nothing, found “%(found)s”", found=found, **bounds)
     return _("expected one of the declared values or nothing, found “%(found)s”", found=found)

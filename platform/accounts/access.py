@@ -44,13 +44,17 @@ def require_role(*roles: Role) -> Callable[[View[Arguments]], View[Arguments]]:
     return decorate
 
 
+def language_of_reader(request: HttpRequest) -> str:
+    """The language of the account or, if nobody chose one, of the browser, among those of staff's pages."""
+    return getattr(request.user, "language", "") or translation.get_language_from_request(request)
+
+
 def in_own_language(view: View[Arguments]) -> View[Arguments]:
     """Show a page that is there in every language in that of the account or, if nobody chose one, of the browser."""
 
     @wraps(view)
     def shown(request: HttpRequest, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> HttpResponseBase:
-        chosen = getattr(request.user, "language", "")
-        language = chosen or translation.get_language_from_request(request)
+        language = language_of_reader(request)
         request.own_language = language  # type: ignore[attr-defined]  # an error's page speaks it, too
         with translation.override(language):
             response = view(request, *args, **kwargs)

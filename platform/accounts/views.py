@@ -18,8 +18,8 @@ from accounts.login.middleware import has_second_factor
 from accounts.models import Language, Role
 
 
-@require_role(*Role)
 @in_own_language
+@require_role(*Role)
 @require_safe
 def account(request: HttpRequest) -> HttpResponse:
     context = {
@@ -30,8 +30,8 @@ def account(request: HttpRequest) -> HttpResponse:
     return render(request, "accounts/account.html", context)
 
 
-@require_role(*Role)
 @in_own_language
+@require_role(*Role)
 @require_POST
 def log_out_elsewhere(request: HttpRequest) -> HttpResponse:
     """End all sessions of this person but the one that asks."""
@@ -40,8 +40,8 @@ def log_out_elsewhere(request: HttpRequest) -> HttpResponse:
     return redirect("account")
 
 
-@require_role(*Role)
 @in_own_language
+@require_role(*Role)
 @require_POST
 def notices(request: HttpRequest) -> HttpResponse:
     """Turn on or off the e-mails that tell people when it is their turn."""

@@ -25,7 +25,7 @@ from rest_framework import exceptions as api_errors
 from rest_framework.settings import api_settings
 from rest_framework.views import set_rollback
 
-from accounts.access import comes_as_staff
+from accounts.access import comes_as_staff, language_of_reader
 from candor.errors import MethodError
 from config.log_privacy import PARTICIPANTS
 from config.outages.causes import Outage, outage_of
@@ -172,8 +172,7 @@ def respond(request: HttpRequest, problem: Problem) -> HttpResponse:
     """A page, or a problem document for programs. That of an outage needs no database, and gives back what was typed."""
     if wants_json(request):
         return with_waiting_time(JsonResponse(problem_details(problem), status=problem.status, content_type=PROBLEM_JSON), problem)
-    usual = translation.get_language_from_request(request) if is_outage(problem) else translation.get_language()
-    with translation.override(_language_of(request, problem) or usual):
+    with translation.override(_language_of(request, problem)):
         template = problem.template or (GIVEN_BACK if is_outage(problem) else "")
         if not template:
             return with_waiting_time(render(request, "error.html", page_context(problem), status=problem.status), problem)
@@ -297,7 +296,7 @@ def internal_error(request: HttpRequest) -> HttpResponse:
     if wants_json(request):
         return JsonResponse(problem_details(INTERNAL), status=INTERNAL.status, content_type=PROBLEM_JSON)
     try:
-        with translation.override(_language_of(request, INTERNAL) or translation.get_language()):
+        with translation.override(_language_of(request, INTERNAL)):
             content, kind = str(render_to_string("error.html", page_context(INTERNAL))), "text/html"
     except Exception:
         logger.exception("The page for errors could not be shown")
@@ -306,12 +305,14 @@ def internal_error(request: HttpRequest) -> HttpResponse:
 
 
 def _language_of(request: HttpRequest, problem: Problem) -> str:
-    """The language of a participant, of a stranger at an address without a page, or of a page that is there in that of its reader; empty
-    for all others.
+    """The language of a participant or of a stranger at an address without a page; that of their account for everybody else, and of their
+    browser where the database may not answer.
     """
     nothing_here, of_participants = problem is NOT_FOUND, request.path_info.startswith(PARTICIPANTS)
     if not of_participants and (not nothing_here or comes_as_staff(request)):
-        return str(getattr(request, "own_language", ""))
+        known = str(getattr(request, "own_language", ""))
+        needs_no_database = problem is INTERNAL or is_outage(problem) or not hasattr(request, "user")
+        return known or (translation.get_language_from_request(request) if needs_no_database else language_of_reader(request))
     chosen = matching(request.COOKIES.get(COOKIE, ""), LANGUAGE_NAMES)
     wanted = chosen or preferred(request.headers.get("Accept-Language", ""), ["", *LANGUAGE_NAMES])
     return wanted or (of_study_at(request.path_info) if nothing_here else "") or next(iter(LANGUAGE_NAMES))

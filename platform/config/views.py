@@ -9,7 +9,7 @@ from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_safe
 from django.views.generic import RedirectView
 
-from accounts.access import require_role, user_of
+from accounts.access import in_own_language, language_of_reader, require_role, user_of
 from accounts.models import Role
 from config.heartbeat import is_alive, queues_without_worker
 from jobs.queues import Queue
@@ -24,8 +24,11 @@ DEMONSTRATION = {"die": die_of(0), "second_yes": len(FACES[1]["yes"]), "second_n
 
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    """Strangers read it in any language; the pages of people with an account are English."""
-    return render(request, "home.html", DEMONSTRATION) if request.user.is_authenticated else _of_strangers(request)
+    """Strangers read it in any language, people with an account in that of their pages."""
+    if not request.user.is_authenticated:
+        return _of_strangers(request)
+    with translation.override(language_of_reader(request)):
+        return render(request, "home.html", DEMONSTRATION)
 
 
 @gzip_page  # no secret is in it
@@ -51,6 +54,7 @@ class Favicon(RedirectView):
         return static("images/favicon.svg")
 
 
+@in_own_language
 @require_role(Role.ADMINISTRATOR)
 @require_safe
 def work(request: HttpRequest) -> HttpResponse:

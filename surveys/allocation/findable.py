@@ -66,7 +66,11 @@ class Findable:
             "Sections of about %(size)s people are assigned as a whole. If true answers of one section are alike with an intra-class "
             "correlation of %(alike)s, this takes %(times)s times as many people as if each were assigned alone (design effect). With "
             "fewer than ten sections in an arm, the test finds less than planned."
-        ) % {"size": f"{self.section_size:.0f}", "alike": f"{INTRACLASS_CORRELATION:g}", "times": f"{self.design_effect:.2f}"}
+        ) % {
+            "size": f"{self.section_size:.0f}",
+            "alike": number_format(f"{INTRACLASS_CORRELATION:g}"),
+            "times": number_format(f"{self.design_effect:.2f}"),
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -119,7 +119,7 @@ def _held_book(study: Study) -> CreditBook:
 
 def _queue(book: CreditBook, study: Study, place: Place) -> None:
     if not place.gets_credit:
-        raise CreditError(_("Your course platform did not say where credit goes. Ask your teacher to let this activity give grades."))
+        raise CreditError(_("Your course did not say where credit goes. Ask your teacher to let this activity give grades."))
     if (person := place.person(study)) in book.people:
         raise CreditError(_("You have had the credit of this study already, in this course or another one."))
     book.people = sorted([*book.people, person])

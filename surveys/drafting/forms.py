@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
+from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
 from candor.written_numbers import typed_number
@@ -57,7 +58,9 @@ class DraftForm:
         if not text and missing:
             self.error(name, missing)
         if len(text) > LONGEST_TEXT:
-            self.error(name, _("Write at most 20,000 characters; these are %(count)s.") % {"count": f"{len(text):,}"})
+            self.error(
+                name, _("Write at most 20,000 characters; these are %(count)s.") % {"count": number_format(len(text), force_grouping=True)}
+            )
         if _UNSEEN.search(text):
             self.error(name, _("Here is a character that nobody can see. Type the text again."))
         return text
@@ -91,7 +94,12 @@ class DraftForm:
         if value is not None and minimum <= value <= maximum:
             return float(value)
         if text:
-            expected = {"what": what, "minimum": f"{minimum:g}", "maximum": f"{maximum:.15g}", "found": text[:40]}
+            expected = {
+                "what": what,
+                "minimum": number_format(f"{minimum:g}"),
+                "maximum": number_format(f"{maximum:.15g}"),
+                "found": text[:40],
+            }
             self.error(name, _("%(what)s must be a number from %(minimum)s to %(maximum)s, not “%(found)s”.") % expected)
         return None
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 
+from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
 from candor.designs.categories import MOST as MOST_CATEGORIES
@@ -141,7 +142,7 @@ def _read_number(form: DraftForm, start: str, *, slider: bool) -> dict[str, obje
         ends[key] = form.number(f"{start}{key}", what=what, minimum=-LARGEST, maximum=LARGEST, missing=missing)
     low, high = ends["minimum"], ends["maximum"]
     if low is not None and high is not None and not low < high:
-        form.error(f"{start}maximum", _("The largest answer must be above the smallest, %(low)s.") % {"low": f"{low:.15g}"})
+        form.error(f"{start}maximum", _("The largest answer must be above the smallest, %(low)s.") % {"low": number_format(f"{low:.15g}")})
     limits: dict[str, object] = dict(ends)
     texts = {key: words for key in ("unit", "low", "high") if (slider or key == "unit") and (words := form.text(f"{start}{key}"))}
     if slider:
@@ -156,10 +157,10 @@ def _read_step(form: DraftForm, place: str, low: float | None, high: float | Non
         return {}
     steps = (high - low) / step
     if steps > MOST_POSITIONS:
-        expected = {"most": f"{MOST_POSITIONS:,}", "found": f"{steps:,.0f}"}
+        expected = {"most": number_format(MOST_POSITIONS, force_grouping=True), "found": number_format(f"{steps:.0f}", force_grouping=True)}
         form.error(place, _("A slider has at most %(most)s steps, not %(found)s. Use a larger step, or ask for a number.") % expected)
     elif abs(steps - round(steps)) > 1e-9 * steps:
-        expected = {"step": f"{step:.15g}", "low": f"{low:.15g}", "high": f"{high:.15g}"}
+        expected = {name: number_format(f"{value:.15g}") for name, value in (("step", step), ("low", low), ("high", high))}
         form.error(place, _("Steps of %(step)s from %(low)s do not end at the largest answer, %(high)s.") % expected)
     return {} if step == 1 else {"step": step}
 

@@ -10,7 +10,7 @@ from xml.parsers import expat
 
 from surveys.imports.encodings import decoded
 from surveys.imports.trees import Plain, Tree, leaves
-from surveys.reading.words import Sentence, UnreadableError
+from surveys.reading.words import Sentence, UnreadableError, digits
 from surveys.reading.words import sentence as _
 
 LARGEST = 25 * 1024**2
@@ -74,8 +74,8 @@ def file_of(content: bytes, *, source: str) -> File:
             _(
                 "%(source)s: expected at most %(most)s attributes, found %(found)s",
                 source=source,
-                most=f"{MOST_ATTRIBUTES:,}",
-                found=f"{several:,}",
+                most=digits(MOST_ATTRIBUTES),
+                found=digits(several),
             )
         )
     return File(kind, encoding, Tree(root))
@@ -233,7 +233,7 @@ def _rows(text: str, source: str) -> tuple[Plain, str]:
 def _require_size(rows: int, columns: list[str], source: str) -> None:
     if rows > MOST_ROWS:
         raise UnreadableError(
-            _("%(source)s: expected at most %(most)s rows, found %(rows)s", source=source, most=f"{MOST_ROWS:,}", rows=f"{rows:,}")
+            _("%(source)s: expected at most %(most)s rows, found %(rows)s", source=source, most=digits(MOST_ROWS), rows=digits(rows))
         )
     if len(columns) > MOST_COLUMNS:
         raise UnreadableError(

@@ -14,7 +14,7 @@ from surveys.imports.documents import Answer, Document, Option, Proposed
 from surveys.imports.found import Choice, Found, Number, Said
 from surveys.imports.trees import LOST, Node, Path, Tree, place_of, shown
 from surveys.reading.markup import without_markup
-from surveys.reading.words import Sentence
+from surveys.reading.words import Sentence, digits
 from surveys.reading.words import sentence as _
 
 # As in surveys.questions, whose library of checks the reading process does without.
@@ -189,7 +189,7 @@ class Mapper:
         if steps > MOST_POSITIONS or abs(steps - round(steps)) > 1e-9 * steps or steps < 1:
             step = (high - low) / 100
             for node in nodes:
-                note = _("It goes from %(low)s to %(high)s in 100 steps.", low=f"{low:.15g}", high=f"{high:.15g}")
+                note = _("It goes from %(low)s to %(high)s in 100 steps.", low=digits(low, ".15g"), high=digits(high, ".15g"))
                 node.changed(note)
         slider: Answer = {"kind": "slider", "minimum": low, "maximum": high}
         if step != 1:
@@ -270,7 +270,7 @@ class Mapper:
             node.changed(_("Its text refers to other answers, which are not filled in: %(fields)s.", fields=names))
         if len(plain) > LONGEST_TEXT:
             plain = plain[:LONGEST_TEXT].strip()
-            node.changed(_("Its text was cut after %(most)s characters.", most=f"{LONGEST_TEXT:,}"))
+            node.changed(_("Its text was cut after %(most)s characters.", most=digits(LONGEST_TEXT)))
         return plain
 
     def _first(self, text: SaidText) -> str:

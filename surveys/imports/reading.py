@@ -8,7 +8,7 @@ from surveys.imports.documents import Proposed
 from surveys.imports.mapping import Mapper
 from surveys.imports.readers import limesurvey, qualtrics, question_tables, redcap, surveyjs
 from surveys.imports.trees import Attribute, Node, place_of
-from surveys.reading.words import SentenceDocument, UnreadableError
+from surveys.reading.words import SentenceDocument, UnreadableError, digits
 from surveys.reading.words import sentence as _
 
 MOST_LINES = 20_000
@@ -56,8 +56,8 @@ def read(file: IO[bytes], *, source: str, languages: Sequence[str], present: Seq
             _(
                 "%(source)s: expected at most %(most)s questions, found %(found)s",
                 source=source,
-                most=f"{MOST_QUESTIONS:,}",
-                found=f"{len(mapper.questions):,}",
+                most=digits(MOST_QUESTIONS),
+                found=digits(len(mapper.questions)),
             )
         )
     attributes = list(found.tree.attributes.values())

@@ -6,6 +6,7 @@ from dataclasses import replace
 from math import inf
 
 from django.http import QueryDict
+from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
 from candor.written_numbers import typed_number
@@ -160,7 +161,10 @@ def _tidied(words: str) -> str:
 
 def _problem_with(words: str, *, most: int) -> str:
     if len(words) > most:
-        return _("Write at most %(most)s characters; these are %(found)s.") % {"most": most, "found": f"{len(words):,}"}
+        return _("Write at most %(most)s characters; these are %(found)s.") % {
+            "most": most,
+            "found": number_format(len(words), force_grouping=True),
+        }
     if NAMES_SOMEBODY.search(words):
         return _("Leave out e-mail addresses and long numbers: they could tell who you are.")
     return ""
@@ -173,7 +177,7 @@ def _names(field: FieldView) -> set[str]:
 def read_number(value: str, *, minimum: float, maximum: float, whole: bool = False) -> tuple[float | None, str]:
     """The typed number, or a sentence with the expected and the found input."""
     number = typed_number(value, whole=whole)
-    expected = {"minimum": f"{minimum:.15g}", "maximum": f"{maximum:.15g}", "value": value[:40]}
+    expected = {"minimum": number_format(f"{minimum:.15g}"), "maximum": number_format(f"{maximum:.15g}"), "value": value[:40]}
     if number is None:
         kind = _("a whole number from %(minimum)s to %(maximum)s") if whole else _("a number from %(minimum)s to %(maximum)s")
         return None, _("Enter %(kind)s, not “%(value)s”.") % {"kind": kind % expected, "value": value[:40]}
@@ -190,7 +194,7 @@ def _read_number_of(field: FieldView, value: str) -> tuple[float | None, str]:
     nearest = round(low + round((number - low) / field.step) * field.step, 9)
     if abs(number - nearest) > field.step * 1e-6:
         words = _("Enter a number in steps of %(step)s, such as %(nearest)s, not %(value)s.")
-        return None, words % {"step": f"{field.step:.15g}", "nearest": f"{nearest:.15g}", "value": value[:40]}
+        return None, words % {"step": number_format(f"{field.step:.15g}"), "nearest": number_format(f"{nearest:.15g}"), "value": value[:40]}
     return (int(nearest) if field.whole else nearest), ""
 
 

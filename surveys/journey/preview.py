@@ -234,6 +234,7 @@ def _page(
     context = _context(shown, place, protocol, filled={field.name: field for field in filled}) | {
         "errors": errors,
         "preview": {
+            "language": getattr(request, "own_language", "en"),
             "step": STEP_NAMES[place.step],
             "place": place,
             "arm": protocol.definition.arm(place.arm).label.in_language(place.language),

@@ -165,9 +165,9 @@ def credit(request: HttpRequest, slug: str) -> HttpResponse:
     ticket = request.POST.get("ticket", "")
     if blinded := request.POST.get("blinded"):
         return JsonResponse({"signature": sign_credit(study, ticket=ticket, blinded=blinded)})
-    code = give_code(study, ticket=ticket) if request.POST.get("action") == "code" else ""
     shown = presentation(protocol_in_force(study).id, language_of(request, study, None))
     with translation.override(shown.spoken):
+        code = give_code(study, ticket=ticket) if request.POST.get("action") == "code" else ""
         context = {"study": shown, "language": shown.language, "ticket": ticket, "credit": key, "code": code}
         return render(request, "surveys/participant/credit.html", context)
 

@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.dateparse import parse_date
-from django.utils.formats import date_format
+from django.utils.formats import date_format, number_format
 from django.utils.translation import get_language, gettext, gettext_lazy
 from django.views.decorators.http import require_POST, require_safe
 from kombu.exceptions import OperationalError
@@ -43,8 +43,8 @@ class Filter(forms.Form):
         return [{"field": field, "message": str(error)} for field, errors in self.errors.items() for error in errors]
 
 
-@require_role(*READERS)
 @in_own_language
+@require_role(*READERS)
 @require_safe
 def whole_log(request: HttpRequest) -> HttpResponse:
     """Everything that staff and the platform did."""
@@ -56,8 +56,8 @@ def whole_log(request: HttpRequest) -> HttpResponse:
     return _page(request, asked, study=study, template="surveys/investigator/log.html", context=context)
 
 
-@require_role(*Role)
 @in_own_language
+@require_role(*Role)
 @require_safe
 def study_log(request: HttpRequest, slug: str) -> HttpResponse:
     """The log of one study, for people who run or review it."""
@@ -67,8 +67,8 @@ def study_log(request: HttpRequest, slug: str) -> HttpResponse:
     return _page(request, asked, study=study, template="surveys/investigator/study_log.html", context={"study": study})
 
 
-@require_role(*READERS)
 @in_own_language
+@require_role(*READERS)
 @require_POST
 def verify_log(request: HttpRequest) -> HttpResponse:
     """Check the chain now, or have it checked."""
@@ -142,9 +142,11 @@ def finding_of(checked: Entry) -> str:
         return str(checked.details.get("finding", ""))
     if broken_at:
         said = gettext("Entry %(number)s is not as it was written. Intact before it: %(intact)s.")
-        return said % {"number": f"{broken_at:,}", "intact": f"{intact:,}"}
+        return said % {"number": number_format(broken_at, force_grouping=True), "intact": number_format(intact, force_grouping=True)}
     said = gettext("All %(entries)s entries are as they were written.")
-    return gettext("The only entry is as it was written.") if intact == 1 else said % {"entries": f"{intact:,}"}
+    return (
+        gettext("The only entry is as it was written.") if intact == 1 else said % {"entries": number_format(intact, force_grouping=True)}
+    )
 
 
 # By the first part of an action's name; an unlisted part is its own label.

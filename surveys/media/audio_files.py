@@ -4,6 +4,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
 from surveys.media.video_files import HEAD_BYTES, ReadableFile, VideoError, looks_like, megabytes, sha256_of, size_of
+from surveys.reading.words import digits
 from surveys.reading.words import sentence as _
 
 if TYPE_CHECKING:
@@ -43,8 +44,8 @@ def check_audio(file: BinaryIO | ReadableFile, *, max_bytes: int, max_seconds: f
         raise VideoError(
             _(
                 "The recording is too long: %(found)s seconds, and at most %(most)s are allowed.",
-                found=f"{facts.duration_seconds:.0f}",
-                most=f"{max_seconds:.0f}",
+                found=digits(facts.duration_seconds, ",.0f"),
+                most=digits(max_seconds, ",.0f"),
             )
         )
     return facts
@@ -103,8 +104,8 @@ def _sound(container: "InputContainer", kind: str) -> tuple[str, float]:
         raise VideoError(
             _(
                 "The recording is cut off: its header says %(claimed)s seconds, and %(duration)s seconds are there.",
-                claimed=f"{claimed:.1f}",
-                duration=f"{end:.1f}",
+                claimed=digits(claimed, ".1f"),
+                duration=digits(end, ".1f"),
             )
         )
     return codec, end

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
-from surveys.reading.words import Sentence, UnreadableError
+from surveys.reading.words import Sentence, UnreadableError, digits
 from surveys.reading.words import sentence as _
 
 if TYPE_CHECKING:
@@ -85,8 +85,8 @@ def check_video(file: BinaryIO | ReadableFile, *, max_bytes: int, max_seconds: f
         raise VideoError(
             _(
                 "The video is too long: %(found)s seconds, and at most %(most)s are allowed.",
-                found=f"{facts.duration_seconds:.0f}",
-                most=f"{max_seconds:.0f}",
+                found=digits(facts.duration_seconds, ",.0f"),
+                most=digits(max_seconds, ",.0f"),
             )
         )
     return facts
@@ -150,8 +150,8 @@ def check_captions(file: BinaryIO | ReadableFile) -> CaptionFacts:
                 _(
                     "Captions, line %(number)s: the cue ends (%(end)s s) before it starts (%(start)s s).",
                     number=number,
-                    end=f"{end:.3f}",
-                    start=f"{start:.3f}",
+                    end=digits(end, ".3f"),
+                    start=digits(start, ".3f"),
                 )
             )
         if start < last_start:
@@ -159,8 +159,8 @@ def check_captions(file: BinaryIO | ReadableFile) -> CaptionFacts:
                 _(
                     "Captions, line %(number)s: the cue starts at %(start)s s, before the one above it (%(last_start)s s).",
                     number=number,
-                    start=f"{start:.3f}",
-                    last_start=f"{last_start:.3f}",
+                    start=digits(start, ".3f"),
+                    last_start=digits(last_start, ".3f"),
                 )
             )
         last_start, end_seconds, cues = start, max(end_seconds, end), cues + 1
@@ -222,8 +222,8 @@ def _facts(container: "InputContainer", *, container_name: str, size: int, sha25
         raise VideoError(
             _(
                 "The video is cut off: its header says %(claimed)s seconds, and %(duration)s seconds are there.",
-                claimed=f"{claimed:.1f}",
-                duration=f"{duration:.1f}",
+                claimed=digits(claimed, ".1f"),
+                duration=digits(duration, ".1f"),
             )
         )
     if video.codec_context.pix_fmt not in PIXEL_FORMATS:
@@ -326,5 +326,5 @@ def size_of(file: BinaryIO | ReadableFile) -> int:
     return size
 
 
-def megabytes(size: int) -> str:
-    return f"{size / 1_000_000:.1f} MB"
+def megabytes(size: int) -> Sentence:
+    return Sentence("%(size)s MB", {"size": digits(size / 1_000_000, ".1f")})

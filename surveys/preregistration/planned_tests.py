@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
+from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
 from surveys.questions.plans import PlannedMargin, PlannedTests
@@ -18,7 +19,7 @@ def planned_tests_in_words(planned: PlannedTests, texts: Mapping[str, str]) -> I
 
 def margin_in_words(margin: PlannedMargin) -> str:
     """The claim that a margin stands for."""
-    points = {"points": f"{margin.points:g}"}
+    points = {"points": number_format(f"{margin.points:g}")}
     if margin.worse == "more_yes":
         return _("No group says yes more often than the control by %(points)s percentage points or more (non-inferiority).") % points
     if margin.worse == "fewer_yes":

@@ -20,6 +20,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any
 
+from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -27,7 +28,7 @@ from candor.complaints import found_again
 from surveys.errors import SurveyError
 from surveys.reading import child
 from surveys.reading.readers import Reader
-from surveys.reading.words import SentenceDocument
+from surveys.reading.words import DIGITS, SentenceDocument
 
 logger = logging.getLogger(__name__)
 MOST_AT_ONCE = 2
@@ -85,7 +86,10 @@ def read_apart(content: bytes | IO[bytes], *, reader: Reader, **options: object)
 
 def in_words(sentence: SentenceDocument) -> str:
     """The sentence that a reader said, in the language of this request."""
-    words, values = _(sentence["words"]), sentence["values"]
+    values = sentence["values"]
+    if sentence["words"] == DIGITS:
+        return number_format(str(values["digits"]).replace(",", ""), force_grouping=True)
+    words = _(sentence["words"])
     return words % {name: in_words(value) if isinstance(value, dict) else value for name, value in values.items()} if values else words
 
 

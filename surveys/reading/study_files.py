@@ -6,7 +6,7 @@ from typing import IO
 import yaml
 
 from candor.designs.study_texts import StudyFileLoader, place_of
-from surveys.reading.words import Sentence, UnreadableError
+from surveys.reading.words import Sentence, UnreadableError, digits
 from surveys.reading.words import sentence as _
 
 MAXIMUM_CHARACTERS = 1_000_000
@@ -22,7 +22,7 @@ def text_of(file: IO[bytes], *, source: str) -> str:
     """The content as text in UTF-8."""
     raw = file.read(MAXIMUM_BYTES + 1)
     if len(raw) > MAXIMUM_BYTES:
-        raise UnreadableError(_too_long(source, f"> {MAXIMUM_CHARACTERS:,}"))
+        raise UnreadableError(_too_long(source, Sentence("> %(most)s", {"most": digits(MAXIMUM_CHARACTERS)})))
     try:
         return str(raw, "utf-8-sig")
     except UnicodeDecodeError as error:
@@ -34,7 +34,7 @@ def text_of(file: IO[bytes], *, source: str) -> str:
 def plain_values(text: str, *, source: str) -> dict[str, object]:
     """The plain values in the text and their lines; an UnreadableError names source, line and column."""
     if len(text) > MAXIMUM_CHARACTERS:
-        raise UnreadableError(_too_long(source, f"{len(text):,}"))
+        raise UnreadableError(_too_long(source, digits(len(text))))
     if text.lstrip().startswith("{"):  # JSON may be indented with tabs, which YAML refuses; inside its strings there are none
         text = text.replace("\t", " ")
     try:
@@ -81,10 +81,10 @@ def _unreadable(where: str, error: object) -> Sentence:
     return _("%(where)s: not readable as YAML or JSON: %(error)s", where=where, error=str(error)[:500])
 
 
-def _too_long(source: str, found: str) -> Sentence:
+def _too_long(source: str, found: Sentence) -> Sentence:
     return _(
         "%(source)s: a study file has at most %(most)s characters, this one has %(found)s",
         source=source,
-        most=f"{MAXIMUM_CHARACTERS:,}",
+        most=digits(MAXIMUM_CHARACTERS),
         found=found,
     )

@@ -4,7 +4,9 @@ from collections.abc import Iterable
 
 from candor.sentences import Sentence, SentenceDocument, sentence
 
-__all__ = ["MOST_PROBLEMS", "Sentence", "SentenceDocument", "UnreadableError", "limited", "sentence"]
+__all__ = ["DIGITS", "MOST_PROBLEMS", "Sentence", "SentenceDocument", "UnreadableError", "digits", "limited", "sentence"]
+DIGITS = "%(digits)s"
+"""A number alone, which each language writes in its own way."""
 
 
 class UnreadableError(ValueError):
@@ -15,10 +17,15 @@ class UnreadableError(ValueError):
         super().__init__("\n".join(str(one) for one in problems))
 
 
+def digits(value: float, form: str = ",") -> Sentence:
+    """A number in a sentence. `form` is Python's: `,` is a whole number with groups of digits, `.1f` has one decimal place."""
+    return Sentence(DIGITS, {"digits": format(value, form)})
+
+
 MOST_PROBLEMS = 100
 
 
 def limited(problems: Iterable[Sentence], *, most: int = MOST_PROBLEMS) -> list[Sentence]:
     """The first problems, and how many more there are: a list of thousands helps nobody."""
     every = list(problems)
-    return every if len(every) <= most else [*every[:most], sentence("And %(count)s more.", count=f"{len(every) - most:,}")]
+    return every if len(every) <= most else [*every[:most], sentence("And %(count)s more.", count=digits(len(every) - most))]

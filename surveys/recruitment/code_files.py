@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import IO, TypedDict
 
-from surveys.reading.words import MOST_PROBLEMS, Sentence, SentenceDocument, UnreadableError
+from surveys.reading.words import MOST_PROBLEMS, Sentence, SentenceDocument, UnreadableError, digits
 from surveys.reading.words import sentence as _
 
 MAXIMUM_BYTES = 5 * 1024 * 1024
@@ -122,7 +122,12 @@ def _decoded(content: bytes, *, source: str) -> tuple[str, str]:
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if (lines := text.count("\n")) > MAXIMUM_LINES:
         raise UnreadableError(
-            _("%(source)s: expected at most %(most)s lines, found %(found)s", source=source, most=f"{MAXIMUM_LINES:,}", found=f"{lines:,}")
+            _(
+                "%(source)s: expected at most %(most)s lines, found %(found)s",
+                source=source,
+                most=digits(MAXIMUM_LINES),
+                found=digits(lines),
+            )
         )
     return text, encoding
 
@@ -231,9 +236,9 @@ def _list_of(reading: _Reading, text: str, *, source: str, skipped: int, encodin
             _(
                 "%(source)s: expected 1 to %(most)s codes of at most %(characters)s characters together, found %(found)s codes",
                 source=source,
-                most=f"{MAXIMUM_CODES:,}",
-                characters=f"{MAXIMUM_CHARACTERS:,}",
-                found=f"{len(codes):,}",
+                most=digits(MAXIMUM_CODES),
+                characters=digits(MAXIMUM_CHARACTERS),
+                found=digits(len(codes)),
             ),
             *refused[: MOST_PROBLEMS - 1],
         )

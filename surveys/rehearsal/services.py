@@ -8,6 +8,7 @@ from uuid import uuid4
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -51,14 +52,20 @@ class Planted:
 
     def __post_init__(self) -> None:
         if not 1 <= self.bots <= MOST_BOTS:
-            raise RehearsalError(_("Expected 1 to %(most)s bots, found %(found)s.") % {"most": f"{MOST_BOTS:,}", "found": f"{self.bots:,}"})
+            raise RehearsalError(
+                _("Expected 1 to %(most)s bots, found %(found)s.")
+                % {"most": number_format(MOST_BOTS, force_grouping=True), "found": number_format(self.bots, force_grouping=True)}
+            )
         for name in ("prevalence", "cheater_proportion", "drops_out", "under_reports"):
             if not 0 <= (share := getattr(self, name)) <= 1:
                 raise RehearsalError(
-                    _("Expected a %(name)s from 0 to 1, found %(found)s.") % {"name": name.replace("_", " "), "found": f"{share:g}"}
+                    _("Expected a %(name)s from 0 to 1, found %(found)s.")
+                    % {"name": name.replace("_", " "), "found": number_format(f"{share:g}")}
                 )
         if not 0 <= (treated := self.prevalence + self.effect) <= 1:
-            raise RehearsalError(_("Prevalence and effect together must lie between 0 and 1, found %(found)s.") % {"found": f"{treated:g}"})
+            raise RehearsalError(
+                _("Prevalence and effect together must lie between 0 and 1, found %(found)s.") % {"found": number_format(f"{treated:g}")}
+            )
 
 
 @transaction.atomic

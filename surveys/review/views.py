@@ -35,8 +35,8 @@ from surveys.review.packets import changes_since, packet_of
 from surveys.review.selectors import last_reviewed_before, possible_reviewers, reviewer_of, signed_in, threads_of
 
 
-@require_role(Role.IRB_OFFICER)
 @in_own_language
+@require_role(Role.IRB_OFFICER)
 @require_http_methods(["GET", "HEAD", "POST"])
 def privacy_limit(request: HttpRequest) -> HttpResponse:
     """The total privacy loss above which an approval needs a reason, with its past."""
@@ -119,8 +119,8 @@ def changes(request: HttpRequest, slug: str, version: int) -> HttpResponse:
     return render(request, "surveys/irb/changes.html", context)
 
 
-@require_role(*Role)
 @in_own_language
+@require_role(*Role)
 @require_safe
 def review(request: HttpRequest, slug: str) -> HttpResponse:
     """The state of the review: possible decisions, past decisions with their reasons, open threads, consents by version."""
@@ -169,8 +169,8 @@ def sign(request: HttpRequest, slug: str, version: int) -> HttpResponse:
     return redirect(reverse("surveys:protocol_version", args=[slug, version]) + _anchor(part))
 
 
-@require_role(*Role)
 @in_own_language
+@require_role(*Role)
 @require_POST
 def assign(request: HttpRequest, slug: str) -> HttpResponse:
     """The officer to whom the review is assigned, chosen by any officer who may review the study."""

@@ -5,6 +5,7 @@ from datetime import timedelta
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
+from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
 from accounts.models import User
@@ -370,7 +371,7 @@ def _require_no_larger_budget(definition: StudyDefinition, in_force: StudyDefini
         raise DefinitionError([_("privacy_budget: people took part without one, so none can be added any more.")])
     if promised is not None and (now is None or now.epsilon > promised.epsilon or now.delta > promised.delta):
         said = _("privacy_budget: people took part under ε = %(epsilon)s, δ = %(delta)s; it can be lowered, not raised or removed.")
-        raise DefinitionError([said % {"epsilon": f"{promised.epsilon:g}", "delta": f"{promised.delta:g}"}])
+        raise DefinitionError([said % {"epsilon": number_format(f"{promised.epsilon:g}"), "delta": number_format(f"{promised.delta:g}")}])
 
 
 def _duplicate() -> str:

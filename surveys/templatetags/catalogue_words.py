@@ -6,6 +6,7 @@ from django import template
 from django.utils.formats import number_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext, gettext_noop
 
 from candor.complaints import found_again
 from candor.designs import assumptions
@@ -16,6 +17,11 @@ from surveys.reading.apart import complaint_in_words, in_words
 from surveys.reading.words import SentenceDocument
 
 register = template.Library()
+VARIABLES = {
+    re.compile(r"(?P<question>[^:]+): not answered"): gettext_noop("%(question)s: not answered"),
+    re.compile(r"(?P<question>[^:]+): entries"): gettext_noop("%(question)s: entries"),
+    re.compile(r"(?P<question>[^:]+): mean (?P<field>.+)"): gettext_noop("%(question)s: mean %(field)s"),
+}
 DECIMALS = re.compile(r"(-?\d+\.\d+)( ?%)?")
 
 
@@ -43,6 +49,15 @@ def as_note(note: str) -> SafeString:
     found = found_among(notes.ALL, note)
     whole = {name: str(value) for name, value in found.values.items() if str(value).isdecimal()} if found else {}
     return _as_found(found, note, **{name: number_format(int(value), force_grouping=True) for name, value in whole.items()})
+
+
+@register.filter
+def as_variable(name: str) -> str:
+    """A column of background answers, whose name begins with that of a question in the study file."""
+    for pattern, words in VARIABLES.items():
+        if match := pattern.fullmatch(name):
+            return gettext(words) % match.groupdict()
+    return name
 
 
 @register.filter

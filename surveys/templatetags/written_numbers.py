@@ -1,7 +1,8 @@
-"""Numbers as pages write them. A built-in library of all templates, so that its filter stands in the place of Django's."""
+"""Numbers as pages write them. A built-in library of all templates, so that `floatformat` stands in the place of Django's."""
 
 from django import template
 from django.template import defaultfilters
+from django.utils.formats import number_format
 from django.utils.safestring import mark_safe
 
 register = template.Library()
@@ -12,3 +13,9 @@ def floatformat(text: object, arg: int | str = -1) -> str:
     """As Django's, with a minus before what is negative, where Django writes a hyphen. `u` is for programs, and keeps it."""
     written = defaultfilters.floatformat(text, arg)
     return mark_safe(written.replace("-", "−", 1)) if written.startswith("-") and not str(arg).endswith("u") else written  # noqa: S308  # digits
+
+
+@register.filter
+def all_digits(number: float) -> str:
+    """A number with the digits that it has and no others, as the language writes it: 10, or 0.25."""
+    return number_format(f"{number:.15g}").replace("-", "−")

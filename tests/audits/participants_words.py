@@ -26,6 +26,8 @@ REVIEWED = ROOT / "docs/reviewed_languages.json"
 MODULES = {
     **{str(path.relative_to(ROOT)): () for path in sorted((ROOT / "surveys/journey").rglob("*.py")) if path.stem != "preview"},
     "surveys/ways_in.py": ("_",),
+    "surveys/credit/selectors.py": (),
+    "surveys/credit/services.py": ("give_code", "hand_in", "hand_in_nothing", "_required", "_mark", "_held_book", "_queue"),
     **{f"surveys/classroom/{name}.py": () for name in ("questions", "selectors", "services", "views")},
     "surveys/privacy/budgets.py": ("budget_in_words",),
     "analysis/learning/outlook.py": (),
@@ -36,7 +38,7 @@ MODULES = {
     "lti/standard/outgoing.py": (),
     "lti/views.py": ("login", "launch", "_to_study", "_choice", "choose", "credit", "_take"),
 }
-ERRORS = ("SurveyError", "JourneyError")
+ERRORS = ("SurveyError", "CreditError", "JourneyError")
 GETTEXT = {"_", "gettext", "gettext_lazy", "gettext_noop", "ngettext"}
 LOGGED_IN = re.compile(
     r"\{% if user\.is_authenticated %\}(?:(?!\{% (?:if|else)\b).)*?\{% endif %\}|\{% if user\.is_authenticated %\}.*?\{% else %\}",

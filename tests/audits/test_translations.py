@@ -100,6 +100,16 @@ STAFF_PAGES += tuple(f"analysis/{name}" for name in ("rehearsal", "_rehearsed", 
 STAFF_MODULES += ("surveys/sharing/*", "surveys/models/members", "surveys/recruitment/*", "webhooks/*")
 STAFF_MODULES += ("surveys/preregistration/*", "analysis/preregistration/*", "analysis/rehearsal/*", "analysis/diagnosis/*")
 STAFF_MODULES += ("surveys/rehearsal/*", "surveys/models/rehearsal")
+STAFF_PAGES += tuple(f"surveys/investigator/{name}" for name in ("forget", "words", "preview", "_preview_banner", "_missing_lecture"))
+STAFF_PAGES += ("lti/*", "jobs/work")
+STAFF_MODULES += ("surveys/retention/*", "lti/views", "platform/jobs/selectors", "surveys/reading/*", "surveys/study_file")
+STAFF_MODULES += (
+    "surveys/errors",
+    "surveys/protocols",
+    "surveys/media/language_files",
+    "analysis/packages/errors",
+    "analysis/packages/rows",
+)
 # Packages say these in English, and pages in the reader's language.
 SENTENCES = ("analysis/packages/privacy_statement", "analysis/packages/content", "analysis/record_sets/package")
 SAME = {
@@ -121,9 +131,8 @@ SAME = {
     "Video",
     "Webhooks",
     "p (Holm)",
-    "χ² = %(statistic).2f, df = %(df)s, p = %(p).2g",
 }
-SAME |= {"%(seconds)s s", "%(codecs)s in %(container)s", "Bots"}
+SAME |= {"%(seconds)s s", "%(codecs)s in %(container)s", "%(problem)s", "Arm", "Bots"}
 BLOCK = re.compile(r"\{%\s*blocktranslate\b([^%]*)%\}(.*?)\{%\s*endblocktranslate\s*%\}", re.DOTALL)
 
 
@@ -190,6 +199,36 @@ def test_a_data_set_and_a_record_are_two_words_in_german() -> None:
         if (re.search("Datens[aä]tz", said) and sets and not records) or ("Datenbest" in said and not sets):
             confused.append(entry.one)
     assert confused == []
+
+
+def test_an_english_term_has_one_german_word() -> None:
+    """The table of docs/languages.md: each term, its words, and those that it must not have without one of them."""
+    table = (ROOT / "docs/languages.md").read_text(encoding="utf-8").partition("| English | German | Not |\n|---|---|---|\n")[2]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.partition("\n\n")[0].splitlines()]
+    catalogue = read_catalogue((TEMPLATES / "locale/de/LC_MESSAGES/django.po").read_text(encoding="utf-8"))
+    words = {term.split(" of ")[0]: set[str]() for term, _german, _wrong in rows}
+    for term, german, _wrong in rows:
+        words[term.split(" of ")[0]] |= {word.removeprefix("eine Studie ").rstrip("e") for word in german.split(", ")}
+    found = []
+    for term, _german, wrong in rows:
+        name = term.split(" of ")[0]
+        asked = re.compile(rf"\b{re.escape(name)}s?\b(?! in\b| out\b)", re.IGNORECASE)
+        forbidden = re.compile(rf"\b({'|'.join(map(re.escape, wrong.split(', ')))})[ens]?\b")
+        for entry in catalogue.entries.values() if wrong else ():
+            said = " ".join(entry.said)
+            has_word = any(word.lower() in said.lower() for word in words[name])
+            if asked.search(entry.one) and forbidden.search(said) and not has_word:
+                found.append((term, entry.one))
+    assert len(rows) > 15
+    assert found == []
+
+
+def test_no_german_heading_has_a_word_that_is_wider_than_a_telephone() -> None:
+    """On 320 pixels a heading has room for twenty letters; a longer word is broken anywhere."""
+    entries = read_catalogue((TEMPLATES / "locale/de/LC_MESSAGES/django.po").read_text(encoding="utf-8")).entries.values()
+    short = [entry for entry in entries if len(entry.one.split()) <= 4]
+    assert len(short) > 1000
+    assert [entry.one for entry in short if re.search(r"[A-Za-zÄÖÜäöüß]{21}", " ".join(entry.said))] == []
 
 
 def in_language(catalogue: gettext.GNUTranslations, word: str) -> str:

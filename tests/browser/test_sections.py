@@ -23,7 +23,7 @@ def study(transactional_db: None) -> Study:
     ("language", "start", "agree", "onwards", "question", "wrong"),
     [
         ("en", "Start", "I agree", "Continue", "Which section are you in?", "Choose one from the list."),
-        ("de", "Los geht’s", "Ich stimme zu", "Weiter", "In welcher Gruppe bist du?", "Wähle etwas aus der Liste."),
+        ("de", "Los geht’s", "Ich stimme zu", "Weiter", "In welcher Kursgruppe bist du?", "Wähle etwas aus der Liste."),
     ],
 )
 def test_somebody_chooses_their_section_by_keyboard_on_a_narrow_phone(

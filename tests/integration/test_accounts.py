@@ -273,6 +273,7 @@ def test_a_form_without_a_session_is_given_back_and_can_be_sent_after_a_login(in
     page = client.post(comments, typed)
     assert (page.status_code, "You are not logged in any more" in page.text) == (403, True)
     assert "Typed for\nan hour</textarea>" in page.text
+    assert [label.text for label in page_of(page).xpath("//label")] == ["Field 1"]
     assert f'href="{LOGIN}" target="_blank"' in page.text
     client.force_login(investigator)
     client.cookies["csrftoken"] = "b" * 32  # a login gives a new one

@@ -208,8 +208,7 @@ def test_the_browser_decides_until_somebody_chooses() -> None:
         return str(page_of(browser.get(address, headers=headers)).get("lang"))
 
     assert (language(), language(**in_german)) == ("en", "de")
-    english = reverse("surveys:forget", args=[draft_study(owner=owner).slug])
-    assert language(english, **in_german) == "en", "a page that is not there in German"
+    assert language(reverse("analysis:methods_page"), **in_german) == "en", "a page that is not there in German"
     chosen = browser.post(reverse("account_language"), {"language": "en"})
     assert chosen["Location"] == reverse("account")
     assert language(**in_german) == "en"
@@ -288,7 +287,7 @@ def test_the_page_of_tokens_is_german_as_a_whole() -> None:
     assert "Das Token wurde widerrufen" in told.content.decode()
     browser = german(owner)
     assert browser.post(reverse("account_reauthenticate"), {"password": PASSWORD}).status_code == 302
-    assert "Sagen Sie, wofür das Token ist." in browser.post(page, {"name": "", "scope": "read", "last_day": ""}).content.decode()
+    assert "Sag, wofür das Token ist." in browser.post(page, {"name": "", "scope": "read", "last_day": ""}).content.decode()
 
 
 def test_the_pages_of_the_log_are_german_as_a_whole() -> None:

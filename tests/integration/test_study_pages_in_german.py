@@ -13,6 +13,7 @@ from accounts.models import Language, Role, User
 from accounts.services import choose_language
 from surveys.models import MemberRole, StudyStatus
 from surveys.recruitment.made_codes import new_seed
+from surveys.retention.services import begin_forgetting, forget_operational_data
 from surveys.review import services as reviews
 from surveys.sharing import services as sharing
 from surveys.studies import services as studies
@@ -179,3 +180,56 @@ def test_the_protocol_and_its_changes_are_german_as_a_whole() -> None:
     assert set(packet.xpath("//ol[contains(@class, 'packet-questions')]//p[@class='muted']/@lang")) == {"de"}
     commented = posted(reverse("surveys:comment", args=[waits.slug]), section="consent", text="More words.")(german(officer))
     assert "Gespeichert." in commented.content.decode()
+
+
+def test_the_page_that_deletes_operational_data_is_german_as_a_whole() -> None:
+    running, closed, deleted = recruiting_study(), recruiting_study(slug="closed"), recruiting_study(slug="deleted")
+    for study in (closed, deleted):
+        studies.close(study, actor=study.owner)
+    began = recruiting_study(slug="began", owner=closed.owner)
+    add_finished_people(began, 12, seed=1)
+    began = studies.close(began, actor=began.owner)
+    begin_forgetting(began, actor=began.owner)
+    forget_operational_data(deleted, actor=deleted.owner)
+    for study in (running, closed, began, deleted):
+        page = reverse("surveys:forget", args=[study.slug])
+        acts = [posted(page, confirmation="another")] if study == closed else []
+        must_be_german(study.owner, [page, *acts], content_of(study))
+
+
+def test_the_page_of_what_people_wrote_is_german_as_a_whole() -> None:
+    asked = {"kind": "short_text", "name": "subject", "text": {"en": "Which subject?", "de": "Welches Fach?"}, "longest": 30}
+    none, running = draft_study(slug="none"), recruiting_study(background=[asked])
+    closed = recruiting_study(slug="closed", background=[asked], owner=none.owner)
+    add_finished_people(closed, 12, seed=1)
+    studies.close(closed, actor=closed.owner)
+    for study in (none, running, closed):
+        must_be_german(study.owner, [reverse("surveys:words", args=[study.slug])], content_of(study))
+
+
+def test_a_preview_is_german_around_the_pages_that_participants_see() -> None:
+    study = draft_study()
+    page = reverse("surveys:preview", args=[study.slug])
+    must_be_german(study.owner, [page], content_of(study))
+    shown = page_of(german(study.owner).get(page, {"step": "consent", "language": "en"}))
+    (banner,) = shown.xpath("//section[@aria-labelledby='preview-title']")
+    assert (shown.get("lang"), banner.get("lang")) == ("en", "de")
+    assert "Vorschau – nichts wird gespeichert" in banner.text_content()
+    assert "Einwilligung · Arm" in " ".join(banner.text_content().split())
+    assert "Preview" not in shown.text_content()
+
+
+@pytest.mark.parametrize(
+    ("page", "sent", "said"),
+    [
+        ("surveys:codes", {"action": "read", "file": "a\n" * 210_000}, "höchstens 200.000 Zeilen"),
+        ("analysis:rehearsal", {"action": "start", "bots": "9", "prevalence": "60,5", "effect": "50"}, "gefunden wurde 110,5"),
+        ("surveys:import_study", {"file": "title: x" + "x" * 1_000_000}, "höchstens 1.000.000 Zeichen"),
+    ],
+)
+def test_limits_are_written_as_the_language_writes_them(page: str, sent: dict[str, str], said: str) -> None:
+    study = recruiting_study(entry={"kind": "codes"})
+    files = {name: SimpleUploadedFile("codes.csv", value.encode()) for name, value in sent.items() if name == "file"}
+    browser = german(study.owner)
+    address = reverse(page, args=[] if page == "surveys:import_study" else [study.slug])
+    assert said in browser.post(address, sent | files).content.decode()

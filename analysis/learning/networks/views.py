@@ -19,8 +19,8 @@ from surveys.access import NO_STUDY, access_analytics
 
 
 @never_cache
-@require_role(*Role)
 @in_own_language
+@require_role(*Role)
 @require_http_methods(["GET", "HEAD", "POST"])
 def networks(request: HttpRequest, slug: str) -> HttpResponse:
     """POST shows what the question would cost; with `spend`, it is asked."""

@@ -32,8 +32,8 @@ LONGEST_DOCUMENT = 100_000
 
 
 @never_cache
-@require_role(*Role)
 @in_own_language
+@require_role(*Role)
 @require_http_methods(["GET", "HEAD", "POST"])
 def questions(request: HttpRequest, /, **where: str) -> HttpResponse:
     """Ask about the students of a closed study or of a data set; the answers have noise, and cost a part of the budget."""

@@ -44,8 +44,8 @@ class Released:
 
 
 @never_cache
-@require_role(*Role)
 @in_own_language
+@require_role(*Role)
 @require_http_methods(["GET", "HEAD", "POST"])
 def topics(request: HttpRequest, /, **where: str) -> HttpResponse:
     """POST shows what the tables would cost; with `spend`, they are asked for."""

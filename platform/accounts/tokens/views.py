@@ -14,8 +14,8 @@ from accounts.services import issue_token, revoke_token
 from accounts.tokens.forms import NAME_IS_TAKEN, NewTokenForm
 
 
-@require_role(*Role)
 @in_own_language
+@require_role(*Role)
 @require_http_methods(["GET", "HEAD", "POST"])
 def tokens(request: HttpRequest) -> HttpResponse:
     """One's own tokens: what they may do, until when; a new one is shown once."""

@@ -1,6 +1,6 @@
 /**
  * The names of fields as people read them, kept in this tab when a form is sent: if the login has ended meanwhile, the page that gives the
- * form back has the names of programs alone. Nothing of what was typed is kept. For pages of staff.
+ * form back can only count its fields. Nothing of what was typed is kept. For pages of staff.
  */
 
 const KEY = "sent labels";

@@ -7,7 +7,9 @@ import pytest
 from django.utils.translation import override
 
 from analysis.figures.intervals import (
+    BalanceLine,
     Moment,
+    balance_figure,
     bots,
     category_effects_figure,
     category_shares_figure,
@@ -58,3 +60,12 @@ def test_a_figure_of_simulated_answers_speaks_of_bots_alone(draw: Callable[..., 
         translated = draw([row], title="attention", of=bots, narrow=narrow).svg()
     assert "Menschen" not in translated
     assert "honest" not in translated
+
+
+def test_the_axis_of_balance_is_written_as_its_language_writes_numbers() -> None:
+    lines = [BalanceLine(label=name, value=value, notable=False) for name, value in (("year", -0.31), ("grade", 0.25))]
+    with override("de"):
+        german = re.findall(r"<text[^>]*>([^<]*)</text>", balance_figure(lines, notable=0.1).svg())
+    english = re.findall(r"<text[^>]*>([^<]*)</text>", balance_figure(lines, notable=0.1).svg())
+    assert {"−0,2", "0", "+0,2"} < set(german)
+    assert {"−0.2", "0", "+0.2"} < set(english)

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from django.utils.translation import override
 
-from analysis.live.matrix import verdict_of
+from analysis.live.matrix import p_in_words, verdict_of
 from analysis.live.wording import (
     FoundEffect,
     always_known_sentence,
+    assignment_sentences,
     bounds_sentence,
     cheater_sentence,
     effect_sentence,
@@ -23,7 +24,16 @@ from analysis.releases.findings import _cells
 from candor.designs.design import Design
 from candor.estimators.difference_in_means import difference_in_means_kernel
 from candor.estimators.missing_answers import missing_answers
-from candor.results import Effect, HonestTimesEffect, Interval, SequentialEffect, SequentialTest, SequentialValue, SpecificationTest
+from candor.results import (
+    AssignmentInference,
+    Effect,
+    HonestTimesEffect,
+    Interval,
+    SequentialEffect,
+    SequentialTest,
+    SequentialValue,
+    SpecificationTest,
+)
 
 
 def proportion(value: float | None, low: float | None = None, high: float | None = None, *, kind: str = "sequence") -> SequentialValue:
@@ -238,7 +248,7 @@ def test_missing_answers_are_told_with_what_they_could_change() -> None:
     assert tested[0].startswith("Answers are not missing equally often in all groups")
     assert "chance alone would give such differences in less than 0.1 % of studies." in tested[0]
     with override("de"):
-        assert "gäbe solche Unterschiede in weniger als 0.1 % der Studien" in missing_alike_sentence(found)
+        assert "gäbe solche Unterschiede in weniger als 0,1 % der Studien" in missing_alike_sentence(found)
     assert "such differences in 0.1 % of studies" in missing_alike_sentence(replace(found, p_value=0.0005))
     assert "from “Slides” to “Face” lies between 0 and +50 in 100, if a group" in tested[1]  # Lee's bounds, by hand in docs/methods.md
     alike = missing_answers(counts, [[10, 10], [10, 8]], design=design)
@@ -248,3 +258,23 @@ def test_missing_answers_are_told_with_what_they_could_change() -> None:
     assert list(missing_test_sentences(None, names={})) == []
     assert missing_sentence(replace(found, contrasts=()), names={}) == "40 of 400 people did not answer this question."
     assert missing_sentence(None, names={}) == ""
+
+
+def test_numbers_of_sentences_are_written_as_their_language_writes_them() -> None:
+    clustered = AssignmentInference(
+        clusters=7,
+        strata=1,
+        clusters_per_arm=(4.0, 3.5),
+        degrees_of_freedom=(5.0,),
+        randomisation_p_values=(0.042,),
+        intraclass_correlation=0.0514,
+        design_effect=(1.5,),
+    )
+    with override("de"):
+        assert (p_in_words(0.034), p_in_words(0.0001)) == ("p = 0,034", "p < 0,001")
+        first, few, drawn = assignment_sentences(clustered)
+    assert "ähneln (Intraklassenkorrelation der gemeldeten Antworten 0,051)" in first
+    assert "1,50-mal" in first
+    assert "so viel wert wie 3,5 von" in few
+    assert "in 4,2 % der Ziehungen" in drawn
+    assert p_in_words(0.034) == "p = 0.034"

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from django.utils.translation import override
 
 from analysis.preregistration.report import Report, report_of
 from analysis.stored_results import NotYet, QuestionBySubgroup, QuestionEstimate, Results, Subgroups
@@ -96,6 +97,9 @@ def test_a_method_that_was_planned_and_not_used_is_named() -> None:
 def test_another_level_is_named() -> None:
     narrow = QuestionEstimate.of(estimate_outcome(COUNTS, design=PLANNED.design(), level=0.9), sequence=LOOK)
     assert any("0.9" in one for one in report(results(attention=narrow)).analyses[1].differences)
+    with override("de"):
+        (said,) = report(results(attention=narrow)).analyses[1].differences
+    assert said.endswith("0,9, geplant war 0,95.")
 
 
 def test_what_nobody_planned_is_exploratory() -> None:

@@ -2,6 +2,7 @@
 
 import io
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from django.utils import translation
 from surveys.reading import apart, child
 from surveys.reading.apart import NotReadError, ReadersBusyError, in_words, read_apart
 from surveys.reading.readers import ALL, CAPTIONS, STUDY_FILE, Reader
-from surveys.reading.words import UnreadableError, limited, sentence
+from surveys.reading.words import UnreadableError, digits, limited, sentence
 from tests.processes import ROOT
 
 HERE = "tests.unit.surveys.reading.hostile_readers"
@@ -139,6 +140,18 @@ def test_what_a_reader_says_is_translated_here() -> None:
         assert in_words(said.document()).endswith("keine")
     with pytest.raises(NotReadError, match="hold no cue"):
         read_apart(b"WEBVTT\n\n", reader=CAPTIONS)
+
+
+def test_a_reader_leaves_the_writing_of_numbers_to_the_page() -> None:
+    said = sentence("%(source)s: expected at most %(most)s rows, found %(rows)s", source="a", most=digits(20_000), rows=digits(1.5, ".1f"))
+    assert str(said) == "a: expected at most 20,000 rows, found 1.5"
+    with translation.override("de"):
+        assert in_words(said.document()).startswith("a: ")
+        assert in_words(said.document()).endswith("höchstens 20.000 Zeilen; gefunden wurden 1,5")
+    with translation.override("en"):
+        assert in_words(said.document()) == str(said)
+    with translation.override("de"), pytest.raises(NotReadError, match=re.escape("1.000.000 Zeichen")):
+        read_apart(b"x" * 1_000_001, reader=STUDY_FILE, source="a")
 
 
 def test_at_most_a_hundred_problems_are_told() -> None:

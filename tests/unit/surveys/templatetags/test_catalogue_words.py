@@ -8,7 +8,7 @@ from candor import complaints
 from candor.designs import privacy_words
 from candor.planning import notes
 from candor.sentences import Sentence
-from surveys.templatetags.catalogue_words import as_complaint, as_note, as_sentence
+from surveys.templatetags.catalogue_words import as_complaint, as_note, as_sentence, as_variable
 from tests.package_contents import content
 
 SURE = Sentence(privacy_words.AFTER_ALL, {"questions": 4, "sure": "99.6 %"})
@@ -60,3 +60,10 @@ def test_a_note_of_a_plan_is_said_in_the_language_of_the_page_with_groups_of_dig
         assert as_note("Said by an <older> library.") == '<span lang="en">Said by an &lt;older&gt; library.</span>'
     with translation.override("en"):
         assert as_note(said).endswith("which takes 53,625 participants.")
+
+
+def test_a_column_of_background_answers_keeps_the_names_of_the_study_file() -> None:
+    with translation.override("de"):
+        said = [as_variable(name) for name in ("gender: not answered", "courses: mean grade", "courses: entries", "year", "gender: man")]
+    assert said == ["gender: nicht beantwortet", "courses: Mittelwert von grade", "courses: Einträge", "year", "gender: man"]
+    assert as_variable("courses: mean grade") == "courses: mean grade"
