@@ -121,6 +121,7 @@ def _draw_rows(release: Release) -> bool:
             )
             if with_background
         ],
+        "protocols": sorted(versions_that_recruited(study).values()),  # for a worker of the version before, which may finish it
         "bots_left_out": selection.bots_left_out,
         "records": None,
     }
