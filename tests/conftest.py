@@ -34,67 +34,9 @@ from surveys.models.triggers import PREREGISTRATIONS_ARE_KEPT, PROTOCOLS_ARE_FRO
 from tests import kept_studies
 from tests.call_stack import keep_in_one_chunk
 from tests.crowds import build_study
+from tests.lanes import LONGEST_FIRST, THOROUGH
 from tests.processes import Site, embedded, migrate_embedded, name_of, once, production, to_copy
 
-# The files that take longest, in that order. When processes share the suite, these come first: one of them begun last would be waited for.
-LONGEST_FIRST = (
-    "integration/test_two_hosts.py",
-    "integration/test_broken_bodies.py",
-    "integration/test_crash.py",
-    "audits/test_differencing.py",
-    "browser/test_die_secrecy.py",
-    "integration/test_upgrade.py",
-    "browser/test_a_whole_study.py",
-    "browser/test_participant_pages.py",
-    "audits/test_permissions.py",
-    "integration/test_notebook.py",
-    "integration/test_embedded_journey.py",
-    "contracts/test_mechanisms.py",
-    "contracts/test_jobs.py",
-    "integration/test_drill.py",
-    "browser/test_video_player.py",
-    "simulation/test_protected_records.py",
-    "browser/test_languages.py",
-    "browser/test_kinds_of_stimuli.py",
-    "browser/test_staff_pages.py",
-    "contracts/test_nothing_of_staff_is_stored.py",
-    "browser/test_feedback.py",
-    "simulation/test_live_words.py",
-    "integration/test_linkage_of_credit.py",
-    "simulation/test_clusters.py",
-    "unit/candor/estimators/test_estimate_contract.py",
-    "integration/test_api_twins_at_work.py",
-    "integration/test_generated_client.py",
-    "audits/test_privacy_budgets.py",
-    "integration/test_database_roles.py",
-    "integration/test_api_schema.py",
-    "browser/test_a_budget.py",
-    "browser/test_planning_page.py",
-    "integration/test_blinded_viewer.py",
-    "browser/test_die.py",
-    "audits/test_lint.py",
-    "browser/test_outlook.py",
-    "browser/test_review.py",
-    "browser/test_live_page.py",
-    "integration/test_studies.py",
-    "integration/test_serving.py",
-    "integration/test_linkage.py",
-    "integration/test_body_sizes.py",
-    "browser/test_record_pages.py",
-    "integration/test_settings.py",
-    "audits/test_no_linked_records.py",
-    "browser/test_building_the_die.py",
-    "browser/test_builder.py",
-    "browser/test_outages.py",
-    "integration/test_ledger_at_once.py",
-    "integration/test_make_demo.py",
-    "browser/test_survey_pages.py",
-    "integration/test_protected_records.py",
-    "integration/test_live_analysis.py",
-    "integration/test_ledger_schedules.py",
-    "browser/test_record_set_pages.py",
-    "integration/test_record_set_packages.py",
-)
 FOLDERS_IN_ORDER = ("browser", "integration", "contracts", "simulation", "audits", "unit")
 WAITING = 2
 """About so many test processes wait at any time, for a browser, a server or a clock."""
@@ -125,6 +67,12 @@ def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
     """The length of a long text names its test: processes tell each other every name, and every subprocess inherits it."""
     return f"{argname} of {len(val):,}" if isinstance(val, str | bytes) and len(val) > LONGEST_NAME else None
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark what the fast lane leaves out."""
+    if _name(item.path) in THOROUGH:
+        item.add_marker(pytest.mark.thorough)
 
 
 @pytest.hookimpl(trylast=True)
@@ -161,8 +109,13 @@ def one_compiles_for_all() -> Iterator[None]:
         yield
 
 
+def _name(path: Path) -> str:
+    return path.relative_to(Path(__file__).parent).as_posix()
+
+
 def _place(path: Path) -> tuple[int, int]:
-    folder, name = path.relative_to(Path(__file__).parent).parts[0], path.relative_to(Path(__file__).parent).as_posix()
+    name = _name(path)
+    folder = name.partition("/")[0]
     long = LONGEST_FIRST.index(name) if name in LONGEST_FIRST else len(LONGEST_FIRST)
     return long, FOLDERS_IN_ORDER.index(folder) if folder in FOLDERS_IN_ORDER else len(FOLDERS_IN_ORDER)
 
