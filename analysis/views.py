@@ -25,8 +25,8 @@ from analysis.selectors import finished_runs, state_of_work
 from surveys.access import access_own_study, access_results
 from surveys.batches.selectors import batch_progress, version_of_shown_numbers
 from surveys.errors import TransitionError
-from surveys.lifecycle.selectors import versions_that_recruited
 from surveys.models import ENDED, Study
+from surveys.protocols import versions_that_recruited
 
 
 @in_own_language

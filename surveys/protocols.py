@@ -17,7 +17,7 @@ from surveys.definition import StudyDefinition
 from surveys.drafting.translations import remembering
 from surveys.errors import NotApprovedError
 from surveys.languages.labels import within_sentence
-from surveys.models import RUNNING, Media, MediaFacts, MediaFile, Protocol, Study, StudyStatus
+from surveys.models import RUNNING, Media, MediaFacts, MediaFile, Protocol, Study, StudyStatus, Verdict
 from surveys.study_file import define, document_of
 
 
@@ -34,6 +34,18 @@ def frozen_protocol(protocol_id: int) -> FrozenProtocol:
     """The protocol that participants of this version see."""
     protocol = Protocol.objects.get(pk=protocol_id)
     return FrozenProtocol(id=protocol_id, version=protocol.version, definition=define(protocol.definition), media=protocol.media)
+
+
+def versions_that_recruited(study: Study) -> dict[int, int]:
+    """The versions of the protocol to which people could agree since the launch, each with its key."""
+    if study.protocol_id is None:
+        return {}
+    if study.launched_protocol_id in (None, study.protocol_id):  # never amended; pages of results ask often
+        in_force = frozen_protocol(study.protocol_id)
+        return {in_force.version: in_force.id}
+    first, last = (frozen_protocol(key).version for key in (study.launched_protocol_id, study.protocol_id))
+    approved = study.decisions.filter(verdict=Verdict.APPROVED, protocol__version__range=(first, last))
+    return dict(approved.values_list("protocol__version", "protocol_id")) | {last: study.protocol_id}
 
 
 def protocol_in_force(study: Study) -> FrozenProtocol:

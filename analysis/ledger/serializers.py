@@ -54,7 +54,7 @@ class FrozenSerializer(serializers.Serializer[object]):
 
 
 class OfferSerializer(serializers.Serializer[object]):
-    """What every preview says: whether the ledger would take the question, and what is left before and after it."""
+    """Every preview says whether the ledger would take the question, and what is left before and after it."""
 
     obstacle = serializers.CharField(allow_blank=True, help_text="Why the ledger would refuse it; empty if it would not.")
     rho_left = serializers.FloatField()

@@ -22,8 +22,8 @@ from candor.estimators.multiplicity import FamilyTest
 from candor.results import AssignmentInference, CheaterProportion, Prevalence, SpecificationTest
 from surveys.batches.selectors import BatchProgress, batch_progress, shown_counts
 from surveys.counts import Counts
-from surveys.lifecycle.selectors import versions_that_recruited
 from surveys.models import Study
+from surveys.protocols import versions_that_recruited
 
 LANGUAGE = "en"  # of labels, which the documents do not hold: arms have the names of the study file, or letters
 

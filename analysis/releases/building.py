@@ -48,11 +48,10 @@ from jobs.queues import Queue
 from jobs.registry import HEAVY, job, routine
 from surveys.allocation.selectors import allocation_document
 from surveys.definition import StudyDefinition
-from surveys.lifecycle.selectors import versions_that_recruited
 from surveys.models import Protocol, Study
 from surveys.preregistration.selectors import plans_of
 from surveys.privacy.exact import shown_exactly
-from surveys.protocols import frozen_protocol, protocol_at_launch, protocol_in_force
+from surveys.protocols import frozen_protocol, protocol_at_launch, protocol_in_force, versions_that_recruited
 from webhooks.models import Event
 from webhooks.services import emit
 

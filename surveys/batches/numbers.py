@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from django.db import transaction
 from django.db.models import Count, F, QuerySet, Sum
 
 from surveys.batches import rules
@@ -119,15 +118,13 @@ def write_shown(study: Study, **values: object) -> None:
         ShownNumbers.objects.create(study=study, version=1, **values)
 
 
-@transaction.atomic
 def wait_for_new_people() -> int:
     """Put the next batch of each running study off until as many new people wait as make one; how many studies these are.
 
     For a database that was restored. People who wait in the back-up may have been shown with others whom it has lost. A batch of the same
     people and one newcomer would tell that person, beside the numbers of before.
     """
-    studies = Study.objects.select_for_update(no_key=True, of=("self",)).filter(status__in=RUNNING).only("pk").order_by("pk")
-    waiting = {study: waiting_people(study.pk).count() for study in studies}
+    waiting = {study: waiting_people(study.pk).count() for study in Study.objects.filter(status__in=RUNNING).only("pk")}
     put_off = {study: people for study, people in waiting.items() if people}
     for study, people in put_off.items():
         write_shown(study, left_over=people)

@@ -1,7 +1,6 @@
 """The decisions under which a study may recruit, or may not."""
 
 from surveys.models import RUNNING, Decision, Study, StudyStatus, Verdict
-from surveys.protocols import frozen_protocol
 
 
 def approval_of(study: Study) -> Decision | None:
@@ -9,18 +8,6 @@ def approval_of(study: Study) -> Decision | None:
     if study.protocol_id is None:
         return None
     return study.decisions.filter(verdict=Verdict.APPROVED, protocol_id=study.protocol_id).select_related("protocol").last()
-
-
-def versions_that_recruited(study: Study) -> dict[int, int]:
-    """The versions of the protocol to which people could agree since the launch, each with its key."""
-    if study.protocol_id is None:
-        return {}
-    if study.launched_protocol_id in (None, study.protocol_id):  # never amended; pages of results ask often
-        in_force = frozen_protocol(study.protocol_id)
-        return {in_force.version: in_force.id}
-    first, last = (frozen_protocol(key).version for key in (study.launched_protocol_id, study.protocol_id))
-    approved = study.decisions.filter(verdict=Verdict.APPROVED, protocol__version__range=(first, last))
-    return dict(approved.values_list("protocol__version", "protocol_id")) | {last: study.protocol_id}
 
 
 def stopped_by(study: Study) -> Decision | None:

@@ -26,12 +26,12 @@ from surveys.journey.language import asked_for, keeps_language, language_of, of_
 from surveys.journey.presentation import presentation
 from surveys.journey.steps import VIDEO, comes_before
 from surveys.languages.offered import LANGUAGE_NAMES
-from surveys.lifecycle.selectors import approval_of, versions_that_recruited
+from surveys.lifecycle.selectors import approval_of
 from surveys.media.views import media_response
 from surveys.models import ENDED, AllocationList, StudyStatus
 from surveys.preregistration.selectors import plans_of
 from surveys.privacy.words import privacy_in_words
-from surveys.protocols import frozen_protocol, protocol_in_force
+from surveys.protocols import frozen_protocol, protocol_in_force, versions_that_recruited
 from surveys.retention.release_plans import promised_counts_at_most, release_plans
 from surveys.retention.selectors import day_of_forgetting, months_kept
 

@@ -8,9 +8,8 @@ would tell when they did.
 from collections import defaultdict
 from dataclasses import dataclass
 
-from surveys.lifecycle.selectors import versions_that_recruited
 from surveys.models import Study
-from surveys.protocols import frozen_protocol, protocol_in_force
+from surveys.protocols import frozen_protocol, protocol_in_force, versions_that_recruited
 from surveys.questions.parts import Text
 
 

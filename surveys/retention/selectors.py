@@ -7,9 +7,8 @@ from django.db.models import Q
 from django.utils import timezone
 
 from surveys.batches.rules import LEAST
-from surveys.lifecycle.selectors import versions_that_recruited
 from surveys.models import Participant, Step, Study
-from surveys.protocols import frozen_protocol, protocol_in_force
+from surveys.protocols import frozen_protocol, protocol_in_force, versions_that_recruited
 
 REMINDER_DAYS = timedelta(days=30)
 

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 
 
 def rows(page: Any, text: str) -> list[list[str]]:
-    (table,) = page.xpath(f'//section[@id="die"]//h3[contains(., "{text}")]/following-sibling::table[1]')
+    (table,) = page.xpath(f'//section[@id="die"]//h3[contains(., "{text}")]/following-sibling::div[1]/table')
     return [[" ".join(cell.text_content().split()) for cell in row.xpath("./*")] for row in table.xpath(".//tr")]
 
 

@@ -17,9 +17,8 @@ from surveys.journey.presentation import Presentation, presentation
 from surveys.journey.services import Visit
 from surveys.journey.steps import CONSENT, PARTICIPANTS_STEPS, WELCOME
 from surveys.journey.visitors import Farewell, to_journey
-from surveys.lifecycle.selectors import versions_that_recruited
 from surveys.models import Participant, Study
-from surveys.protocols import protocol_in_force
+from surveys.protocols import protocol_in_force, versions_that_recruited
 from surveys.questions.entry import Entry
 from surveys.questions.sections import SECTION
 from surveys.recruitment.arrivals import Ended, WayBack, arrival_at, arrival_in, carried, to_bring, way_back
