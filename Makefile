@@ -35,7 +35,7 @@ test: $(VENV)/development.installed  ## the whole suite on PostgreSQL and Redis 
 	$(BIN)/python -m tests.installing
 	$(BIN)/python -m tests.services $(BIN)/python -m pytest -n $(WORKERS) $(SHARED) $(ARGS)
 
-check: lint  ## the fast lane, under two minutes: lint and the quick files of tests/unit, which need no PostgreSQL, Redis or Chromium
+check: lint  ## the fast lane, about two minutes: lint and the quick files of tests/unit, which need no PostgreSQL, Redis or Chromium
 	$(BIN)/python -m pytest tests/unit -m "not thorough" -n $(WORKERS) $(SHARED) $(ARGS)
 
 lint: $(VENV)/development.installed  ## style, types, layers, templates
