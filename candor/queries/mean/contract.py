@@ -47,4 +47,5 @@ CONTRACT = Contract(
     release=lambda exact: private_sums(exact, epsilon=EPSILON, steps=STEPS),
     audit=Audit(Loss.pure(EPSILON), _draw),
     control=Audit(Loss.pure(EPSILON), _draw_control),
+    runs=20_000,
 )

@@ -52,4 +52,5 @@ CONTRACT = Contract(
     release=lambda tables: private_topic_tables(np.asarray(tables)[None, None], cap=CAP, epsilon=EPSILON),
     audit=Audit(Loss.pure(EPSILON), _draw),
     control=Audit(Loss.pure(EPSILON), _draw_control),
+    runs=10_000,
 )
