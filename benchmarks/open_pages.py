@@ -13,8 +13,8 @@ import asyncio
 import os
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Coroutine, Iterable
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -34,7 +34,7 @@ ASKING, EVERY = 10, 2.0
 SETTLES = 25.0
 """Pages that open first are told the pace of few pages, until the next beat, after 20 s."""
 TOLD = 100
-"""How many pages are told of a new version."""
+"""How many pages are told of a new version. They are of a study of their own: pages that have just closed still count for theirs."""
 OF_A_STUDY = 500
 """As many pages of one study as `push` takes; for further ones tokens name further studies, which is all that `push` knows of them."""
 STUDIES = 20
@@ -74,7 +74,11 @@ class Pages:
     async def listens(self, token: str) -> None:
         """A page that listens, asks at the pace of the moment, and gets what is new."""
         reader, writer = await asyncio.open_connection("127.0.0.1", self.push)
-        writer.write(f"GET /events/?token={token}&since={self.version} HTTP/1.1\r\nHost: push\r\n\r\n".encode())
+        with closing(writer):
+            writer.write(f"GET /events/?token={token}&since={self.version} HTTP/1.1\r\nHost: push\r\n\r\n".encode())
+            await self._follows(reader)
+
+    async def _follows(self, reader: asyncio.StreamReader) -> None:
         pace, event, due = 0.0, "", asyncio.get_running_loop().time()
         while True:
             with suppress(TimeoutError):
@@ -109,17 +113,28 @@ class Server:
 
 
 Page = Coroutine[object, object, None]
-Ready = Callable[[], Awaitable[None]]
+Ready = Callable[[], Page]
 
 
 async def at_once() -> None:
     """Wait for nothing."""
 
 
+async def unless_one_ends(pages: Iterable[asyncio.Task[None]], ready: Page) -> None:
+    """Wait until the pages are ready. One that ends before has failed, and the others would be waited for for ever."""
+    waits = asyncio.create_task(ready)
+    await asyncio.wait({waits, *pages}, return_when=asyncio.FIRST_COMPLETED)
+    for one in pages:
+        if one.done():
+            waits.cancel()
+            await one
+    await waits
+
+
 async def cost(server: Server, pages: Iterable[Page], *, seconds: float, ready: Ready = at_once) -> float:
     """Processor time that these pages cost in a second, once they are open."""
     tasks = [asyncio.create_task(one) for one in pages]
-    await ready()
+    await unless_one_ends(tasks, ready())
     begin, start = server.spent(), time.monotonic()
     await asyncio.sleep(seconds)
     spent = (server.spent() - begin) / (time.monotonic() - start)
@@ -165,14 +180,14 @@ async def measure(bench: Bench, push: int, *, seconds: float, turns: int, count:
             each = ", ".join(f"{1000 * one:.1f}" for one in found[name])
             click.echo(f"{open_pages} pages, {name}: {1000 * (value - nothing):.1f} more ({each} in all)")
         count = TOLD
-        await told(server, pages, channel, tokens[:1] * TOLD, ready=all_listen)
+        await told(server, pages, channel, tokens[-1:] * TOLD, ready=all_listen)
 
 
 async def told(server: Server, pages: Pages, channel: str, tokens: list[str], *, ready: Ready) -> None:
     """Tell everybody of a new version, and measure until all have asked for their page."""
     pages.listening = 0
     tasks = [asyncio.create_task(pages.listens(token)) for token in tokens]
-    await ready()
+    await unless_one_ends(tasks, ready())
     begin, start, before = server.spent(), time.monotonic(), pages.answers
     with redis.Redis.from_url(server.bench.running.environment["REDIS_URL"]) as broker:
         for study in range(1, STUDIES + 1):
