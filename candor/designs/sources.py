@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
-from candor.designs.design import Design
+from candor.designs.design import CLUSTER, Design
 from candor.designs.study_documents import design_of_study
 from candor.errors import DesignError, MethodError
 
@@ -81,11 +82,11 @@ def design_in(content: bytes, *, name: str) -> Design:
 
 
 def _design_of(document: object) -> Design:
-    if isinstance(document, Mapping) and "design" in document:
-        return Design.from_document(document["design"])
-    if isinstance(document, Mapping) and "die" in document:
-        return design_of_study(document)
-    return Design.from_document(document)
+    if not isinstance(document, Mapping) or not {"design", "die"} & set(document):
+        return Design.from_document(document)
+    found = Design.from_document(document["design"]) if "design" in document else design_of_study(document)
+    allocation = document.get("allocation")  # of the whole study, with what was assigned
+    return replace(found, in_clusters=isinstance(allocation, Mapping) and allocation.get("unit") == CLUSTER)
 
 
 def _from_yaml(text: str) -> object:

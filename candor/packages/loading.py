@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from candor.designs.design import Design
+from candor.designs.sources import read_design
 from candor.errors import PackageError
 from candor.packages.archive import PUBLIC_KEY, files_at, files_in
 from candor.packages.documents import ProtocolFile, Published
@@ -114,7 +115,7 @@ def load_package(path: str | Path, *, verify: bool = False, key: str | Path | by
         answers = {name: np.where(columns[name] == "", "nan", columns[name]).astype(float) for name in outcomes}
         return DataPackage(
             frame={**columns, **answers},
-            design=Design.from_document(protocol["design"]),
+            design=read_design(protocol),
             outcomes=outcomes,
             results=results,
             protocol=protocol,

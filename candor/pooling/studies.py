@@ -72,7 +72,7 @@ def _refuse_the_same_people(packages: Sequence[DataPackage], names: Sequence[str
 
 
 def _study(name: str, package: DataPackage) -> PooledStudy:
-    if package.protocol.get("allocation", {}).get("unit") == "cluster":
+    if package.design.in_clusters:
         raise DataError(f"{name} assigned clusters as a whole: pooling is known for studies that assigned people one by one")
     columns = answers_in(package.frame, design=package.design, outcomes=list(package.outcomes), covariates=())
     questions = {str(question["column"]): str(question["name"]) for question in package.protocol["questions"]}
