@@ -58,12 +58,6 @@ def protocol_in_force(study: Study) -> FrozenProtocol:
     return frozen_protocol(study.protocol_id)
 
 
-def title_in_force(study: Study) -> str:
-    """The title that participants read, in the first language. The column is that of the draft, which nobody may have approved yet."""
-    definition = protocol_in_force(study).definition
-    return definition.title.in_language(definition.languages[0])[:200]
-
-
 def protocol_at_launch(study: Study) -> FrozenProtocol:
     """The protocol with which the study opened, or would open now: an amendment does not change what was planned before anybody came."""
     return protocol_in_force(study) if study.launched_protocol_id is None else frozen_protocol(study.launched_protocol_id)

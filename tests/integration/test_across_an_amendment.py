@@ -31,8 +31,8 @@ def study() -> Study:
     return recruiting_study(consent=OLD, debrief=OLD_END, **SAME)
 
 
-def submitted(study: Study) -> Study:
-    changed = definition(consent=NEW, debrief=NEW_END, minimum_seconds=60, watching={"mode": "required", "share": 1.0}, **SAME)
+def submitted(study: Study, **others: Any) -> Study:
+    changed = definition(consent=NEW, debrief=NEW_END, minimum_seconds=60, watching={"mode": "required", "share": 1.0}, **SAME, **others)
     return studies.submit_for_review(studies.change_definition(study, definition=changed, actor=study.owner), actor=study.owner)
 
 
@@ -108,6 +108,26 @@ def test_a_package_has_the_consent_of_every_version_whoever_agreed_to_it(study: 
 
 def consents(study: Study) -> object:
     return json.loads(files_in(package_of(built_release(study)))["protocol.json"])["consent"]
+
+
+def test_nobody_reads_the_title_of_an_amendment_before_officers_approve_it(study: Study) -> None:
+    """The attack: a title is written anew after the approval, and officers' pages, report and letters name the decision by it."""
+    approved_title, officer = study.title, person(Role.IRB_OFFICER)
+    changed = definition(title="Ethically unobjectionable", **SAME)
+    study = studies.change_definition(study, definition=changed, actor=study.owner)
+    pages = [reverse(name, args=[study.slug]) for name in ("surveys:study", "surveys:review", "surveys:protocol", "surveys:study_log")]
+    addresses = [*pages, reverse("surveys:studies"), "/api/v1/studies/", "/api/v1/review/decisions/", f"/api/v1/studies/{study.slug}/"]
+
+    def titles() -> set[tuple[bool, bool]]:
+        shown = [logged_in(officer).get(address).content.decode() for address in addresses]
+        return {(approved_title in one, "Ethically unobjectionable" in one) for one in shown}
+
+    assert titles() == {(True, False)}
+    study = submitted(study, title="Ethically unobjectionable")
+    assert study.title == approved_title, "it waits for the officers, who read it in the protocol packet"
+    study = approved(study)
+    assert study.title == "Ethically unobjectionable"
+    assert titles() == {(False, True)}
 
 
 def test_results_say_of_which_versions_they_are(study: Study) -> None:
