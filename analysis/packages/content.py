@@ -1,7 +1,7 @@
 """The content of a package as plain values; all files are written from it alone."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import reduce
 from math import fsum
 from typing import Any, Protocol
@@ -230,8 +230,7 @@ class Content:
     def design_files(self) -> dict[str, Mapping[str, object]]:
         """The designs as the command line reads them, by the names of their files: each question with categories has its own."""
         designs = {"design.json": self.protocol["design"]} if self.questions else {}
-        designs |= {f"design-{one['name']}.json": one["design"] for one in self.category_questions}
-        return {name: replace(Design.from_document(one), in_clusters=self.in_sections).to_document() for name, one in designs.items()}
+        return designs | {f"design-{one['name']}.json": one["design"] for one in self.category_questions}
 
     @property
     def unit(self) -> str:

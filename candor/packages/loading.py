@@ -35,7 +35,8 @@ class DataPackage:
         The columns of data.csv: ``arm`` and ``subsample`` as text, answers as 0.0, 1.0 or NaN.
     design : Design
     outcomes : mapping of str to str
-        The name of every question, and the text that people read, by the column of its answers.
+        The text that people read of every yes/no question, by the column of its answers. Questions with named answers stand in
+        ``protocol["category_questions"]``, each with its column and a design of its own.
     results, protocol : dict
         The published results.json and protocol.json.
     simulated : bool

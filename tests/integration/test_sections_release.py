@@ -4,6 +4,7 @@ import json
 import runpy
 from collections import Counter
 from dataclasses import replace
+from itertools import product
 
 import pytest
 from click.testing import CliRunner
@@ -153,9 +154,12 @@ def test_nobody_analyses_such_a_package_as_if_people_were_independent(people: in
         if people == 400:
             effects, before = json.loads(found.stdout)["outcomes"][f"answer_{question}"]["effects"], published[question]["effects"]
             assert [one["standard_error"] for one in effects] == pytest.approx([one["standard_error"] for one in before])
-    for analyse in (candor.estimate, candor.regress):
+    (named,) = package.protocol["category_questions"]
+    for analyse, design in product((candor.estimate, candor.regress), (package.design, package.protocol["design"])):
         with pytest.raises(DataError, match="the design assigned whole clusters"):
-            analyse(package.frame, package.design, outcomes=list(package.outcomes))
+            analyse(package.frame, design, outcomes=list(package.outcomes))
+    with pytest.raises(DataError, match="the design assigned whole clusters"):
+        candor.estimate(package.frame, named["design"], outcomes=[named["column"]])
     said = CliRunner().invoke(main, ["regress", data, "--design", str(tmp_path / "protocol.json"), "--outcome", "answer_attention"])
     assert (said.exit_code, "a regression takes people for independent" in said.output) == (2, True), said.output
 
