@@ -15,7 +15,7 @@ from surveys.models import Participant, Study, StudyStatus
 from surveys.review import services as reviews
 from surveys.studies import services as studies
 from surveys.tokens import withdrawal_code
-from tests.factories import address_of, answer, definition, logged_in, person, recruiting_study, steps_of, token_of, walk
+from tests.factories import address_of, answer, definition, follow, heading, logged_in, person, recruiting_study, steps_of, token_of, walk
 from tests.finished_people import TELLING_DIE, add_finished_people
 from tests.releases import PEOPLE, built_release, package_of, withdraw_one
 
@@ -128,6 +128,24 @@ def test_nobody_reads_the_title_of_an_amendment_before_officers_approve_it(study
     study = approved(study)
     assert study.title == "Ethically unobjectionable"
     assert titles() == {(False, True)}
+
+
+def test_people_whose_way_in_an_amendment_takes_away_are_told_so() -> None:
+    """They read that their link was changed on the way, and were sent back to take the same one again."""
+    ways = [{"name": name, "kind": "open"} for name in ("street", "campus", "letters")]
+    study = recruiting_study(entry={"ways": ways}, **SAME)
+    reader, finisher = Client(), Client()
+    for client, until in ((reader, "consent"), (finisher, "video")):
+        follow(client, study, until=until, answers={"welcome": {"way": "campus"}})
+    changed = definition(entry={"ways": ways[::2]}, **SAME)
+    study = studies.submit_for_review(studies.change_definition(study, definition=changed, actor=study.owner), actor=study.owner)
+    study = approved(study)
+    for client, address in ((reader, answer(reader, study, "consent")["Location"]), (Client(), f"{address_of(study)}?way=campus")):
+        page = client.get(address)
+        assert (page.status_code, heading(page)) == (403, "This link is no longer used"), page.content.decode()
+    assert heading(Client().get(address_of(study), {"way": "camp"})) == "This link was changed on the way"
+    assert heading(Client().get(address_of(study), {"way": "letters"})) == study.title
+    assert heading(follow(finisher, study)) == "Thank you"
 
 
 def test_results_say_of_which_versions_they_are(study: Study) -> None:
