@@ -4,6 +4,8 @@ import json
 from typing import Any
 
 import pytest
+from django.core.files.base import ContentFile
+from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 
@@ -12,6 +14,7 @@ from candor.packages.archive import files_in
 from surveys.counts import exact_consent_counts, exact_counts
 from surveys.journey import services as participation
 from surveys.models import Participant, Study, StudyStatus
+from surveys.protocols import protocol_in_force
 from surveys.review import services as reviews
 from surveys.studies import services as studies
 from surveys.tokens import withdrawal_code
@@ -146,6 +149,24 @@ def test_people_whose_way_in_an_amendment_takes_away_are_told_so() -> None:
     assert heading(Client().get(address_of(study), {"way": "camp"})) == "This link was changed on the way"
     assert heading(Client().get(address_of(study), {"way": "letters"})) == study.title
     assert heading(follow(finisher, study)) == "Thank you"
+
+
+def test_a_file_of_an_amendment_that_is_taken_back_leaves_nothing_to_approve(study: Study) -> None:
+    """The attack: with the file as it was under another number, the next renewal would be an amendment, and stop the study."""
+    name = next(name for name in protocol_in_force(study).definition.files() if name.endswith(".vtt"))
+
+    def upload(words: str) -> HttpResponse:
+        content = ContentFile(f"WEBVTT\n\n00:00.000 --> 00:05.000\n{words}\n".encode(), name=name)
+        return logged_in(study.owner).post(f"/api/v1/studies/{study.slug}/media/", {"file": content, "name": name})
+
+    assert upload("approved").status_code == 201
+    study = amended(study)
+    for words, amends in (("others", True), ("approved", False), ("approved", False), ("others", True)):
+        assert upload(words).status_code == 201
+        assert studies.is_amended(Study.objects.get(pk=study.pk)) == amends
+    waiting = studies.submit_for_review(study, actor=study.owner)
+    assert upload("approved").status_code == 409, "officers read the other file"
+    assert not studies.is_amended(approved(waiting))
 
 
 def test_results_say_of_which_versions_they_are(study: Study) -> None:
