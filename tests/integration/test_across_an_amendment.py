@@ -14,7 +14,8 @@ from candor.packages.archive import files_in
 from surveys.counts import exact_consent_counts, exact_counts
 from surveys.journey import services as participation
 from surveys.models import Participant, Study, StudyStatus
-from surveys.protocols import protocol_in_force
+from surveys.protocols import protocol_in_force, versions_that_recruited
+from surveys.retention.selectors import months_kept
 from surveys.review import services as reviews
 from surveys.studies import services as studies
 from surveys.tokens import withdrawal_code
@@ -167,6 +168,20 @@ def test_a_file_of_an_amendment_that_is_taken_back_leaves_nothing_to_approve(stu
     waiting = studies.submit_for_review(study, actor=study.owner)
     assert upload("approved").status_code == 409, "officers read the other file"
     assert not studies.is_amended(approved(waiting))
+
+
+def test_a_version_that_was_amended_before_anybody_could_agree_to_it_promises_nothing(study: Study) -> None:
+    """A mistake that officers approved, and that was mended before the study went on, would have deleted everybody's data early."""
+    kept = months_kept(study)
+    study = reviews.approve(submitted(study, retention={"months_after_closing": 1}), actor=person(Role.IRB_OFFICER), reason="It has to.")
+    assert (months_kept(study), sorted(versions_that_recruited(study))) == (1, [1, 2]), "newcomers would read it from the next moment on"
+    study = approved(submitted(study))
+    assert (months_kept(study), sorted(versions_that_recruited(study))) == (kept, [1, 3])
+    copies = [Client().get(reverse("surveys:consent_copy", args=[study.slug]), {"version": version}).status_code for version in (1, 2, 3)]
+    assert copies == [200, 404, 200]
+    study = reviews.approve(submitted(study), actor=person(Role.IRB_OFFICER), reason="A renewal, with which the study goes on.")
+    study = approved(submitted(study, title="Another title"))
+    assert sorted(versions_that_recruited(study)) == [1, 3, 4]
 
 
 def test_results_say_of_which_versions_they_are(study: Study) -> None:
