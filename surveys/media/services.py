@@ -55,7 +55,8 @@ def add_media_file(study: Study, *, name: str, content: File, actor: User) -> Me
 def _require_takes_files(study: Study) -> None:
     if amendment_waits(study):
         said = _("This study cannot be changed now; it is %(status)s.") % {"status": within_sentence(study.get_status_display())}
-        raise TransitionError(f"{said} {_('It waits for the IRB officers; take it back from review first.')}")
+        advice = _("It waits for the IRB officers; take it back from review first.")
+        raise TransitionError(f"{said} {advice}")
     if study.status not in (StudyStatus.DRAFT, *RUNNING):
         raise TransitionError(
             _("Files can be added to a draft or an amendment only; this study is %(status)s.")
