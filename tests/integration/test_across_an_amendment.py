@@ -19,8 +19,24 @@ from surveys.retention.selectors import months_kept
 from surveys.review import services as reviews
 from surveys.studies import services as studies
 from surveys.tokens import withdrawal_code
-from tests.factories import address_of, answer, definition, follow, heading, logged_in, person, recruiting_study, steps_of, token_of, walk
+from tests.course_students import hand_in, launch, signed_token, study_with_credit, waiting
+from tests.course_students import platform as platform
+from tests.factories import (
+    address_of,
+    answer,
+    definition,
+    follow,
+    heading,
+    hidden_value,
+    logged_in,
+    person,
+    recruiting_study,
+    steps_of,
+    token_of,
+    walk,
+)
 from tests.finished_people import TELLING_DIE, add_finished_people
+from tests.lti_platform import CoursePlatform
 from tests.releases import PEOPLE, built_release, package_of, withdraw_one
 
 pytestmark = pytest.mark.django_db
@@ -182,6 +198,24 @@ def test_a_version_that_was_amended_before_anybody_could_agree_to_it_promises_no
     study = reviews.approve(submitted(study), actor=person(Role.IRB_OFFICER), reason="A renewal, with which the study goes on.")
     study = approved(submitted(study, title="Another title"))
     assert sorted(versions_that_recruited(study)) == [1, 3, 4]
+
+
+def test_students_of_a_course_have_their_credit_under_whichever_version(platform: CoursePlatform) -> None:
+    study = study_with_credit()
+    early, midway, late = Client(), Client(), Client()
+    for client, sub, until in ((early, "ada", "consent"), (midway, "bob", "video")):
+        launch(client, platform, study, sub=sub)
+        walk(client, study, until=until)
+    changed = definition(consent=NEW)
+    study = studies.submit_for_review(studies.change_definition(study, definition=changed, actor=study.owner), actor=study.owner)
+    assert launch(late, platform, study, sub="eve").status_code == 303
+    assert hand_in(late, study, action="without").status_code == 303, "who does not take part while it waits has the credit, too"
+    study = approved(study)
+    for client in (early, midway):
+        page = follow(client, study)
+        assert hand_in(client, study, credit=signed_token(client, study, hidden_value(page, "ticket"))).status_code == 303
+    assert sorted(waiting(study)) == ["ada", "bob", "eve"]
+    assert [(one.version, one.agreed) for one in exact_consent_counts(study)] == [(1, 1), (2, 1)]
 
 
 def test_results_say_of_which_versions_they_are(study: Study) -> None:
