@@ -59,6 +59,23 @@ def read_design(source: DesignSource) -> Design:
     return _design_of(source)
 
 
+def read_planned_design(source: DesignSource, *, cluster_size: float) -> Design:
+    """`read_design` for a study that is still to come, whose clusters have this many people; 1 without clusters.
+
+    Raises
+    ------
+    DesignError
+        When whole clusters are assigned and nobody said how large they are: independent people would be planned for.
+    """
+    found = read_design(source)
+    if found.in_clusters and cluster_size <= 1:
+        raise DesignError(
+            "the design assigns whole clusters: say how many people are in one (--cluster-size, cluster_size=) and how alike they are "
+            "(--icc, intraclass_correlation=)"
+        )
+    return found
+
+
 def design_in(content: bytes, *, name: str) -> Design:
     """The design in the bytes of a file. A name that ends in .json says JSON, as does a brace at the beginning; anything else is YAML.
 
