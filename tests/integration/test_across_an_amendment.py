@@ -1,10 +1,13 @@
 """People are on their way while an amendment is proposed, waits and comes into force: everybody stays under what they agreed to."""
 
 import json
+from importlib import import_module
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.core.files.base import ContentFile
+from django.db import connection
 from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
@@ -25,6 +28,7 @@ from tests.factories import (
     address_of,
     answer,
     definition,
+    draft_study,
     follow,
     heading,
     hidden_value,
@@ -148,6 +152,14 @@ def test_nobody_reads_the_title_of_an_amendment_before_officers_approve_it(study
     study = approved(study)
     assert study.title == "Ethically unobjectionable"
     assert titles() == {(False, True)}
+
+
+def test_studies_of_before_get_the_title_in_force_and_drafts_keep_theirs(study: Study) -> None:
+    plain, draft = recruiting_study(slug="plain", title="A title in one language", languages=["en"]), draft_study(slug="draft")
+    expected = {study.pk: study.title, plain.pk: "A title in one language", draft.pk: "A title in the making"}
+    Study.objects.update(title="A title in the making")
+    import_module("surveys.migrations.0036_title_in_force").take_the_title_in_force(apps, connection.schema_editor())
+    assert dict(Study.objects.values_list("pk", "title")) == expected
 
 
 def test_people_whose_way_in_an_amendment_takes_away_are_told_so() -> None:
