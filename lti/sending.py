@@ -12,7 +12,6 @@ from lti.errors import PlatformError
 from lti.models import WAITS, CreditBatch, Platform
 from lti.standard.grades import access_token, give_point
 from surveys.credit.selectors import Place
-from surveys.protocols import title_in_force
 
 MOST_SECONDS = 15 * 60
 KEPT_EVERY = 20
@@ -35,7 +34,7 @@ def send_batch(batch: CreditBatch) -> None:
             try:
                 if (whose := (place.platform, place.issuer)) not in tokens:
                     tokens[whose] = _token(place)
-                give_point(place, token=tokens[whose], label=title_in_force(batch.study), study=batch.study.slug)
+                give_point(place, token=tokens[whose], label=batch.study.title, study=batch.study.slug)
             except PlatformError as problem:
                 refused.append(waiting[0])
                 error = str(problem)

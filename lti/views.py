@@ -46,7 +46,7 @@ from surveys.errors import CreditError
 from surveys.journey.language import asked_for, in_every_language
 from surveys.journey.presentation import presentation
 from surveys.models import Study
-from surveys.protocols import protocol_in_force, title_in_force
+from surveys.protocols import protocol_in_force
 
 CHOOSE_SECONDS = 60 * 60
 HOST = re.compile(r"[A-Za-z0-9.:\[\]_-]+")
@@ -151,7 +151,7 @@ def _choice(request: HttpRequest, found: Launch) -> HttpResponse:
     if parts is None or parts.scheme not in ("http", "https") or not HOST.fullmatch(parts.netloc):
         raise LaunchError(gettext("Expected an address for the choice, found %(found)s.") % {"found": found.return_address or "—"})
     ticket = sealed({"platform": found.platform.pk, "address": found.return_address, "data": found.data}, "choice")
-    studies = sorted((title_in_force(study), study.slug) for study in studies_with_credit())
+    studies = sorted((study.title, study.slug) for study in studies_with_credit())
     with translation.override(language_of_reader(request)):
         page = render(request, "lti/choose.html", {"studies": studies, "ticket": ticket})
     return _framed(page, found.platform)
@@ -169,7 +169,7 @@ def choose(request: HttpRequest) -> HttpResponse:
     study = get_object_or_404(studies_with_credit(), slug=request.POST.get("study", ""))
     address = request.build_absolute_uri(reverse("lti:launch"))
     answer = answer_of(platform, study, address=address, data=asked["data"])
-    context = {"title": title_in_force(study), "address": asked["address"], "answer": answer}
+    context = {"title": study.title, "address": asked["address"], "answer": answer}
     return _framed(render(request, "lti/chosen.html", context), platform, sends_to=asked["address"])
 
 

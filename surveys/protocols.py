@@ -12,6 +12,8 @@ from django.db.models import QuerySet
 from django.http import Http404
 from django.utils.translation import gettext as _
 
+from audit.selectors import entries_about
+from surveys import actions
 from surveys.access import Seat
 from surveys.definition import StudyDefinition
 from surveys.drafting.translations import remembering
@@ -45,7 +47,20 @@ def versions_that_recruited(study: Study) -> dict[int, int]:
         return {in_force.version: in_force.id}
     first, last = (frozen_protocol(key).version for key in (study.launched_protocol_id, study.protocol_id))
     approved = study.decisions.filter(verdict=Verdict.APPROVED, protocol__version__range=(first, last))
-    return dict(approved.values_list("protocol__version", "protocol_id")) | {last: study.protocol_id}
+    opened = approved.filter(protocol__version__in=_opened(study))
+    return dict(opened.values_list("protocol__version", "protocol_id")) | {last: study.protocol_id}
+
+
+def _opened(study: Study) -> set[int]:
+    """The versions with which the study was launched or resumed. Others were approved, and amended before anybody could agree to them."""
+    opened, in_force = set[int](), 0
+    moves = entries_about(study).filter(action__in=(actions.APPROVED, actions.LAUNCHED, actions.RESUMED)).reverse()
+    for action, details in moves.values_list("action", "details"):
+        if action == actions.APPROVED:
+            in_force = details["version"]
+        else:
+            opened.add(in_force)
+    return opened
 
 
 def protocol_in_force(study: Study) -> FrozenProtocol:
@@ -56,12 +71,6 @@ def protocol_in_force(study: Study) -> FrozenProtocol:
             % {"slug": study.slug, "status": within_sentence(study.get_status_display())}
         )
     return frozen_protocol(study.protocol_id)
-
-
-def title_in_force(study: Study) -> str:
-    """The title that participants read, in the first language. The column is that of the draft, which nobody may have approved yet."""
-    definition = protocol_in_force(study).definition
-    return definition.title.in_language(definition.languages[0])[:200]
 
 
 def protocol_at_launch(study: Study) -> FrozenProtocol:

@@ -102,6 +102,11 @@ def document_of(definition: StudyDefinition) -> dict[str, object]:
     return definition.model_dump(mode="json", exclude_defaults=True)
 
 
+def title_of(definition: StudyDefinition) -> str:
+    """The title in the first language, by which staff know a study."""
+    return definition.title.in_language(definition.languages[0])[:200]
+
+
 def _sentence(problem: ErrorDetails, document: object, *, source: str, lines: object) -> str:
     line, path = _place(problem["loc"], document, lines, missing=problem["type"] == "missing")
     where = f"{source}, line {line}" if line else source

@@ -228,8 +228,9 @@ class Content:
 
     @property
     def design_files(self) -> dict[str, Mapping[str, object]]:
-        """The design of each question with categories, as the command line reads it, by the name of its file."""
-        return {f"design-{one['name']}.json": one["design"] for one in self.category_questions}
+        """The designs as the command line reads them, by the names of their files: each question with categories has its own."""
+        designs = {"design.json": self.protocol["design"]} if self.questions else {}
+        return designs | {f"design-{one['name']}.json": one["design"] for one in self.category_questions}
 
     @property
     def unit(self) -> str:

@@ -46,7 +46,6 @@ def package_files(content: Content, key: "Ed25519PrivateKey") -> dict[str, bytes
         DATACITE: datacite(content),
         "datapackage.json": frictionless_package(content, tables, documents),
         "ddi-codebook.xml": ddi_codebook(content, documents),
-        **({"design.json": as_json(content.protocol["design"])} if content.questions else {}),
         **{name: as_json(design) for name, design in content.design_files.items()},
         "protocol.json": as_json(content.protocol),
         "replicate.py": (resources.files("candor.packages") / "replicate.py").read_bytes(),

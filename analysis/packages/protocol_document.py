@@ -2,8 +2,10 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from analysis.packages.rows import column_of
+from candor.designs.design import Design
 from surveys.definition import StudyDefinition
 from surveys.preregistration.selectors import KeptPlan
 from surveys.questions.background import Answered, MultipleChoice, OrdinalScale, SingleChoice
@@ -49,7 +51,7 @@ def protocol_document(
         "preregistrations": [
             {"version": plan.version, "sha256": plan.sha256, "registered_on": plan.registered_on.isoformat()} for plan in plans
         ],
-        "design": definition.design().to_document(),
+        "design": _design(definition, definition.design()),
         "arms": [
             {"name": arm.name, "label": text(arm.label), "weight": arm.weight, "shows": [one.kind for one in arm.shown]}
             for arm in definition.arms
@@ -107,6 +109,11 @@ def protocol_document(
     }
 
 
+def _design(definition: StudyDefinition, design: Design) -> dict[str, object]:
+    """The design of a question, which says so where whole sections were assigned."""
+    return replace(design, in_clusters=definition.in_sections).to_document()
+
+
 def _with_categories(definition: StudyDefinition, questions: Sequence[str]) -> list[dict[str, object]]:
     """The released questions whose answers are named, each with its own design."""
     language = definition.languages[0]
@@ -117,7 +124,7 @@ def _with_categories(definition: StudyDefinition, questions: Sequence[str]) -> l
             "text": one.text.in_language(language),
             "categories": [{"name": category.name, "text": category.text.in_language(language)} for category in one.categories],
             "faces": {name: {answer: list(faces) for answer, faces in rule.items()} for name, rule in one.faces.items()},
-            "design": definition.category_design(one).to_document(),
+            "design": _design(definition, definition.category_design(one)),
             **({"purpose": one.purpose} if one.is_background else {}),
         }
         for one in (next(one for one in definition.questions if one.name == name) for name in questions)

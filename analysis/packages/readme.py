@@ -58,14 +58,19 @@ def _with_categories(content: Content) -> list[str]:
     if not content.category_questions:
         return []
     names = ", ".join(f"`{one['name']}`" for one in content.category_questions)
+    programs = [
+        "`categories`. `replicate.py`, `replicate_numpy.py`, `replicate.R` and `index.html` compute every number of them again, intervals",
+        "by likelihood too, to 1e-9. With Candor's command line, `candor estimate data.csv --design",
+        "design-NAME.json` analyses one of them.",
+    ]
+    if content.in_sections:
+        programs = ["`categories`. `replicate.py` computes every number of them again; the other programs leave whole sections to it."]
     return [
         "## Questions with named answers",
         "",
         f"The answers to {names} are names of categories, not 0 and 1. The die forces each of them; protocol.json says how often, under",
         "`category_questions`. The wrong analysis is as wrong for the share of each answer. Their estimates stand in results.json under",
-        "`categories`. `replicate.py`, `replicate_numpy.py`, `replicate.R` and `index.html` compute every number of them again, intervals",
-        "by likelihood too, to 1e-9. With Candor's command line, `candor estimate data.csv --design",
-        "design-NAME.json` analyses one of them.",
+        *programs,
         "",
         *_about_people(content),
     ]

@@ -17,6 +17,7 @@ from candor.errors import DesignError, what_came
 
 FloatArray = npt.NDArray[np.float64]
 ANY_CHEATERS = CheaterModel(name="any")
+INDIVIDUAL, CLUSTER = "individual", "cluster"
 
 __all__ = ["CheaterModel", "Design", "FloatArray", "ForcedResponse", "Identification", "exact_probability"]
 
@@ -46,6 +47,8 @@ class Design:
         Of ordered categories: one increasing number each. Empty where they have no order.
     reanalysis : bool
         Accept ε = ∞, for data that others have already collected and published. The platform never collects under such a design.
+    in_clusters : bool
+        Chance gave an arm to whole clusters, such as sections, so that people in one are not independent.
 
     Raises
     ------
@@ -73,6 +76,7 @@ class Design:
     categories: tuple[str, ...] = YES_NO
     scores: tuple[Fraction, ...] = ()
     reanalysis: bool = False
+    in_clusters: bool = False
 
     def __post_init__(self) -> None:
         pairs = self.subsamples.items() if isinstance(self.subsamples, Mapping) else self.subsamples
@@ -108,6 +112,7 @@ class Design:
         ordered: bool = False,
         scores: Sequence[Number] = (),
         reanalysis: bool = False,
+        in_clusters: bool = False,
     ) -> Design:
         """Build from plain strings, numbers and mappings, as in documents and tests; `ordered` without `scores` means 0, 1, 2, …"""
         answers = checked_categories(categories)
@@ -121,6 +126,7 @@ class Design:
             subsample_probabilities=tuple(exact_probability(one, name="subsample probability") for one in subsample_probabilities),
             cheater_model=cheater_model if isinstance(cheater_model, CheaterModel) else CheaterModel.from_document(cheater_model),
             reanalysis=reanalysis,
+            in_clusters=in_clusters,
         )
 
     @classmethod
@@ -130,7 +136,8 @@ class Design:
         Notes
         -----
         Keys: ``arms``, ``control``, ``subsamples``; optional ``cheater_model`` (default "any"), ``allocation``
-        ``{"arms": {name: probability}, "subsamples": {name: probability}}`` (default equal) and ``reanalysis``. With ``categories``, a list
+        ``{"arms": {name: probability}, "subsamples": {name: probability}, "unit": "individual" or "cluster"}`` (default equal, and
+        individual) and ``reanalysis``. With ``categories``, a list
         of 2 to 6 answers, every subsample gives each of them its forced probability; ``ordered`` or ``scores`` say that they have an order.
         """
         if not isinstance(document, Mapping):
@@ -150,8 +157,10 @@ class Design:
             if not isinstance(value, bool):
                 raise DesignError(f"{name} must be true or false, not {what_came(value)}")
         allocation = document.get("allocation") or {}
-        if not isinstance(allocation, Mapping) or set(allocation) - {"arms", "subsamples"}:
-            raise DesignError(f"allocation must be an object with 'arms' and 'subsamples', not {what_came(allocation)}")
+        if not isinstance(allocation, Mapping) or set(allocation) - {"arms", "subsamples", "unit"}:
+            raise DesignError(f"allocation must be an object with 'arms', 'subsamples' and 'unit', not {what_came(allocation)}")
+        if (unit := allocation.get("unit", INDIVIDUAL)) not in (INDIVIDUAL, CLUSTER):
+            raise DesignError(f"allocation: unit must be {INDIVIDUAL!r} or {CLUSTER!r}, not {what_came(unit)}")
         return cls.of(
             arms=arms,
             control=document["control"],
@@ -163,6 +172,7 @@ class Design:
             ordered=ordered,
             scores=document.get("scores", ()),
             reanalysis=reanalysis,
+            in_clusters=unit == CLUSTER,
         )
 
     def to_document(self) -> dict[str, object]:
@@ -175,6 +185,7 @@ class Design:
             "allocation": {
                 "arms": {name: str(share) for name, share in zip(self.arms, self.arm_probabilities, strict=True)},
                 "subsamples": {name: str(share) for name, share in zip(self.subsample_names, self.subsample_probabilities, strict=True)},
+                **({"unit": CLUSTER} if self.in_clusters else {}),
             },
         }
         named = {} if self.is_yes_no else {"categories": list(self.categories)}

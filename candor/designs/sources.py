@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
-from candor.designs.design import Design
+from candor.designs.design import CLUSTER, Design
 from candor.designs.study_documents import design_of_study
 from candor.errors import DesignError, MethodError
 
@@ -58,6 +59,23 @@ def read_design(source: DesignSource) -> Design:
     return _design_of(source)
 
 
+def read_planned_design(source: DesignSource, *, cluster_size: float) -> Design:
+    """`read_design` for a study that is still to come, whose clusters have this many people; 1 without clusters.
+
+    Raises
+    ------
+    DesignError
+        When whole clusters are assigned and nobody said how large they are: independent people would be planned for.
+    """
+    found = read_design(source)
+    if found.in_clusters and cluster_size <= 1:
+        raise DesignError(
+            "the design assigns whole clusters: say how many people are in one (--cluster-size, cluster_size=) and how alike they are "
+            "(--icc, intraclass_correlation=)"
+        )
+    return found
+
+
 def design_in(content: bytes, *, name: str) -> Design:
     """The design in the bytes of a file. A name that ends in .json says JSON, as does a brace at the beginning; anything else is YAML.
 
@@ -81,11 +99,11 @@ def design_in(content: bytes, *, name: str) -> Design:
 
 
 def _design_of(document: object) -> Design:
-    if isinstance(document, Mapping) and "design" in document:
-        return Design.from_document(document["design"])
-    if isinstance(document, Mapping) and "die" in document:
-        return design_of_study(document)
-    return Design.from_document(document)
+    if not isinstance(document, Mapping) or not {"design", "die"} & set(document):
+        return Design.from_document(document)
+    found = Design.from_document(document["design"]) if "design" in document else design_of_study(document)
+    allocation = document.get("allocation")  # of the whole study, with what was assigned
+    return replace(found, in_clusters=isinstance(allocation, Mapping) and allocation.get("unit") == CLUSTER)
 
 
 def _from_yaml(text: str) -> object:

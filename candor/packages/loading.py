@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from candor.designs.design import Design
+from candor.designs.sources import read_design
 from candor.errors import PackageError
 from candor.packages.archive import PUBLIC_KEY, files_at, files_in
 from candor.packages.documents import ProtocolFile, Published
@@ -34,7 +35,8 @@ class DataPackage:
         The columns of data.csv: ``arm`` and ``subsample`` as text, answers as 0.0, 1.0 or NaN.
     design : Design
     outcomes : mapping of str to str
-        The name of every question, and the text that people read, by the column of its answers.
+        The text that people read of every yes/no question, by the column of its answers. Questions with named answers stand in
+        ``protocol["category_questions"]``, each with its column and a design of its own.
     results, protocol : dict
         The published results.json and protocol.json.
     simulated : bool
@@ -114,7 +116,7 @@ def load_package(path: str | Path, *, verify: bool = False, key: str | Path | by
         answers = {name: np.where(columns[name] == "", "nan", columns[name]).astype(float) for name in outcomes}
         return DataPackage(
             frame={**columns, **answers},
-            design=Design.from_document(protocol["design"]),
+            design=read_design(protocol),
             outcomes=outcomes,
             results=results,
             protocol=protocol,

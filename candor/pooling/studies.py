@@ -72,8 +72,12 @@ def _refuse_the_same_people(packages: Sequence[DataPackage], names: Sequence[str
 
 
 def _study(name: str, package: DataPackage) -> PooledStudy:
-    if package.protocol.get("allocation", {}).get("unit") == "cluster":
+    if package.design.in_clusters:
         raise DataError(f"{name} assigned clusters as a whole: pooling is known for studies that assigned people one by one")
+    if package.design.is_survey:
+        raise DataError(f"{name} has one arm: it compares nothing that could be pooled")
+    if not package.outcomes:
+        raise DataError(f"{name} has no yes/no question: pooling is known for these alone")
     columns = answers_in(package.frame, design=package.design, outcomes=list(package.outcomes), covariates=())
     questions = {str(question["column"]): str(question["name"]) for question in package.protocol["questions"]}
     return PooledStudy(

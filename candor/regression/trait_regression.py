@@ -38,6 +38,7 @@ ANY_RATE = (
     'from 0 to 1. A stated rate ("cheater_model"), three subsamples, or link "identity" give one number.'
 )
 NO_INTERCEPT = "The intercept is not determined: how often cheaters say yes is unknown, which moves it and nothing else."
+WHOLE_CLUSTERS = "the design assigned whole clusters: a regression takes people for independent, and its errors would be too small"
 NOT_DETERMINED = (
     "this design does not determine the share of honest people under its cheater model, so that no regression on the true answer can be "
     'fitted: state how often cheaters say yes ("cheater_model"), or ask with three subsamples or with mirrored dice'
@@ -173,6 +174,8 @@ def regress_answers(
         raise DataError(f"link: expected {' or '.join(LINKS)}, found {link!r}")
     if any(ARM in term for term in terms) and len(design.arms) < 2:
         terms = [term for term in terms if ARM not in term]
+    if design.in_clusters:
+        raise DataError(WHOLE_CLUSTERS)
     if not design.identification.honest_proportion:
         raise NotIdentifiedError(NOT_DETERMINED)
     found = {}

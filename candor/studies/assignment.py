@@ -24,6 +24,11 @@ from candor.studies.answers import AnswerColumns, CollectedAnswers
 from candor.studies.stated_ratio import RATIO_ALARM, stated_ratio
 from candor.studies.written_values import MISSING
 
+NO_CLUSTERS = (
+    "the design assigned whole clusters: name the column that says who was in which (--cluster, cluster=). In a data package it is "
+    "'cluster'. Where a package has none, its clusters are too small to be told, and no standard error, interval or test can be computed"
+)
+
 
 @contextmanager
 def named(column: str) -> Iterator[None]:
@@ -48,6 +53,11 @@ class AssignedBy:
 
     def __bool__(self) -> bool:
         return bool(self.columns)
+
+    def require_clusters_of(self, design: Design) -> None:
+        """Raise a DataError where people would be taken for independent whom the design assigned by whole clusters."""
+        if design.in_clusters and self.cluster is None:
+            raise DataError(NO_CLUSTERS)
 
     def estimate(
         self, answers: CollectedAnswers, *, design: Design, level: float, seed: int
@@ -148,6 +158,7 @@ def category_estimates(
         When something is asked for that is computed for yes/no questions only: the keywords, where they are not empty.
     """
     refuse_for_categories(design, **not_computed)
+    assigned.require_clusters_of(design)
     rows, answers = answers, assigned.without_columns(answers)
     questions: dict[str, NDArray[np.generic]] = {name: answers.to(name, design=design).counts for name in answers.missing}
     about = [] if answers.choice.named else [NO_OUTCOME_NAMED.format(names=", ".join(answers.choice.outcomes))]

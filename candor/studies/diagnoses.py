@@ -10,7 +10,7 @@ from html import escape
 from pathlib import Path
 
 from candor.arguments import effects_of, numbers, whole_numbers, whole_or_none
-from candor.designs.sources import DesignSource, read_design
+from candor.designs.sources import DesignSource, read_planned_design
 from candor.diagnosis.diagnose import Plan, settings_for, settings_of
 from candor.diagnosis.kept import KeptDiagnosis, keep
 from candor.diagnosis.people import Cheating, DropOut, Expected, Setting
@@ -129,7 +129,7 @@ def diagnose(
         prevalence=prevalence, cheater_proportion=cheater_proportion, drop_out=drop_out, level=level
     )
     cluster_size, intraclass_correlation = numbers(cluster_size=cluster_size, intraclass_correlation=intraclass_correlation)
-    found = read_design(design)
+    found = read_planned_design(design, cluster_size=cluster_size)
     by_arm = dict(effects) if isinstance(effects, Mapping) else dict.fromkeys(found.treatments, effects)
     if unknown := sorted(set(by_arm) - set(found.treatments)):
         raise MethodError(f"there is no treatment arm {unknown[0]!r}; the design has {', '.join(map(repr, found.treatments))}")

@@ -201,6 +201,7 @@ class Analysis:
 
     def run(self, answers: CollectedAnswers, *, design: Design, progress: Progress | None = None) -> StudyEstimates:
         """Estimate all outcomes; `progress` is told how far each bootstrap is."""
+        self.assigned.require_clusters_of(design)
         rows, answers = answers, self.assigned.without_columns(answers)
         questions: dict[str, Answers] = {}
         estimates: dict[str, OutcomeEstimate] = {}

@@ -20,7 +20,7 @@ from surveys.definition import StudyDefinition
 from surveys.errors import SurveyError, TransitionError
 from surveys.languages.labels import within_sentence
 from surveys.languages.offered import FROM_FILES
-from surveys.lifecycle.steps import locked
+from surveys.lifecycle.steps import amendment_waits, locked
 from surveys.media.audio_files import AudioFacts
 from surveys.media.language_files import MEDIA_TYPE
 from surveys.media.stores.copies import confirm, forget
@@ -53,6 +53,10 @@ def add_media_file(study: Study, *, name: str, content: File, actor: User) -> Me
 
 
 def _require_takes_files(study: Study) -> None:
+    if amendment_waits(study):
+        said = _("This study cannot be changed now; it is %(status)s.") % {"status": within_sentence(study.get_status_display())}
+        advice = _("It waits for the IRB officers; take it back from review first.")
+        raise TransitionError(f"{said} {advice}")
     if study.status not in (StudyStatus.DRAFT, *RUNNING):
         raise TransitionError(
             _("Files can be added to a draft or an amendment only; this study is %(status)s.")
@@ -80,16 +84,29 @@ def store_media_file(
         if settings.MEDIA_BUCKET:  # read back, which also gives this computer its copy
             confirm(cast("ObjectStore", media.file.storage), place, sha256=media.sha256)
         with transaction.atomic():
-            check(locked(study))
+            check(study := locked(study))
             MediaFile.objects.filter(study=study, name=media.name, current=True).update(current=False)
-            media.full_clean()
-            media.save(force_insert=True)
+            if (there := _in_force(study, media)) is not None:
+                there.current = True
+                there.save(update_fields=["current"])
+            else:
+                media.full_clean()
+                media.save(force_insert=True)
             details = {"name": media.name, "sha256": media.sha256, "size": media.size}
             record(actor=actor, action=actions.MEDIA_ADDED, subject=study, details=details)
     except BaseException:
         delete_stored(media, place)  # a full disk leaves half a file; a refusal, a whole one that nobody knows
         raise
-    return media
+    if there is None:
+        return media
+    delete_stored(media, place)
+    return there
+
+
+def _in_force(study: Study, media: MediaFile) -> MediaFile | None:
+    """The file of the protocol in force, if this is the very same: a draft that has it back is no amendment any more."""
+    in_force = study.protocol.media.get(media.name) if study.protocol is not None else None
+    return MediaFile.objects.filter(pk=in_force["id"]).first() if in_force and in_force["sha256"] == media.sha256 else None
 
 
 def delete_stored(media: MediaFile, place: str) -> None:

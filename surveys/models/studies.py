@@ -26,6 +26,7 @@ class Study(models.Model):
 
     slug = models.SlugField(unique=True, max_length=50)
     title = models.CharField(max_length=200)
+    """In the first language: of the draft, and from the launch on that of the protocol in force, which participants read."""
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="studies")
     status = models.CharField(max_length=20, choices=StudyStatus, default=StudyStatus.DRAFT)
     definition = models.JSONField(help_text="The draft, as in the study file; the journey runs on the frozen protocol.")

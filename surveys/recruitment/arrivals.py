@@ -14,7 +14,7 @@ from django.http import QueryDict
 
 from surveys.errors import EntryRefusedError, PanelPreviewError
 from surveys.questions.entry import Entry, NamedWay
-from surveys.recruitment.selectors import stored_panel_identifier, way_of_join_code
+from surveys.recruitment.selectors import had_way, stored_panel_identifier, way_of_join_code
 from surveys.tokens import brought_by, completion_code, panel_hash, withdrawal_code
 from surveys.ways_in import JOIN, WAY
 
@@ -86,7 +86,7 @@ def _way_named(sent: QueryDict, entry: Entry, *, study_id: int) -> NamedWay:
     if name := sent.get(WAY, ""):
         found = entry.named(name)
         if found is None:
-            raise EntryRefusedError(situation="link_broken")
+            raise EntryRefusedError(situation="link_ended" if had_way(study_id, name) else "link_broken")
     else:
         panels = (way for way in entry.every_way if way.way.is_panel and way.way.identifier_in in sent)
         found = next(panels, entry.without_parameter)

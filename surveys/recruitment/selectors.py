@@ -8,7 +8,7 @@ from django.urls import reverse
 from surveys.batches import rules
 from surveys.definition import StudyDefinition
 from surveys.errors import SectionUnknownError
-from surveys.models import RUNNING, EntryBook, EntryCode, JoinCode, PanelMember, Study, StudyStatus
+from surveys.models import RUNNING, EntryBook, EntryCode, JoinCode, PanelMember, Protocol, Study, StudyStatus, Verdict
 from surveys.protocols import frozen_protocol, protocol_in_force
 from surveys.questions.entry import NamedWay
 from surveys.questions.sections import SECTION
@@ -54,6 +54,12 @@ def _former_names(study: Study, way: NamedWay) -> set[str]:
     versions = [frozen_protocol(key).definition.entry for key in study.protocols.values_list("pk", flat=True)]
     now = {one.name for one in protocol_in_force(study).definition.entry.every_way}
     return {one.name for entry in versions for one in entry.every_way if one.kind == way.kind} - now
+
+
+def had_way(study_id: int, name: str) -> bool:
+    """Whether an approved version of the protocol had a way of this name."""
+    approved = Protocol.objects.filter(study_id=study_id, decisions__verdict=Verdict.APPROVED).values_list("pk", flat=True)
+    return any(frozen_protocol(key).definition.entry.named(name) for key in approved)
 
 
 def panel_members(study: Study) -> int:

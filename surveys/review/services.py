@@ -22,7 +22,7 @@ from surveys.preregistration.services import preregister
 from surveys.privacy.limits import reason_is_needed
 from surveys.retention.selectors import REMINDER_DAYS
 from surveys.review.selectors import possible_reviewers, signed_in
-from surveys.study_file import define
+from surveys.study_file import define, title_of
 
 DAYS_OF_AN_APPROVAL = 365
 LONGEST_YEARS = 5
@@ -61,7 +61,7 @@ def approve(
         take_step(study, StudyStatus.APPROVED)
     elif study.status == StudyStatus.RECRUITING and decision.conditions:
         take_step(study, StudyStatus.PAUSED)
-    study.protocol, study.approved_until = decision.protocol, valid_until
+    study.protocol, study.title, study.approved_until = submitted, title_of(define(submitted.definition)), valid_until
     study.submitted = study.submitted_on = None
     study.save()
     preregister(decision.protocol, actor=actor)

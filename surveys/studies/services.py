@@ -29,7 +29,7 @@ from surveys.models import RUNNING, ListDrawing, Protocol, Study, StudyStatus, V
 from surveys.protocols import media_of, next_protocol, protocol_in_force, with_known_originals
 from surveys.revisions.services import keep_revision
 from surveys.studies.readiness import to_do
-from surveys.study_file import define, document_of
+from surveys.study_file import define, document_of, title_of
 
 # The parts on which the allocation list and the answers depend. From launch on these stay as they are; consent and the other texts can be
 # amended.
@@ -390,8 +390,9 @@ def _remembering(study: Study, definition: StudyDefinition) -> StudyDefinition:
 
 
 def _describe(study: Study, definition: StudyDefinition) -> None:
-    """Keep the columns beside the definition in step with it."""
+    """Keep the columns beside the definition in step with it; an amendment in the making gives a running study no title."""
     study.definition = document_of(definition)
-    study.title = definition.title.in_language(definition.languages[0])[:200]
+    if study.status not in RUNNING:
+        study.title = title_of(definition)
     study.epsilon_per_question = definition.epsilon
     study.epsilon_total = definition.epsilon_total

@@ -1,9 +1,14 @@
 """People are on their way while an amendment is proposed, waits and comes into force: everybody stays under what they agreed to."""
 
 import json
+from importlib import import_module
 from typing import Any
 
 import pytest
+from django.apps import apps
+from django.core.files.base import ContentFile
+from django.db import connection
+from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 
@@ -12,11 +17,30 @@ from candor.packages.archive import files_in
 from surveys.counts import exact_consent_counts, exact_counts
 from surveys.journey import services as participation
 from surveys.models import Participant, Study, StudyStatus
+from surveys.protocols import protocol_in_force, versions_that_recruited
+from surveys.retention.selectors import months_kept
 from surveys.review import services as reviews
 from surveys.studies import services as studies
 from surveys.tokens import withdrawal_code
-from tests.factories import address_of, answer, definition, logged_in, person, recruiting_study, steps_of, token_of, walk
+from tests.course_students import hand_in, launch, signed_token, study_with_credit, waiting
+from tests.course_students import platform as platform
+from tests.factories import (
+    address_of,
+    answer,
+    definition,
+    draft_study,
+    follow,
+    heading,
+    hidden_value,
+    logged_in,
+    person,
+    recruiting_study,
+    steps_of,
+    token_of,
+    walk,
+)
 from tests.finished_people import TELLING_DIE, add_finished_people
+from tests.lti_platform import CoursePlatform
 from tests.releases import PEOPLE, built_release, package_of, withdraw_one
 
 pytestmark = pytest.mark.django_db
@@ -31,8 +55,8 @@ def study() -> Study:
     return recruiting_study(consent=OLD, debrief=OLD_END, **SAME)
 
 
-def submitted(study: Study) -> Study:
-    changed = definition(consent=NEW, debrief=NEW_END, minimum_seconds=60, watching={"mode": "required", "share": 1.0}, **SAME)
+def submitted(study: Study, **others: Any) -> Study:
+    changed = definition(consent=NEW, debrief=NEW_END, minimum_seconds=60, watching={"mode": "required", "share": 1.0}, **SAME, **others)
     return studies.submit_for_review(studies.change_definition(study, definition=changed, actor=study.owner), actor=study.owner)
 
 
@@ -108,6 +132,102 @@ def test_a_package_has_the_consent_of_every_version_whoever_agreed_to_it(study: 
 
 def consents(study: Study) -> object:
     return json.loads(files_in(package_of(built_release(study)))["protocol.json"])["consent"]
+
+
+def test_nobody_reads_the_title_of_an_amendment_before_officers_approve_it(study: Study) -> None:
+    """The attack: a title is written anew after the approval, and officers' pages, report and letters name the decision by it."""
+    approved_title, officer = study.title, person(Role.IRB_OFFICER)
+    changed = definition(title="Ethically unobjectionable", **SAME)
+    study = studies.change_definition(study, definition=changed, actor=study.owner)
+    pages = [reverse(name, args=[study.slug]) for name in ("surveys:study", "surveys:review", "surveys:protocol", "surveys:study_log")]
+    addresses = [*pages, reverse("surveys:studies"), "/api/v1/studies/", "/api/v1/review/decisions/", f"/api/v1/studies/{study.slug}/"]
+
+    def titles() -> set[tuple[bool, bool]]:
+        shown = [logged_in(officer).get(address).content.decode() for address in addresses]
+        return {(approved_title in one, "Ethically unobjectionable" in one) for one in shown}
+
+    assert titles() == {(True, False)}
+    study = submitted(study, title="Ethically unobjectionable")
+    assert study.title == approved_title, "it waits for the officers, who read it in the protocol packet"
+    study = approved(study)
+    assert study.title == "Ethically unobjectionable"
+    assert titles() == {(False, True)}
+
+
+def test_studies_of_before_get_the_title_in_force_and_drafts_keep_theirs(study: Study) -> None:
+    plain, draft = recruiting_study(slug="plain", title="A title in one language", languages=["en"]), draft_study(slug="draft")
+    expected = {study.pk: study.title, plain.pk: "A title in one language", draft.pk: "A title in the making"}
+    Study.objects.update(title="A title in the making")
+    import_module("surveys.migrations.0036_title_in_force").take_the_title_in_force(apps, connection.schema_editor())
+    assert dict(Study.objects.values_list("pk", "title")) == expected
+
+
+def test_people_whose_way_in_an_amendment_takes_away_are_told_so() -> None:
+    """They read that their link was changed on the way, and were sent back to take the same one again."""
+    ways = [{"name": name, "kind": "open"} for name in ("street", "campus", "letters")]
+    study = recruiting_study(entry={"ways": ways}, **SAME)
+    reader, finisher = Client(), Client()
+    for client, until in ((reader, "consent"), (finisher, "video")):
+        follow(client, study, until=until, answers={"welcome": {"way": "campus"}})
+    changed = definition(entry={"ways": ways[::2]}, **SAME)
+    study = studies.submit_for_review(studies.change_definition(study, definition=changed, actor=study.owner), actor=study.owner)
+    study = approved(study)
+    for client, address in ((reader, answer(reader, study, "consent")["Location"]), (Client(), f"{address_of(study)}?way=campus")):
+        page = client.get(address)
+        assert (page.status_code, heading(page)) == (403, "This link is no longer used"), page.content.decode()
+    assert heading(Client().get(address_of(study), {"way": "camp"})) == "This link was changed on the way"
+    assert heading(Client().get(address_of(study), {"way": "letters"})) == study.title
+    assert heading(follow(finisher, study)) == "Thank you"
+
+
+def test_a_file_of_an_amendment_that_is_taken_back_leaves_nothing_to_approve(study: Study) -> None:
+    """The attack: with the file as it was under another number, the next renewal would be an amendment, and stop the study."""
+    name = next(name for name in protocol_in_force(study).definition.files() if name.endswith(".vtt"))
+
+    def upload(words: str) -> HttpResponse:
+        content = ContentFile(f"WEBVTT\n\n00:00.000 --> 00:05.000\n{words}\n".encode(), name=name)
+        return logged_in(study.owner).post(f"/api/v1/studies/{study.slug}/media/", {"file": content, "name": name})
+
+    assert upload("approved").status_code == 201
+    study = amended(study)
+    for words, amends in (("others", True), ("approved", False), ("approved", False), ("others", True)):
+        assert upload(words).status_code == 201
+        assert studies.is_amended(Study.objects.get(pk=study.pk)) == amends
+    waiting = studies.submit_for_review(study, actor=study.owner)
+    assert upload("approved").status_code == 409, "officers read the other file"
+    assert not studies.is_amended(approved(waiting))
+
+
+def test_a_version_that_was_amended_before_anybody_could_agree_to_it_promises_nothing(study: Study) -> None:
+    """A mistake that officers approved, and that was mended before the study went on, would have deleted everybody's data early."""
+    kept = months_kept(study)
+    study = reviews.approve(submitted(study, retention={"months_after_closing": 1}), actor=person(Role.IRB_OFFICER), reason="It has to.")
+    assert (months_kept(study), sorted(versions_that_recruited(study))) == (1, [1, 2]), "newcomers would read it from the next moment on"
+    study = approved(submitted(study))
+    assert (months_kept(study), sorted(versions_that_recruited(study))) == (kept, [1, 3])
+    copies = [Client().get(reverse("surveys:consent_copy", args=[study.slug]), {"version": version}).status_code for version in (1, 2, 3)]
+    assert copies == [200, 404, 200]
+    study = reviews.approve(submitted(study), actor=person(Role.IRB_OFFICER), reason="A renewal, with which the study goes on.")
+    study = approved(submitted(study, title="Another title"))
+    assert sorted(versions_that_recruited(study)) == [1, 3, 4]
+
+
+def test_students_of_a_course_have_their_credit_under_whichever_version(platform: CoursePlatform) -> None:
+    study = study_with_credit()
+    early, midway, late = Client(), Client(), Client()
+    for client, sub, until in ((early, "ada", "consent"), (midway, "bob", "video")):
+        launch(client, platform, study, sub=sub)
+        walk(client, study, until=until)
+    changed = definition(consent=NEW)
+    study = studies.submit_for_review(studies.change_definition(study, definition=changed, actor=study.owner), actor=study.owner)
+    assert launch(late, platform, study, sub="eve").status_code == 303
+    assert hand_in(late, study, action="without").status_code == 303, "who does not take part while it waits has the credit, too"
+    study = approved(study)
+    for client in (early, midway):
+        page = follow(client, study)
+        assert hand_in(client, study, credit=signed_token(client, study, hidden_value(page, "ticket"))).status_code == 303
+    assert sorted(waiting(study)) == ["ada", "bob", "eve"]
+    assert [(one.version, one.agreed) for one in exact_consent_counts(study)] == [(1, 1), (2, 1)]
 
 
 def test_results_say_of_which_versions_they_are(study: Study) -> None:

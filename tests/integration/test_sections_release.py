@@ -4,12 +4,16 @@ import json
 import runpy
 from collections import Counter
 from dataclasses import replace
+from itertools import product
 
 import pytest
+from click.testing import CliRunner
 from django.urls import reverse
 
+import candor
 from analysis.packages.rows import SMALLEST_IN_SECTION, Row, with_random_clusters
 from analysis.releases import building
+from candor.cli import main
 from candor.errors import DataError
 from candor.packages import replicate
 from candor.packages.archive import files_in
@@ -72,10 +76,13 @@ def test_named_answers_of_sections_follow_from_the_package_or_say_why_not(people
         (tmp_path / name).write_bytes(content)
     assert replicate.main(tmp_path) == 0
     assert "Every number is the same." in capsys.readouterr().out
+    assert "the other programs leave whole sections to it" in files["README.md"].decode()
     without = runpy.run_path(str(tmp_path / "replicate_numpy.py"))
     protocol, results = (json.loads(files[name]) for name in ("protocol.json", "results.json"))
     computed = without["recomputed"](rows_in(release), protocol, results)
     assert computed["categories"] == {"copying": {"n": found["n"]}}
+    assert without["main"](tmp_path) == 0
+    assert "an answer this term?\n  left to replicate.py, or none: whole sections were assigned" in capsys.readouterr().out
     page = client.get(reverse("analysis:public_release", args=[study.slug, release.version]))
     assert page.status_code == 200
     results["categories"]["copying"]["n"] += 1
@@ -128,6 +135,33 @@ def test_pooling_refuses_such_a_package_instead_of_taking_people_for_independent
     other = replace(one, protocol={**one.protocol, "study": "another"}, allocation_lists=frozenset())
     with pytest.raises(DataError, match="assigned clusters as a whole"):
         studies_of([one, other], simulated=False, verify=False, key=None)
+
+
+@pytest.mark.parametrize("people", [400, 128], ids=["large sections", "small sections"])
+def test_nobody_analyses_such_a_package_as_if_people_were_independent(people: int, tmp_path) -> None:
+    """The trap: docs/releases.md says `candor estimate data.csv --design protocol.json`, which gave errors that were too small."""
+    study = closed_study(people=people, allocation=IN_EIGHT, questions=with_frequency(), die=document()["die"])
+    for name, content in files_in(package_of(built_release(study, questions=("attention", "copying")))).items():
+        (tmp_path / name).write_bytes(content)
+    package = load_package(tmp_path)
+    data, published = str(tmp_path / "data.csv"), {**package.results["outcomes"], **package.results["categories"]}
+    for design, question in {"protocol.json": "attention", "design.json": "attention", "design-copying.json": "copying"}.items():
+        asked = ["estimate", data, "--design", str(tmp_path / design), "--outcome", f"answer_{question}", "--format", "json"]
+        refused = CliRunner().invoke(main, asked)
+        assert (refused.exit_code, "the design assigned whole clusters" in refused.output) == (2, True), refused.output
+        found = CliRunner().invoke(main, [*asked, "--cluster", "cluster"])
+        assert found.exit_code == (0 if people == 400 else 2), found.output
+        if people == 400:
+            effects, before = json.loads(found.stdout)["outcomes"][f"answer_{question}"]["effects"], published[question]["effects"]
+            assert [one["standard_error"] for one in effects] == pytest.approx([one["standard_error"] for one in before])
+    (named,) = package.protocol["category_questions"]
+    for analyse, design in product((candor.estimate, candor.regress), (package.design, package.protocol["design"])):
+        with pytest.raises(DataError, match="the design assigned whole clusters"):
+            analyse(package.frame, design, outcomes=list(package.outcomes))
+    with pytest.raises(DataError, match="the design assigned whole clusters"):
+        candor.estimate(package.frame, named["design"], outcomes=[named["column"]])
+    said = CliRunner().invoke(main, ["regress", data, "--design", str(tmp_path / "protocol.json"), "--outcome", "answer_attention"])
+    assert (said.exit_code, "a regression takes people for independent" in said.output) == (2, True), said.output
 
 
 def test_two_packages_around_a_withdrawal_differ_by_ten_people_of_one_section_and_subsample() -> None:

@@ -15,6 +15,7 @@
 
 SUMS <- "SHA256SUMS"; SIGNATURE <- "SHA256SUMS.sig"; KEY <- "public-key.pem"
 ROUNDING <- 1e-9
+NOT_HERE <- "  left to replicate.py, or none: whole sections were assigned, or in some group nobody answered\n"
 
 # ---- JSON: objects become named lists, arrays lists, null NULL.
 
@@ -916,14 +917,13 @@ main <- function(folder, key = file.path(folder, KEY)) {
     protocol <- read_json(file.path(folder, "protocol.json"))
     again <- recomputed(read_rows(file.path(folder, "data.csv")), protocol, results <- read_json(file.path(folder, "results.json")))
     values <- compared(again, results)
-    for (question in protocol$questions) {
+    show <- function(questions, outcomes, shown) for (question in questions) {
       cat(question$text, "\n", sep = "")
-      show_outcome(again$outcomes[[question$name]])
+      outcome <- outcomes[[question$name]]
+      if (identical(names(outcome), "n")) cat(NOT_HERE) else shown(outcome)
     }
-    for (question in protocol$category_questions) {
-      cat(question$text, "\n", sep = "")
-      show_named(again$categories[[question$name]])
-    }
+    show(protocol$questions, again$outcomes, show_outcome)
+    show(protocol$category_questions, again$categories, show_named)
     different <- values[!values$same, ]
     cat(sprintf("%s: published %s, computed again %s\n", different$place, different$published, different$again), sep = "")
     cat(sprintf("%d numbers were computed again, %d differ from those that were published.\n", nrow(values), nrow(different)))

@@ -33,6 +33,7 @@ from numpy.typing import NDArray
 
 TOLERANCE, ROUNDING = 1e-9, 1e-9
 NO, YES = 0, 1
+NOT_HERE = "  left to replicate.py, or none: whole sections were assigned, or in some group nobody answered"
 Array = NDArray[np.floating]
 Found = dict[str, Any]
 
@@ -358,12 +359,10 @@ def main(folder: Path, key: bytes | None = None) -> int:
         return 1
     values = list(compared(again, results))
     different = [(place, found, published) for place, found, published in values if not is_same(found, published)]
-    for question in protocol["questions"]:
-        print(question.get("text", question["name"]))
-        show(again["outcomes"][question["name"]])
-    for question in protocol.get("category_questions", ()):
-        print(question.get("text", question["name"]))
-        show_named(again["categories"][question["name"]])
+    for asked, estimated, shown in (("questions", "outcomes", show), ("category_questions", "categories", show_named)):
+        for question in protocol.get(asked, ()):
+            print(question.get("text", question["name"]))
+            print(NOT_HERE) if set(one := again[estimated][question["name"]]) == {"n"} else shown(one)
     for place, found, published in different:
         print(f"{place}: published {published}, computed again {found}")
     print(f"{len(values)} numbers were computed again, {len(different)} differ from those that were published.")

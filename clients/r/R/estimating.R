@@ -1,6 +1,7 @@
 # Estimates as data frames: one row for each effect, each prevalence, and each question; those of named answers by themselves.
 
 IN_SECTIONS <- "this study assigned whole sections: its intervals need Candor's own library (replicate.py in the package)"
+NOBODY_ANSWERED <- "in some arm of some subsample nobody answered"
 
 candor_estimate <- function(data, design = NULL, outcomes = NULL, level = 0.95) {
   if (!is.numeric(level) || length(level) != 1 || is.na(level) || level <= 0 || level >= 1) stop("expected a level between 0 and 1", call. = FALSE)
@@ -120,12 +121,14 @@ estimated <- function(rows, protocol, results) {
     question = question, treatment = text(one$treatment), control = text(one$control), statistic = number(one$statistic),
     df = number(one$df), p_value = number(one$p_value), adjusted_p_value = number(one$adjusted_p_value)
   ), again$categories)
+  alone <- vapply(c(outcomes, again$categories), function(one) identical(names(one), "n"), NA)
+  unanswered <- names(alone)[alone]
   # Of raw data nobody has tested by likelihood whether they contradict the design: candor_read() brings that test along.
   tested <- all(vapply(protocol$questions, function(one) !is.null(results$outcomes[[one$name]]), NA))
   level <- if (is.null(results$level)) 0.95 else results$level
   found <- list(
     effects = effects, prevalence = prevalence, questions = questions, answer_effects = answer_effects, answer_shares = answer_shares,
-    answer_tests = answer_tests, tested = tested, level = level, design = protocol$design
+    answer_tests = answer_tests, unanswered = unanswered, tested = tested, level = level, design = protocol$design
   )
   structure(found, class = "candor_estimate")
 }
@@ -157,6 +160,9 @@ print.candor_estimate <- function(x, digits = 3, ...) {
   }
   cat("\nPeople who do not follow the die\n")
   print(x$questions[c("question", "n", "cheaters", "cheaters_std_error", "test_p_value")], digits = digits, row.names = FALSE)
+  if (length(x$unanswered)) {
+    cat(sprintf("\n%s: %s, so that nothing can be estimated.\n", paste(x$unanswered, collapse = ", "), NOBODY_ANSWERED))
+  }
   cat("\nNA: not told by the design or, of yes/no questions, at the edge of what is possible; Candor's own library gives the likelihood region there.\n")
   if (!x$tested) cat("Whether the answers contradict the design was not tested by likelihood: `candor estimate` does that.\n")
   invisible(x)

@@ -1,7 +1,10 @@
 # Forest plots in base graphics.
 
 plot.candor_estimate <- function(x, method = "efficient", answers = !nrow(x$effects), ...) {
-  if (!nrow(x$effects) && !nrow(x$answer_effects)) stop("there are no effects to plot: the study has one arm", call. = FALSE)
+  if (!nrow(x$effects) && !nrow(x$answer_effects)) {
+    why <- if (length(x$unanswered)) NOBODY_ANSWERED else "the study has one arm"
+    stop(sprintf("there are no effects to plot: %s", why), call. = FALSE)
+  }
   methods <- c("efficient", "difference_in_means")
   if (length(method) != 1 || !method %in% methods) {
     stop(sprintf("expected one of the methods %s, found %s", paste(methods, collapse = ", "), paste(method, collapse = ", ")), call. = FALSE)

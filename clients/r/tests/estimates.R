@@ -155,5 +155,11 @@ refused(candor_read(tempdir()), "it has no protocol.json")
 one_arm <- candor_estimate(fine[fine$arm == unlist(design$arms)[1], ], utils::modifyList(design, list(arms = unlist(design$arms)[1])))
 stopifnot(nrow(one_arm$effects) == 0, identical(names(one_arm$effects), names(found$effects)))
 refused(plot(one_arm), "the study has one arm")
+others <- fine
+others[others$arm == unlist(design$arms)[2], setdiff(names(fine), c("arm", "subsample"))[1]] <- NA
+nobody <- candor_estimate(others, design)
+stopifnot(identical(nobody$unanswered, setdiff(names(fine), c("arm", "subsample"))[1]), !length(candor_estimate(fine, design)$unanswered))
+stopifnot(any(grepl("in some arm of some subsample nobody answered", utils::capture.output(print(nobody)))))
+refused(plot(candor_estimate(fine[fine$arm == unlist(design$arms)[1], ], design)), "in some arm of some subsample nobody answered")
 refused(plot(found, method = "magic"), "expected one of the methods")
 refused(candor_compare(fine), "expected a data package")

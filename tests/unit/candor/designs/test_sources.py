@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,18 @@ def test_every_document_of_a_study_gives_the_same_design(design, tmp_path):
     (tmp_path / "study.json").write_text(json.dumps(document_of(read_study_file(STUDY.read_text()))))
     for source in (design, document, {"design": document}, STUDY, str(STUDY), *tmp_path.iterdir()):
         assert candor.read_design(source) == design
+
+
+def test_protocol_and_study_file_say_that_whole_clusters_were_assigned(design, tmp_path):
+    in_clusters = replace(design, in_clusters=True)
+    assert in_clusters != design
+    allocation = {"unit": "cluster", "planned_participants": 100}
+    study = document_of(read_study_file(STUDY.read_text())) | {"allocation": allocation}
+    (tmp_path / "DESIGN.json").write_text(json.dumps(in_clusters.to_document()))
+    for source in (in_clusters, {"design": design.to_document(), "allocation": allocation}, study, tmp_path / "DESIGN.json"):
+        assert candor.read_design(source) == in_clusters
+    with pytest.raises(candor.DesignError, match="allocation: unit must be 'individual' or 'cluster', not 'class'"):
+        candor.read_design(design.to_document() | {"allocation": {"unit": "class"}})
 
 
 @pytest.mark.parametrize("cheaters", [None, "always_no", "unknown", 0.25])

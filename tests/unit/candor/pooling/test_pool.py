@@ -135,6 +135,14 @@ def test_arms_that_change_places_are_not_pooled():
         candor.pool([package("first"), turned])
 
 
+def test_a_study_that_has_nothing_to_pool_is_named():
+    survey = package("second", COUNTS[:1], arms=("everybody",))
+    with pytest.raises(candor.DataError, match="second has one arm: it compares nothing that could be pooled"):
+        candor.pool([package("first"), survey])
+    said = refused("pool", "first=first-a.zip", f"other={package('named', {})}")
+    assert "other has no yes/no question: pooling is known for these alone" in said
+
+
 def test_what_one_study_alone_has_is_named():
     other = package("second", {"attention": SMALLER, "boredom": SMALLER}, arms=("slides", "face"))
     third = package("third", [*SMALLER, SMALLER[1]], arms=("slides", "face", "voice"))

@@ -11,7 +11,7 @@ import pytest
 
 import candor
 from candor.studies import simulations
-from tests.unit.candor.cli.running import DESIGN
+from tests.unit.candor.cli.running import DESIGN, refused
 from tests.unit.candor.cli.running import candor as command
 
 
@@ -28,6 +28,15 @@ def test_a_plan_is_that_of_the_command():
     assert plan.to_dict() == json.loads(command(*arguments, "--format", "json").stdout)
     assert plan.expected.n == 1000
     assert "<pre>mirrored design, 1000 participants" in plan._repr_html_()
+
+
+def test_whole_clusters_are_not_planned_as_independent_people():
+    in_clusters = DESIGN | {"allocation": {"unit": "cluster"}}
+    Path("clusters.json").write_text(json.dumps(in_clusters))
+    for command_line in (["plan", "--effect", "0.1", "--power", "0.8"], ["diagnose", "--effect", "0.1", "--n", "1000"]):
+        assert "the design assigns whole clusters: say how many people are in one" in refused(*command_line, "--design", "clusters.json")
+    sized = {"effects": 0.1, "cheater_proportion": 0.1, "n": 1000, "cluster_size": 20, "intraclass_correlation": 0.05}
+    assert candor.plan(in_clusters, **sized).expected == candor.plan(DESIGN, **sized).expected
 
 
 def test_a_simulation_is_that_of_the_command():
