@@ -1,14 +1,18 @@
 """Course platforms, our keys for them, and credit on its way. A student is known here from handing in until the credit is sent."""
 
+import re
 from datetime import timedelta
 from typing import ClassVar, Self
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.utils import timezone
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from candor.errors import what_came
 from jobs.models import Lease
 from surveys.batches.rules import up_to_tens
 from surveys.models import Study
@@ -17,6 +21,8 @@ from webhooks.errors import WebhookError
 
 WAITS = tuple(timedelta(minutes=minutes) for minutes in (5, 30, 120, 360, 900))
 """The waits between attempts: about a day together."""
+HOST_ALONE = re.compile(r"https?://(\[[0-9a-f:.]+\]|[a-z0-9.-]+)(:[0-9]+)?/?", re.IGNORECASE)
+"""A host of pages, with its port: it stands in the rules that browsers keep."""
 
 
 class Platform(models.Model):
@@ -29,6 +35,14 @@ class Platform(models.Model):
     login_address = models.URLField("authentication request URL", max_length=300)
     token_address = models.URLField("access token URL", max_length=300)
     keys_address = models.URLField("public keyset URL", max_length=300)
+    page_addresses = models.CharField(
+        "hosts of the course pages",
+        max_length=1000,
+        blank=True,
+        db_default="",
+        help_text="Only where people see their courses at another host than that of the authentication request URL, as in the cloud of "
+        "Canvas: https://school.instructure.com. Several are separated by spaces. Their pages can show those of Candor in a frame.",
+    )
 
     class Meta:
         ordering = ("name",)
@@ -37,16 +51,27 @@ class Platform(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    @property
+    def origins(self) -> list[str]:
+        """The places from which its pages come, as browsers compare them."""
+        parts = (urlsplit(address) for address in (self.login_address, *self.page_addresses.split()))
+        return [f"{one.scheme}://{one.netloc}" for one in parts]
+
     def clean(self) -> None:
-        """This server asks at no other addresses than those of webhooks, and a browser carries what is known of a student to the third."""
+        """This server asks at no other addresses than those of webhooks, and a browser carries what is known of a student to the third.
+        Pages are named by whole hosts: a browser would take `*` for those of everybody.
+        """
         super().clean()
         refused = {}
-        for field in ("login_address", "token_address", "keys_address"):
+        for field in ("login_address", "token_address", "keys_address", "page_addresses"):
             try:
-                if address := getattr(self, field):
+                for address in getattr(self, field).split():
                     check_address(address, private_is_allowed=settings.WEBHOOKS_MAY_STAY_PRIVATE)
             except WebhookError as error:
                 refused[field] = str(error)
+        if others := [address for address in self.page_addresses.split() if not HOST_ALONE.fullmatch(address)]:
+            found = {"found": what_came(others[0], most=100)}
+            refused["page_addresses"] = gettext("Expected hosts alone, such as https://school.example.org, found %(found)s.") % found
         if refused:
             raise ValidationError(refused)
 

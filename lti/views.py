@@ -2,6 +2,7 @@
 
 import re
 import secrets
+from collections.abc import Sequence
 from urllib.parse import SplitResult, urlencode, urlsplit
 
 from django.conf import settings
@@ -76,7 +77,8 @@ def login(request: HttpRequest) -> HttpResponse:
     chooses = target is not None and target.path == reverse("lti:choose")
     if request.headers.get("Sec-Fetch-Dest") in ("iframe", "frame") and not chooses:
         page = render(request, "lti/student/new_window.html", {"sent": list(sent.items())})
-        return _framed(page, platform, sends_to=platform.login_address)  # this is where its form is led to in the end
+        origins = [origin for one in (platform, *others) for origin in one.origins]
+        return _framed(page, origins, sends_to=origins)  # its form is led through them in the end
     state, nonce = secrets.token_urlsafe(24), secrets.token_urlsafe(24)
     question = {
         "scope": "openid",
@@ -154,7 +156,7 @@ def _choice(request: HttpRequest, found: Launch) -> HttpResponse:
     studies = sorted((study.title, study.slug) for study in studies_with_credit())
     with translation.override(language_of_reader(request)):
         page = render(request, "lti/choose.html", {"studies": studies, "ticket": ticket})
-    return _framed(page, found.platform)
+    return _framed(page, found.platform.origins)
 
 
 @csrf_exempt  # the ticket does what the token does; a frame has no cookie of ours
@@ -170,13 +172,14 @@ def choose(request: HttpRequest) -> HttpResponse:
     address = request.build_absolute_uri(reverse("lti:launch"))
     answer = answer_of(platform, study, address=address, data=asked["data"])
     context = {"title": study.title, "address": asked["address"], "answer": answer}
-    return _framed(render(request, "lti/chosen.html", context), platform, sends_to=asked["address"])
+    to = urlsplit(asked["address"])
+    return _framed(render(request, "lti/chosen.html", context), platform.origins, sends_to=[f"{to.scheme}://{to.netloc}"])
 
 
-def _framed(response: HttpResponse, platform: Platform, *, sends_to: str = "") -> HttpResponse:
-    """Let the platform show this page in its own, and the page send its form there."""
-    response.framed_by = _origin(platform.login_address)  # type: ignore[attr-defined]
-    response.sends_to = _origin(sends_to) if sends_to else ""  # type: ignore[attr-defined]
+def _framed(response: HttpResponse, origins: Sequence[str], *, sends_to: Sequence[str] = ()) -> HttpResponse:
+    """Let pages from these places show this one in theirs, and this one send its form there."""
+    response.framed_by = " ".join(dict.fromkeys(origins))  # type: ignore[attr-defined]
+    response.sends_to = " ".join(dict.fromkeys(sends_to))  # type: ignore[attr-defined]
     response.xframe_options_exempt = True
     return response
 
@@ -187,11 +190,6 @@ def _parts_of(address: str) -> SplitResult | None:
         return urlsplit(address)
     except ValueError:
         return None
-
-
-def _origin(address: str) -> str:
-    parts = urlsplit(address)
-    return f"{parts.scheme}://{parts.netloc}"
 
 
 @csrf_exempt  # a mark of this student's own cookie does what the token does, without a cookie that journeys know, too

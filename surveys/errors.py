@@ -84,10 +84,13 @@ class PreconditionFailedError(ConcurrentEditError):
 
 
 class JourneyError(SurveyError):
-    """Something that stops a participant. `situation` names the page that explains it."""
+    """Something that stops a participant. `situation` names the page that explains it, `protocol_id` the protocol to which somebody agreed
+    of whom nothing is stored any more.
+    """
 
     http_status = HTTPStatus.CONFLICT
     situation = "out_of_order"
+    protocol_id: int | None = None
 
     def __init__(self, message: str = "", *, situation: str = "") -> None:
         self.situation = situation or self.situation

@@ -1,6 +1,7 @@
 """The forms of data sets: bringing one, where every column gets its role by hand, and asking for its budget."""
 
 import csv
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from datetime import date
@@ -33,6 +34,7 @@ from analysis.sources.brought import Brought, BroughtColumn, BroughtTable, Broug
 from analysis.sources.records.rows import BroughtRecords
 from analysis.sources.table_files import names_of
 from candor.written_numbers import typed_number
+from surveys.drafting.forms import typed_value
 from surveys.privacy.budgets import USUAL_EPSILON, usual_rarity
 from surveys.questions.plans import LARGEST_BUDGET, PEOPLE_PER_FAILURE, PrivacyBudget
 from surveys.reading.apart import in_words
@@ -66,6 +68,8 @@ LANGUAGES = (
 )
 LONGEST_LIST = 50_000
 LARGEST_RARITY = 10**14
+BETWEEN = re.compile(r"[–;]|,\s")
+"""Between two bounds. A comma without a space after it may be that of a decimal number."""
 
 
 class NewDataSetForm(ABC):
@@ -205,7 +209,8 @@ class BringForm(NewDataSetForm):
         return () if problem else tuple(values)
 
     def _bounds(self, place: int, name: str, declared: str) -> tuple[float, float] | None:
-        typed = [typed_number(part.strip()) for part in declared.replace("–", ",").split(",")]
+        parts = BETWEEN.split(declared) if BETWEEN.search(declared) else declared.split(",")
+        typed = [typed_number(part.strip()) for part in parts]
         bounds = [float(number) for number in typed if number is not None]
         if problem := problem_of_bounds(name, bounds if len(bounds) == len(typed) else ()):
             self.errors[f"declared-{place}"] = problem
@@ -259,7 +264,7 @@ class BudgetForm:
     def __init__(self, sent: QueryDict, *, n: int, delete_on: date | None) -> None:
         self.n, self.errors = n, dict[str, str]()
         self.delete_on = str(sent.get("delete_on", delete_on or usual_day())).strip()
-        self.epsilon = str(sent.get("epsilon", f"{USUAL_EPSILON:g}")).strip()
+        self.epsilon = str(sent.get("epsilon", typed_value(USUAL_EPSILON))).strip()
         self.rarity = str(sent.get("rarity", usual_rarity(n))).strip()
 
     @cached_property

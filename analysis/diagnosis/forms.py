@@ -63,8 +63,7 @@ class DiagnosisForm(TruthForm):
         given = self.cleaned_data
         return Asked(
             people=given["people"],
-            prevalence=given["prevalence"] / 100,
-            effect=given.get("effect", 0) / 100,
+            **self.truth,
             cheater_proportion=given["cheaters"] / 100,
             drop_out=given["dropout"] / 100,
             studies=given["studies"],

@@ -77,7 +77,9 @@ def protocol_document(
         "direct_group": definition.direct_group
         and {
             "share": str(definition.direct_share),
-            "consent": text(definition.direct_group.consent),
+            "consent": [
+                {"protocol_version": number, "text": text(one.direct_group.consent)} for number, one in consents if one.direct_group
+            ],
             "meaning": "The share of people who were drawn to be asked without a die, if they agreed. None of them is in these data.",
         },
         "background_questions": [

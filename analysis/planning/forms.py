@@ -255,7 +255,7 @@ class PlanForm:
 
 def read_plan(query: QueryDict, start: Start) -> PlanForm:
     """Read an address; missing values keep their start."""
-    numbers = {one.name: _read_number(one, query.get(one.name, start.texts[one.name]), start.texts[one.name]) for one in inputs_of(start)}
+    numbers = {one.name: _read_number(one, query.get(one.name), start.texts[one.name]) for one in inputs_of(start)}
     if "effect" in numbers:
         numbers["effect"] = _possible_effect(numbers["effect"], numbers["prevalence"])
         numbers["margin"] = _possible_margin(numbers["margin"], numbers["section"])
@@ -288,8 +288,8 @@ def plain(number: Decimal) -> str:
     return f"{number.normalize():f}"
 
 
-def _read_number(one: NumberInput, text: str, default: str) -> NumberField:
-    text = text.strip()
+def _read_number(one: NumberInput, typed: str | None, default: str) -> NumberField:
+    text = (number_format(default) if typed is None else typed).strip()
     words = {**one.limits, "found": text[:40], "used": number_format(Decimal(default), force_grouping=True)}
     if not text:
         return NumberField(input=one, text="", number=Decimal(default), error=_("Enter a number; the plan uses %(used)s.") % words)
@@ -316,7 +316,8 @@ def _possible_effect(effect: NumberField, prevalence: NumberField) -> NumberFiel
     if 0 <= treated <= 100:
         return effect
     nearest = min(max(treated, Decimal(0)), Decimal(100)) - prevalence.number
-    words = {"prevalence": prevalence.used, "effect": effect.used, "treated": plain(treated), "used": plain(nearest)}
+    numbers = {"prevalence": prevalence.number, "effect": effect.number, "treated": treated, "used": nearest}
+    words = {name: number_format(plain(number)) for name, number in numbers.items()}
     error = (
         _("A prevalence of %(prevalence)s %% and an effect of %(effect)s points make %(treated)s %%; the plan uses %(used)s points.")
         % words

@@ -7,6 +7,7 @@ import shlex
 from dataclasses import dataclass
 from math import ceil, floor, sqrt
 
+from django.utils.formats import number_format
 from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -103,7 +104,7 @@ def prevalence_sentence(plan: SurveyPlan) -> str:
 
 
 def _wanted(planned: PlannedSurvey) -> str:
-    return planned.form.numbers["width"].used
+    return number_format(planned.form.numbers["width"].used)
 
 
 def _ordinary(planned: PlannedSurvey) -> float | None:

@@ -67,6 +67,12 @@ class TruthForm(forms.Form):
             )
         return cleaned
 
+    @property
+    def truth(self) -> dict[str, float]:
+        """Prevalence and effect as proportions. 91.93 and 8.07 are 100, but a hundredth of each is more than 1, by a rounding."""
+        prevalence, effect = self.cleaned_data["prevalence"] / 100, self.cleaned_data.get("effect", 0) / 100
+        return {"prevalence": prevalence, "effect": min(effect, 1 - prevalence)}
+
 
 class PlantedForm(TruthForm):
     field_order = ("bots",)
@@ -97,8 +103,7 @@ class PlantedForm(TruthForm):
         given = self.cleaned_data
         return Planted(
             bots=given["bots"],
-            prevalence=given["prevalence"] / 100,
-            effect=given.get("effect", 0) / 100,
+            **self.truth,
             cheater_proportion=given["cheaters"] / 100,
             behaviour=given["behaviour"],
             drops_out=given["dropout"] / 100,

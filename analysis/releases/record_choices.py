@@ -9,6 +9,7 @@ from django.http import QueryDict
 from analysis.answers.record_schemas import RecordSchema
 from analysis.releases.protecting import USUAL, Choices, faults_of_choices
 from candor.written_numbers import typed_number
+from surveys.drafting.forms import typed_value
 
 PER_CENT = 100
 TICKED = ("as_labels", "asked")
@@ -29,7 +30,7 @@ class RecordChoices:
     def empty(cls, schema: RecordSchema, *, last: Choices | None, fixed: Choices | None = None) -> "RecordChoices":
         kept: Choices = fixed or last or USUAL
         levels = {f"l-{name}": str(kept["l"].get(name, 0)) for name in schema.sensitive}
-        numbers = {"k": str(kept["k"]), "class_size": str(kept["class_size"]), "suppress": f"{kept['suppress'] * PER_CENT:g}"}
+        numbers = {"k": str(kept["k"]), "class_size": str(kept["class_size"]), "suppress": typed_value(float(kept["suppress"] * PER_CENT))}
         ticked = {name: kept.get(name) or [] for name in TICKED}
         return cls(schema=schema, values={**numbers, **levels, **ticked, "anatomy": kept.get("anatomy", False)}, fixed=fixed)
 

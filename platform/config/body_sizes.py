@@ -9,7 +9,10 @@ from importlib import import_module
 from django.conf import settings
 from django.contrib.auth import get_user
 from django.http import HttpRequest, HttpResponseBase
-from django.utils.translation import gettext_lazy as _
+from django.utils.formats import number_format
+from django.utils.functional import lazy
+from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy as _  # for participants, so with a translation
 from rest_framework.exceptions import AuthenticationFailed
 
 from accounts.tokens.api_access import ApiTokenAuthentication
@@ -53,15 +56,15 @@ TOO_LARGE = Problem(
 )
 NOT_FROM_STRANGERS = Problem(
     status=HTTPStatus.FORBIDDEN,
-    title=_("Log in first"),
-    message=_("This much can be sent only by somebody who is logged in. Nothing of it was kept."),
-    advice=_("Log in, perhaps in another window, and send it again."),
+    title=gettext_lazy("Log in first"),
+    message=gettext_lazy("This much can be sent only by somebody who is logged in. Nothing of it was kept."),
+    advice=gettext_lazy("Log in, perhaps in another window, and send it again."),
     code="log-in-first",
 )
 NO_LENGTH = Problem(
     status=HTTPStatus.LENGTH_REQUIRED,
-    title=_("This request does not say how long it is"),
-    advice=_("Send it with a Content-Length, not in chunks."),
+    title=gettext_lazy("This request does not say how long it is"),
+    advice=gettext_lazy("Send it with a Content-Length, not in chunks."),
     code="length-required",
 )
 
@@ -92,6 +95,15 @@ def sender_is_known(request: HttpRequest) -> bool:
     return get_user(asked).is_authenticated
 
 
+def _sizes(most: int, found: int) -> str:
+    sizes = {"most": number_format(most // 1024, force_grouping=True), "found": number_format(found // 1024, force_grouping=True)}
+    return _("Expected at most %(most)s kB, found %(found)s kB. Nothing of it was kept.") % sizes
+
+
+sizes_in_words = lazy(_sizes, str)
+"""In the language of the page, which is chosen later than the problem is found."""
+
+
 class BodySizeMiddleware:
     """Refuses what is too large, and what a stranger sends where only staff may send much."""
 
@@ -113,6 +125,5 @@ def problem_of_body(request: HttpRequest) -> Problem | None:
         return TOO_LARGE if refused else None
     most = most_at(request.path_info)
     if length > most:
-        found = {"most": f"{most // 1024:,}", "found": f"{length // 1024:,}"}
-        return replace(TOO_LARGE, message=_("Expected at most %(most)s kB, found %(found)s kB. Nothing of it was kept.") % found)
+        return replace(TOO_LARGE, message=sizes_in_words(most, length))
     return NOT_FROM_STRANGERS if refused or length > most_from(request) else None

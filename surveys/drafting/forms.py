@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
@@ -165,9 +166,9 @@ def typed_text(name: str, text: Said | None, languages: Collection[str]) -> Iter
 
 
 def typed_value(value: object) -> str:
-    """A plain value of the document as somebody would type it."""
+    """A plain value of the document as somebody would type it in the language of the page: without an exponent, and with its comma."""
     if value is None or value is False:
         return ""
     if isinstance(value, float):
-        return f"{value:.15g}"
+        return number_format(f"{Decimal(f'{value:.15g}'):f}")
     return "on" if value is True else str(value)

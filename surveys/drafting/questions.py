@@ -43,7 +43,7 @@ def typed_item(item: Item, languages: Collection[str], place: str = "") -> Typed
     for key in ("kind", "name", "role", "minimum", "maximum", "step", "precision", "earliest", "latest", "at_most", "longest"):
         typed[f"{start}{key}"] = typed_value(item.get(key, DEFAULTS.get(key)))
     options = item.get("options") or item.get("categories") or ()
-    typed[f"{start}scores"] = " ".join(f"{option['score']:.15g}" for option in options if "score" in option)
+    typed[f"{start}scores"] = " ".join(typed_value(float(option["score"])) for option in options if "score" in option)
     typed[f"{start}ordered"] = typed_value(item.get("ordered"))
     typed[f"{start}background"] = typed_value(item.get("purpose") == "background")
     typed[f"{start}whole"] = typed_value(item.get("whole", True))

@@ -228,7 +228,7 @@ def _before_assignment(participant: Participant, step: str, *, token: str) -> It
             _hold(participant)
             yield protocol
     except (StudyFullError, InattentiveError) as refusal:
-        excluded = isinstance(refusal, InattentiveError)
+        excluded, refusal.protocol_id = isinstance(refusal, InattentiveError), protocol.id
         with transaction.atomic():
             stored = read_participant(participant.token_hash, lock=True)  # nobody writes their row anew meanwhile, or counts them
             if stored is not None and stored.step == step and not stored.counted:

@@ -23,7 +23,7 @@ from surveys.journey.steps import VIDEO
 from surveys.journey.visitors import WITHDREW_HERE, Farewell, to_journey
 from surveys.journey.withdrawals import withdrawal_code_is_known
 from surveys.models import Participant, Study
-from surveys.protocols import protocol_in_force
+from surveys.protocols import frozen_protocol, protocol_in_force
 from surveys.recruitment.arrivals import Ended, WayBack, arrival_at, arrival_in, way_back
 from surveys.tokens import looks_like_completion_code, return_ticket_is_genuine, withdrawal_code
 
@@ -63,14 +63,14 @@ def participant_page(view: View) -> View:
 
 
 def _turned_away(request: HttpRequest, study: Study, error: JourneyError) -> WayBack | None:
-    """Where somebody goes whom the study does not take."""
+    """Where somebody goes whom the study does not take: back by the way that they came by, as the protocol has it to which they agreed."""
     if error.situation not in TURNED_AWAY or study.protocol_id is None:
         return None
-    entry = protocol_in_force(study).definition.entry
+    entry = frozen_protocol(error.protocol_id or study.protocol_id).definition.entry
     token, visit = visitors.token_in(request), visitors.visit_of(request, study)
     with suppress(JourneyError):
-        sent = request.POST if request.method == "POST" and not token and visit is None else QueryDict(visit.query if visit else "")
-        arrival = arrival_in(token, entry) if token else arrival_at(sent, entry, study_id=study.pk)
+        sent = QueryDict(visit.query) if visit else request.POST
+        arrival = arrival_in(token, entry) if error.protocol_id else arrival_at(sent, entry, study_id=study.pk)
         return way_back(arrival, Ended.SCREENED_OUT, study_id=study.pk, slug=study.slug, token=token)
     return None
 

@@ -56,12 +56,9 @@ class Planted:
                 _("Expected 1 to %(most)s bots, found %(found)s.")
                 % {"most": number_format(MOST_BOTS, force_grouping=True), "found": number_format(self.bots, force_grouping=True)}
             )
-        for name in ("prevalence", "cheater_proportion", "drops_out", "under_reports"):
-            if not 0 <= (share := getattr(self, name)) <= 1:
-                raise RehearsalError(
-                    _("Expected a %(name)s from 0 to 1, found %(found)s.")
-                    % {"name": name.replace("_", " "), "found": number_format(f"{share:g}")}
-                )
+        for share in (self.prevalence, self.cheater_proportion, self.drops_out, self.under_reports):
+            if not 0 <= share <= 1:
+                raise RehearsalError(_("Expected a share from 0 to 1, found %(found)s.") % {"found": number_format(f"{share:g}")})
         if not 0 <= (treated := self.prevalence + self.effect) <= 1:
             raise RehearsalError(
                 _("Prevalence and effect together must lie between 0 and 1, found %(found)s.") % {"found": number_format(f"{treated:g}")}

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 
 from django import forms
 from django.utils.functional import Promise
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext, gettext_lazy
+
+from candor.written_numbers import typed_number
 
 LINES = forms.Textarea(attrs={"rows": 5})
 
@@ -21,13 +23,19 @@ class WithReason(forms.Form):
 
 
 class PrivacyLimitForm(forms.Form):
-    epsilon = forms.FloatField(
+    epsilon = forms.CharField(
         label=gettext_lazy("Largest total ε without a reason"),
         help_text=gettext_lazy(
             "All sensitive answers of one student together. 5.55 is four questions after each of which 50 : 50 becomes 80 %."
         ),
-        error_messages={"required": gettext_lazy("Write a number above 0."), "invalid": gettext_lazy("Write a number above 0.")},
+        error_messages={"required": gettext_lazy("Write a number above 0.")},
+        widget=forms.TextInput(attrs={"inputmode": "decimal", "class": "input-short", "autocomplete": "off"}),
     )
+
+    def clean_epsilon(self) -> float:
+        if (number := typed_number(self.cleaned_data["epsilon"])) is None:
+            raise forms.ValidationError(gettext("Write a number above 0."))
+        return float(number)
 
 
 class DecisionWithReason(WithReason):

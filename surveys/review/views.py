@@ -16,6 +16,7 @@ from accounts.access import in_own_language, require_role, user_of
 from accounts.models import Role
 from surveys.access import Seat, access_study
 from surveys.batches.selectors import consent_counts
+from surveys.drafting.forms import typed_value
 from surveys.errors import SurveyError
 from surveys.journey.preview import MOST_DIGITS, frames_of, place_of, preview_media_address
 from surveys.lifecycle.selectors import approval_of
@@ -40,7 +41,7 @@ from surveys.review.selectors import last_reviewed_before, possible_reviewers, r
 @require_http_methods(["GET", "HEAD", "POST"])
 def privacy_limit(request: HttpRequest) -> HttpResponse:
     """The total privacy loss above which an approval needs a reason, with its past."""
-    form = PrivacyLimitForm(request.POST if request.method == "POST" else None, initial={"epsilon": round(limit(), 2)})
+    form = PrivacyLimitForm(request.POST if request.method == "POST" else None, initial={"epsilon": typed_value(round(limit(), 2))})
     if request.method == "POST" and form.is_valid():
         try:
             set_limit(form.cleaned_data["epsilon"], actor=user_of(request))

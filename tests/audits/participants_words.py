@@ -31,6 +31,7 @@ MODULES = {
     **{f"surveys/classroom/{name}.py": () for name in ("questions", "selectors", "services", "views")},
     "surveys/privacy/budgets.py": ("budget_in_words",),
     "analysis/learning/outlook.py": (),
+    "platform/config/body_sizes.py": ("_",),
     "platform/config/error_responses.py": (),
     "lti/errors.py": (),
     "lti/selectors.py": ("platforms_named",),

@@ -1,5 +1,6 @@
 """A table that can be wider than a telephone stands in a frame that scrolls, also by keyboard: German words are long."""
 
+import re
 from pathlib import Path
 
 TEMPLATES = Path(__file__).parents[2] / "templates"
@@ -25,3 +26,11 @@ def test_a_wide_table_stands_in_a_frame_that_scrolls() -> None:
         if text.count("<table") > len(frames):
             bare.add(str(path.relative_to(TEMPLATES)))
     assert bare == set(NARROW)
+
+
+def test_a_line_break_keeps_words_apart() -> None:
+    """Heads of tables have two lines. Programs that read or copy a page, and drop what they do not know, made one word of both."""
+    joined = [
+        str(path.relative_to(TEMPLATES)) for path in TEMPLATES.rglob("*.html") if re.search(r"\S<br", path.read_text(encoding="utf-8"))
+    ]
+    assert joined == []

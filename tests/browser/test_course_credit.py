@@ -1,8 +1,11 @@
 """Credit in a browser: blinded by the page's script as the standard says, kept, and handed in where the course knows the student."""
 
 import json
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
@@ -73,6 +76,49 @@ def test_the_script_follows_the_standard(page: Page, study: Study) -> None:
         VECTOR,
     )
     assert found == {"blinded": VECTOR["blinded_msg"], "signature": VECTOR["sig"], "wrong": "refused"}
+
+
+@pytest.fixture
+def cloud(site: str) -> Iterator[int]:
+    """The port of a platform with three hosts: logins for all schools, which lead on to the pages of one, and those of somebody else."""
+    asked = urlencode({"iss": "https://moodle.example.org", "client_id": "candor", "login_hint": "hint"})
+    course = f'<!doctype html><title>Course</title><h1>Course</h1><iframe src="{site}/lti/login/?{asked}"></iframe>'
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            if is_login := self.headers["Host"].startswith("logins."):
+                self.send_response(302)
+                self.send_header("Location", f"http://school.localhost:{server.server_port}/auth")
+            else:
+                self.send_response(200)
+                self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.wfile.write(b"" if is_login else course.encode())
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+        yield server.server_port
+        server.shutdown()
+
+
+def test_the_pages_of_a_school_show_the_activity_and_nobody_elses_do(page: Page, study: Study, cloud: int, complaints: Complaints) -> None:
+    """In the cloud of Canvas browsers refused the frame; and the form in it, which is led through the login to the school."""
+    logins, school, evil = (f"http://{name}.localhost:{cloud}" for name in ("logins", "school", "evil"))
+    complaints.expected += ["request to elsewhere", "favicon.ico", f'"frame-ancestors {logins} {school}"']
+    Platform.objects.update(login_address=f"{logins}/auth", page_addresses=school)
+    opened = page.frame_locator("iframe").get_by_role("button", name="Open the activity")
+    page.goto(f"{school}/courses/1")
+    with page.expect_popup() as window:
+        opened.click()
+    expect(window.value).to_have_url(f"{school}/auth")
+    expect(window.value.get_by_role("heading", name="Course")).to_be_visible()
+    assert not [complaint for complaint in complaints.found if "frame-ancestors" in complaint]
+    page.goto(f"{evil}/courses/1")
+    expect(opened).to_have_count(0)
+    assert [complaint for complaint in complaints.found if "frame-ancestors" in complaint]
 
 
 def test_from_the_last_page_to_the_course(page: Page, site: str, study: Study, assert_readable: Check) -> None:

@@ -7,7 +7,8 @@ from itertools import product
 import pytest
 from playwright.sync_api import Page, expect
 
-from accounts.models import Role, User
+from accounts.models import Language, Role, User
+from accounts.services import choose_language
 from surveys.models import Study
 from tests.browser.conftest import DESKTOP, LOOK_GIVES_WAY, PHONE, Complaints
 from tests.browser.people import SLUG, recruiting_study
@@ -77,6 +78,25 @@ def test_a_slider_moves_its_number_and_a_number_its_slider(page: Page, planner: 
     page.keyboard.press("End")
     expect(page.get_by_label("Students", exact=True)).to_have_value("100000")
     expect(students).to_have_attribute("aria-valuetext", "100000")
+
+
+def test_a_slider_reads_and_writes_the_comma_of_a_german_page(page: Page, planner: User) -> None:
+    open_plan(page)
+    choose_language(user=planner, language=Language.GERMAN)
+    page.goto(PLAN)
+    expect(page.locator("#cap")).to_have_value("1,39")
+    page.goto(f"{PLAN}?cap=2,5")
+    slider, students = page.locator("[data-slider=cap]"), page.locator("[data-slider=n]")
+    expect(slider).to_have_value("2.5")
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#cap")).to_have_value("2,51")
+    expect(slider).to_have_attribute("aria-valuetext", "2,51")
+    expect(page).to_have_url(re.compile(r"cap=2%2C51"))
+    expect(page.locator("#cap-error")).to_be_empty()
+    students.focus()
+    page.keyboard.press("End")
+    expect(page.locator("#n")).to_have_value("100000")
 
 
 def test_faces_are_turned_by_the_keyboard_and_keep_the_focus(page: Page, planner: User) -> None:

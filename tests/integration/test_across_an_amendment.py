@@ -130,8 +130,24 @@ def test_a_package_has_the_consent_of_every_version_whoever_agreed_to_it(study: 
     assert consents(study) == expected
 
 
+def test_a_package_has_the_direct_groups_consent_of_every_version_too() -> None:
+    """Their text is the only one by which they agreed to answer without a die. That of the version in force may say something else."""
+    old, new = ({"share": 0.2, "consent": text} for text in ("May we ask you directly?", "May we ask you, and keep it for ten years?"))
+    study = recruiting_study(direct_group=old, **SAME)
+    add_finished_people(study, PEOPLE)
+    changed = studies.change_definition(study, definition=definition(direct_group=new, **SAME), actor=study.owner)
+    study = studies.close(approved(studies.submit_for_review(changed, actor=study.owner)), actor=study.owner)
+    texts = [{"protocol_version": version, "text": one["consent"]} for version, one in enumerate((old, new), start=1)]
+    assert published_protocol(study)["direct_group"]["consent"] == texts
+
+
 def consents(study: Study) -> object:
-    return json.loads(files_in(package_of(built_release(study)))["protocol.json"])["consent"]
+    return published_protocol(study)["consent"]
+
+
+def published_protocol(study: Study) -> dict[str, Any]:
+    protocol: dict[str, Any] = json.loads(files_in(package_of(built_release(study)))["protocol.json"])
+    return protocol
 
 
 def test_nobody_reads_the_title_of_an_amendment_before_officers_approve_it(study: Study) -> None:

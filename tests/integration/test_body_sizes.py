@@ -92,6 +92,24 @@ def test_large_bodies_are_refused_everywhere_and_not_read(path: str) -> None:
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("path", "language", "said"),
+    [
+        ("/accounts/login/", "de", "Erwartet wurden höchstens 64 kB, gekommen sind 97.656 kB. Nichts davon wurde behalten."),
+        ("/s/lecture-videos/", "de", "Erwartet wurden höchstens 64 kB, gekommen sind 97.656 kB. Nichts davon wurde behalten."),
+        ("/s/lecture-videos/", "fr", "64 Ko"),
+        ("/s/lecture-videos/", "ar", "64 كيلوبايت"),
+        ("/accounts/login/", "fr", "Expected at most 64 kB, found 97,656 kB."),
+    ],
+)
+def test_the_page_says_how_much_in_the_language_of_its_reader(path: str, language: str, said: str) -> None:
+    """The sentence was put together before the language was known."""
+    _status, _body, page = send(path, length=99_999_999, HTTP_ACCEPT_LANGUAGE=language)
+    assert said in page.replace("\u202f", " ").replace("\xa0", " ")
+    assert f'<html lang="{"en" if said.startswith("Expected") else language}"' in page
+
+
+@pytest.mark.django_db
 @pytest.mark.parametrize(("announced", "expected"), [("9" * 5000, 413), ("0" * 5000 + str(HUGE), 413), ("0" * 5000, 404)])
 def test_a_length_of_thousands_of_digits_is_read_as_any_other(announced: str, expected: int) -> None:
     status, body, _page = send("/no/such/page/", length=HUGE, CONTENT_LENGTH=announced)

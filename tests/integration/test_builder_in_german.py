@@ -18,7 +18,7 @@ from tests.factories import document, draft_study, logged_in, page_of, person, r
 from tests.integration.test_builder import definition_of, errors, inputs
 from tests.integration.test_builder_history import save
 from tests.integration.test_imports import CONTENT, sent, uploaded
-from tests.integration.test_staff_language import german, must_be_german, sentences
+from tests.integration.test_staff_language import german, must_be_german, numbers, sentences
 from tests.integration.test_ways_in import WAYS
 
 pytestmark = pytest.mark.django_db
@@ -97,18 +97,28 @@ def test_the_beginnings_are_german_as_a_whole(study: Study) -> None:
     must_be_german(study.owner, pages, content_of(study))
 
 
-def test_what_a_german_page_sends_is_what_it_showed(study: Study) -> None:
-    """Numbers have commas on it."""
-    before, browser, sent = definition_of(study), german(study.owner), 0
+def test_what_a_german_page_sends_is_what_it_showed() -> None:
+    """Numbers have commas on it, in its inputs as in its sentences."""
+    given = full_document()
+    scored = next(one for one in given["background"] if one["kind"] == "ordinal_scale")
+    scored["options"] = [{**option, "score": score} for option, score in zip(scored["options"], (-1.5, 0.25, 3.75), strict=False)]
+    fine = {"kind": "slider", "name": "fine", "text": LONG, "role": "sensitive", "minimum": -0.0001, "maximum": 0.0001, "step": 0.00002}
+    given["background"].append(fine)
+    margins = {"margins": {"attention": {"kind": "equivalence", "points": 2.5}}}
+    study = draft_study(**given, watching={"mode": "required", "share": 0.333}, analysis=margins)
+    before, browser, sent, seen = definition_of(study), german(study.owner), 0, set[str]()
     for page in pages_of(study):
         shown = browser.get(page)
         if b'id="builder-form"' not in shown.content or "/add/" in page or "/paste/" in page:
             continue
+        seen |= numbers(shown)
         answered = browser.post(page, inputs(shown))
         assert answered.status_code == 302, (page, answered.status_code)
         assert definition_of(study) == before, page
         sent += 1
     assert sent > 15
+    assert {"-1,5 0,25 3,75", "-0,0001", "0,0001", "0,00002", "33,3", "2,5"} <= seen
+    assert not [number for number in seen if "." in number]
     assert document()["languages"] == ["en", "de"]
 
 

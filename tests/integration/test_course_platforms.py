@@ -134,7 +134,7 @@ DEPLOYMENT = "https://purl.imsglobal.org/spec/lti/claim/deployment_id"
 
 def deployed_again(**changes: str) -> Platform:
     """The registered platform once more, as another deployment."""
-    twin = Platform.objects.get()
+    twin = Platform.objects.earliest("pk")
     twin.pk, twin.deployment_id = None, "2"
     for name, value in changes.items():
         setattr(twin, name, value)
@@ -232,6 +232,70 @@ def test_a_frame_asks_for_a_window_of_its_own(platform: CoursePlatform) -> None:
     [form] = page_of(response).xpath("//form[@target='_blank']")
     assert {box.get("name"): box.get("value") for box in form.xpath(".//input")} == sent
     assert Client().get("/lti/login/", sent).status_code == 302
+
+
+SCHOOL, OTHER_SCHOOL = "https://school.instructure.com", "https://other.instructure.com"
+
+
+def framed(platform: CoursePlatform, **asked: str) -> dict[str, set[str]]:
+    """The rules of the page that a frame gets."""
+    sent = {"iss": platform.address, "client_id": "candor", "login_hint": "hint"} | asked
+    return rules(Client().post("/lti/login/", sent, headers={"Sec-Fetch-Dest": "iframe", "Referer": "https://evil.example.org/"}))
+
+
+def rules(response: Any) -> dict[str, set[str]]:
+    words = (rule.split() for rule in response["Content-Security-Policy"].split("; "))
+    return {name: set(sources) for name, *sources in words}
+
+
+def test_the_pages_of_a_course_may_come_from_another_host_than_its_logins(platform: CoursePlatform, study: Study) -> None:
+    """Canvas: logins lead from one host for all schools to that of the school, whose pages show ours."""
+    Platform.objects.update(page_addresses=f"{SCHOOL}/ {SCHOOL}")
+    found = framed(platform)
+    assert found["frame-ancestors"] == {platform.address, SCHOOL}
+    assert found["form-action"] == {"'self'", platform.address, SCHOOL}
+    client = Client()
+    asked = ask_for_launch(client, platform, target_link_uri="http://testserver/lti/choose/")
+    page = client.post("/lti/launch/", platform.answer(asked["Location"], role=INSTRUCTOR, chooses=True, sub="teacher"))
+    chosen = Client().post("/lti/choose/", {"ticket": hidden_value(page, "ticket"), "study": study.slug})
+    assert [rules(one)["frame-ancestors"] for one in (page, chosen)] == [{platform.address, SCHOOL}] * 2
+    assert rules(chosen)["form-action"] == {"'self'", platform.address}
+
+
+def test_no_other_course_platform_shows_the_pages_of_this_one(platform: CoursePlatform, study: Study) -> None:
+    """The attack: a teacher at one platform frames what is meant for another one, or a message names a host of its own."""
+    Platform.objects.update(page_addresses=SCHOOL)
+    for changes in ({"client_id": "another"}, {"issuer": "https://elsewhere.example.org"}):
+        deployed_again(page_addresses=OTHER_SCHOOL, **changes)
+    assert framed(platform, lti_storage_target="https://evil.example.org")["frame-ancestors"] == {platform.address, SCHOOL}
+    client = Client()
+    asked = ask_for_launch(client, platform)
+    evil = {"return_url": "https://evil.example.org/", "document_target": "iframe"}
+    claims = {"claims": {"https://purl.imsglobal.org/spec/lti/claim/launch_presentation": evil}}
+    page = client.post("/lti/launch/", platform.answer(asked["Location"], role=INSTRUCTOR, chooses=True, sub="teacher", **claims))
+    assert rules(page)["frame-ancestors"] == {platform.address, SCHOOL}
+
+
+def test_a_school_with_a_deployment_of_its_own_frames_its_own_choice_alone(platform: CoursePlatform, study: Study) -> None:
+    """The first request need not name the deployment: the page that opens a window is for all of them, that of the choice for one."""
+    Platform.objects.update(page_addresses=SCHOOL)
+    deployed_again(page_addresses=OTHER_SCHOOL)
+    assert framed(platform)["frame-ancestors"] == {platform.address, SCHOOL, OTHER_SCHOOL}
+    assert framed(platform, lti_deployment_id="2")["frame-ancestors"] == {platform.address, OTHER_SCHOOL}
+    client = Client()
+    asked = ask_for_launch(client, platform, target_link_uri="http://testserver/lti/choose/")
+    claims = {"claims": {DEPLOYMENT: "2"}}
+    page = client.post("/lti/launch/", platform.answer(asked["Location"], role=INSTRUCTOR, chooses=True, sub="teacher", **claims))
+    assert rules(page)["frame-ancestors"] == {platform.address, OTHER_SCHOOL}
+
+
+def test_the_pages_of_students_stand_in_no_frame(platform: CoursePlatform, study: Study) -> None:
+    Platform.objects.update(page_addresses=SCHOOL)
+    client = Client()
+    launch(client, platform, study, sub="ada")
+    for address in (f"/credit/{study.slug}/", f"/s/{study.slug}/", "/accounts/login/"):
+        response = client.get(address, follow=True)
+        assert (rules(response)["frame-ancestors"], response["X-Frame-Options"]) == ({"'none'"}, "DENY"), address
 
 
 def test_a_teacher_chooses_the_study(platform: CoursePlatform, study: Study) -> None:

@@ -13,7 +13,10 @@ from pathlib import Path
 
 import httpx
 import pytest
+from django.utils.translation import override
+from lxml import html
 
+from config.body_sizes import TOO_LARGE
 from tests.nginx import CONFIGURATION, running_nginx
 
 LECTURE = bytes(range(256)) * 64
@@ -44,7 +47,7 @@ class Application(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         if "X-Refuse" in self.headers:
             self.close_connection = True
-            self.send_response(403)
+            self.send_response(int(self.headers["X-Refuse"]))
             self.send_header("Content-Length", "0")
             self.end_headers()
             self._linger()
@@ -199,12 +202,30 @@ def test_more_than_64_kilobytes_is_refused_elsewhere(proxy: Proxy, path: str) ->
     assert len(proxy.seen) == 1
 
 
+def test_people_read_that_their_body_is_too_large_in_two_languages(proxy: Proxy) -> None:
+    """The same words as on the application's own page, which never sees this body."""
+    answer = proxy.client.post("/s/lecture-videos/", content=b"0" * 70_000)
+    assert (answer.status_code, answer.headers["cache-control"]) == (413, "no-store")
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    page = html.fromstring(answer.content)
+    with override("de"):
+        assert page.xpath("//h1/text()") == ["This is more than can be sent here", str(TOO_LARGE.title)]
+    assert (page.get("lang"), page.xpath("//*[@lang='de']/text()")[0]) == ("en", page.xpath("//h1/text()")[1])
+    assert proxy.seen == []
+
+
+def test_the_applications_own_words_about_a_large_body_come_through(proxy: Proxy) -> None:
+    """It refuses what a stranger may not send, and says so in the reader's language."""
+    answer = proxy.client.post("/import-study/", content=b"0", headers={"X-Refuse": "413"})
+    assert (answer.status_code, answer.content) == (413, b"")
+
+
 def test_no_body_is_written_to_the_proxys_disk(proxy: Proxy) -> None:
     """A large body goes straight on: its head reaches the application, which asks for a login, while the body is still on its way."""
     connection = http.client.HTTPSConnection(*proxy.address, context=proxy.trusting, timeout=60)
     connection.putrequest("POST", UPLOAD)
     connection.putheader("Content-Length", "500000000")
-    connection.putheader("X-Refuse", "1")
+    connection.putheader("X-Refuse", "403")
     connection.endheaders()
     connection.send(b"0" * 300_000)
     assert connection.getresponse().status == 403

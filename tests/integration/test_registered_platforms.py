@@ -70,6 +70,48 @@ def test_addresses_that_cannot_work_are_refused(administrator: Client, settings:
     assert recorded() == []
 
 
+@pytest.mark.parametrize(
+    "host",
+    [
+        "*",
+        "https://*",
+        "https://*.instructure.com",
+        "https:",
+        "'self'",
+        "data:",
+        "school.instructure.com",
+        "https://school.instructure.com/courses/1",
+        "https://school.instructure.com?frame=1",
+        "https://school.instructure.com:*",
+        "https://school.instructure.com:99999",
+        "https://school.instructure.com;script-src",
+        "https://school.instructure.com,https://evil.example.org",
+        "https://school.instructure.com@evil.example.org",
+        "https://schüle.example.org",
+        "http://school.instructure.com",
+        "ftp://school.instructure.com",
+        "https://10.0.0.1",
+        "https://[::1]",
+        "https://[school",
+    ],
+    ids=ascii,
+)
+def test_pages_are_named_by_whole_hosts(administrator: Client, settings: Any, host: str) -> None:
+    """The attack: a word that browsers read as the pages of everybody, or as the beginning of another rule."""
+    settings.WEBHOOKS_MAY_STAY_PRIVATE = False
+    page = page_of(added(administrator, page_addresses=f"https://moodle.example.org {host}"))
+    assert page.xpath('//div[contains(@class, "field-page_addresses")]//ul[contains(@class, "errorlist")]')
+    assert not Platform.objects.exists()
+
+
+def test_several_hosts_of_pages_are_taken(administrator: Client) -> None:
+    assert (
+        added(administrator, page_addresses=" https://school.instructure.com   HTTPS://Canvas.school.example.org:8443/ ").status_code == 302
+    )
+    hosts = ["https://moodle.example.org", "https://school.instructure.com", "https://Canvas.school.example.org:8443"]
+    assert Platform.objects.get().origins == hosts
+
+
 def test_spaces_around_an_address_do_not_belong_to_it(administrator: Client) -> None:
     assert added(administrator, **{name: f"  {VALUES[name]} " for name in VALUES}).status_code == 302
     platform = Platform.objects.get()

@@ -183,7 +183,7 @@ def test_the_protocol_names_the_share_of_those_who_were_asked_without_a_die() ->
     study = closed_study(people=200, direct_group={"share": 0.2, "consent": "May we ask you without a die?"})
     files = files_in(package_of(built_release(study)))
     direct = json.loads(files["protocol.json"])["direct_group"]
-    assert (direct["share"], direct["consent"]) == ("1/5", "May we ask you without a die?")
+    assert (direct["share"], direct["consent"]) == ("1/5", [{"protocol_version": 1, "text": "May we ask you without a die?"}])
     lines = json.loads(next(line for line in files["allocation-proof.txt"].decode().splitlines() if line.startswith("{")))
     drawn = [line["subsample"] for line in lines["assignments"]].count(DIRECT)
     assert drawn == 40

@@ -9,6 +9,7 @@ from django.urls import reverse
 
 from analysis.models import RunKind
 from surveys.models import Study
+from tests.categories import with_frequency
 from tests.factories import QUESTIONS, document, logged_in, page_of, recruiting_study
 from tests.finished_people import TELLING_DIE, add_finished_people, compute
 
@@ -39,6 +40,16 @@ def rows_of_page(client: Client, study: Study, query: str = "") -> list[list[str
     for link in first.xpath(".//tbody//a/@href"):
         assert page.xpath(f'//*[@id="{link.removeprefix("#")}"]'), link
     return [[" ".join(cell.text_content().split()) for cell in row] for row in first.xpath(".//tbody/tr")]
+
+
+def test_no_two_lines_of_a_head_become_one_word() -> None:
+    """On a narrow page the head is out of sight. Programs that read or copy it drop its line breaks."""
+    study = running(600, questions=with_frequency())
+    client = logged_in(study.owner)
+    page = page_of(client.get(reverse("analysis:results", args=[study.slug])))
+    heads = [cell.text_content() for cell in page.xpath("//table[contains(@class, 'matrix-table')]/thead//th")]
+    assert "Did not follow the die of 100" in heads
+    assert any("points more “yes” of 100 named answers: test of no effect on any" in head for head in heads)
 
 
 def test_before_the_plan_it_says_what_is_true_at_every_look() -> None:

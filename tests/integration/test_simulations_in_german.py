@@ -2,6 +2,7 @@
 
 import pytest
 from django.urls import reverse
+from django.utils.translation import override
 
 from analysis.models import Diagnosis
 from surveys.bots import rehearsal
@@ -46,6 +47,39 @@ def test_a_rehearsal_is_german_as_a_whole() -> None:
     for status in ("stopped", "failed"):
         BotRun.objects.update(status=status, error="UnexpectedPageError: a page of nobody")
         must_be_german(study.owner, [page], content)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"bots": 5001}, "Erwartet werden 1 bis 5.000 Bots, gefunden wurden 5.001."),
+        ({"prevalence": 0.9, "effect": 0.25}, "Häufigkeit und Effekt zusammen müssen zwischen 0 und 1 liegen, gefunden wurde 1,15."),
+        ({"cheater_proportion": 1.1}, "Erwartet wird ein Anteil von 0 bis 1, gefunden wurde 1,1."),
+        ({"drops_out": -0.5}, "Erwartet wird ein Anteil von 0 bis 1, gefunden wurde -0,5."),
+        ({"under_reports": 0.2}, "Diese Studie fragt niemanden ohne Würfel, also kann dort niemand ein Ja leugnen."),
+    ],
+    ids=str,
+)
+def test_a_rehearsal_that_is_not_possible_says_so_in_german(changes: dict[str, float], said: str) -> None:
+    study = draft_study()
+    with override("de"), pytest.raises(rehearsals.RehearsalError) as refused:
+        rehearsals.start(study, **changes)
+    assert str(refused.value) == said
+    with override("de"):
+        assert str(refused.value.title) == "Dieser Probelauf ist nicht möglich"
+
+
+@pytest.mark.parametrize(("name", "model"), [("rehearsal", BotRun), ("diagnosis", Diagnosis)])
+def test_what_makes_a_hundred_on_the_page_is_not_refused_as_more_than_one(name: str, model: type[BotRun] | type[Diagnosis]) -> None:
+    """91.93 / 100 and 8.07 / 100 are more than 1 in a computer: the page said that 1 does not lie between 0 and 1."""
+    study = draft_study()
+    page = reverse(f"analysis:{name}", args=[study.slug])
+    reader = german(study.owner)
+    sent = {one.get("name"): one.get("value") for one in page_of(reader.get(page)).xpath("//form//input[@type='text']")}
+    answer = reader.post(page, sent | {"action": "start", "behaviour": "always_no", "prevalence": "91,93", "effect": "8,07"})
+    assert answer.status_code == 302, page_of(answer).text_content()
+    stored = model.objects.get()
+    assert (round(stored.prevalence, 9), stored.prevalence + stored.effect) == (0.9193, 1)
 
 
 def test_a_diagnosis_is_german_as_a_whole() -> None:

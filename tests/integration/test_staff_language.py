@@ -54,6 +54,11 @@ def sentences(page: Any) -> set[str]:
     return {" ".join(text.split()) for text in texts if len(WORDS.findall(text)) > 1}
 
 
+def numbers(page: HttpResponse) -> set[str]:
+    """The numbers in the inputs for them."""
+    return set(page_of(page).xpath("//input[@inputmode='decimal']/@value"))
+
+
 def german(user: User) -> Client:
     choose_language(user=user, language=Language.GERMAN)
     return logged_in(user)

@@ -10,7 +10,7 @@ from accounts.models import Role
 from surveys.models import ArmState, EntryBook, Participant, Study
 from surveys.review import services as reviews
 from surveys.studies import services as studies
-from tests.factories import answer, definition, heading, hidden_value, person, recruiting_study, send, walk
+from tests.factories import answer, definition, heading, hidden_value, page_of, person, recruiting_study, send, walk
 
 pytestmark = pytest.mark.django_db
 WAYS = [{"name": "poster"}, {"name": "panel", "kind": "prolific"}]
@@ -58,3 +58,40 @@ def test_whoever_began_while_there_was_one_way_goes_back_by_it_beside_others() -
     answer(client, study, "consent", version="2")
     assert not Participant.objects.exists()
     assert back in walk(client, study).content.decode()
+
+
+OUT, OF_OTHERS = "https://panel.example.org/full", "https://panel.example.org/another-study"
+NAMED = {"name": "panel", "kind": "prolific", "screened_out_url": OUT}
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ([{"name": "poster"}, NAMED], [{"name": "poster"}, NAMED | {"name": "autumn"}]),
+        ([{"name": "poster"}, NAMED], [{"name": "panel"}, NAMED | {"name": "autumn", "screened_out_url": OF_OTHERS}]),
+        ([{"name": "poster"}, NAMED], [{"name": "poster"}, {"name": "panel", "kind": "sona", "screened_out_url": OF_OTHERS}]),
+        ([], [{"name": "poster"}, NAMED | {"name": "autumn", "screened_out_url": OF_OTHERS}]),
+    ],
+    ids=["renamed", "its name is that of another one", "another panel has its name", "it was the only one"],
+)
+def test_people_of_a_full_study_go_back_by_the_way_that_they_came_by(before: list[dict[str, str]], after: list[dict[str, str]]) -> None:
+    """They agreed before an amendment of the ways, and the study was full after it."""
+    study = recruiting_study(entry={"ways": before} if before else {"kind": "prolific", "screened_out_url": OUT})
+    client = Client()
+    walk(client, study, answers={"welcome": PROLIFIC}, until="background")
+    study = amended(study, {"ways": after})
+    ArmState.objects.filter(study=study).update(closed=True)
+    refused = answer(client, study, "background")
+    assert (heading(refused), Participant.objects.exists()) == ("This study is full", False)
+    assert page_of(refused).xpath("//a[@rel='noreferrer']/@href") == [OUT]
+
+
+def test_somebody_who_was_turned_away_and_comes_otherwise_goes_back_by_the_new_way() -> None:
+    """Their browser still holds the token of their first visit."""
+    other = {"name": "autumn", "kind": "sona", "screened_out_url": OF_OTHERS}
+    study, client = recruiting_study(entry={"ways": [{"name": "poster"}, NAMED, other]}), Client()
+    walk(client, study, answers={"welcome": PROLIFIC}, until="background")
+    ArmState.objects.filter(study=study).update(closed=True)
+    assert page_of(answer(client, study, "background")).xpath("//a[@rel='noreferrer']/@href") == [OUT]
+    again = answer(client, study, "welcome", way="autumn", survey_code="17")
+    assert page_of(again).xpath("//a[@rel='noreferrer']/@href") == [OF_OTHERS]

@@ -2,7 +2,6 @@
 
 from django import forms
 from django.http import QueryDict
-from django.utils.formats import number_format
 from django.utils.functional import Promise
 from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
@@ -11,6 +10,7 @@ from analysis.learning.networks.questions import asked_about, circles_of, classe
 from analysis.learning.one_loss import LARGEST_LOSS
 from analysis.learning.spending.forms import QuestionForm
 from analysis.sources.tables import Schema
+from surveys.drafting.forms import typed_value
 from surveys.journey.forms import read_number
 
 OF_STUDENTS: tuple[tuple[str, Promise], ...] = (
@@ -25,7 +25,7 @@ NOISES = (("epsilon", _("ε: pure, with Laplace noise")), ("rho", _("ρ: zCDP, w
 
 
 def usual_amount() -> str:
-    return str(number_format("0.1"))
+    return typed_value(0.1)
 
 
 class NetworkForm(QuestionForm):

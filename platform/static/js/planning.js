@@ -9,6 +9,7 @@ const form = need(document, "[data-plan]");
 const NEXT = { y: "n", n: "t", t: "y" };
 const CSS_CLASS = { y: "says-yes", n: "says-no", t: "says-truth" };
 const POSITIONS = 400;
+const written = new Intl.NumberFormat(document.documentElement.lang, { useGrouping: false, maximumFractionDigits: 6 });
 
 /** A logarithmic slider moves over positions; its numbers have two digits. */
 const sliders = [...form.querySelectorAll("[data-slider]")].map((slider) => {
@@ -17,8 +18,8 @@ const sliders = [...form.querySelectorAll("[data-slider]")].map((slider) => {
   const logarithmic = "logarithmic" in slider.dataset;
   if (logarithmic) Object.assign(slider, { min: 0, max: POSITIONS, step: 1 });
   const read = () => {
-    if (!logarithmic) return slider.value;
-    return String(Number((low * (high / low) ** (slider.value / POSITIONS)).toPrecision(2)));
+    if (!logarithmic) return written.format(slider.value);
+    return written.format((low * (high / low) ** (slider.value / POSITIONS)).toPrecision(2));
   };
   const follow = () => {
     const value = Number(number.value.replace(",", "."));
