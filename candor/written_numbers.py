@@ -6,13 +6,14 @@ import re
 from decimal import Decimal
 from fractions import Fraction
 
-TYPED = re.compile(r"[+-]?(\d{1,15}([.,]\d{0,20})?|[.,]\d{1,20})", re.ASCII)
-TYPED_WHOLE = re.compile(r"[+-]?\d{1,15}", re.ASCII)
+TYPED = re.compile(r"[+−-]?(\d{1,15}([.,]\d{0,20})?|[.,]\d{1,20})", re.ASCII)
+TYPED_WHOLE = re.compile(r"[+−-]?\d{1,15}", re.ASCII)
+AS_PROGRAMS_WRITE = str.maketrans(",−", ".-")
 WRITTEN = re.compile(r"[+-]?(\d{1,300}(\.\d{0,300})?|\.\d{1,300})(e[+-]?\d{1,3}|/\d{1,300})?", re.ASCII | re.IGNORECASE)
 
 
 def typed_number(text: str, *, whole: bool = False) -> Decimal | None:
-    """A number that a person typed, with a decimal comma or point; None when it is none.
+    """A number that a person typed or copied from a page, with a decimal comma or point; None when it is none.
 
     Parameters
     ----------
@@ -23,10 +24,10 @@ def typed_number(text: str, *, whole: bool = False) -> Decimal | None:
 
     Examples
     --------
-    >>> typed_number("-0,25"), typed_number("many"), typed_number("1.000", whole=True)
-    (Decimal('-0.25'), None, None)
+    >>> typed_number("-0,25"), typed_number("−3"), typed_number("many"), typed_number("1.000", whole=True)
+    (Decimal('-0.25'), Decimal('-3'), None, None)
     """
-    return Decimal(text.replace(",", ".")) if (TYPED_WHOLE if whole else TYPED).fullmatch(text) else None
+    return Decimal(text.translate(AS_PROGRAMS_WRITE)) if (TYPED_WHOLE if whole else TYPED).fullmatch(text) else None
 
 
 def number_or_fraction(written: str | float, *, low: float, high: float) -> float | None:

@@ -17,6 +17,7 @@ from django.utils.translation import override
 from lxml import html
 
 from config.body_sizes import TOO_LARGE
+from config.error_responses import TOO_MANY
 from tests.nginx import CONFIGURATION, running_nginx
 
 LECTURE = bytes(range(256)) * 64
@@ -253,6 +254,12 @@ def test_limits_tell_visitors_apart_by_a_class_of_the_hour_and_no_log_names_it(p
         answers.append(proxy.client.get("/accounts/login/").status_code)
     assert answers[:30] == [200] * 30
     assert answers[-1] == 429
+    refused = proxy.client.get("/accounts/login/")
+    assert (refused.status_code, refused.headers["retry-after"], refused.headers["cache-control"]) == (429, "60", "no-store")
+    page = html.fromstring(refused.content)
+    with override("de"):
+        assert page.xpath("//h1/text()") == ["This was asked for too often", str(TOO_MANY.title)]
+    assert (page.get("lang"), page.xpath("//*[@lang='de']/text()")[0]) == ("en", page.xpath("//h1/text()")[1])
     assert proxy.client.get("/s/lecture-videos/").status_code == 200
     time.sleep(0.2)
     assert (proxy.log.parent / "error.log").read_text() == ""
