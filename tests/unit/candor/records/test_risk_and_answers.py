@@ -59,21 +59,11 @@ def test_the_insider_risk_is_that_of_instructors_who_look_themselves(k: int) -> 
     def label_form(record: Any) -> str:
         return json.dumps([record["quasi_identifiers"], sorted(label_form(child) for child in record["children"])])
 
-    classes: dict[str, list[Any]] = {}
+    classes: dict[str, list[list[str]]] = {}
     for record in records:
-        classes.setdefault(label_form(record), []).append(record)
-    left = [
-        sum(
-            any(
-                one["quasi_identifiers"] == course["quasi_identifiers"] and one["sensitive"] == course["sensitive"]
-                for one in other["children"]
-            )
-            for other in members
-        )
-        for members in classes.values()
-        for record in members
-        for course in record["children"]
-    ]
+        told = [json.dumps([course["quasi_identifiers"], course["sensitive"]], sort_keys=True) for course in record["children"]]
+        classes.setdefault(label_form(record), []).append(told)
+    left = [sum(course in other for other in members) for members in classes.values() for courses in members for course in courses]
     found = risks(records).insider["grade"]
     assert found.singled_out == pytest.approx(left.count(1) / len(left), abs=1e-9)
     assert found.two_left == pytest.approx(sum(number <= 2 for number in left) / len(left), abs=1e-9)
