@@ -20,7 +20,7 @@ from candor.records.anonymising import anonymize
 from candor.records.checking import violations
 from candor.records.hierarchies import from_chains
 from candor.records.reconstruction import Query, Reconstruction, average_relative_error, desk_relative_error, read_query
-from candor.records.risk import linked, risks
+from candor.records.risk import form_of, linked, risks
 from candor.records.schema import ParameterError
 from candor.records.tables.anatomy import buckets
 from candor.records.tables.anonymising import Table, anonymize_table, read_table
@@ -49,6 +49,23 @@ LABELS: dict[str, Any] = {
     "Gender": {"male": ["male", "*"], "female": ["female", "*"]},
     "Major": {name: [name, *groups, "*"] for name, groups in MAJORS.items()},
 }
+
+
+def test_labels_that_are_written_like_records_look_like_no_others() -> None:
+    """Somebody chooses names of labels that close the brackets of a look and open others."""
+    quoted = [
+        vertex({"a": label}, {}, [vertex({"b": "x"})]) for label in ("1", '1"]], [[[["b", "x"]], []]]]', '1"', "1\\", 1, 1.0, True, None)
+    ]
+    nested = [
+        vertex({"a": "1"}, {}, [vertex({"b": 'x"]], []], [[["b", "x'})]),
+        vertex({"a": "1"}, {}, [vertex({"b": "x"}), vertex({"b": "x"})]),
+    ]
+    deeper = [vertex({"a": "1"}, {}, [vertex({"b": "x"}, {}, [vertex({"b": "x"})])]), vertex({"a": "1", "b": "x"}), vertex({"a": "1"})]
+    records = [*quoted, *nested, *deeper]
+    assert len({form_of(record) for record in records}) == len(records)
+    assert linked(records)["all labels"] == len(records)
+    turned = vertex({"b": "x", "a": "1"}, {}, [vertex({"d": 2}), vertex({"c": 1})])
+    assert form_of(turned) == form_of(vertex({"a": "1", "b": "x"}, {}, [vertex({"c": 1}), vertex({"d": 2})]))
 
 
 @pytest.mark.parametrize("k", [5, 12])
