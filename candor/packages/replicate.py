@@ -94,8 +94,8 @@ def categories_of(data: Iterable[str], protocol: ProtocolFile, *, seed: int, lev
         # The last place of each cell counts people without an answer.
         table, answers = np.zeros((*design.shape, len(design.categories) + 1), dtype=np.int64), (*design.categories, "")
         alike = Counter((row["arm"], row["subsample"], row[question["column"]]) for row in rows)
-        for (arm, subsample, answer), people in alike.items():
-            table[design.arms.index(arm), design.subsample_names.index(subsample), answers.index(answer)] += people
+        for (arm, subsample, answer), number in alike.items():
+            table[design.arms.index(arm), design.subsample_names.index(subsample), answers.index(answer)] += number
         counts, missing = table[..., :-1], table[..., -1]
         told = [row for row in rows if row[question["column"]]]
         if _in_clusters(protocol) and not all(CLUSTER in row for row in told):
