@@ -157,7 +157,7 @@ class Polytope:
 
 
 class _Limits(TypedDict):
-    """What is alike for all values at which a polytope is cut."""
+    """All that stays the same wherever a polytope is cut."""
 
     limits: FloatArray
     ends: FloatArray
