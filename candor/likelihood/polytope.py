@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import permutations
+from typing import TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -121,27 +123,12 @@ class Polytope:
 
     def at_honest_proportion(self, values: npt.ArrayLike) -> MeansWithin:
         """The parameters with x at each of the values in [0, 1], shape (...), in the coordinates (p_0 … p_{K−1}, q …)."""
-        arms, honest, rates = len(self.design.arms), np.asarray(values, dtype=float), self.cheater_rates
-        matrix = self._matrix
+        arms, honest = len(self.design.arms), np.asarray(values, dtype=float)
+        matrix, between = self._matrix, _limits_of_shares(arms, *self._about_cheaters())
         reduced = np.concatenate(
             [honest[..., None, None] * matrix[:, :arms], (1 - honest)[..., None, None] * matrix[:, arms + 1 :]], axis=-1
         )
-        lowest, highest = np.zeros(arms + rates), np.ones(arms + rates)
-        if rates:
-            lowest[arms:], highest[arms:] = self._rates_between()
-        limits, ends = [-np.eye(arms + rates), np.eye(arms + rates)], [-lowest, highest]
-        for one, other in self._pairs():
-            row = np.zeros((1, arms + rates))
-            row[0, arms + one], row[0, arms + other] = 1, -1
-            limits.append(row)
-            ends.append(np.array([self.kappa]))
-        return MeansWithin(
-            matrix=reduced,
-            offset=honest[..., None] * matrix[:, arms] + self._offset(),
-            limits=np.vstack(limits),
-            ends=np.concatenate(ends),
-            inside=(lowest + highest) / 2,
-        )
+        return MeansWithin(matrix=reduced, offset=honest[..., None] * matrix[:, arms] + self._offset(), **between)
 
     def _columns(self) -> FloatArray:
         arms, subsamples = self.design.shape
@@ -156,38 +143,65 @@ class Polytope:
         """The share of yes where x = 0 and no cheater's rate is unknown."""
         return 0.0 if self.cheater_rates else float(self.design.cheater_model.yes_rate or 0)
 
-    def _rates_between(self) -> tuple[float, float]:
+    def _about_cheaters(self) -> tuple[int, float, float, float]:
+        """How many of their rates are unknown, the lowest and highest possible one, and κ."""
         stated = self.design.cheater_model.yes_rate
-        return (0.0, 1.0) if stated is None else (max(0.0, float(stated) - self.kappa), min(1.0, float(stated) + self.kappa))
-
-    def _pairs(self) -> list[tuple[int, int]]:
-        """Arms whose cheaters' rates are near each other."""
-        return list(permutations(range(self.cheater_rates), 2)) if 0 < self.kappa < 1 else []
+        lowest, highest = (0.0, 1.0) if stated is None else (max(0.0, float(stated) - self.kappa), min(1.0, float(stated) + self.kappa))
+        return self.cheater_rates, lowest, highest, self.kappa
 
     def _within(self, matrix: FloatArray, prevalences: int) -> MeansWithin:
-        """Limits for coordinates (P …, x, C …) with this many of the first kind."""
-        rates, dimensions = self.cheater_rates, matrix.shape[-1]
-        unit, x = np.eye(dimensions), np.eye(dimensions)[prevalences]
-        limits = [-unit[:prevalences], unit[:prevalences] - x]
-        ends = [np.zeros(2 * prevalences)]
-        if rates:
-            lowest, highest = self._rates_between()
-            cheaters = unit[prevalences + 1 :]
-            limits += [-cheaters - lowest * x, cheaters + highest * x]
-            ends += [np.full(rates, -lowest), np.full(rates, highest)]
-            for one, other in self._pairs():
-                limits.append((cheaters[one] - cheaters[other] + self.kappa * x)[None])
-                ends.append(np.array([self.kappa]))
-        else:
-            lowest = highest = 0.0
-        # Nearby limits follow from these unless every prevalence or every rate is fixed.
-        limits += [-x[None], x[None]]
-        ends += [np.array([0.0, 1.0])]
-        inside = np.concatenate([np.full(prevalences, HALF / 2), [HALF], np.full(rates, (lowest + highest) / 2 * HALF)])
+        """Coordinates (P …, x, C …) with this many of the first kind."""
         return MeansWithin(
-            matrix=matrix,
-            offset=np.full(matrix.shape[-2], self._offset()),
-            limits=np.vstack(limits),
-            ends=np.concatenate(ends),
-            inside=inside,
+            matrix=matrix, offset=np.full(matrix.shape[-2], self._offset()), **_limits_of_products(prevalences, *self._about_cheaters())
         )
+
+
+class _Limits(TypedDict):
+    """All that stays the same wherever a polytope is cut."""
+
+    limits: FloatArray
+    ends: FloatArray
+    inside: FloatArray
+
+
+def _pairs(rates: int, kappa: float) -> list[tuple[int, int]]:
+    """Arms whose cheaters' rates are near each other."""
+    return list(permutations(range(rates), 2)) if 0 < kappa < 1 else []
+
+
+def _kept(limits: list[FloatArray], ends: list[FloatArray], inside: FloatArray) -> _Limits:
+    found: _Limits = {"limits": np.vstack(limits), "ends": np.concatenate(ends), "inside": inside}
+    for one in (found["limits"], found["ends"], found["inside"]):
+        one.flags.writeable = False
+    return found
+
+
+@lru_cache(maxsize=256)
+def _limits_of_shares(arms: int, rates: int, lowest_rate: float, highest_rate: float, kappa: float) -> _Limits:
+    """Those of (p …, q …)."""
+    lowest, highest = np.zeros(arms + rates), np.ones(arms + rates)
+    lowest[arms:], highest[arms:] = lowest_rate, highest_rate
+    limits, ends = [-np.eye(arms + rates), np.eye(arms + rates)], [-lowest, highest]
+    for one, other in _pairs(rates, kappa):
+        row = np.zeros((1, arms + rates))
+        row[0, arms + one], row[0, arms + other] = 1, -1
+        limits.append(row)
+        ends.append(np.array([kappa]))
+    return _kept(limits, ends, (lowest + highest) / 2)
+
+
+@lru_cache(maxsize=256)
+def _limits_of_products(prevalences: int, rates: int, lowest: float, highest: float, kappa: float) -> _Limits:
+    """Those of (P …, x, C …)."""
+    unit = np.eye(prevalences + 1 + rates)
+    x, cheaters = unit[prevalences], unit[prevalences + 1 :]
+    limits = [-unit[:prevalences], unit[:prevalences] - x, -cheaters - lowest * x, cheaters + highest * x]
+    ends = [np.zeros(2 * prevalences), np.full(rates, -lowest), np.full(rates, highest)]
+    for one, other in _pairs(rates, kappa):
+        limits.append((cheaters[one] - cheaters[other] + kappa * x)[None])
+        ends.append(np.array([kappa]))
+    # Nearby limits follow from these unless every prevalence or every rate is fixed.
+    limits += [-x[None], x[None]]
+    ends += [np.array([0.0, 1.0])]
+    inside = np.concatenate([np.full(prevalences, HALF / 2), [HALF], np.full(rates, (lowest + highest) / 2 * HALF)])
+    return _kept(limits, ends, inside)

@@ -17,6 +17,7 @@ import csv
 import math
 import re
 import runpy
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import cache
@@ -92,10 +93,9 @@ def categories_of(data: Iterable[str], protocol: ProtocolFile, *, seed: int, lev
         design = Design.from_document(question["design"])
         # The last place of each cell counts people without an answer.
         table, answers = np.zeros((*design.shape, len(design.categories) + 1), dtype=np.int64), (*design.categories, "")
-        for row in rows:
-            table[
-                design.arms.index(row["arm"]), design.subsample_names.index(row["subsample"]), answers.index(row[question["column"]])
-            ] += 1
+        alike = Counter((row["arm"], row["subsample"], row[question["column"]]) for row in rows)
+        for (arm, subsample, answer), number in alike.items():
+            table[design.arms.index(arm), design.subsample_names.index(subsample), answers.index(answer)] += number
         counts, missing = table[..., :-1], table[..., -1]
         told = [row for row in rows if row[question["column"]]]
         if _in_clusters(protocol) and not all(CLUSTER in row for row in told):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import brentq, minimize_scalar
-from scipy.stats import chi2
+from scipy.special import chdtrc, chdtri
 
 from candor.errors import DataError
 from candor.results import Interval
@@ -101,7 +101,7 @@ def common_effect(studies: Sequence[StudyRatio], *, level: float = 0.95) -> Comm
     value = float(minimize_scalar(lambda tau: float(misfit(tau)), bounds=(low, high), method="bounded", options={"xatol": 1e-12}).x)
     value = min((value, float(low), float(high)), key=lambda tau: float(misfit(tau)))
     least = float(misfit(value))
-    allowed = least + float(chi2.ppf(level, 1))
+    allowed = least + float(chdtri(1, 1 - level))
     inside = np.flatnonzero(over_grid <= allowed)
     first, last = (inside[0], inside[-1]) if len(inside) else (best, best)
 
@@ -120,8 +120,8 @@ def common_effect(studies: Sequence[StudyRatio], *, level: float = 0.95) -> Comm
     return CommonEffect(
         value=value,
         interval=interval,
-        p_value=float(chi2.sf(float(misfit(0.0)) - least, 1)),
+        p_value=float(chdtrc(1, max(float(misfit(0.0)) - least, 0.0))),
         q=least,
         df=df,
-        q_p_value=float(chi2.sf(least, df)) if df else 1.0,
+        q_p_value=float(chdtrc(df, least)) if df else 1.0,
     )

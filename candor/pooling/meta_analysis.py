@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import brentq
-from scipy.stats import chi2, t
+from scipy.special import chdtrc, chdtri, stdtr, stdtrit
 
 from candor.errors import DataError
 from candor.estimators.intervals import cut_to, normal_quantile, two_sided_p_value, wald_interval
@@ -118,11 +118,11 @@ def meta_analysis(values: npt.ArrayLike, standard_errors: npt.ArrayLike, *, leve
     scatter = max(1.0, float(shrunk @ (y - random) ** 2) / df)
     error = math.sqrt(scatter / shrunk.sum())
     fixed_error = 1 / math.sqrt(weights.sum())
-    multiplier = float(t.ppf((1 + level) / 2, df))
+    multiplier = float(stdtrit(df, (1 + level) / 2))
     prediction = None
     if df >= 2:
         spread = math.sqrt(between + error**2)
-        prediction = _within(random, spread, level=level, multiplier=float(t.ppf((1 + level) / 2, df - 1)), kind="prediction")
+        prediction = _within(random, spread, level=level, multiplier=float(stdtrit(df - 1, (1 + level) / 2)), kind="prediction")
     return MetaAnalysis(
         fixed=PooledValue(
             value=fixed,
@@ -134,12 +134,12 @@ def meta_analysis(values: npt.ArrayLike, standard_errors: npt.ArrayLike, *, leve
             value=random,
             standard_error=error,
             interval=_within(random, error, level=level, multiplier=multiplier, kind="hartung_knapp"),
-            p_value=float(2 * t.sf(abs(random) / error, df)),
+            p_value=float(2 * stdtr(df, -abs(random) / error)),
         ),
         heterogeneity=Heterogeneity(
             q=q,
             df=df,
-            p_value=float(chi2.sf(q, df)),
+            p_value=float(chdtrc(df, q)),
             i_squared=max(0.0, (q - df) / q) if q > 0 else 0.0,
             tau_squared=between,
             tau_squared_interval=_between_studies(y, s, level=level),
@@ -176,8 +176,8 @@ def _between_studies(y: FloatArray, s: FloatArray, *, level: float) -> Interval:
         """Where the generalised Q, which falls with τ², meets the quantile; 0 when it is below from the beginning."""
         return _root(lambda between: generalised_q(between) - quantile)
 
-    low, high = crossing(float(chi2.ppf((1 + level) / 2, df))), crossing(float(chi2.ppf((1 - level) / 2, df)))
-    if generalised_q(0.0) < chi2.ppf((1 - level) / 2, df):
+    low, high = crossing(float(chdtri(df, (1 - level) / 2))), crossing(float(chdtri(df, (1 + level) / 2)))
+    if generalised_q(0.0) < chdtri(df, (1 + level) / 2):
         return Interval(kind="empty", low=None, high=None, level=level)
     return Interval(kind="q_profile", low=low, high=high, level=level)
 

@@ -90,9 +90,12 @@ class Risks:
         return asdict(self)
 
 
+_json = json.JSONEncoder(ensure_ascii=False).encode
+
+
 def _text(vertex: Record, depth: int) -> str:
-    below = sorted(_text(child, depth - 1) for child in vertex["children"]) if depth else []
-    return json.dumps([sorted(vertex["quasi_identifiers"].items(), key=repr), below], ensure_ascii=False)
+    below = sorted(_text(child, depth - 1) for child in vertex["children"]) if depth else ()
+    return f"[{_json(sorted(vertex['quasi_identifiers'].items()))}, [{', '.join(below)}]]"
 
 
 def form_of(record: Record) -> str:

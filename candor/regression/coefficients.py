@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import chi2
+from scipy.special import chdtri
 
 from candor.errors import MethodError
 from candor.estimators.intervals import cut_to, wald_interval
@@ -146,7 +146,7 @@ def _not_contradicted(models: Sequence[FittedModel], *, level: float) -> list[Fi
     """The models that fit almost as well as the best one: a rate that would need negative prevalences is ruled out by the answers."""
     if not models:
         raise MethodError("the likelihood has no top at any yes rate of cheaters: too few answers for so many coefficients")
-    least = max(model.fit.log_likelihood for model in models) - float(chi2.ppf(level, 1)) / 2
+    least = max(model.fit.log_likelihood for model in models) - float(chdtri(1, 1 - level)) / 2
     return [model for model in models if model.fit.log_likelihood >= least]
 
 

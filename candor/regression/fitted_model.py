@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import brentq
-from scipy.stats import chi2
+from scipy.special import chdtrc, chdtri
 
 from candor.errors import MethodError
 from candor.regression.faces import with_any_rate, with_honest_share, with_stated_rate
@@ -99,7 +99,7 @@ class FittedModel:
     def likelihood_ratio_p_value(self, index: int) -> float:
         """The p-value of the test that one coefficient is zero."""
         without = self._highest(self.tops, held=(index, 0.0)).log_likelihood
-        return float(chi2.sf(2 * max(self.fit.log_likelihood - without, 0.0), 1))
+        return float(chdtrc(1, 2 * max(self.fit.log_likelihood - without, 0.0)))
 
     def honest_share(self, *, level: float) -> Interval:
         """The profile interval of x."""
@@ -117,7 +117,7 @@ class FittedModel:
         return Interval(kind="profile", low=low, high=high, level=level)
 
     def _least(self, level: float) -> float:
-        return self.fit.log_likelihood - float(chi2.ppf(level, 1)) / 2
+        return self.fit.log_likelihood - float(chdtri(1, 1 - level)) / 2
 
     def _highest(self, starts: Sequence[Fit], *, held: tuple[int, float] | None = None, possible: Possible | None = None) -> Fit:
         """The highest top under a restriction, from several beginnings.

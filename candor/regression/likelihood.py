@@ -90,19 +90,22 @@ class Fit:
     log_likelihood: float
 
 
-def prevalence(eta: FloatArray, *, logistic: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """π(η) and its first two derivatives."""
+def prevalence(eta: FloatArray, *, logistic: bool) -> FloatArray:
+    """π(η)."""
+    return np.asarray(expit(eta)) if logistic else eta
+
+
+def _slopes(p: FloatArray, *, logistic: bool) -> tuple[FloatArray, FloatArray]:
+    """The first two derivatives of π where it is p."""
     if not logistic:
-        return eta, np.ones_like(eta), np.zeros_like(eta)
-    p = expit(eta)
+        return np.ones_like(p), np.zeros_like(p)
     slope = p * (1 - p)
-    return p, slope, slope * (1 - 2 * p)
+    return slope, slope * (1 - 2 * p)
 
 
 def log_likelihood(data: Data, beta: FloatArray, x: float, c: float) -> float:
     """Σ ln P(reported); −∞ where the parameters give no probabilities."""
-    p, _, _ = prevalence(data.columns @ beta, logistic=data.logistic)
-    mean = x * (data.truth * p + data.forced_yes) + c
+    mean = x * (data.truth * prevalence(data.columns @ beta, logistic=data.logistic) + data.forced_yes) + c
     if not np.all((mean > 0) & (mean < 1)):
         return -np.inf
     return float(data.people @ np.log(np.where(data.reported == 1, mean, 1 - mean)))
@@ -118,7 +121,8 @@ def derivatives(data: Data, beta: FloatArray, x: float, c: float) -> tuple[Float
     often as it has people.
     """
     z, t, y = data.columns, data.truth, data.reported
-    p, slope, bend = prevalence(z @ beta, logistic=data.logistic)
+    p = prevalence(z @ beta, logistic=data.logistic)
+    slope, bend = _slopes(p, logistic=data.logistic)
     mean = x * (t * p + data.forced_yes) + c
     gradient_of_mean = np.column_stack([z * (t * x * slope)[:, None], t * p + data.forced_yes, np.ones_like(mean)])
     precision = data.people / (mean * (1 - mean))

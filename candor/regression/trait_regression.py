@@ -242,7 +242,7 @@ def _fitted(
         notes += [EDGE.format(what="nobody cheats")] if honest > 1 - 1e-9 else []
         if stated is None and not open_rate and rate is not None and (rate < 1e-6 or rate > 1 - 1e-6):
             notes.append(EDGE.format(what="cheaters always say " + ("no" if rate < 0.5 else "yes")))
-        shares = prevalence(data.columns @ model.fit.beta, logistic=data.logistic)[0]
+        shares = prevalence(data.columns @ model.fit.beta, logistic=data.logistic)
         if not open_rate and (outside := int(data.people[(shares < 0) | (shares > 1)].sum())):
             notes.append(OUTSIDE.format(people=outside))
     return TraitRegression(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from candor.designs.design import CheaterModel, Design, ForcedResponse
@@ -63,66 +63,6 @@ def by_name(estimate: OutcomeEstimate) -> dict[tuple[str, str], Effect]:
     return {(one.method, one.treatment): one for one in estimate.effects}
 
 
-@settings(max_examples=60)
-@given(studies(), st.randoms(use_true_random=False))
-def test_the_order_of_arms_and_subsamples_does_not_matter(study: tuple[Design, np.ndarray], random: Any) -> None:
-    design, counts = study
-    arms, subsamples = list(range(design.shape[0])), list(range(design.shape[1]))
-    random.shuffle(arms)
-    random.shuffle(subsamples)
-    shuffled = Design(
-        arms=tuple(design.arms[index] for index in arms),
-        control=design.control,
-        subsamples=tuple(design.subsamples[index] for index in subsamples),
-        cheater_model=design.cheater_model,
-    )
-    first, second = estimate_outcome(counts, design=design), estimate_outcome(counts[arms][:, subsamples], design=shuffled)
-    assert first.cheater_proportion.raw == pytest.approx(second.cheater_proportion.raw, rel=1e-6)
-    for name, one in by_name(first).items():
-        same(one, by_name(second)[name])
-
-
-@settings(max_examples=60)
-@given(studies())
-def test_exchanging_yes_and_no_changes_only_the_sign(study: tuple[Design, np.ndarray]) -> None:
-    design, counts = study
-    rate = design.cheater_model.yes_rate
-    mirror = Design(
-        arms=design.arms,
-        control=design.control,
-        subsamples=tuple((name, ForcedResponse(forced_no=one.forced_yes, forced_yes=one.forced_no)) for name, one in design.subsamples),
-        cheater_model=design.cheater_model if rate is None else CheaterModel(name="yes_rate", yes_rate=1 - rate),
-    )
-    first, second = estimate_outcome(counts, design=design), estimate_outcome(counts[..., ::-1], design=mirror)
-    assert first.cheater_proportion.raw == pytest.approx(second.cheater_proportion.raw, rel=1e-6)
-    for name, one in by_name(first).items():
-        same(one, by_name(second)[name], sign=-1)
-
-
-@settings(max_examples=40)
-@given(studies().filter(lambda study: len(study[0].arms) == 2))
-def test_exchanging_treatment_and_control_changes_only_the_sign(study: tuple[Design, np.ndarray]) -> None:
-    design, counts = study
-    swapped = Design(arms=design.arms, control="treatment", subsamples=design.subsamples, cheater_model=design.cheater_model)
-    first, second = estimate_outcome(counts, design=design), estimate_outcome(counts, design=swapped)
-    for one, other in zip(first.effects, second.effects, strict=True):
-        same(one, other, sign=-1)
-
-
-@settings(max_examples=40)
-@given(studies(), st.integers(2, 50))
-def test_the_same_answers_many_times_narrow_the_errors_and_nothing_else(study: tuple[Design, np.ndarray], times: int) -> None:
-    design, counts = study
-    once, often = estimate_outcome(counts, design=design), estimate_outcome(counts * times, design=design)
-    assert often.n == times * once.n
-    for one, other in zip(once.effects, often.effects, strict=True):
-        if one.method == "difference_in_means":
-            assert other.honest_times_effect.value == pytest.approx(one.honest_times_effect.value)
-            error = one.honest_times_effect.standard_error
-            assert error is not None
-            assert other.honest_times_effect.standard_error == pytest.approx(error / times**0.5)
-
-
 def results_survive_json_and_hold_no_nan(estimate: OutcomeEstimate) -> None:
     def lists(value: Any) -> Any:
         if isinstance(value, dict):
@@ -169,21 +109,79 @@ def shares_and_p_values_are_possible_numbers(estimate: OutcomeEstimate) -> None:
         assert one.p_value is None or one.adjusted_p_value is None or one.p_value <= one.adjusted_p_value
 
 
-@settings(max_examples=150)
-@given(studies())
-@example(BY_ARM_ALONE)
-def test_an_estimate_survives_json_agrees_with_itself_gives_reasons_and_is_possible(study: tuple[Design, np.ndarray]) -> None:
-    design, counts = study
+def estimated(counts: np.ndarray, *, design: Design) -> OutcomeEstimate:
+    """Every estimate of this file survives JSON, agrees with itself, gives reasons and is possible."""
     estimate = estimate_outcome(counts, design=design)
     results_survive_json_and_hold_no_nan(estimate)
     intervals_contain_their_values_and_agree_with_the_test(estimate)
     every_missing_value_has_a_reason_in_the_notes(estimate)
     shares_and_p_values_are_possible_numbers(estimate)
+    return estimate
+
+
+@settings(max_examples=60)
+@given(studies(), st.randoms(use_true_random=False))
+def test_the_order_of_arms_and_subsamples_does_not_matter(study: tuple[Design, np.ndarray], random: Any) -> None:
+    design, counts = study
+    arms, subsamples = list(range(design.shape[0])), list(range(design.shape[1]))
+    random.shuffle(arms)
+    random.shuffle(subsamples)
+    shuffled = Design(
+        arms=tuple(design.arms[index] for index in arms),
+        control=design.control,
+        subsamples=tuple(design.subsamples[index] for index in subsamples),
+        cheater_model=design.cheater_model,
+    )
+    first, second = estimated(counts, design=design), estimated(counts[arms][:, subsamples], design=shuffled)
+    assert first.cheater_proportion.raw == pytest.approx(second.cheater_proportion.raw, rel=1e-6)
+    for name, one in by_name(first).items():
+        same(one, by_name(second)[name])
+
+
+@settings(max_examples=60)
+@given(studies())
+def test_exchanging_yes_and_no_changes_only_the_sign(study: tuple[Design, np.ndarray]) -> None:
+    design, counts = study
+    rate = design.cheater_model.yes_rate
+    mirror = Design(
+        arms=design.arms,
+        control=design.control,
+        subsamples=tuple((name, ForcedResponse(forced_no=one.forced_yes, forced_yes=one.forced_no)) for name, one in design.subsamples),
+        cheater_model=design.cheater_model if rate is None else CheaterModel(name="yes_rate", yes_rate=1 - rate),
+    )
+    first, second = estimated(counts, design=design), estimated(counts[..., ::-1], design=mirror)
+    assert first.cheater_proportion.raw == pytest.approx(second.cheater_proportion.raw, rel=1e-6)
+    for name, one in by_name(first).items():
+        same(one, by_name(second)[name], sign=-1)
+
+
+@settings(max_examples=40)
+@given(studies().filter(lambda study: len(study[0].arms) == 2))
+def test_exchanging_treatment_and_control_changes_only_the_sign(study: tuple[Design, np.ndarray]) -> None:
+    design, counts = study
+    swapped = Design(arms=design.arms, control="treatment", subsamples=design.subsamples, cheater_model=design.cheater_model)
+    first, second = estimated(counts, design=design), estimated(counts, design=swapped)
+    for one, other in zip(first.effects, second.effects, strict=True):
+        same(one, other, sign=-1)
+
+
+@settings(max_examples=40)
+@given(studies(), st.integers(2, 50))
+def test_the_same_answers_many_times_narrow_the_errors_and_nothing_else(study: tuple[Design, np.ndarray], times: int) -> None:
+    design, counts = study
+    once, often = estimated(counts, design=design), estimated(counts * times, design=design)
+    assert often.n == times * once.n
+    for one, other in zip(once.effects, often.effects, strict=True):
+        if one.method == "difference_in_means":
+            assert other.honest_times_effect.value == pytest.approx(one.honest_times_effect.value)
+            error = one.honest_times_effect.standard_error
+            assert error is not None
+            assert other.honest_times_effect.standard_error == pytest.approx(error / times**0.5)
 
 
 def test_answers_that_contradict_one_method_alone_are_told_so_there() -> None:
     design, counts = BY_ARM_ALONE
-    estimate = estimate_outcome(counts, design=design)
+    estimate = estimated(counts, design=design)
     values = {one.method: one.value is None for one in estimate.effects}
     assert values == {"efficient": False, "difference_in_means": False, "efficient_arm_specific_cheaters": True}
     assert estimate.effects[-1].notes[0].startswith("No effect is given: even if cheaters differ by arm")
@@ -192,5 +190,5 @@ def test_answers_that_contradict_one_method_alone_are_told_so_there() -> None:
 
 def test_the_same_counts_give_the_same_result_as_list_array_or_floats() -> None:
     counts = [[[13, 7], [11, 9]], [[9, 11], [7, 13]]]
-    results = {to_json(estimate_outcome(one, design=CASES[0])) for one in (counts, np.array(counts), np.array(counts, float))}
+    results = {to_json(estimated(one, design=CASES[0])) for one in (counts, np.array(counts), np.array(counts, float))}
     assert len(results) == 1

@@ -84,3 +84,13 @@ def test_inside_is_strictly_inside(design: Design) -> None:
 def test_kappa_is_a_difference_of_two_shares(mirrored: Design) -> None:
     with pytest.raises(MethodError, match="kappa must lie in"):
         Polytope(design=mirrored, kappa=-0.1)
+
+
+@pytest.mark.parametrize("kappa", [0.0, 0.4])
+def test_limits_that_polytopes_share_cannot_be_changed(design: Design, kappa: float) -> None:
+    """They are kept for the next question: a change would be in its intervals."""
+    polytope = Polytope(design=design, kappa=kappa)
+    for one in (polytope.free(), polytope.at_effect(0, 0.5), polytope.at_prevalence(0, 0.5), polytope.at_honest_proportion(0.5)):
+        for shared in (one.limits, one.ends, one.inside):
+            with pytest.raises(ValueError, match="read-only"):
+                shared[...] = 0.0

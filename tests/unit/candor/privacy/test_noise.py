@@ -13,7 +13,7 @@ from candor.privacy.noise import cube, cube_sd, discrete_gaussian, discrete_lapl
 from candor.privacy.sensitivity import Sensitivity
 
 HISTOGRAM = Sensitivity.of_histogram()
-MANY = 40_000
+MANY = 28_000
 
 
 @pytest.mark.parametrize("amount", [0.013, 0.37, 1.0, 1 / 3, 2.9])
@@ -30,13 +30,14 @@ def test_the_loss_is_at_most_what_was_asked_for_and_nearly_all_of_it(amount: flo
 
 @pytest.mark.parametrize("scale", [0.4, 3.0, 25.0])
 def test_gaussian_and_laplace_noise_spread_as_they_say(scale: float) -> None:
+    """Chance alone fails one of these comparisons, at five standard errors, in one of 300,000 runs."""
     zeros = np.zeros(MANY, dtype=np.int64)
     for noisy in (
         discrete_gaussian(zeros, sensitivity=HISTOGRAM, rho=1 / scale**2),
         discrete_laplace(zeros, sensitivity=HISTOGRAM, epsilon=2 / scale),
     ):
         kurtosis = 6 if noisy.noise == "discrete Laplace" else 3
-        tolerance = 6 * math.sqrt((kurtosis + 1 / scale**2) / (4 * MANY))
+        tolerance = 5 * math.sqrt((kurtosis + 1 / scale**2) / (4 * MANY))
         found = noisy.values.std()
         # The discrete Gaussian's SD is below its σ, much so where σ is below 1.
         assert found < noisy.noise_sd * (1 + tolerance)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -57,10 +58,12 @@ def test_other_classes_are_intersected_and_the_same_ones_are_not(tmp_path: Path,
 
 def hits_of_an_insider(records: list[Any], published: list[Any]) -> float:
     """She knows somebody's labels and average, looks for a record that has both, and reads a second value of it: how often is it right?"""
-    found = []
+    found, same_labels = [], defaultdict[str, list[Any]](list)
+    for record in published:
+        same_labels[form_of(record)].append(record["sensitive"])
     for record in published:
         own = records[int(record["released"]["arm"])]["sensitive"]
-        alike = [one["sensitive"] for one in published if form_of(one) == form_of(record) and one["sensitive"]["gpa"] == own["gpa"]]
+        alike = [one for one in same_labels[form_of(record)] if one["gpa"] == own["gpa"]]
         found.append(sum(one["room"] == own["room"] for one in alike) / len(alike))
     return sum(found) / len(found)
 

@@ -20,7 +20,7 @@ from candor.records.anonymising import anonymize
 from candor.records.checking import violations
 from candor.records.hierarchies import from_chains
 from candor.records.reconstruction import Query, Reconstruction, average_relative_error, desk_relative_error, read_query
-from candor.records.risk import linked, risks
+from candor.records.risk import form_of, linked, risks
 from candor.records.schema import ParameterError
 from candor.records.tables.anatomy import buckets
 from candor.records.tables.anonymising import Table, anonymize_table, read_table
@@ -51,6 +51,23 @@ LABELS: dict[str, Any] = {
 }
 
 
+def test_labels_that_are_written_like_records_look_like_no_others() -> None:
+    """Somebody chooses names of labels that close the brackets of a look and open others."""
+    quoted = [
+        vertex({"a": label}, {}, [vertex({"b": "x"})]) for label in ("1", '1"]], [[[["b", "x"]], []]]]', '1"', "1\\", 1, 1.0, True, None)
+    ]
+    nested = [
+        vertex({"a": "1"}, {}, [vertex({"b": 'x"]], []], [[["b", "x'})]),
+        vertex({"a": "1"}, {}, [vertex({"b": "x"}), vertex({"b": "x"})]),
+    ]
+    deeper = [vertex({"a": "1"}, {}, [vertex({"b": "x"}, {}, [vertex({"b": "x"})])]), vertex({"a": "1", "b": "x"}), vertex({"a": "1"})]
+    records = [*quoted, *nested, *deeper]
+    assert len({form_of(record) for record in records}) == len(records)
+    assert linked(records)["all labels"] == len(records)
+    turned = vertex({"b": "x", "a": "1"}, {}, [vertex({"d": 2}), vertex({"c": 1})])
+    assert form_of(turned) == form_of(vertex({"a": "1", "b": "x"}, {}, [vertex({"c": 1}), vertex({"d": 2})]))
+
+
 @pytest.mark.parametrize("k", [5, 12])
 def test_the_insider_risk_is_that_of_instructors_who_look_themselves(k: int) -> None:
     """Every instructor of every course looks through the whole file: no draws, so that both must be the same."""
@@ -59,21 +76,11 @@ def test_the_insider_risk_is_that_of_instructors_who_look_themselves(k: int) -> 
     def label_form(record: Any) -> str:
         return json.dumps([record["quasi_identifiers"], sorted(label_form(child) for child in record["children"])])
 
-    classes: dict[str, list[Any]] = {}
+    classes: dict[str, list[list[str]]] = {}
     for record in records:
-        classes.setdefault(label_form(record), []).append(record)
-    left = [
-        sum(
-            any(
-                one["quasi_identifiers"] == course["quasi_identifiers"] and one["sensitive"] == course["sensitive"]
-                for one in other["children"]
-            )
-            for other in members
-        )
-        for members in classes.values()
-        for record in members
-        for course in record["children"]
-    ]
+        told = [json.dumps([course["quasi_identifiers"], course["sensitive"]], sort_keys=True) for course in record["children"]]
+        classes.setdefault(label_form(record), []).append(told)
+    left = [sum(course in other for other in members) for members in classes.values() for courses in members for course in courses]
     found = risks(records).insider["grade"]
     assert found.singled_out == pytest.approx(left.count(1) / len(left), abs=1e-9)
     assert found.two_left == pytest.approx(sum(number <= 2 for number in left) / len(left), abs=1e-9)

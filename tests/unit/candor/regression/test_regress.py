@@ -29,8 +29,13 @@ def frame() -> pd.DataFrame:
     return found.assign(course=np.resize(["law", "art", "art"], len(found)))
 
 
-def test_the_truth_is_found_and_units_are_those_of_the_covariate(frame):
-    found = candor.regress(frame, KNOWN, outcomes="attention", covariates="age")["attention"]
+@pytest.fixture(scope="module")
+def by_age(frame):
+    return candor.regress(frame, KNOWN, outcomes="attention", covariates="age")
+
+
+def test_the_truth_is_found_and_units_are_those_of_the_covariate(frame, by_age):
+    found = by_age["attention"]
     arm, age = found.coefficients[1:]
     assert (arm.label, age.label) == ("arm: treatment", "age")
     assert arm.interval.contains(BETA[1])
@@ -103,9 +108,8 @@ def test_nobody_who_cheats_is_an_edge_that_is_told():
     assert all(one.interval.low < one.value < one.interval.high for one in found.coefficients)
 
 
-def test_a_formula_says_what_outcomes_and_covariates_say_and_products_too(frame):
-    plain = candor.regress(frame, KNOWN, outcomes="attention", covariates=["age"])
-    assert candor.regress(frame, KNOWN, formula="attention ~ arm + age").to_dict() == plain.to_dict()
+def test_a_formula_says_what_outcomes_and_covariates_say_and_products_too(frame, by_age):
+    assert candor.regress(frame, KNOWN, formula="attention ~ arm + age").to_dict() == by_age.to_dict()
     product = candor.regress(frame, KNOWN, formula="attention ~ arm * course")["attention"]
     assert [one.label for one in product.coefficients] == ["intercept", "arm: treatment", "course: law", "arm: treatment × course: law"]
     alone = candor.regress(frame, KNOWN, formula="attention ~ 1")["attention"]
