@@ -24,6 +24,8 @@ LONGEST_NAME, LONGEST_LINE = 100, 60_000
 LARGEST_CELL = 1_000_000
 MOST_KEPT = 30_000_000
 """Characters of the packed columns together."""
+MOST_UNPACKED = 256 * 2**20
+"""Bytes of all columns as they are unpacked again, in a process that has other work. Nothing packs to nearly nothing."""
 MISSING = -1
 FORMULA = ("=", "@")
 """Beginnings of cells that a spreadsheet would compute."""
@@ -154,15 +156,21 @@ def read(file: IO[bytes], *, columns: Sequence[Declared], entries: int) -> dict[
     students.clear()
     if n < FEWEST:
         raise UnreadableError(_("expected at least %(fewest)s students, found %(found)s", fewest=FEWEST, found=n))
+    require_room(sum(n * (entries if column["several"] else 1) * cells.itemsize for _place, column, _value_of, cells in kept))
     own = _rows_of_students(whose, n) if entries > 1 else []
     packed = []
     for place, column, _value_of, cells in kept:
         if own:
             cells = _in_entries(cells, own, entries) if column["several"] else _in_one(cells, own, lines, names[place])
         packed.append(_packed(cells))
-    if sum(map(len, packed)) > MOST_KEPT:
-        raise UnreadableError(_("this is more than can be kept: leave out columns, or bring it in parts"))
+    require_room(0, packed=sum(map(len, packed)))
     return {"n": n, "columns": packed}
+
+
+def require_room(unpacked: int, *, packed: int = 0) -> None:
+    """Refuse what takes more bytes than can be kept."""
+    if unpacked > MOST_UNPACKED or packed > MOST_KEPT:
+        raise UnreadableError(_("this is more than can be kept: leave out columns, count fewer rows of a student, or bring it in parts"))
 
 
 def opened(file: Iterable[bytes], expected: Sequence[str]) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:

@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from typing import IO
 
-from analysis.sources.table_files import FEWEST, opened, refused
+from analysis.sources.table_files import FEWEST, opened, refused, require_room
 from surveys.reading.words import UnreadableError
 from surveys.reading.words import sentence as _
 
@@ -37,6 +37,7 @@ def read(
         written.setdefault(student, {}).setdefault(int(week), []).append(text)
     if len(written) < FEWEST:
         raise UnreadableError(_("expected at least %(fewest)s students, found %(found)s", fewest=FEWEST, found=len(written)))
+    require_room(len(written) * weeks * len(topics))
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # each thread would take a part of the little memory
     from candor.texts.reading import label_students
     from candor.texts.word_lists import WordList
