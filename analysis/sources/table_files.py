@@ -9,6 +9,7 @@ import csv
 import math
 import re
 import secrets
+import unicodedata
 import zlib
 from array import array
 from collections import defaultdict
@@ -33,6 +34,8 @@ NUMBER = re.compile(r"[+-]?(\d{1,15}(\.\d{0,20})?|\.\d{1,20})(e[+-]?\d{1,2})?", 
 BREAK = re.compile(r"\s*\n\s*")
 CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 NOTHING = frozenset({"", "NA", "NaN"})
+INVISIBLE = "Cf"
+"""The category of characters that no page shows, such as joiners and marks of the byte order."""
 _entropy = secrets.SystemRandom()
 
 Read = Callable[[str], float]
@@ -136,7 +139,7 @@ def read(file: IO[bytes], *, columns: Sequence[Declared], entries: int) -> dict[
     students: dict[str, int] = {}
     first_lines, lines, whose = array("l"), array("l"), array("l")
     for line, row in rows:
-        key = row[place_of_student].strip()
+        key = key_in(row[place_of_student])
         if not key or key.startswith(FORMULA):
             problem = _("expected a student’s key, found a formula") if key else _("expected a student’s key, found nothing")
             raise refused(line, names[place_of_student], problem)
@@ -171,6 +174,13 @@ def require_room(unpacked: int, *, packed: int = 0) -> None:
     """Refuse what takes more bytes than can be kept."""
     if unpacked > MOST_UNPACKED or packed > MOST_KEPT:
         raise UnreadableError(_("this is more than can be kept: leave out columns, count fewer rows of a student, or bring it in parts"))
+
+
+def key_in(cell: str) -> str:
+    """The key of a student. Two that look alike are one, whichever program wrote their letters: else a student would count twice."""
+    if cell.isascii():
+        return cell.strip()
+    return "".join(one for one in unicodedata.normalize("NFKC", cell) if unicodedata.category(one) != INVISIBLE).strip()
 
 
 def opened(file: Iterable[bytes], expected: Sequence[str]) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:

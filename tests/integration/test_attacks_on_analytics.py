@@ -2,6 +2,7 @@
 
 import io
 import json
+from dataclasses import asdict
 from typing import Any
 
 import pytest
@@ -15,10 +16,12 @@ from analysis.models import Charge, DataSet
 from analysis.sources import table_files, text_files
 from surveys.questions.plans import PrivacyBudget
 from surveys.reading.words import UnreadableError
-from tests.data_sets import approved, data_set, quiz_file
+from tests.data_sets import TEXTS, approved, data_set, quiz_file, texts_file
 from tests.factories import logged_in, page_of, person
-from tests.integration.test_data_set_import import changed, send
+from tests.integration.test_data_set_import import DECLARED, changed, send
 from tests.integration.test_network_questions import source_of_circles
+from tests.record_sets import FILES
+from tests.record_sets import bring as bring_records
 
 pytestmark = pytest.mark.django_db
 MORE_THAN_CAN_BE_KEPT = "this is more than can be kept"
@@ -123,3 +126,15 @@ def test_a_broken_document_is_refused_in_words_on_the_page(document: str) -> Non
     assert refused.status_code == 422
     assert "Expected a question, found something else." in said_on(refused)
     assert not Charge.objects.exists()
+
+
+@pytest.mark.parametrize("again", ["Mu\u0308ller", "M\u00fc\u00adller", "\ufeffM\u00fcller", " M\u00fcller\u200b", "Ｍüller"], ids=ascii)
+def test_a_key_written_by_two_programs_is_one_student(again: str) -> None:
+    """Attack: half of a class comes from another computer. Its keys look the same, and a student would count twice, for twice the loss."""
+    browser = logged_in(person(Role.INVESTIGATOR))
+    refused = send(browser, DECLARED, quiz_file() + f"Müller,1,1,1,law,2\n{again},0,0,0,art,3\n")
+    assert (refused.status_code, "the key of line 62 stands here again" in refused.content.decode()) == (400, True)
+    file = io.BytesIO((texts_file() + f"Müller,1,a\n{again},2,b\n").encode())
+    assert text_files.read(file, **asdict(TEXTS))["n"] == 41
+    students = FILES["students.csv"] + f"Müller,1991,f,N\n{again},1992,f,O\n"
+    assert "the student of line 62 stands here again" in said_on(bring_records(browser, files={**FILES, "students.csv": students}))
