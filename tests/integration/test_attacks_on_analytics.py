@@ -6,11 +6,13 @@ from dataclasses import asdict
 from typing import Any
 
 import pytest
+from django.test import Client
 from django.urls import reverse
 
 from accounts.models import Role
 from analysis.data_sets import services
 from analysis.data_sets.retention import usual_day
+from analysis.ledger.questions import KINDS
 from analysis.ledger.services import lower
 from analysis.models import Charge, DataSet
 from analysis.sources import table_files, text_files
@@ -20,6 +22,7 @@ from tests.data_sets import TEXTS, approved, data_set, quiz_file, texts_file
 from tests.factories import logged_in, page_of, person
 from tests.integration.test_data_set_import import DECLARED, changed, send
 from tests.integration.test_network_questions import source_of_circles
+from tests.ledgers import asked_and_answered, open_source
 from tests.record_sets import FILES
 from tests.record_sets import bring as bring_records
 
@@ -138,3 +141,13 @@ def test_a_key_written_by_two_programs_is_one_student(again: str) -> None:
     assert text_files.read(file, **asdict(TEXTS))["n"] == 41
     students = FILES["students.csv"] + f"Müller,1991,f,N\n{again},1992,f,O\n"
     assert "the student of line 62 stands here again" in said_on(bring_records(browser, files={**FILES, "students.csv": students}))
+
+
+def test_students_read_their_tables_although_a_newer_version_answered_questions_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, client: Client
+) -> None:
+    source = open_source()
+    asked_and_answered(source, rho=0.001)
+    monkeypatch.delitem(KINDS, "solved")
+    assert source.study is not None
+    assert client.get(reverse("analysis:outlook", args=[source.study.slug])).status_code == 200
