@@ -86,13 +86,15 @@ def _goes_on(first: str) -> bool:
 
 def check_names(names: Sequence[str]) -> None:
     """Refuse names that no column can have, and two alike."""
+    seen: set[str] = set()
     for place, name in enumerate(names, start=1):
         if not name or len(name) > LONGEST_NAME or CONTROL.search(name):
             raise UnreadableError(_("line 1, column %(place)s: expected a name of 1 to %(most)s letters", place=place, most=LONGEST_NAME))
         if name.startswith(FORMULA):
             raise UnreadableError(_("line 1, column %(place)s: expected a name, found a formula", place=place))
-        if names.index(name) < place - 1:
+        if name in seen:
             raise UnreadableError(_("line 1 names the column “%(name)s” twice", name=name))
+        seen.add(name)
     if not names:
         raise UnreadableError(_("line 1: expected the names of the columns, found nothing"))
 
