@@ -13,8 +13,8 @@ from accounts.models import Role
 from analysis.data_sets import services
 from analysis.data_sets.retention import usual_day
 from analysis.ledger.questions import KINDS
-from analysis.ledger.services import lower
-from analysis.models import Charge, DataSet
+from analysis.ledger.services import ask, freeze, lower
+from analysis.models import Charge, DataSet, Source
 from analysis.sources import table_files, text_files
 from surveys.questions.plans import PrivacyBudget
 from surveys.reading.words import UnreadableError
@@ -22,11 +22,12 @@ from tests.data_sets import TEXTS, approved, data_set, quiz_file, texts_file
 from tests.factories import logged_in, page_of, person
 from tests.integration.test_data_set_import import DECLARED, changed, send
 from tests.integration.test_network_questions import source_of_circles
-from tests.ledgers import asked_and_answered, open_source
+from tests.ledgers import asked_and_answered, budget_of, open_source, solved
 from tests.record_sets import FILES
 from tests.record_sets import bring as bring_records
 
 pytestmark = pytest.mark.django_db
+COUNT = {"kind": "count", "where": [{"column": "background.major", "in": ["law"]}], "epsilon": 0.1}
 MORE_THAN_CAN_BE_KEPT = "this is more than can be kept"
 
 
@@ -103,7 +104,7 @@ def pages_stand(made: DataSet) -> None:
         assert browser.get(reverse(f"analysis:{page}", args=[made.slug])).status_code == 200
     shown = browser.get(f"/api/v1/data-sets/{made.slug}/ledger/")
     assert (shown.status_code, shown.json()["spent"]["epsilon"]) == (200, 0.0)
-    question = {"question": {"kind": "count", "where": [{"column": "background.major", "in": ["law"]}], "epsilon": 0.1}}
+    question = {"question": COUNT}
     asked = browser.post(f"/api/v1/data-sets/{made.slug}/questions/", json.dumps(question), content_type="application/json")
     assert asked.status_code == 409
     assert not Charge.objects.exists()
@@ -151,3 +152,25 @@ def test_students_read_their_tables_although_a_newer_version_answered_questions_
     monkeypatch.delitem(KINDS, "solved")
     assert source.study is not None
     assert client.get(reverse("analysis:outlook", args=[source.study.slug])).status_code == 200
+
+
+def test_an_officer_who_asked_and_left_does_not_free_the_budget_for_more() -> None:
+    """Attack: an officer asks as an analyst, another one freezes the budget for it, and the first leaves, to be an officer again."""
+    both, other = person(Role.IRB_OFFICER), person(Role.IRB_OFFICER)
+    source = approved(analysts=(both,), officer=other)
+    ask(source, {"kind": "statistic", "question": COUNT}, actor=both)
+    freeze(source, reason="Too many questions.", actor=other)
+    services.remove_analyst(source.whole, user_id=both.pk, actor=both)
+    page = reverse("analysis:data_set_ledger", args=[source.whole.slug])
+    assert logged_in(both).post(page, {"action": "unfreeze"}).status_code == 404
+    study = open_source().study
+    assert study is not None
+    of_study = Source.objects.get(study=study)
+    ask(of_study, solved(rho=0.001), actor=both)
+    freeze(of_study, reason="Too many questions.", actor=other)
+    refused = logged_in(both).post(reverse("analysis:analytics_ledger", args=[study.slug]), {"action": "unfreeze"})
+    assert "Another IRB officer lets it be spent again." in said_on(refused)
+    for one, address in ((source, page), (of_study, reverse("analysis:analytics_ledger", args=[study.slug]))):
+        assert budget_of(one).frozen_on is not None
+        assert logged_in(other).post(address, {"action": "unfreeze"}).status_code == 302
+        assert budget_of(one).frozen_on is None
