@@ -56,7 +56,8 @@ ANALYSTS_APPROVED = register("data_set.analysts_approved", "An IRB officer appro
 ANALYST_REMOVED = register("data_set.analyst_removed", "An analyst of a data set was removed, or left")
 EVIDENCE_INSTALLED = register("evidence.installed", "A report of evidence was put on the public page, at the command line")
 
-# People who did one of these have prepared the data set. They do not decide about it, even if they have another role by now.
+# People who did one of these have prepared the data set, or asked about it. They do not decide about it, even if they have another role by
+# now, or left it.
 PREPARATION = (
     DATA_SET_BROUGHT,
     DATA_SET_SUBMITTED,
@@ -64,4 +65,5 @@ PREPARATION = (
     RECORD_ROLES_CHANGED,
     HIERARCHY_CHANGED,
     RECORD_PACKAGE_STARTED,
+    QUESTION_ASKED,
 )

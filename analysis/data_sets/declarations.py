@@ -7,6 +7,7 @@ from django.utils.translation import gettext as _
 from analysis.sources.brought import BroughtColumn, ColumnRole
 from analysis.sources.table_files import FORMULA, check_names
 from candor.errors import DataError
+from candor.queries.parts import in_order
 from candor.texts.word_lists import MOST_TOPICS, WordList
 from surveys.reading.apart import in_words
 from surveys.reading.words import UnreadableError
@@ -60,9 +61,13 @@ def problem_of_values(name: str, values: Sequence[str]) -> str:
 
 
 def problem_of_bounds(name: str, bounds: Sequence[float]) -> str:
-    if len(bounds) == 2 and bounds[0] < bounds[1]:
+    """The bounds are those that questions about the column can have."""
+    try:
+        low, high = bounds
+        in_order(low, high)
         return ""
-    return _("Write the least and the largest value of “%(name)s”, such as: 0, 4") % {"name": name}
+    except ValueError:
+        return _("Write the least and the largest value of “%(name)s”, such as: 0, 4") % {"name": name}
 
 
 def problem_of_roles(roles: Collection[str]) -> str:

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from analysis.learning.difficulties import LONGEST_REASON, NOT_GIVEN, PURE, Difficulties, Mechanism, require_a_quiz
-from analysis.ledger.accounts import account_of
+from analysis.ledger.accounts import Account, account_of
 from analysis.ledger.errors import LedgerError
 from analysis.ledger.page import cost_in_words
 from analysis.ledger.selectors import Asked, Preview, budget_of, newest_first, refusal, same_question, table_now
@@ -146,9 +146,8 @@ class Released:
     @property
     def share(self) -> float:
         """Its price, out of the budget."""
-        budget, price = self.asked.charge.budget, self.asked.price
-        by_rho = price.rho / budget.rho_units if budget.rho_units else 1.0
-        return min(by_rho, 1.0 if price.epsilon is None else price.epsilon / budget.epsilon_units)
+        budget = self.asked.charge.budget
+        return Account(rho=budget.rho_units, epsilon=budget.epsilon_units, delta=budget.delta, spent=self.asked.price).share_spent
 
     @property
     def found(self) -> PublishedDifficulties | None:

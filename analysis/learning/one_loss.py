@@ -10,8 +10,9 @@ from candor.privacy.losses import Loss
 from candor.privacy.noise import HALF_WIDTHS, laplace_sd
 from candor.privacy.sensitivity import Sensitivity
 
-LARGEST_LOSS = 10.0
-Amount = Annotated[float, Field(gt=0, le=LARGEST_LOSS, allow_inf_nan=False)]
+SMALLEST_LOSS, LARGEST_LOSS = 1e-6, 10.0
+"""Less is noise beyond what whole numbers of 64 bits hold."""
+Amount = Annotated[float, Field(ge=SMALLEST_LOSS, le=LARGEST_LOSS, allow_inf_nan=False)]
 
 
 class AtOneLoss(Question):

@@ -12,13 +12,14 @@ from analysis.learning.questions.kinds import Statistic
 from analysis.learning.questions.words import Words
 from analysis.ledger.page import cost_in_words
 from analysis.ledger.questions import read_question
-from analysis.ledger.selectors import Asked, asked_before, budget_of
+from analysis.ledger.selectors import Asked, newest_first
 from analysis.sources.selectors import schema_of_snapshot, source_of
 from candor.queries.classifying import NaiveBayes
 from candor.queries.parts import Condition, Cut
 from candor.queries.shares import Recommendation
 from surveys.models import Study
 
+STATISTIC = Statistic.model_fields["kind"].default
 MOST_BYTES = 36_000
 """The tables together, the newest first, have at most so many: the page stays below 60 kB."""
 
@@ -30,10 +31,11 @@ def tables_of(study: Study, language: str) -> list[dict[str, object]]:
         return []
     found: list[dict[str, object]] = []
     room = MOST_BYTES
-    for asked in reversed(asked_before(budget_of(source))):
-        question = read_question(asked.charge.document)
-        if not isinstance(question, Statistic) or not asked.answer or "released" not in asked.answer:
+    for asked in newest_first(source, STATISTIC):
+        if not asked.answer or "released" not in asked.answer:
             continue
+        question = read_question(asked.charge.document)
+        assert isinstance(question, Statistic)
         schema = schema_of_snapshot(source, asked.charge.snapshot)
         table = _Readable(schema, language).content(question.asked, asked)
         room -= len(json.dumps(table, ensure_ascii=False).encode())

@@ -55,7 +55,7 @@ class Account:
     def share_spent(self) -> float:
         """The share of the budget that is gone, by the bound under which more is left."""
         by_rho = self.spent.rho / self.rho if self.rho else 1.0
-        by_sum = 1.0 if self.spent.epsilon is None else self.spent.epsilon / self.epsilon
+        by_sum = self.spent.epsilon / self.epsilon if self.epsilon and self.spent.epsilon is not None else 1.0
         return min(by_rho, by_sum, 1.0)
 
 

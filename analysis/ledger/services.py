@@ -95,10 +95,12 @@ def freeze(source: Source, *, reason: str, actor: User) -> None:
 
 @transaction.atomic
 def unfreeze(source: Source, *, actor: User) -> None:
-    """Let the budget be spent again."""
+    """Let the budget be spent again. Nobody decides so about their own questions, also if they have left the study since."""
     budget = _to_change(source)
     if budget.frozen_on is None:
         raise LedgerError(_("This budget is not frozen."))
+    if budget.charges.filter(asked_by=actor).exists():
+        raise LedgerError(_("You asked questions under this budget. Another IRB officer lets it be spent again."))
     budget.frozen_on, budget.frozen_by, budget.frozen_because = None, None, ""
     record(actor=actor, action=actions.BUDGET_UNFROZEN, subject=source.whole)
     _change(budget)

@@ -9,6 +9,7 @@ import csv
 import math
 import re
 import secrets
+import unicodedata
 import zlib
 from array import array
 from collections import defaultdict
@@ -24,6 +25,8 @@ LONGEST_NAME, LONGEST_LINE = 100, 60_000
 LARGEST_CELL = 1_000_000
 MOST_KEPT = 30_000_000
 """Characters of the packed columns together."""
+MOST_UNPACKED = 256 * 2**20
+"""Bytes of all columns as they are unpacked again, in a process that has other work. Nothing packs to nearly nothing."""
 MISSING = -1
 FORMULA = ("=", "@")
 """Beginnings of cells that a spreadsheet would compute."""
@@ -31,6 +34,8 @@ NUMBER = re.compile(r"[+-]?(\d{1,15}(\.\d{0,20})?|\.\d{1,20})(e[+-]?\d{1,2})?", 
 BREAK = re.compile(r"\s*\n\s*")
 CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 NOTHING = frozenset({"", "NA", "NaN"})
+INVISIBLE = "Cf"
+"""The category of characters that no page shows, such as joiners and marks of the byte order."""
 _entropy = secrets.SystemRandom()
 
 Read = Callable[[str], float]
@@ -81,13 +86,15 @@ def _goes_on(first: str) -> bool:
 
 def check_names(names: Sequence[str]) -> None:
     """Refuse names that no column can have, and two alike."""
+    seen: set[str] = set()
     for place, name in enumerate(names, start=1):
         if not name or len(name) > LONGEST_NAME or CONTROL.search(name):
             raise UnreadableError(_("line 1, column %(place)s: expected a name of 1 to %(most)s letters", place=place, most=LONGEST_NAME))
         if name.startswith(FORMULA):
             raise UnreadableError(_("line 1, column %(place)s: expected a name, found a formula", place=place))
-        if names.index(name) < place - 1:
+        if name in seen:
             raise UnreadableError(_("line 1 names the column “%(name)s” twice", name=name))
+        seen.add(name)
     if not names:
         raise UnreadableError(_("line 1: expected the names of the columns, found nothing"))
 
@@ -134,7 +141,7 @@ def read(file: IO[bytes], *, columns: Sequence[Declared], entries: int) -> dict[
     students: dict[str, int] = {}
     first_lines, lines, whose = array("l"), array("l"), array("l")
     for line, row in rows:
-        key = row[place_of_student].strip()
+        key = key_in(row[place_of_student])
         if not key or key.startswith(FORMULA):
             problem = _("expected a student’s key, found a formula") if key else _("expected a student’s key, found nothing")
             raise refused(line, names[place_of_student], problem)
@@ -154,15 +161,28 @@ def read(file: IO[bytes], *, columns: Sequence[Declared], entries: int) -> dict[
     students.clear()
     if n < FEWEST:
         raise UnreadableError(_("expected at least %(fewest)s students, found %(found)s", fewest=FEWEST, found=n))
+    require_room(sum(n * (entries if column["several"] else 1) * cells.itemsize for _place, column, _value_of, cells in kept))
     own = _rows_of_students(whose, n) if entries > 1 else []
     packed = []
     for place, column, _value_of, cells in kept:
         if own:
             cells = _in_entries(cells, own, entries) if column["several"] else _in_one(cells, own, lines, names[place])
         packed.append(_packed(cells))
-    if sum(map(len, packed)) > MOST_KEPT:
-        raise UnreadableError(_("this is more than can be kept: leave out columns, or bring it in parts"))
+    require_room(0, packed=sum(map(len, packed)))
     return {"n": n, "columns": packed}
+
+
+def require_room(unpacked: int, *, packed: int = 0) -> None:
+    """Refuse what takes more bytes than can be kept."""
+    if unpacked > MOST_UNPACKED or packed > MOST_KEPT:
+        raise UnreadableError(_("this is more than can be kept: leave out columns, count fewer rows of a student, or bring it in parts"))
+
+
+def key_in(cell: str) -> str:
+    """The key of a student. Two that look alike are one, whichever program wrote their letters: else a student would count twice."""
+    if cell.isascii():
+        return cell.strip()
+    return "".join(one for one in unicodedata.normalize("NFKC", cell) if unicodedata.category(one) != INVISIBLE).strip()
 
 
 def opened(file: Iterable[bytes], expected: Sequence[str]) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:

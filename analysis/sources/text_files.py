@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from typing import IO
 
-from analysis.sources.table_files import FEWEST, opened, refused
+from analysis.sources.table_files import FEWEST, key_in, opened, refused, require_room
 from surveys.reading.words import UnreadableError
 from surveys.reading.words import sentence as _
 
@@ -27,7 +27,7 @@ def read(
     places = {role: names.index(name) for role, name in roles.items()}
     written: dict[str, dict[int, list[str]]] = {}
     for line, row in rows:
-        student, week, text = (row[places[role]].strip() for role in ("student", "week", "text"))
+        student, week, text = key_in(row[places["student"]]), row[places["week"]].strip(), row[places["text"]].strip()
         if not student:
             raise refused(line, roles["student"], _("expected a student’s key, found nothing"))
         if not (week.isascii() and week.isdecimal() and len(week) < LONGEST_WEEK and 1 <= int(week) <= weeks):
@@ -37,6 +37,7 @@ def read(
         written.setdefault(student, {}).setdefault(int(week), []).append(text)
     if len(written) < FEWEST:
         raise UnreadableError(_("expected at least %(fewest)s students, found %(found)s", fewest=FEWEST, found=len(written)))
+    require_room(len(written) * weeks * len(topics))
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # each thread would take a part of the little memory
     from candor.texts.reading import label_students
     from candor.texts.word_lists import WordList

@@ -122,7 +122,7 @@ def test_a_row_that_does_not_fit_fails_no_question() -> None:
         ({"circle": "class"}, r"Expected one of the questions about friends \(team\), found class"),
         ({"epsilon": None}, "expected either epsilon or rho, found neither"),
         ({"rho": 1.0}, "expected either epsilon or rho, found both"),
-        ({"epsilon": 0}, "epsilon: expected a number above 0"),
+        ({"epsilon": 0}, "epsilon: expected a number of at least 1e-06"),
         ({"epsilon": 11}, "epsilon: expected a number of at most 10"),
         ({"epsilon": float("nan")}, "epsilon: expected"),
         ({"kind": "network_ties", "friends": [6, 4]}, "thresholds of friends rise"),

@@ -7,11 +7,9 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 
 from analysis.learning.networks.questions import asked_about, circles_of, classes_of
-from analysis.learning.one_loss import LARGEST_LOSS
-from analysis.learning.spending.forms import QuestionForm
+from analysis.learning.spending.forms import AtOneLossForm
 from analysis.sources.tables import Schema
 from surveys.drafting.forms import typed_value
-from surveys.journey.forms import read_number
 
 OF_STUDENTS: tuple[tuple[str, Promise], ...] = (
     ("network_degrees", _("How many students have how many friends")),
@@ -28,7 +26,7 @@ def usual_amount() -> str:
     return typed_value(0.1)
 
 
-class NetworkForm(QuestionForm):
+class NetworkForm(AtOneLossForm):
     kind = forms.ChoiceField(label=_("What to release"), error_messages={"required": _("Choose what to release.")})
     circle = forms.ChoiceField(label=_("The question about friends"))
     classes = forms.ChoiceField(label=_("The question that names the class"), required=False)
@@ -48,12 +46,6 @@ class NetworkForm(QuestionForm):
 
     def _offer(self, field: str, choices: object) -> None:
         self.fields[field].choices = choices  # type: ignore[attr-defined]  # the stubs know only the kind of all fields
-
-    def clean_amount(self) -> float:
-        number, error = read_number(self.cleaned_data["amount"].strip(), minimum=0, maximum=LARGEST_LOSS)
-        if error or not number:
-            raise forms.ValidationError(error or _("Write a number above 0."))
-        return number
 
     def document(self) -> dict[str, object]:
         """The question, for the ledger."""

@@ -8,6 +8,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import get_language, gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
+from rest_framework.exceptions import ParseError
 
 from accounts.access import in_own_language, require_role, user_of
 from accounts.models import Role, User
@@ -27,8 +28,7 @@ from analysis.sources.places import place_at
 from analysis.sources.selectors import newest_snapshot, schema_of_snapshot
 from surveys.models import Study
 from surveys.protocols import protocol_in_force
-
-LONGEST_DOCUMENT = 100_000
+from surveys.request_bodies import plain_json
 
 
 @never_cache
@@ -90,8 +90,8 @@ def _spent(request: HttpRequest, source: Source, user: User, study: Study | None
 
 def _typed(text: str) -> dict[str, object]:
     try:
-        document = json.loads(text[:LONGEST_DOCUMENT])
-    except ValueError:
+        document = plain_json(text.encode())
+    except ParseError:
         document = None
     if not isinstance(document, dict):
         raise QuestionError(gettext("Expected a question, found something else. Look at its cost again."))

@@ -4,22 +4,14 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from analysis.learning.networks.forms import NOISES, usual_amount
-from analysis.learning.one_loss import LARGEST_LOSS
-from analysis.learning.spending.forms import QuestionForm
-from surveys.journey.forms import read_number
+from analysis.learning.spending.forms import AtOneLossForm
 
 
-class TopicsForm(QuestionForm):
+class TopicsForm(AtOneLossForm):
     noise = forms.ChoiceField(label=_("How the loss is counted"), choices=NOISES, initial="rho")
     amount = forms.CharField(
         label=_("The whole term costs"), initial=usual_amount, error_messages={"required": _("Write how much to spend.")}
     )
-
-    def clean_amount(self) -> float:
-        number, error = read_number(self.cleaned_data["amount"].strip(), minimum=0, maximum=LARGEST_LOSS)
-        if error or not number:
-            raise forms.ValidationError(error or _("Write a number above 0."))
-        return number
 
     def document(self) -> dict[str, object]:
         """The question, for the ledger."""

@@ -1,13 +1,12 @@
 """The question how many students wrote about each topic in each week, and how. `candor/texts` computes and proves it."""
 
 import math
-from typing import Annotated, Literal, TypedDict
+from typing import Literal, TypedDict
 
 import numpy as np
 from django.utils.translation import gettext as _
-from pydantic import Field
 
-from analysis.learning.one_loss import LARGEST_LOSS, AtOneLoss
+from analysis.learning.one_loss import AtOneLoss
 from analysis.ledger.errors import QuestionError
 from analysis.ledger.questions import question_kind
 from analysis.sources.tables import Column, Role, Schema, Table
@@ -15,10 +14,6 @@ from candor.privacy.losses import Loss
 from candor.privacy.noise import HALF_WIDTHS
 from candor.privacy.sensitivity import Whole
 from candor.texts.topic_table.release import private_topic_tables, sensitivity, topic_tables
-
-SMALLEST_LOSS = 1e-6
-"""Less than this is noise beyond what whole numbers of 64 bits hold."""
-Amount = Annotated[float, Field(ge=SMALLEST_LOSS, le=LARGEST_LOSS, allow_inf_nan=False)]
 
 
 class Drawn(TypedDict):
@@ -58,8 +53,6 @@ class Topics(AtOneLoss):
     """All tables of the term, at one loss for the term as a whole."""
 
     kind: Literal["topics"] = "topics"
-    epsilon: Amount | None = None
-    rho: Amount | None = None
 
     def price(self, schema: Schema, n: int) -> Loss:
         topics_of(schema)

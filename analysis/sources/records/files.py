@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING
 from analysis.sources.records.joining import DeclaredFile, Joined, Packed, Row, naming, wrong_at
 from analysis.sources.records.statements import STATEMENT, documents, statement_of
 from analysis.sources.records.values import HOME, checked
-from analysis.sources.table_files import opened, refused
+from analysis.sources.table_files import key_in, opened, refused
 from surveys.reading.words import Sentence
 from surveys.reading.words import sentence as _
 
@@ -74,7 +74,7 @@ def _rows(part: IO[bytes], one: DeclaredFile, named_by: Sequence[str]) -> Iterat
             if not row[at].strip():
                 raise wrong_at(one, line, _("expected a value in “%(column)s”, by which rows are found, found nothing", column=name))
         named = (tuple(row[at].strip() for at, _name in columns) for columns in (above, own))
-        yield Row(line, row[place].strip(), found, *named)
+        yield Row(line, key_in(row[place]), found, *named)
 
 
 def _naming_each(rows: Iterator[tuple[int, list[str]]], file: str) -> Iterator[tuple[int, list[str]]]:
@@ -88,4 +88,4 @@ def _statements(part: IO[bytes], one: DeclaredFile) -> Iterator[Row]:
         if isinstance(found, Sentence):
             raise wrong_at(one, number, found)
         told = {name: found.told[name] for name in STATEMENT if one["roles"].get(name) in HOME}
-        yield Row(number, found.key, told, (found.above,), (found.own,))
+        yield Row(number, key_in(found.key), told, (found.above,), (found.own,))

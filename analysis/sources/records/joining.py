@@ -29,6 +29,9 @@ from surveys.reading.words import sentence as _
 
 FEWEST_DIGITS = 5
 """Whole numbers with so many digits, all different, are numbers of people."""
+FEWEST_NAMES, NEARLY_ALL = 5, 0.9
+"""So many texts that one student alone has are names, if they fill this share of the cells. Two people may have one name, or none."""
+SHARED = -1
 
 
 class DeclaredFile(TypedDict):
@@ -75,6 +78,8 @@ class Joined:
         self.nested: set[str] = set()
         self.values: dict[str, dict[str, int]] = {}
         """How often each value of an attribute occurs."""
+        self.whose: dict[str, dict[str, int]] = {}
+        """The student who alone has a value, or `SHARED`."""
         self.texts: dict[str, str] = {}
         """Equal values are one text in memory."""
         self.has_roots = False
@@ -102,14 +107,14 @@ class Joined:
                 self.records.append({"quasi_identifiers": {}, "sensitive": {}, "children": []})
             told = {names[name]: value for name, value in row.told.items()}
             if group:
-                made = self._vertex({group: ENTRY, **told})
+                made = self._vertex({group: ENTRY, **told}, at)
                 self._put_below(self._above(at, row, one), made, one, line)
                 if named_by and self.named.setdefault((group, at, *row.own), made) is not made:
                     same = _list(named_by)
                     problem = _("another row of this student has the same “%(columns)s”: nothing can be below one of them", columns=same)
                     raise wrong_at(one, line, problem)
             else:
-                self.records[at] = self._vertex(told)
+                self.records[at] = self._vertex(told, at)
         self.has_roots = self.has_roots or not group
 
     def _above(self, at: int, row: Row, one: DeclaredFile) -> Vertex:
@@ -142,28 +147,31 @@ class Joined:
             if self.roles.setdefault(name, role) != role:
                 raise UnreadableError(_("“%(name)s” has two roles: %(roles)s", name=name, roles=f"{self.roles[name]}, {role}"))
             self.values.setdefault(name, {})
+            self.whose.setdefault(name, {})
             if nested:
                 self.nested.add(name)
 
-    def _vertex(self, told: Mapping[str, str]) -> Vertex:
+    def _vertex(self, told: Mapping[str, str], student: int) -> Vertex:
         vertex: Vertex = {"quasi_identifiers": {}, "sensitive": {}, "children": []}
         for name, value in told.items():
-            vertex[HOME[self.roles[name]]][name] = self._counted(name, value)
+            vertex[HOME[self.roles[name]]][name] = self._counted(name, value, student)
         return vertex
 
     def _interned(self, record: Vertex, *, depth: int) -> Vertex:
         for home in HOMES:
             for name, value in record[home].items():
-                record[home][name] = self._counted(name, value)
+                record[home][name] = self._counted(name, value, len(self.records))
                 if depth:
                     self.nested.add(name)
         for child in record[CHILDREN]:
             self._interned(child, depth=depth + 1)
         return record
 
-    def _counted(self, name: str, value: str) -> str:
-        counts = self.values[name]
+    def _counted(self, name: str, value: str, student: int) -> str:
+        counts, whose = self.values[name], self.whose[name]
         counts[value] = counts.get(value, 0) + 1
+        if whose.setdefault(value, student) != student:
+            whose[value] = SHARED
         return self.texts.setdefault(value, value)
 
     def packed(self) -> Packed:
@@ -196,9 +204,13 @@ class Joined:
     def _require_no_identifier(self, name: str, counts: Mapping[str, int], n: int) -> None:
         """Refuse what looks like the name or the number of a person, and what has too many values to be protected."""
         given = {value: times for value, times in counts.items() if value != NOT_GIVEN}
-        is_name = not are_numbers(given) or all("." not in value and len(value) >= FEWEST_DIGITS for value in given)
-        if len(given) == n and is_name and set(given.values()) == {1}:
-            problem = _("“%(name)s” has another value for every student, as a name has. Its role is: identifier", name=name)
+        alone = [value for value in given if self.whose[name][value] != SHARED]
+        if are_numbers(given):
+            is_name = len(alone) == len(given) == n and all("." not in value and len(value) >= FEWEST_DIGITS for value in given)
+        else:
+            is_name = len(alone) >= FEWEST_NAMES and sum(given[value] for value in alone) >= NEARLY_ALL * sum(given.values())
+        if is_name:
+            problem = _("“%(name)s” has another value for nearly every student, as a name has. Its role is: identifier", name=name)
             raise UnreadableError(problem)
         if len(given) > MOST_VALUES and not (self.roles[name] == "sensitive" and bins_of(given)):
             raise UnreadableError(_("“%(name)s” has more than %(most)s values: make them coarser", name=name, most=MOST_VALUES))
