@@ -130,3 +130,11 @@ def test_a_study_whose_honest_share_is_unknown_is_heard_and_covers():
 def test_answers_that_say_nothing_leave_the_whole_range():
     found = common_effect([ratio(0.01, 0.0, honest_variance=1.0)] * 2)
     assert (found.interval.low, found.interval.high) == (-1.0, 1.0)
+
+
+@pytest.mark.parametrize("delta", [0.012, 0.042, 0.109, 0.192])
+def test_studies_that_contradict_each_other_alike_say_nothing_against_no_effect(delta):
+    """No effect fits best. Rounding may say that it fits better than the best fit."""
+    found = common_effect([ratio(sign * delta, 0.8, honest_variance=0.02) for sign in (-1, 1)])
+    assert found.value == pytest.approx(0, abs=1e-6)
+    assert found.p_value == pytest.approx(1, abs=1e-6)
