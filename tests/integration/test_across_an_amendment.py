@@ -14,9 +14,10 @@ from django.urls import reverse
 
 from accounts.models import Role
 from candor.packages.archive import files_in
+from surveys.batches.services import keep_shown_numbers
 from surveys.counts import exact_consent_counts, exact_counts
 from surveys.journey import services as participation
-from surveys.models import Participant, Study, StudyStatus
+from surveys.models import Participant, Study, StudyStatus, WayNumbers
 from surveys.protocols import protocol_in_force, versions_that_recruited
 from surveys.retention.selectors import months_kept
 from surveys.review import services as reviews
@@ -178,6 +179,57 @@ def test_people_whose_way_in_an_amendment_takes_away_are_told_so() -> None:
     assert heading(Client().get(address_of(study), {"way": "camp"})) == "This link was changed on the way"
     assert heading(Client().get(address_of(study), {"way": "letters"})) == study.title
     assert heading(follow(finisher, study)) == "Thank you"
+
+
+def test_a_way_that_an_amendment_took_away_keeps_its_numbers() -> None:
+    """People came by it, and neither the page nor the API said so. A way by which few came looks like one by which nobody did."""
+    named = {"street": "open", "campus": "open", "lecture": "class", "letters": "codes"}
+    ways = [{"name": name, "kind": kind} for name, kind in named.items()]
+    study = recruiting_study(entry={"ways": ways}, **SAME)
+    finisher = Client()
+    follow(finisher, study, until="video", answers={"welcome": {"way": "campus"}})
+    page, programs = reverse("surveys:ways_in", args=[study.slug]), reverse("surveys:api_ways_in", args=[study.slug])
+    owner = logged_in(study.owner)
+
+    def amended_to(entry: dict[str, Any], *, gone: int) -> Study:
+        changed = definition(entry=entry, **SAME)
+        waiting = studies.submit_for_review(studies.change_definition(study, definition=changed, actor=study.owner), actor=study.owner)
+        assert len(ended()) == gone, "it waits for the officers"
+        return approved(waiting)
+
+    def ended() -> dict[str, Any]:
+        found = {one["name"]: one for one in owner.get(programs).json() if one["ended"]}
+        assert all(one["address"] == one["panel_address"] == one["join_code"] == "" for one in found.values())
+        assert owner.get(page).content.decode().count("An amendment has taken this way away.") == len(found)
+        return {name: one["numbers"] for name, one in found.items()}
+
+    nobody = {"agreed": 0, "finished": 0, "declined": 0, "screened_out": 0}
+    study = amended_to({"ways": [ways[0], {"name": "hall", "kind": "open"}]}, gone=0)
+    assert ended() == {"campus": nobody, "lecture": nobody, "letters": nobody}, "one person came by one of them"
+    follow(finisher, study)
+    numbers = WayNumbers.objects.get()
+    assert numbers.counts == {"campus": {"agreed": 1, "finished": 1}}
+    numbers.counts = {"campus": {"agreed": 29, "finished": 25}, "letters": {"agreed": 3}}
+    numbers.save()
+    assert ended()["campus"] == nobody, "they are renewed with all numbers of the study"
+    keep_shown_numbers(study)
+    assert ended() == {"campus": nobody | {"agreed": 10, "finished": 10}, "lecture": nobody, "letters": nobody}
+    shown = owner.get(page).content.decode()
+    assert "10 agreed, 10 finished" in shown
+    assert 'value="lecture"' not in shown, "no join code for a class that opens nothing"
+    assert logged_in(study.owner).get(reverse("surveys:poster", args=[study.slug]), {"way": "campus"}).status_code == 200
+    study = amended_to({}, gone=3)
+    assert list(ended()) == ["street", "campus", "lecture", "letters", "hall"]
+    assert ended()["campus"]["agreed"] == 10, "the only way has no numbers of its own, and hides none of those that had"
+
+
+def test_a_draft_has_no_way_that_ended() -> None:
+    """A way that was tried out in a draft, or approved and never opened, brought nobody."""
+    ways = [{"name": name, "kind": "open"} for name in ("street", "campus", "hall")]
+    study = draft_study(entry={"ways": ways})
+    study = studies.change_definition(study, definition=definition(entry={"ways": ways[:2]}), actor=study.owner)
+    shown = logged_in(study.owner).get(reverse("surveys:api_ways_in", args=[study.slug])).json()
+    assert [(one["name"], one["ended"]) for one in shown] == [("street", False), ("campus", False)]
 
 
 def test_a_file_of_an_amendment_that_is_taken_back_leaves_nothing_to_approve(study: Study) -> None:
