@@ -22,7 +22,7 @@ from surveys.protocols import protocol_in_force, versions_that_recruited
 from surveys.retention.selectors import months_kept
 from surveys.review import services as reviews
 from surveys.studies import services as studies
-from surveys.tokens import withdrawal_code
+from surveys.tokens import hash_of_token, withdrawal_code
 from tests.course_students import hand_in, launch, signed_token, study_with_credit, waiting
 from tests.course_students import platform as platform
 from tests.factories import (
@@ -288,3 +288,78 @@ def test_results_say_of_which_versions_they_are(study: Study) -> None:
     study = amended(study)
     assert "one of these versions of the protocol: 1, 2." in client.get(reverse("analysis:results", args=[study.slug])).content.decode()
     assert client.get(reverse("analysis:api_results", args=[study.slug])).json()["protocol_versions"] == [1, 2]
+
+
+def test_a_version_that_was_approved_and_never_opened_is_nobodys_once_the_study_is_closed(study: Study) -> None:
+    """The attack: an amendment is approved after the last person came, and the package says that people agreed to its text."""
+    add_finished_people(study, PEOPLE)
+    study = reviews.approve(submitted(study), actor=person(Role.IRB_OFFICER), reason="It has to.")
+    copy = reverse("surveys:consent_copy", args=[study.slug])
+    assert NEW in Client().get(copy).content.decode(), "newcomers would read it from the next moment on"
+    study = studies.close(study, actor=study.owner)
+    assert sorted(versions_that_recruited(study)) == [1]
+    shown = Client().get(copy).content.decode()
+    assert (OLD in shown, NEW in shown, "another version" in shown) == (True, False, False)
+    assert [Client().get(copy, {"version": version}).status_code for version in (1, 2)] == [200, 404]
+    assert consents(study) == [{"protocol_version": 1, "text": OLD}]
+
+
+LANGUAGES = ("en", "de")
+
+
+def test_people_of_every_version_and_language_come_back_and_leave_at_any_moment() -> None:
+    """A link to another device, the copy of the consent and the receipt are those of the version and language of the person."""
+    texts = [{"en": f"Consent number {number}.", "de": f"Einwilligung Nummer {number}."} for number in range(1, 5)]
+    study = recruiting_study(consent=texts[0], **SAME)
+    people: list[tuple[Client, int, str]] = []
+
+    def come(version: int) -> None:
+        for language in LANGUAGES:
+            for until in ("video", "questions", "finished"):
+                client = Client(headers={"accept-language": "en"})
+                consent = {"choice": "agree", "version": str(version)}
+                follow(client, study, until=until, answers={"welcome": {"language": language}, "consent": consent})
+                people.append((client, version, language))
+
+    def submit(text: dict[str, str]) -> Study:
+        changed = definition(consent=text, **SAME)
+        return studies.submit_for_review(studies.change_definition(study, definition=changed, actor=study.owner), actor=study.owner)
+
+    def look_and_leave() -> None:
+        """Everybody looks; of each version and language one person leaves."""
+        left = set()
+        for client, version, language in list(people):
+            token, address = token_of(client), address_of(study)
+            device = Client(headers={"accept-language": "pl, fr"})
+            assert f'lang="{language}"' in device.get(f"{address}resume/{token}/").content.decode()
+            assert device.post(f"{address}resume/{token}/").status_code == 303
+            copy = device.get(reverse("surveys:consent_copy", args=[study.slug])).content.decode()
+            assert texts[version - 1][language] in copy, (version, language)
+            assert not [text for text in texts if text != texts[version - 1] and text[language] in copy]
+            if (version, language) in left:
+                continue
+            left.add((version, language))
+            gone = device.post(f"{address}withdraw/", {"stage": "confirm", "code": withdrawal_code(token)}).content.decode()
+            assert {"en": "Deleted on", "de": "Gelöscht am"}[language] in gone, gone
+            again = device.get(f"{address}withdraw/").content.decode()
+            assert f'lang="{language}"' in again, "on this device it stays their language"
+            assert Client().get(f"{address}resume/{token}/").status_code == 404
+            people.remove((client, version, language))
+
+    come(1)
+    study = submit(texts[1])
+    look_and_leave()
+    study = reviews.approve(study, actor=person(Role.IRB_OFFICER), reason="It has to.")
+    look_and_leave()
+    study = studies.resume(study, actor=study.owner)
+    come(2)
+    study = reviews.approve(submit(texts[2]), actor=person(Role.IRB_OFFICER), reason="It has to.")
+    study = studies.resume(study, actor=study.owner)
+    come(3)
+    look_and_leave()
+    study = submit(texts[3])
+    study = studies.close(study, actor=study.owner)
+    assert study.submitted is None
+    people[:] = [one for one in people if Participant.objects.filter(token_hash=hash_of_token(token_of(one[0]))).exists()]
+    look_and_leave()
+    assert [(one.version, one.agreed, one.withdrew) for one in exact_consent_counts(study)] == [(1, 6, 6), (2, 6, 4), (3, 6, 4)]
