@@ -19,7 +19,7 @@ from surveys.definition import StudyDefinition
 from surveys.drafting.translations import remembering
 from surveys.errors import NotApprovedError
 from surveys.languages.labels import within_sentence
-from surveys.models import RUNNING, Media, MediaFacts, MediaFile, Protocol, Study, StudyStatus, Verdict
+from surveys.models import ENDED, RUNNING, Media, MediaFacts, MediaFile, Protocol, Study, StudyStatus, Verdict
 from surveys.study_file import define, document_of
 
 
@@ -39,7 +39,10 @@ def frozen_protocol(protocol_id: int) -> FrozenProtocol:
 
 
 def versions_that_recruited(study: Study) -> dict[int, int]:
-    """The versions of the protocol to which people could agree since the launch, each with its key."""
+    """The versions of the protocol to which people could agree since the launch, each with its key.
+
+    The version in force is one of them, unless the study ended before it opened.
+    """
     if study.protocol_id is None:
         return {}
     if study.launched_protocol_id in (None, study.protocol_id):  # never amended; pages of results ask often
@@ -48,7 +51,8 @@ def versions_that_recruited(study: Study) -> dict[int, int]:
     first, last = (frozen_protocol(key).version for key in (study.launched_protocol_id, study.protocol_id))
     approved = study.decisions.filter(verdict=Verdict.APPROVED, protocol__version__range=(first, last))
     opened = approved.filter(protocol__version__in=_opened(study))
-    return dict(opened.values_list("protocol__version", "protocol_id")) | {last: study.protocol_id}
+    found = dict(opened.values_list("protocol__version", "protocol_id"))
+    return found if found and study.status in ENDED else found | {last: study.protocol_id}
 
 
 def _opened(study: Study) -> set[int]:

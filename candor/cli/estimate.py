@@ -62,6 +62,7 @@ def estimate(
     design that names categories has a column of their names per outcome instead.
     """
     from candor.cli.reading import AnswerFile, read_design  # here, since the help needs no statistics
+    from candor.designs.sources import designs_beside
     from candor.studies.assignment import AssignedBy, category_estimates
     from candor.studies.estimates import Analysis, with_subgroups
     from candor.studies.planned_tests import PlannedTests, named_margins
@@ -74,12 +75,12 @@ def estimate(
     design = read_design(design_path)
     if design.is_survey and covariates:
         raise click.BadParameter("a survey has no effect that covariates could adjust: see candor regress", param_hint="--covariate")
+    file = AnswerFile(data, design=design, outcomes=outcomes, covariates=columns, subgroups=by, elsewhere=designs_beside(design_path))
     if not design.is_yes_no:
         others = {"kappa": kappa, "equivalence_margin": equivalence_margin, "non_inferiority": non_inferiority, "worse": worse}
-        answers_of = AnswerFile(data, design=design, outcomes=outcomes, covariates=columns, subgroups=by)
-        with progress_bar(data.stat().st_size, label="Reading") as advance, answers_of.named():
-            everybody = answers_of.columns(advance) if columns or by else None
-            counted = everybody or answers_of.counts(advance)
+        with progress_bar(data.stat().st_size, label="Reading") as advance, file.named():
+            everybody = file.columns(advance) if columns or by else None
+            counted = everybody or file.counts(advance)
             found = category_estimates(
                 counted, design=design, level=level, families=families_by_name(families), assigned=assigned, seed=seed, **others
             )
@@ -87,7 +88,6 @@ def estimate(
                 found = with_subgroups(found, everybody, planned=subgroups, exploratory=exploratory)
         show(found, output_format=output_format, plot=plot)
         return
-    file = AnswerFile(data, design=design, outcomes=outcomes, covariates=columns, subgroups=by)
     with progress_bar(data.stat().st_size, label="Reading") as advance:
         by_person = file.columns(advance) if columns or by else None
         answers = file.counts(advance) if by_person is None else by_person

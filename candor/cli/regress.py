@@ -10,6 +10,7 @@ from candor.cli.inputs import Input, InputFile
 from candor.cli.options import OneOf, design_option, format_option, level_option, plot_option, show
 from candor.cli.progress import progress_bar
 from candor.cli.reading import AnswerFile, read_design
+from candor.designs.sources import designs_beside
 from candor.regression.formulas import read_formula
 from candor.regression.model_columns import ARM
 from candor.regression.trait_regression import LINKS, regress_answers
@@ -48,7 +49,7 @@ def regress(
         outcomes, terms = (read.outcome,), list(read.terms)
         covariates = tuple(name for name in read.names if name != ARM)
     design = read_design(design_path)
-    file = AnswerFile(data, design=design, outcomes=outcomes, covariates=covariates)
+    file = AnswerFile(data, design=design, outcomes=outcomes, covariates=covariates, elsewhere=designs_beside(design_path))
     with progress_bar(data.stat().st_size, label="Reading") as advance:
         answers = file.columns(advance)
     with file.named():

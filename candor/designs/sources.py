@@ -98,6 +98,20 @@ def design_in(content: bytes, *, name: str) -> Design:
         raise DesignError(f"{name}: not a readable document: {error}") from None
 
 
+def designs_beside(source: object) -> dict[str, str]:
+    """The columns of a data package that have a design of their own, another than `source`, each with the name of its file.
+
+    A package has ``design-NAME.json`` for the column ``answer_NAME`` of a question with named answers. Under any other design the column
+    would be analysed with the wrong die. Without a path nothing stands beside the design.
+    """
+    if not isinstance(source, str | Path):
+        return {}
+    path = Path(source)
+    return {
+        f"answer_{one.stem.removeprefix('design-')}": one.name for one in sorted(path.parent.glob("design-*.json")) if one.name != path.name
+    }
+
+
 def _design_of(document: object) -> Design:
     if not isinstance(document, Mapping) or not {"design", "die"} & set(document):
         return Design.from_document(document)

@@ -11,7 +11,7 @@ import numpy as np
 
 from candor.arguments import names_in, numbers
 from candor.designs.design import Design
-from candor.designs.sources import DesignSource, read_design
+from candor.designs.sources import DesignSource, designs_beside, read_design
 from candor.documents import InRows
 from candor.errors import DataError, DesignError, MethodError, NotIdentifiedError
 from candor.estimators.intervals import normal_quantile
@@ -161,7 +161,7 @@ def regress(
     else:
         outcomes, covariates = names_in(outcomes, of="outcomes"), names_in(covariates, of="covariates")
         terms = ((ARM,), *((name,) for name in dict.fromkeys(covariates)))
-    answers = answers_in(frame, design=chosen, outcomes=outcomes, covariates=covariates)
+    answers = answers_in(frame, design=chosen, outcomes=outcomes, covariates=covariates, elsewhere=designs_beside(design))
     return regress_answers(answers, design=chosen, terms=terms, link=link, level=level)
 
 

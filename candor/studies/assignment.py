@@ -161,7 +161,8 @@ def category_estimates(
     assigned.require_clusters_of(design)
     rows, answers = answers, assigned.without_columns(answers)
     questions: dict[str, NDArray[np.generic]] = {name: answers.to(name, design=design).counts for name in answers.missing}
-    about = [] if answers.choice.named else [NO_OUTCOME_NAMED.format(names=", ".join(answers.choice.outcomes))]
+    choice = answers.choice
+    about = [] if choice.named else [NO_OUTCOME_NAMED.format(names=", ".join(choice.outcomes)), *choice.about_the_others()]
     first, *_ = questions
     ratio = stated_ratio(np.add(questions[first].sum(axis=-1), answers.missing[first]), design=design)
     about += [RATIO_ALARM.format(ratio=ratio)] if ratio is not None and ratio.alarm else []

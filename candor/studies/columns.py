@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from candor.designs.forced_responses import YES_NO
 from candor.errors import DataError
@@ -11,6 +12,7 @@ from candor.studies.written_values import AnswerWords, answer_words, is_missing
 
 ASSIGNMENT = ("arm", "subsample")
 EXAMPLES = 2
+NOWHERE: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,9 +38,13 @@ class ColumnChoice:
         if self.named:
             return ()
         taken = f"No outcome was named. Analysed as sensitive, because they hold yes/no answers: {', '.join(self.outcomes)}."
-        aside = "; ".join(f"{name or 'a column without a name'}: {reason}" for name, reason in self.left_aside.items())
         advice = "A background question with two answers is among them unless you name the outcomes, or make it a covariate."
-        return (taken, *((f"Left aside: {aside}.",) if aside else ()), advice)
+        return (taken, *self.about_the_others(), advice)
+
+    def about_the_others(self) -> tuple[str, ...]:
+        """The columns that were left aside, and why."""
+        aside = "; ".join(f"{name or 'a column without a name'}: {reason}" for name, reason in self.left_aside.items())
+        return (f"Left aside: {aside}.",) if aside else ()
 
 
 def chosen_columns(
@@ -49,6 +55,7 @@ def chosen_columns(
     values_of: Callable[[str], Sequence[str]],
     have: str,
     categories: tuple[str, ...] = YES_NO,
+    elsewhere: Mapping[str, str] = NOWHERE,
 ) -> ColumnChoice:
     """The columns of outcomes: the requested ones, or every other column that holds answers.
 
@@ -64,11 +71,13 @@ def chosen_columns(
         Says where the names stand, such as ``"row 1 has"``.
     categories : tuple of str
         The answers.
+    elsewhere : mapping of str to str
+        Columns that have a design of their own, each with the name of its file.
 
     Raises
     ------
     DataError
-        When a column is not there, or would be two things at once.
+        When a column is not there, would be two things at once, or is an outcome of another design.
     """
     there, words = ", ".join(names), answer_words(categories)
     for name in (*ASSIGNMENT, *outcomes, *covariates):
@@ -77,10 +86,14 @@ def chosen_columns(
     for name in (*outcomes, *covariates):
         if name in ASSIGNMENT or name in set(outcomes) & set(covariates):
             raise DataError(f"column {name!r} cannot be {'an outcome or covariate' if name in ASSIGNMENT else 'both'}")
+    for name in outcomes:
+        if name in elsewhere:
+            raise DataError(f"column {name!r} has a design of its own: {elsewhere[name]}")
     if outcomes:
         return ColumnChoice(outcomes=tuple(dict.fromkeys(outcomes)), left_aside={}, named=True)
     others = [name for name in names if name not in (*ASSIGNMENT, *covariates)]
     reasons = {name: _why_no_answers(values_of(name), words) if name else "a sensitive question has a name" for name in others}
+    reasons |= {name: f"has a design of its own, {elsewhere[name]}" for name in others if name in elsewhere}
     chosen = tuple(name for name, reason in reasons.items() if reason is None)
     if not chosen:
         raise DataError(f"no column holds answers {words.together}; {have} {there}")

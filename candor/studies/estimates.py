@@ -12,7 +12,7 @@ import numpy as np
 from candor.arguments import names_in, numbers, numbers_or_none, whole_numbers, whole_or_none
 from candor.category_questions import CategoryEstimates
 from candor.designs.design import Design
-from candor.designs.sources import DesignSource, read_design
+from candor.designs.sources import DesignSource, designs_beside, read_design
 from candor.documents import InRows
 from candor.equivalence.margins import Worse
 from candor.errors import DataError, MethodError
@@ -151,15 +151,14 @@ def estimate(
     by = (*planned, *exploratory)
     assigned = AssignedBy(cluster=cluster, strata=tuple(names_in(strata, of="strata")))
     columns = assigned.columns_besides(names_in(covariates, of="covariates"), by)
+    answers = answers_in(frame, design=found, outcomes=named_outcomes, covariates=columns, subgroups=by, elsewhere=designs_beside(design))
     if not found.is_yes_no:
-        answers = answers_in(frame, design=found, outcomes=named_outcomes, covariates=columns, subgroups=by)
         others = {"kappa": kappa, "equivalence_margin": equivalence_margin, "non_inferiority": non_inferiority, "worse": worse}
         of_all = category_estimates(answers, design=found, level=level, families=families or {}, assigned=assigned, seed=seed, **others)
         return with_subgroups(of_all, answers, planned=planned, exploratory=exploratory)
     against = named_margins(equivalence=equivalence_margin, non_inferiority=non_inferiority, worse=worse)
     tests = PlannedTests(margins=against, families=families or {})
     analysis = Analysis(replicates=bootstrap, level=level, seed=seed, kappa=kappa, planned=tests, assigned=assigned)
-    answers = answers_in(frame, design=found, outcomes=named_outcomes, covariates=columns, subgroups=by)
     return with_subgroups(analysis.run(answers, design=found), answers, planned=planned, exploratory=exploratory)
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from candor.designs.design import Design
 from candor.errors import DataError
 from candor.studies.answers import AnswerColumns
-from candor.studies.columns import ASSIGNMENT, chosen_columns
+from candor.studies.columns import ASSIGNMENT, NOWHERE, chosen_columns
 from candor.studies.written_values import answer_words, background_values, group_names
 
 
@@ -23,7 +23,13 @@ class Columns(Protocol):
 
 
 def answers_in(
-    frame: Columns, *, design: Design, outcomes: Sequence[str], covariates: Sequence[str], subgroups: Sequence[str] = ()
+    frame: Columns,
+    *,
+    design: Design,
+    outcomes: Sequence[str],
+    covariates: Sequence[str],
+    subgroups: Sequence[str] = (),
+    elsewhere: Mapping[str, str] = NOWHERE,
 ) -> AnswerColumns:
     """Read arm, subsample, outcomes, covariates and subgroups of every row.
 
@@ -47,6 +53,7 @@ def answers_in(
         values_of=lambda name: list(map(text_of, column(name))),
         have="the data have",
         categories=design.categories,
+        elsewhere=elsewhere,
     )
     rows = {name: len(column(name)) for name in (*ASSIGNMENT, *choice.outcomes, *covariates, *subgroups)}
     if len(set(rows.values())) > 1:

@@ -9,7 +9,7 @@ from django.urls import reverse
 from surveys.batches.selectors import ways_shown
 from surveys.models import JoinCode, Study
 from surveys.questions.entry import NamedWay
-from surveys.recruitment.selectors import definition_shown
+from surveys.recruitment.selectors import definition_shown, ended_ways
 from surveys.ways_in import JOIN, WAY
 
 ENDS = ("agreed", "finished", "declined", "screened_out")
@@ -20,18 +20,24 @@ class Entrance:
     """One way in. `address` is empty for a class without a join code; `panel_address` has the panel's own words in it."""
 
     way: NamedWay
-    address: str
-    panel_address: str
-    join_code: str
     numbers: Mapping[str, int] | None
     """None where the study has but one way, whose numbers are the study's."""
+    address: str = ""
+    panel_address: str = ""
+    join_code: str = ""
+    ended: bool = False
+    """Whether an amendment has taken it away: it leads nowhere, and its numbers are those of the people who came before."""
 
 
 def entrances_of(study: Study, *, absolute: Callable[[str], str]) -> list[Entrance]:
-    """Every way into the study, as participants see it now."""
+    """Every way into the study, as participants see it now, and after them those that have ended."""
     entry = definition_shown(study).entry
     codes = dict(JoinCode.objects.filter(study=study).values_list("way", "code"))
     shown, path = ways_shown(study), absolute(reverse("surveys:journey", args=[study.slug]))
+
+    def numbers(way: NamedWay) -> dict[str, int]:
+        return dict.fromkeys(ENDS, 0) | shown.get(way.name, {})
+
     found = []
     for way in entry.every_way:
         code = codes.get(way.name, "") if way.way.takes_join_code else ""
@@ -45,10 +51,10 @@ def entrances_of(study: Study, *, absolute: Callable[[str], str]) -> list[Entran
                 address="" if way.way.is_panel or (way.way.takes_join_code and not code) else named,
                 panel_address=f"{named}{'&' if '?' in named else '?'}{way.way.written}" if way.way.is_panel else "",
                 join_code=code,
-                numbers=None if entry.is_one else dict.fromkeys(ENDS, 0) | shown.get(way.name, {}),
+                numbers=None if entry.is_one else numbers(way),
             )
         )
-    return found
+    return [*found, *(Entrance(way=way, numbers=numbers(way), ended=True) for way in ended_ways(study))]
 
 
 def entrance_named(study: Study, name: str, *, absolute: Callable[[str], str]) -> Entrance | None:

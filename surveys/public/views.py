@@ -90,7 +90,7 @@ def consent_copy(request: HttpRequest, slug: str) -> HttpResponse:
     versions, asked = versions_that_recruited(study), request.GET.get("version", "")
     if asked and asked not in map(str, versions):
         raise Http404("Nobody could agree to this version.")
-    theirs = participant.protocol_id if participant else protocol_in_force(study).id
+    theirs = participant.protocol_id if participant else versions[max(versions)]
     shown = presentation(versions[int(asked)] if asked else theirs, language_of(request, study, participant))
     with translation.override(shown.spoken):
         context = {"study": shown, "language": shown.language, "consent_html": shown.consent_html, "consent_version": shown.version}

@@ -9,7 +9,7 @@ from surveys.batches import rules
 from surveys.definition import StudyDefinition
 from surveys.errors import SectionUnknownError
 from surveys.models import RUNNING, EntryBook, EntryCode, JoinCode, PanelMember, Protocol, Study, StudyStatus, Verdict
-from surveys.protocols import frozen_protocol, protocol_in_force
+from surveys.protocols import frozen_protocol, protocol_in_force, versions_that_recruited
 from surveys.questions.entry import NamedWay
 from surveys.questions.sections import SECTION
 from surveys.study_file import define
@@ -60,6 +60,15 @@ def had_way(study_id: int, name: str) -> bool:
     """Whether an approved version of the protocol had a way of this name."""
     approved = Protocol.objects.filter(study_id=study_id, decisions__verdict=Verdict.APPROVED).values_list("pk", flat=True)
     return any(frozen_protocol(key).definition.entry.named(name) for key in approved)
+
+
+def ended_ways(study: Study) -> list[NamedWay]:
+    """The ways by which people came, one of several, until an amendment took them away; whether or not anybody came."""
+    if study.launched_protocol_id is None:
+        return []
+    versions = [frozen_protocol(key).definition.entry.ways for _version, key in sorted(versions_that_recruited(study).items())]
+    now = {one.name for one in protocol_in_force(study).definition.entry.ways}
+    return [way for name, way in {one.name: one for ways in versions for one in ways}.items() if name not in now]
 
 
 def panel_members(study: Study) -> int:

@@ -14,14 +14,15 @@ from django.urls import reverse
 
 from accounts.models import Role
 from candor.packages.archive import files_in
+from surveys.batches.services import keep_shown_numbers
 from surveys.counts import exact_consent_counts, exact_counts
 from surveys.journey import services as participation
-from surveys.models import Participant, Study, StudyStatus
+from surveys.models import Participant, Study, StudyStatus, WayNumbers
 from surveys.protocols import protocol_in_force, versions_that_recruited
 from surveys.retention.selectors import months_kept
 from surveys.review import services as reviews
 from surveys.studies import services as studies
-from surveys.tokens import withdrawal_code
+from surveys.tokens import hash_of_token, withdrawal_code
 from tests.course_students import hand_in, launch, signed_token, study_with_credit, waiting
 from tests.course_students import platform as platform
 from tests.factories import (
@@ -196,6 +197,57 @@ def test_people_whose_way_in_an_amendment_takes_away_are_told_so() -> None:
     assert heading(follow(finisher, study)) == "Thank you"
 
 
+def test_a_way_that_an_amendment_took_away_keeps_its_numbers() -> None:
+    """People came by it, and neither the page nor the API said so. A way by which few came looks like one by which nobody did."""
+    named = {"street": "open", "campus": "open", "lecture": "class", "letters": "codes"}
+    ways = [{"name": name, "kind": kind} for name, kind in named.items()]
+    study = recruiting_study(entry={"ways": ways}, **SAME)
+    finisher = Client()
+    follow(finisher, study, until="video", answers={"welcome": {"way": "campus"}})
+    page, programs = reverse("surveys:ways_in", args=[study.slug]), reverse("surveys:api_ways_in", args=[study.slug])
+    owner = logged_in(study.owner)
+
+    def amended_to(entry: dict[str, Any], *, gone: int) -> Study:
+        changed = definition(entry=entry, **SAME)
+        waiting = studies.submit_for_review(studies.change_definition(study, definition=changed, actor=study.owner), actor=study.owner)
+        assert len(ended()) == gone, "it waits for the officers"
+        return approved(waiting)
+
+    def ended() -> dict[str, Any]:
+        found = {one["name"]: one for one in owner.get(programs).json() if one["ended"]}
+        assert all(one["address"] == one["panel_address"] == one["join_code"] == "" for one in found.values())
+        assert owner.get(page).content.decode().count("An amendment has taken this way away.") == len(found)
+        return {name: one["numbers"] for name, one in found.items()}
+
+    nobody = {"agreed": 0, "finished": 0, "declined": 0, "screened_out": 0}
+    study = amended_to({"ways": [ways[0], {"name": "hall", "kind": "open"}]}, gone=0)
+    assert ended() == {"campus": nobody, "lecture": nobody, "letters": nobody}, "one person came by one of them"
+    follow(finisher, study)
+    numbers = WayNumbers.objects.get()
+    assert numbers.counts == {"campus": {"agreed": 1, "finished": 1}}
+    numbers.counts = {"campus": {"agreed": 29, "finished": 25}, "letters": {"agreed": 3}}
+    numbers.save()
+    assert ended()["campus"] == nobody, "they are renewed with all numbers of the study"
+    keep_shown_numbers(study)
+    assert ended() == {"campus": nobody | {"agreed": 10, "finished": 10}, "lecture": nobody, "letters": nobody}
+    shown = owner.get(page).content.decode()
+    assert "10 agreed, 10 finished" in shown
+    assert 'value="lecture"' not in shown, "no join code for a class that opens nothing"
+    assert logged_in(study.owner).get(reverse("surveys:poster", args=[study.slug]), {"way": "campus"}).status_code == 200
+    study = amended_to({}, gone=3)
+    assert list(ended()) == ["street", "campus", "lecture", "letters", "hall"]
+    assert ended()["campus"]["agreed"] == 10, "the only way has no numbers of its own, and hides none of those that had"
+
+
+def test_a_draft_has_no_way_that_ended() -> None:
+    """A way that was tried out in a draft, or approved and never opened, brought nobody."""
+    ways = [{"name": name, "kind": "open"} for name in ("street", "campus", "hall")]
+    study = draft_study(entry={"ways": ways})
+    study = studies.change_definition(study, definition=definition(entry={"ways": ways[:2]}), actor=study.owner)
+    shown = logged_in(study.owner).get(reverse("surveys:api_ways_in", args=[study.slug])).json()
+    assert [(one["name"], one["ended"]) for one in shown] == [("street", False), ("campus", False)]
+
+
 def test_a_file_of_an_amendment_that_is_taken_back_leaves_nothing_to_approve(study: Study) -> None:
     """The attack: with the file as it was under another number, the next renewal would be an amendment, and stop the study."""
     name = next(name for name in protocol_in_force(study).definition.files() if name.endswith(".vtt"))
@@ -252,3 +304,78 @@ def test_results_say_of_which_versions_they_are(study: Study) -> None:
     study = amended(study)
     assert "one of these versions of the protocol: 1, 2." in client.get(reverse("analysis:results", args=[study.slug])).content.decode()
     assert client.get(reverse("analysis:api_results", args=[study.slug])).json()["protocol_versions"] == [1, 2]
+
+
+def test_a_version_that_was_approved_and_never_opened_is_nobodys_once_the_study_is_closed(study: Study) -> None:
+    """The attack: an amendment is approved after the last person came, and the package says that people agreed to its text."""
+    add_finished_people(study, PEOPLE)
+    study = reviews.approve(submitted(study), actor=person(Role.IRB_OFFICER), reason="It has to.")
+    copy = reverse("surveys:consent_copy", args=[study.slug])
+    assert NEW in Client().get(copy).content.decode(), "newcomers would read it from the next moment on"
+    study = studies.close(study, actor=study.owner)
+    assert sorted(versions_that_recruited(study)) == [1]
+    shown = Client().get(copy).content.decode()
+    assert (OLD in shown, NEW in shown, "another version" in shown) == (True, False, False)
+    assert [Client().get(copy, {"version": version}).status_code for version in (1, 2)] == [200, 404]
+    assert consents(study) == [{"protocol_version": 1, "text": OLD}]
+
+
+LANGUAGES = ("en", "de")
+
+
+def test_people_of_every_version_and_language_come_back_and_leave_at_any_moment() -> None:
+    """A link to another device, the copy of the consent and the receipt are those of the version and language of the person."""
+    texts = [{"en": f"Consent number {number}.", "de": f"Einwilligung Nummer {number}."} for number in range(1, 5)]
+    study = recruiting_study(consent=texts[0], **SAME)
+    people: list[tuple[Client, int, str]] = []
+
+    def come(version: int) -> None:
+        for language in LANGUAGES:
+            for until in ("video", "questions", "finished"):
+                client = Client(headers={"accept-language": "en"})
+                consent = {"choice": "agree", "version": str(version)}
+                follow(client, study, until=until, answers={"welcome": {"language": language}, "consent": consent})
+                people.append((client, version, language))
+
+    def submit(text: dict[str, str]) -> Study:
+        changed = definition(consent=text, **SAME)
+        return studies.submit_for_review(studies.change_definition(study, definition=changed, actor=study.owner), actor=study.owner)
+
+    def look_and_leave() -> None:
+        """Everybody looks; of each version and language one person leaves."""
+        left = set()
+        for client, version, language in list(people):
+            token, address = token_of(client), address_of(study)
+            device = Client(headers={"accept-language": "pl, fr"})
+            assert f'lang="{language}"' in device.get(f"{address}resume/{token}/").content.decode()
+            assert device.post(f"{address}resume/{token}/").status_code == 303
+            copy = device.get(reverse("surveys:consent_copy", args=[study.slug])).content.decode()
+            assert texts[version - 1][language] in copy, (version, language)
+            assert not [text for text in texts if text != texts[version - 1] and text[language] in copy]
+            if (version, language) in left:
+                continue
+            left.add((version, language))
+            gone = device.post(f"{address}withdraw/", {"stage": "confirm", "code": withdrawal_code(token)}).content.decode()
+            assert {"en": "Deleted on", "de": "Gelöscht am"}[language] in gone, gone
+            again = device.get(f"{address}withdraw/").content.decode()
+            assert f'lang="{language}"' in again, "on this device it stays their language"
+            assert Client().get(f"{address}resume/{token}/").status_code == 404
+            people.remove((client, version, language))
+
+    come(1)
+    study = submit(texts[1])
+    look_and_leave()
+    study = reviews.approve(study, actor=person(Role.IRB_OFFICER), reason="It has to.")
+    look_and_leave()
+    study = studies.resume(study, actor=study.owner)
+    come(2)
+    study = reviews.approve(submit(texts[2]), actor=person(Role.IRB_OFFICER), reason="It has to.")
+    study = studies.resume(study, actor=study.owner)
+    come(3)
+    look_and_leave()
+    study = submit(texts[3])
+    study = studies.close(study, actor=study.owner)
+    assert study.submitted is None
+    people[:] = [one for one in people if Participant.objects.filter(token_hash=hash_of_token(token_of(one[0]))).exists()]
+    look_and_leave()
+    assert [(one.version, one.agreed, one.withdrew) for one in exact_consent_counts(study)] == [(1, 6, 6), (2, 6, 4), (3, 6, 4)]

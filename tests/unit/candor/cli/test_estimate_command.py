@@ -270,3 +270,46 @@ def test_clusters_and_strata_give_one_method_that_knows_them():
 )
 def test_an_assignment_that_cannot_be_is_refused(options, said):
     assert said in refused("estimate", sections_file(), "--design", "design.json", "--outcome", "attention", *options)
+
+
+def package_folder() -> str:
+    """As a data package is unpacked: two questions with the same named answers, each with a die of its own, and one with yes and no."""
+    named = {"categories": ["no", "yes"], "arms": ["control", "treatment"], "control": "control", "subsamples": {}}
+    for name, (often, seldom) in {"cheated": ("2/6", "1/6"), "copied": ("3/6", "1/6")}.items():
+        rules = {"1": {"no": often, "yes": seldom}, "2": {"no": seldom, "yes": often}}
+        Path(f"design-{name}.json").write_text(json.dumps(named | {"subsamples": rules}))
+    Path("protocol.json").write_text(json.dumps({"design": DESIGN}))
+    rows = list(csv.DictReader(Path(answers_file()).read_text().splitlines()))
+    with Path("data.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["arm", "subsample", "answer_attention", "answer_cheated", "answer_copied"])
+        writer.writerows([one["arm"], one["subsample"], one["attention"], ("no", "yes")[int(one["attention"])], "yes"] for one in rows)
+    return "data.csv"
+
+
+def test_a_column_with_a_design_of_its_own_is_estimated_by_no_other():
+    """It was analysed with the die of another question, without a word, where both have the same answers."""
+    data = package_folder()
+    for design, others in (
+        ("design.json", ("cheated", "copied")),
+        ("protocol.json", ("cheated", "copied")),
+        ("design-cheated.json", ("copied",)),
+    ):
+        aside = {f"answer_{name}": f"has a design of its own, design-{name}.json" for name in others}
+        told = candor("estimate", data, "--design", design, "--bootstrap", "0")
+        assert told.exit_code == 0, told.output
+        assert f"Left aside: {'; '.join(f'{name}: {reason}' for name, reason in aside.items())}." in " ".join(told.stdout.split())
+        document = estimated(data, "--design", design, "--bootstrap", "0")
+        assert not set(document["outcomes"]) & set(aside)
+        assert document.get("columns", {"left_aside": aside})["left_aside"] == aside
+        for name in others:
+            said = refused("estimate", data, "--design", design, "--outcome", f"answer_{name}")
+            assert said == f"Error: {data}: column 'answer_{name}' has a design of its own: design-{name}.json"
+
+
+def test_a_design_that_is_read_from_elsewhere_has_no_designs_beside_it():
+    data = package_folder()
+    Path("elsewhere").mkdir()
+    Path("elsewhere/design.json").write_text(json.dumps(DESIGN))
+    document = estimated(data, "--design", "elsewhere/design.json", "--bootstrap", "0")
+    assert list(document["outcomes"]) == ["answer_attention", "answer_cheated", "answer_copied"]

@@ -88,7 +88,10 @@ def test_families_of_questions_are_adjusted_by_holm(columns):
 def test_columns_are_chosen_by_the_categories(columns):
     result = candor.estimate(columns | {"year": ["1st"] * len(columns["arm"])}, DESIGN)
     assert list(result.outcomes) == ["cheating"]
-    assert result.about == ("No outcome was named. Analysed as sensitive, because they hold the design's categories: cheating.",)
+    assert result.about == (
+        "No outcome was named. Analysed as sensitive, because they hold the design's categories: cheating.",
+        "Left aside: year: holds '1st', which is not one of never, once, often.",
+    )
     with pytest.raises(candor.DataError, match="no column holds answers never, once, often"):
         candor.estimate(columns | {"cheating": ["0"] * len(columns["arm"])}, DESIGN)
 
