@@ -26,7 +26,7 @@ class Entrance:
     panel_address: str = ""
     join_code: str = ""
     ended: bool = False
-    """Whether an amendment has taken it away: it leads nowhere, and its numbers are those of the people who came before."""
+    """Whether an amendment has taken it away: nobody comes by it, and its numbers are those of the people who came before."""
 
 
 def entrances_of(study: Study, *, absolute: Callable[[str], str]) -> list[Entrance]:

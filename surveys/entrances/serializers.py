@@ -17,7 +17,7 @@ class EntranceSerializer(serializers.Serializer[object]):
     address = serializers.CharField(help_text="Empty for panels, and for a class without a join code.")
     panel_address = serializers.CharField(help_text="The address to give to the panel, with the panel's own words in it.")
     join_code = serializers.CharField()
-    ended = serializers.BooleanField(help_text="Whether an amendment has taken it away: it has no address, and opens nothing.")
+    ended = serializers.BooleanField(help_text="Whether an amendment has taken it away: it has no address any more.")
     numbers = EntranceNumbersSerializer(
         allow_null=True, help_text="In whole tens, renewed with all numbers of the study; null for the only way."
     )
