@@ -1,9 +1,11 @@
-"""The documents point only at files, headings and commands that exist."""
+"""The documents point only at files, headings, commands and addresses that exist, and name every address of the API."""
 
 import re
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
+from drf_spectacular.generators import SchemaGenerator
 
 from tests.audits.tree import ROOT, project_files
 
@@ -22,3 +24,45 @@ def test_every_link_inside_the_project_leads_somewhere(document: Path) -> None:
 def test_every_make_command_in_the_documents_exists(document: Path) -> None:
     offered = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     assert set(re.findall(r"`make ([a-z]+)", (ROOT / document).read_text())) <= offered
+
+
+def with_unnamed_parts(path: str) -> str:
+    return re.sub(r"\{[^}]*\}", "{}", path)
+
+
+def requests_of_the_table(document: str) -> dict[str, set[str]]:
+    """The methods of each address, as the first column of the table writes them: `GET`, `POST studies/`, `DELETE …/files/{name}/`. The `…`
+    stands for a beginning of the row's address before; so an address may be told that does not exist.
+    """
+    told: dict[str, set[str]] = defaultdict(set)
+    for row in re.findall(r"^\| (`[A-Z].*?) \| ", document, re.MULTILINE):
+        before, methods, read = "", set[str](), False
+        for word in re.findall(r"[^\s`,;]+", " ".join(re.findall(r"`[^`]+`", row))):
+            if word.isupper():
+                methods, read = ({word} if read else methods | {word}), False
+            else:
+                path, read = with_unnamed_parts(word.partition("?")[0]), True
+                places = [before[:at] + path[1:] for at, letter in enumerate(before) if letter == "/"] if path.startswith("…") else [path]
+                before = before if path.startswith("…") else path
+                for place in places:
+                    told[place] |= methods
+    return told
+
+
+def requests_of_the_api() -> dict[str, set[str]]:
+    paths = SchemaGenerator().get_schema(request=None, public=True)["paths"]
+    return {with_unnamed_parts(path.removeprefix("/api/v1/")): {method.upper() for method in found} for path, found in paths.items()}
+
+
+def test_the_page_of_the_api_names_every_request() -> None:
+    told = requests_of_the_table((ROOT / "docs" / "api.md").read_text())
+    answered = requests_of_the_api()
+    assert {path: methods for path, methods in answered.items() if told.get(path) != methods} == {}
+
+
+def test_a_request_that_the_page_leaves_out_is_found() -> None:
+    page = "| `GET`, `PUT studies/{slug}/credit/`, `POST …/credit/send-again/` | credit | owner |"
+    told = requests_of_the_table(page)
+    assert told["studies/{}/credit/"] == {"GET", "PUT"}
+    assert told["studies/{}/credit/send-again/"] == {"POST"}
+    assert "studies/{}/runs/" not in told
