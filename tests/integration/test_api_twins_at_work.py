@@ -232,7 +232,13 @@ class TestDataSets:
         link = post(owner, f"{at}people/", {"addressee": analyst.username}).json()["link"]
         assert post(logged_in(analyst), f"data-set-invitations/{link.rstrip('/').rpartition('/')[2]}/").json() == {"slug": made.slug}
         assert set(told_at(problem(post(owner, f"{at}actions/submit/", {}), 400))) == {"epsilon", "delta"}
-        assert set(told_at(problem(post(owner, f"{at}actions/submit/", {"epsilon": 1, "delta": 0.5}), 400))) == {"delta"}
+        most = 1 / (10 * owner.get(f"{API}{at}").json()["students"])
+        for wrong, said in (
+            ({"epsilon": 0}, {"epsilon": "Expected a number above 0, found 0."}),
+            ({"delta": -1e-6}, {"delta": "Expected a number above 0, found -1e-06."}),
+            ({"delta": 5}, {"delta": f"Expected a number below {most:g}, 1 in ten times the students, found 5."}),
+        ):
+            assert told_at(problem(post(owner, f"{at}actions/submit/", {"epsilon": 1, "delta": 1e-6} | wrong), 400)) == said
         budget = {"epsilon": 1.0, "delta": 1e-6, "delete_on": f"{usual_day()}"}
         past = problem(post(owner, f"{at}actions/submit/", budget | {"delete_on": "2020-01-01"}), 400)
         assert set(told_at(past)) == {"delete_on"}
