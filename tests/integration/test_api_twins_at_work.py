@@ -102,6 +102,9 @@ def test_a_study_begins_with_an_example_from_a_title_as_a_copy_and_from_an_archi
     assert post(client, "new-study/", {"title": "A", "languages": ["de"]}).json()["slug"] == "a-study"
     assert set(told_at(problem(post(client, "new-study/", {}), 400))) == {"title"}
     assert set(told_at(problem(post(client, "new-study/", {"title": "A", "languages": ["xx"]}), 400))) == {"languages.0"}
+    said = {"slug": "Use 2 to 50 small letters, digits and hyphens."}
+    for path, sent in (("new-study/", {"title": "A", "slug": "ä b"}), ("studies/lecture-videos/duplicate/", {"slug": "A"})):
+        assert told_at(problem(post(client, path, sent), 400)) == said
     assert post(client, "studies/lecture-videos/duplicate/", {"slug": "the-copy"}).json()["definition"]["title"]["en"].startswith("Copy of")
     assert set(told_at(problem(post(client, "studies/lecture-videos/duplicate/", {"slug": "the-copy"}), 400))) == {"slug"}
     archive = client.get(f"{API}studies/the-copy/archive/").getvalue()
