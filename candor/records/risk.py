@@ -208,7 +208,7 @@ def rounded_up(risk: float, *, digits: int) -> float:
     >>> rounded_up(1 / 3, digits=2), rounded_up(0.2, digits=3), rounded_up(0.0001, digits=3)
     (0.34, 0.2, 0.001)
     """
-    return ceil(risk * 10**digits - ROUNDING) / 10**digits
+    return ceil(risk * 10.0**digits - ROUNDING) / 10.0**digits
 
 
 def _insider(left: Counter[int]) -> InsiderRisk:

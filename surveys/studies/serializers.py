@@ -19,7 +19,7 @@ from surveys.studies.study_actions import actions_of
 from surveys.study_file import document_of
 
 SLUG = r"^[a-z0-9][a-z0-9-]{1,49}\Z"
-NO_SLUG = {"invalid": gettext_lazy("Use 2 to 50 small letters, digits and hyphens.")}
+NO_SLUG: dict[str, Any] = {"invalid": gettext_lazy("Use 2 to 50 small letters, digits and hyphens.")}
 
 
 class StudySerializer(serializers.ModelSerializer[Study]):
@@ -56,7 +56,9 @@ class BeginningSerializer(serializers.Serializer[object]):
 
 
 class CopySerializer(serializers.Serializer[object]):
-    slug = serializers.RegexField(SLUG, error_messages=NO_SLUG, help_text="The address of the new study: 2 to 50 small letters, digits and hyphens.")
+    slug = serializers.RegexField(
+        SLUG, error_messages=NO_SLUG, help_text="The address of the new study: 2 to 50 small letters, digits and hyphens."
+    )
 
 
 class NewStudySerializer(serializers.Serializer[object]):
@@ -68,7 +70,9 @@ class NewStudySerializer(serializers.Serializer[object]):
     languages = serializers.ListField(
         child=serializers.ChoiceField(choices=list(LANGUAGE_NAMES)), min_length=1, max_length=len(LANGUAGE_NAMES), default=["en"]
     )
-    slug = serializers.RegexField(SLUG, error_messages=NO_SLUG, default="", allow_blank=True, help_text="The address; by default one made of the title.")
+    slug = serializers.RegexField(
+        SLUG, error_messages=NO_SLUG, default="", allow_blank=True, help_text="The address; by default one made of the title."
+    )
 
     def validate(self, attrs: dict[str, object]) -> dict[str, object]:
         if ("example" in attrs) == ("title" in attrs):
@@ -78,7 +82,9 @@ class NewStudySerializer(serializers.Serializer[object]):
 
 class ImportedStudySerializer(serializers.Serializer[object]):
     file = serializers.FileField(help_text="A study file (YAML or JSON), or a ZIP file with it and its media.")
-    slug = serializers.RegexField(SLUG, error_messages=NO_SLUG, default="", allow_blank=True, help_text="Another address than that of the file.")
+    slug = serializers.RegexField(
+        SLUG, error_messages=NO_SLUG, default="", allow_blank=True, help_text="Another address than that of the file."
+    )
 
 
 class ActionDataSerializer(serializers.Serializer[object]):

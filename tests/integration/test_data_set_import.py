@@ -134,7 +134,9 @@ def test_the_command_of_the_guide_works_word_for_word(live_server: LiveServer, t
     (tmp_path / "marks.csv").write_text("id,q1,q2,major,grade\n" + students)
     (command,) = re.findall(r"```sh\n(curl .*?)```", (ROOT / "docs/analytics.md").read_text(), re.DOTALL)
     command = command.replace("https://candor.example", live_server.url).replace("2027-10-01", usual_day().isoformat())
-    told = subprocess.run(["bash", "-c", command], cwd=tmp_path, env=os.environ | {"TOKEN": token}, capture_output=True, text=True, check=True)
+    told = subprocess.run(
+        ["bash", "-c", command], cwd=tmp_path, env=os.environ | {"TOKEN": token}, capture_output=True, text=True, check=True
+    )
     made = json.loads(told.stdout)
     assert (made["title"], made["about"]) == ("Marks of a course", "From another university; the students agreed.")
     assert (made["status"], made["students"], made["owner"]) == ("draft", 30, owner.username)
