@@ -20,7 +20,7 @@ from candor.records.anonymising import anonymize
 from candor.records.checking import violations
 from candor.records.hierarchies import from_chains
 from candor.records.reconstruction import Query, Reconstruction, average_relative_error, desk_relative_error, read_query
-from candor.records.risk import form_of, linked, risks, rounded_up
+from candor.records.risk import form_of, linked, risks
 from candor.records.schema import ParameterError
 from candor.records.tables.anatomy import buckets
 from candor.records.tables.anonymising import Table, anonymize_table, read_table
@@ -107,16 +107,6 @@ def test_linkage_by_hand_before_and_after() -> None:
 def test_negative_knowledge_singles_out_the_one_who_lacks_a_course() -> None:
     records = [vertex({}, {}, [vertex({"course": "CS11"})]) for _ in range(3)] + [vertex({})]
     assert linked(records)["a label that only this record lacks"] == 1
-
-
-def test_no_risk_is_told_smaller_than_it_is(tmp_path: Path) -> None:
-    """“At most 33 %” stood there for one in three, and “0.0 %” for one of 3,000."""
-    path = tmp_path / "out.json"
-    path.write_text(json.dumps([vertex({"class": f"{number // 3}"}, {"grade": f"{number % 3}"}) for number in range(9)]), encoding="utf-8")
-    told = candor("risk", str(path)).stdout
-    assert "prosecutor: at most 0.334, on average (marketer) 0.333" in told
-    assert "grade: 33.4%, m = 1" in told
-    assert [rounded_up(risk, digits=3) for risk in (0.0, 1 / 3000, 0.2, 1.0)] == [0.0, 0.001, 0.2, 1.0]
 
 
 def test_a_value_that_all_share_is_certain_for_everybody() -> None:
