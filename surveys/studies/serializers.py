@@ -62,7 +62,7 @@ class CopySerializer(serializers.Serializer[object]):
 
 
 class NewStudySerializer(serializers.Serializer[object]):
-    """Either an example, or a title with the rest."""
+    """Either an example, or a title with kind and languages."""
 
     example = serializers.ChoiceField(choices=[*EXAMPLES, *TEMPLATES], required=False, help_text="An example or a template by its name.")
     title = serializers.CharField(max_length=200, required=False)
@@ -71,7 +71,11 @@ class NewStudySerializer(serializers.Serializer[object]):
         child=serializers.ChoiceField(choices=list(LANGUAGE_NAMES)), min_length=1, max_length=len(LANGUAGE_NAMES), default=["en"]
     )
     slug = serializers.RegexField(
-        SLUG, error_messages=NO_SLUG, default="", allow_blank=True, help_text="The address; by default one made of the title."
+        SLUG,
+        error_messages=NO_SLUG,
+        default="",
+        allow_blank=True,
+        help_text="The address; by default one made of the title, or of the example's name.",
     )
 
     def validate(self, attrs: dict[str, object]) -> dict[str, object]:

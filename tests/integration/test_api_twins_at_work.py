@@ -100,6 +100,10 @@ def test_a_study_begins_with_an_example_from_a_title_as_a_copy_and_from_an_archi
     begun = post(client, "new-study/", {"example": "lecture-videos"})
     assert (begun.status_code, begun["Location"]) == (201, f"{API}studies/lecture-videos/")
     assert post(client, "new-study/", {"title": "A", "languages": ["de"]}).json()["slug"] == "a-study"
+    for example in ("lecture-videos", "exam-cheating"):
+        begun_there = {"example": example, "slug": f"my-{example}"}
+        assert post(client, "new-study/", begun_there).json()["slug"] == f"my-{example}"
+        assert set(told_at(problem(post(client, "new-study/", begun_there), 400))) == {"slug"}
     assert set(told_at(problem(post(client, "new-study/", {}), 400))) == {"title"}
     assert set(told_at(problem(post(client, "new-study/", {"title": "A", "languages": ["xx"]}), 400))) == {"languages.0"}
     said = {"slug": "Use 2 to 50 small letters, digits and hyphens."}
