@@ -1,6 +1,7 @@
 """The documents point only at files, headings, commands and addresses that exist, and name every address of the API."""
 
 import re
+import tomllib
 from collections import defaultdict
 from pathlib import Path
 
@@ -66,3 +67,23 @@ def test_a_request_that_the_page_leaves_out_is_found() -> None:
     assert told["studies/{}/credit/"] == {"GET", "PUT"}
     assert told["studies/{}/credit/send-again/"] == {"POST"}
     assert "studies/{}/runs/" not in told
+
+
+def told_rooms(root: str) -> list[str]:
+    (tree,) = re.findall(r"## The rooms\n\n```\n(.*?)```", (ROOT / "CONTRIBUTING.md").read_text(), re.DOTALL)
+    (part,) = re.findall(rf"^{root}/ .*\n((?:  .*\n)+)", tree, re.MULTILINE)
+    return [room for line in part.splitlines() for room in re.findall(r"([a-z_]+)/", re.split(r" {2,}", line.strip())[0])]
+
+
+@pytest.mark.parametrize("root", ["candor", "surveys", "analysis"])
+def test_the_page_for_contributors_names_every_room(root: str) -> None:
+    there = {module.parent.name for module in (ROOT / root).glob("*/*.py")} - {"management", "migrations", "templatetags"}
+    assert sorted(told_rooms(root)) == sorted(there)
+
+
+def test_it_names_the_rooms_of_surveys_in_the_order_of_their_imports() -> None:
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    (layers,) = (one["layers"] for one in contracts if one.get("containers") == ["surveys"])
+    depth = {room: at for at, layer in enumerate(layers) for room in layer.split(" | ")}
+    found = [depth[room] for room in told_rooms("surveys") if room in depth]
+    assert found == sorted(found)
