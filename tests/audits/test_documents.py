@@ -6,9 +6,11 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
+from django.urls import get_resolver
 from drf_spectacular.generators import SchemaGenerator
 
 from tests.audits.tree import ROOT, project_files
+from tests.audits.who_may_enter import RECRUITING, VISITORS
 
 DOCUMENTS = [path for path in project_files(".md") if "vendor" not in path.parts]
 
@@ -67,6 +69,38 @@ def test_a_request_that_the_page_leaves_out_is_found() -> None:
     assert told["studies/{}/credit/"] == {"GET", "PUT"}
     assert told["studies/{}/credit/send-again/"] == {"POST"}
     assert "studies/{}/runs/" not in told
+
+
+READERS = {
+    "owner, administrators": {"owner", "administrator"},
+    "those who run the study": {"owner", "editor", "administrator"},
+    "those who run the study, IRB officers": {"owner", "editor", "officer", "administrator"},
+    "those who see results": {"owner", "editor", "viewer", "blinded", "administrator"},
+    "those who see the study": {"owner", "editor", "viewer", "blinded", "officer", "administrator"},
+}
+"""The words of the last column, before its first semicolon: who may read."""
+
+
+def readers_of_the_api() -> dict[str, set[str]]:
+    """Who reads each address of a study that recruits, of those that somebody reads: what `test_permissions.py` asks for."""
+    found = {}
+    for route, statuses in RECRUITING.items():
+        namespace, _, name = route.partition(":")
+        readers = {visitor for visitor, status in zip(VISITORS, statuses, strict=True) if status == 200}
+        if name.startswith("api_") and readers:
+            _prefix, resolver = get_resolver().namespace_dict[namespace]
+            ((path, _parameters),) = resolver.reverse_dict.getlist(name)[0][0]
+            found[re.sub(r"%\(\w+\)s", "{}", path).removeprefix("api/v1/")] = readers
+    return found
+
+
+def test_the_page_of_the_api_says_who_reads_what_of_a_study() -> None:
+    told: dict[str, set[str]] = {}
+    for row in re.findall(r"^\| `[A-Z].*\|$", (ROOT / "docs" / "api.md").read_text(), re.MULTILINE):
+        who = row.rstrip("| ").rpartition(" | ")[2].partition(";")[0]
+        told |= {path: READERS.get(who, {who}) for path, methods in requests_of_the_table(row).items() if "GET" in methods}
+    wrong = {path: (readers, told[path]) for path, readers in readers_of_the_api().items() if told[path] != readers}
+    assert wrong == {}
 
 
 def told_rooms(root: str) -> list[str]:
