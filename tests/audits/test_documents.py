@@ -82,7 +82,7 @@ READERS = {
 
 
 def readers_of_the_api() -> dict[str, set[str]]:
-    """Who reads each address of a study that recruits, of those that somebody reads: what `test_permissions.py` asks for."""
+    """The readers of each address of a study that recruits, where there are any: `test_permissions.py` holds the server to them."""
     found = {}
     for route, statuses in RECRUITING.items():
         namespace, _, name = route.partition(":")
