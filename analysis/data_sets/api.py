@@ -32,7 +32,7 @@ from analysis.data_sets.serializers import (
 from analysis.models import DataSet, DataSetAnalyst, DataSetInvitation, Holds
 from analysis.sources.seats import NO_DATA_SET, DataSetSeat, access_data_set, data_sets_of
 from surveys.access import OWNER_ROLES
-from surveys.questions.plans import PrivacyBudget
+from surveys.questions.plans import PrivacyBudget, largest_delta
 from surveys.request_bodies import LARGEST_JSON, BoundedJson, bytes_of, plain_json
 from surveys.sharing.offers import offered_link
 from surveys.sharing.selectors import open_invitation
@@ -187,12 +187,9 @@ def _take(seat: DataSetSeat, action: str, sent: DataSetStepSerializer) -> None:
     match action:
         case "submit":
             require(given, "epsilon", "delta")
-            day = last_day(given, data_set)
-            try:
-                budget = PrivacyBudget(epsilon=given["epsilon"], delta=given["delta"])
-                services.submit(data_set, budget=budget, delete_on=day, actor=seat.user)
-            except ValueError as error:
-                raise ValidationError({"delta": [str(error)]}) from error
+            require_small_delta(given["delta"], data_set)
+            budget = PrivacyBudget(epsilon=given["epsilon"], delta=given["delta"])
+            services.submit(data_set, budget=budget, delete_on=last_day(given, data_set), actor=seat.user)
         case "approve":
             require(given, "epsilon", "delta", "delete_on")
             budget_seen, people = (given["epsilon"], given["delta"]), _keys(given["analysts"])
@@ -211,6 +208,13 @@ def require(given: Mapping[str, object], *names: str) -> None:
     """Raises a ValidationError that names every parameter of a step that is missing."""
     if missing := [name for name in names if name not in given]:
         raise ValidationError({name: [_("This step needs it.")] for name in missing})
+
+
+def require_small_delta(delta: float, data_set: DataSet) -> None:
+    """Raises a ValidationError where δ is too large for so many students."""
+    if delta >= (most := largest_delta(services.students_of(data_set))):
+        found = {"most": f"{most:g}", "found": f"{delta:g}"}
+        raise ValidationError({"delta": [_("Expected a number below %(most)s, 1 in ten times the students, found %(found)s.") % found]})
 
 
 def last_day(given: Mapping[str, date], data_set: DataSet) -> date:

@@ -111,16 +111,23 @@ class InviteAnalystSerializer(serializers.Serializer[object]):
     addressee = serializers.CharField(max_length=254, help_text="An e-mail address, or the name of an account.")
 
 
+def _above_zero(number: float) -> None:
+    if number <= 0:
+        raise serializers.ValidationError(_("Expected a number above 0, found %(found)s.") % {"found": f"{number:g}"})
+
+
 class DataSetStepSerializer(serializers.Serializer[object]):
     """Parameters of some steps."""
 
     epsilon = serializers.FloatField(
-        min_value=0,
+        validators=[_above_zero],
         max_value=LARGEST_BUDGET,
         required=False,
         help_text="Needed by submit and approve, which names the budget that it saw.",
     )
-    delta = serializers.FloatField(min_value=0, max_value=1, required=False, help_text="Needed by submit and approve.")
+    delta = serializers.FloatField(
+        validators=[_above_zero], required=False, help_text="Needed by submit and approve; below 1 in ten times the students."
+    )
     delete_on = serializers.DateField(required=False, help_text="Needed by approve; by default of submit the day that was declared.")
     analysts = serializers.ListField(
         child=serializers.CharField(max_length=150),

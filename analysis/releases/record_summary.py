@@ -11,6 +11,7 @@ from analysis.models import Release, RunKind
 from analysis.releases.protecting import Protection, still_asked
 from analysis.selectors import latest_results
 from analysis.stored_results import QuestionEstimate, read_results
+from candor.records.risk import rounded_up
 from candor.results import EFFICIENT_WITH_COVARIATES
 from surveys.models import Study
 from surveys.protocols import protocol_in_force
@@ -90,18 +91,18 @@ def summary_in(found: Mapping[str, Any], *, private: Mapping[tuple[str, str], fl
         n=risks["records"],
         suppressed=found["suppressed"],
         smallest_class=risks["smallest_class"],
-        prosecutor=share_of(risks["prosecutor_highest"]),
+        prosecutor=risk_of(risks["prosecutor_highest"]),
         marketer=share_of(risks["prosecutor_mean"]),
-        alone="" if found["alone_by_arm"] is None else share_of(found["alone_by_arm"]),
-        alone_by_auxiliary=share_of(found["alone_by_auxiliary"]),
+        alone="" if found["alone_by_arm"] is None else risk_of(found["alone_by_arm"]),
+        alone_by_auxiliary=risk_of(found["alone_by_auxiliary"]),
         overall=share_of(loss["overall"]),
         lost=[Lost(name=name, share=share_of(value)) for name, value in loss["labels"].items()] + blank,
         insiders=[
             Insider(
                 name=name,
-                singled_out=share_of(one["singled_out"]),
-                two_left=share_of(one["two_left"]),
-                certain=share_of(risks["certain"][name]),
+                singled_out=risk_of(one["singled_out"]),
+                two_left=risk_of(one["two_left"]),
+                certain=risk_of(risks["certain"][name]),
             )
             for name, one in risks["insider"].items()
         ],
@@ -110,8 +111,8 @@ def summary_in(found: Mapping[str, Any], *, private: Mapping[tuple[str, str], fl
                 name=name,
                 distance=number_format(f"{risks['distance'][name]:.2f}"),
                 m=one["m"],
-                highest=share_of(one["highest"]),
-                bound=share_of(one["bound"]),
+                highest=risk_of(one["highest"]),
+                bound=risk_of(one["bound"]),
             )
             for name, one in risks["look_alikes"].items()
         ],
@@ -183,3 +184,8 @@ def _points(error: float | None) -> str:
 def share_of(share: float) -> str:
     """In per cent, with a decimal below ten."""
     return f"{number_format(f'{100 * share:.{0 if share >= 0.1 else 1}f}')} %"
+
+
+def risk_of(share: float) -> str:
+    """The same of a risk: none is told smaller than it is, and none above 0 as 0."""
+    return share_of(rounded_up(share, digits=2 if share >= 0.1 else 3))

@@ -133,9 +133,8 @@ def violations(
             walk(looked, -1, "", number)
     if not classes:
         yield Violation(0, "root", "k", "there is no record")
-    for members in classes.values():
-        if len(members) < k:
-            yield Violation(members[0], "root", "k", f"only {len(members)} records look like this one; expected at least {k}")
+    for members in (one for one in classes.values() if len(one) < k):
+        yield Violation(members[0], "root", "k", f"only {len(members)} records look like this one; expected at least {k}")
     for _, number, path, of, values in orbits.values():
         for name, counter in values.items():
             yield from (Violation(number, path, *broken) for broken in _judged(name, counter, demanded.get(name, 0), by, t, of[name]))
@@ -144,11 +143,9 @@ def violations(
 def _judged(name: str, values: Counter[object], level: int, by: str, t: float | None, of: Counter[object]) -> Iterator[tuple[str, str]]:
     """The rules that an orbit breaks, by the values of one attribute in it."""
     size, blanks = values.total(), values[None]
-    if blanks == size:
-        return
-    if level > 1 and blanks:
+    if level > 1 and 0 < blanks < size:
         yield "blanks", f"{name} is blank in {blanks} of {size} vertices that look alike; expected all or none"
-    elif level > 1:
+    elif level > 1 and not blanks:
         if numbers := [value for value in values if isinstance(value, float) and value % 1 != 0]:
             yield "bins", f"{name} is published as {numbers[0]!r}; expected intervals, because neighbouring numbers are no diversity"
         value, most = values.most_common(1)[0]
@@ -156,7 +153,7 @@ def _judged(name: str, values: Counter[object], level: int, by: str, t: float | 
         reached = {"frequency": size / most, "distinct": len(values), "entropy": math.exp(entropy) + 1e-9}[by]
         if reached < level:
             yield "ℓ", f"{name} is {value!r} in {most} of {size} vertices that look alike; expected ℓ = {level} by {by}"
-    if t is not None:
+    if t is not None and blanks < size:
         told, whole = size - blanks, of.total() - of[None]
         distance = sum(abs(values[value] / told - count / whole) for value, count in of.items() if value is not None) / 2
         if distance > t + 1e-9:
@@ -168,9 +165,10 @@ def _name(vertex: object) -> str:
     return ", ".join(f"{name} {label}" for name, label in labels.items()) or "vertex" if isinstance(labels, dict) else "vertex"
 
 
-def _once(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
+def _once(pairs: Sequence[tuple[str, object]], sensitive: set[str]) -> dict[str, object]:
     if len(names := dict(pairs)) < len(pairs):
         raise ValueError(f"a name stands twice in one object, among {', '.join(names)}")
+    sensitive.update(found if isinstance(found := names.get("sensitive"), dict) else ())
     return names
 
 
@@ -181,18 +179,20 @@ def main(arguments: Sequence[str] | None = None, say: Callable[[str], object] = 
     parser.add_argument("--k", type=int, required=True)
     parser.add_argument("--l", default="", metavar="NAME=L,…")
     parser.add_argument("--auxiliary", action="append", default=[])
-    chosen = parser.parse_args(arguments)
+    chosen, named = parser.parse_args(arguments), set[str]()
     try:
         levels = {name: int(level) for name, level in (part.split("=") for part in chosen.l.split(",") if part)}
         with open(chosen.records, encoding="utf-8") as file:
-            records = json.load(file, object_pairs_hook=_once)
-        if not isinstance(records, list):
-            raise ValueError("expected a list of records")
+            records = json.load(file, object_pairs_hook=lambda pairs: _once(pairs, named))
+        wrong = ["no list"] * (not isinstance(records, list)) + [f"k = {chosen.k}"] * (chosen.k < 1)
+        if wrong := wrong + [f"ℓ of {name} = {level}" for name, level in levels.items() if level < 0 or name not in named]:
+            raise ValueError(f"expected a list, k from 1, ℓ of {', '.join(sorted(named)) or 'nothing'}; found {', '.join(wrong)}")
     except (OSError, ValueError, RecursionError) as error:
         say(f"{chosen.records}: {error or 'nested too deeply'}")
         return 2
     broken = next(violations(records, k=chosen.k, diversity=levels, auxiliary=chosen.auxiliary), None)
-    say(f"violated: {broken}" if broken else f"holds: {len(records)} records, k = {chosen.k}")
+    held = [f"k = {chosen.k}", *(f"ℓ of {name} = {level}" for name, level in levels.items() if level > 1)]
+    say(f"violated: {broken}" if broken else f"holds: {len(records)} records, {', '.join(held)}")
     return int(broken is not None)
 
 

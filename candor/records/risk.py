@@ -6,10 +6,12 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from math import comb
+from math import ceil, comb
 
 from candor.records.schema import Record
 
+ROUNDING = 1e-9
+"""A number with these digits stays as it is, though its double may be a little above."""
 Formed = tuple[int, Record, "list[Formed]"]
 """The number of a vertex's look, the vertex, and the same of its children."""
 
@@ -189,6 +191,24 @@ def risks(records: Sequence[Record]) -> Risks:
         distance=_distances(orbits),
         look_alikes=_look_alikes(orbits, is_shuffled=is_shuffled),
     )
+
+
+def rounded_up(risk: float, *, digits: int) -> float:
+    """A risk as it is told: never smaller than it is, and never as none.
+
+    Parameters
+    ----------
+    risk : float
+        A probability, or a share of people.
+    digits : int
+        Digits that are kept.
+
+    Examples
+    --------
+    >>> rounded_up(1 / 3, digits=2), rounded_up(0.2, digits=3), rounded_up(0.0001, digits=3)
+    (0.34, 0.2, 0.001)
+    """
+    return ceil(risk * 10.0**digits - ROUNDING) / 10.0**digits
 
 
 def _insider(left: Counter[int]) -> InsiderRisk:

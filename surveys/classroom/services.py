@@ -1,7 +1,5 @@
 """Opens rooms, counts answers, and deletes the rooms of earlier days."""
 
-import secrets
-
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -12,9 +10,8 @@ from surveys.classroom.questions import QUESTIONS
 from surveys.classroom.selectors import people_in
 from surveys.errors import ClassRoomError
 from surveys.models import ClassRoom
-from surveys.recruitment.made_codes import DIGITS, LETTERS
+from surveys.recruitment.services import new_join_code
 
-LENGTH = 6
 MOST_PEOPLE = 2000
 MOST_ROOMS = 1000
 
@@ -26,8 +23,7 @@ def open_room(question: str) -> ClassRoom:
     delete_rooms_of_earlier_days()
     if ClassRoom.objects.count() >= MOST_ROOMS:
         raise ClassRoomError(_("Very many rooms are open today. Try again tomorrow."))
-    code = "".join(secrets.choice(LETTERS + DIGITS) for _place in range(LENGTH))
-    return ClassRoom.objects.create(code=code, question=question, opened_on=timezone.localdate(), waiting=_nobody())
+    return ClassRoom.objects.create(code=new_join_code(), question=question, opened_on=timezone.localdate(), waiting=_nobody())
 
 
 @transaction.atomic

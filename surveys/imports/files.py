@@ -87,7 +87,7 @@ def _kind_of_json(root: Plain, source: str) -> str:
     if isinstance(root, dict) and any(isinstance(root.get(key), list) for key in ("pages", "elements", "questions")):
         return SURVEYJS
     keys = ", ".join(list(root)[:10])[:200] if isinstance(root, dict) else type(root).__name__
-    raise _unknown(source, _("JSON with %(keys)s", keys=keys))
+    raise _unknown(source, _("JSON with %(keys)s", keys=keys or _("nothing")))
 
 
 def _unknown(source: str, found: Sentence) -> UnreadableError:

@@ -1,7 +1,7 @@
 """Public pages about a study (its facts, consent, privacy, allocation), and lectures, which only their own arm may watch."""
 
 from collections.abc import Callable
-from math import exp
+from math import ceil, exp
 from uuid import UUID
 
 from django.conf import settings
@@ -30,7 +30,7 @@ from surveys.lifecycle.selectors import approval_of
 from surveys.media.views import media_response
 from surveys.models import ENDED, AllocationList, StudyStatus
 from surveys.preregistration.selectors import plans_of
-from surveys.privacy.words import privacy_in_words
+from surveys.privacy.words import certainty, privacy_in_words
 from surveys.protocols import frozen_protocol, protocol_in_force, versions_that_recruited
 from surveys.retention.release_plans import promised_counts_at_most, release_plans
 from surveys.retention.selectors import day_of_forgetting, months_kept
@@ -45,8 +45,11 @@ LOSSES = (0.1, 0.5, 1, 2, 4)
 @vary_on_headers("Accept-Language")
 def two_worlds(request: HttpRequest) -> HttpResponse:
     """Differential privacy as a game, the same for everybody: no session, no cookie."""
-    rows = [{"epsilon": loss, "ratio": exp(loss), "right": 100 * exp(loss) / (1 + exp(loss))} for loss in LOSSES]
-    return _in_every_language(request, "surveys/participant/two_worlds.html", lambda: {"rows": rows})
+    return _in_every_language(
+        request,
+        "surveys/participant/two_worlds.html",
+        lambda: {"rows": [{"epsilon": loss, "ratio": ceil(10 * exp(loss)) / 10, "right": certainty(loss)} for loss in LOSSES]},
+    )
 
 
 @require_safe

@@ -14,6 +14,11 @@ PEOPLE_PER_FAILURE = 10
 """δ of a privacy budget is below 1 in so many times the planned people, or it would allow somebody's answers to be published."""
 
 
+def largest_delta(people: int) -> float:
+    """The δ of a budget stays below this."""
+    return 1 / (PEOPLE_PER_FAILURE * people)
+
+
 class PrivacyBudget(Part):
     """How much privacy everything but the answers with the die may cost a participant, all questions of all analysts together: (ε, δ)."""
 
@@ -22,16 +27,16 @@ class PrivacyBudget(Part):
 
     def require_small_delta(self, planned: int) -> None:
         """Raises ValueError where δ is too large for so many planned participants."""
-        most = 1 / (PEOPLE_PER_FAILURE * planned)
+        most = largest_delta(planned)
         if self.delta >= most:
             raise ValueError(
-                f"privacy_budget.delta must be below 1 / ({PEOPLE_PER_FAILURE} × {planned} planned participants) = {most:.2g}, "
+                f"privacy_budget.delta must be below 1 / ({PEOPLE_PER_FAILURE} × {planned} planned participants) = {most:g}, "
                 f"got {self.delta:g}"
             )
 
     def fitting(self, people: int) -> Self:
         """The same budget; with a smaller δ where this one is too large for so many people."""
-        most = 1 / (PEOPLE_PER_FAILURE * people)
+        most = largest_delta(people)
         return self if self.delta < most else self.model_copy(update={"delta": most / 2})
 
 

@@ -50,7 +50,7 @@ def plain_values(text: str, *, source: str) -> dict[str, object]:
             _(
                 "%(source)s: expected a mapping with title, consent, arms …, got %(found)s",
                 source=source,
-                found=type(document).__name__,
+                found=_("nothing") if document is None else type(document).__name__,
             )
         )
     return {"document": document, "lines": lines_of(root, source=source)}

@@ -217,7 +217,7 @@ def new_study_answer(seat: Seat) -> Response:
 def _begun(asked: NewStudySerializer, owner: User) -> Study:
     given = asked.validated_data
     if name := given.get("example"):
-        return (study_from_example if name in EXAMPLES else study_from_template)(name, owner=owner)
+        return (study_from_example if name in EXAMPLES else study_from_template)(name, owner=owner, slug=given["slug"])
     title, taken = given["title"], Study.objects.values_list("slug", flat=True)
     slug = given["slug"] or free_slug(name_from(f"{title} study" if len(title) < 2 else title, between="-"), taken=taken)
     document = starter_document(slug=slug, title=title, languages=given["languages"], survey=given["kind"] == "survey")

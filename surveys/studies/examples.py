@@ -23,11 +23,11 @@ EXAMPLES: dict[str, Promise] = {
 """The name of each example, which is that of its file, and what it is."""
 
 
-def study_from_example(name: str, *, owner: User) -> Study:
-    """A draft of one's own with everything that the example has."""
+def study_from_example(name: str, *, owner: User, slug: str = "") -> Study:
+    """A draft of one's own with everything that the example has; at a free address, if none is wanted."""
     file = SAMPLE / f"{name}.yaml"
     definition = read_study_file(file.read_text(encoding="utf-8"), source=file.name)
-    slug = free_slug(name, taken=Study.objects.values_list("slug", flat=True))
+    slug = slug or free_slug(name, taken=Study.objects.values_list("slug", flat=True))
     with ExitStack() as opened:
         media = {one: File(opened.enter_context((SAMPLE / "lectures" / one).open("rb")), name=one) for one in sorted(definition.files())}
         return import_study(with_slug(definition, slug), media=media, owner=owner)

@@ -48,10 +48,10 @@ def templates() -> tuple[Template, ...]:
     return tuple(_read(name) for name in NAMES)
 
 
-def study_from_template(name: str, *, owner: User) -> Study:
-    """A draft of one's own."""
+def study_from_template(name: str, *, owner: User, slug: str = "") -> Study:
+    """A draft of one's own; at a free address, if none is wanted."""
     template = next(one for one in templates() if one.name == name)
-    slug = free_slug(name, taken=Study.objects.values_list("slug", flat=True))
+    slug = slug or free_slug(name, taken=Study.objects.values_list("slug", flat=True))
     return create_study(definition=define(template.for_slug(slug)), owner=owner)
 
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
@@ -18,6 +19,7 @@ from surveys.studies.study_actions import actions_of
 from surveys.study_file import document_of
 
 SLUG = r"^[a-z0-9][a-z0-9-]{1,49}\Z"
+NO_SLUG: dict[str, Any] = {"invalid": gettext_lazy("Use 2 to 50 small letters, digits and hyphens.")}
 
 
 class StudySerializer(serializers.ModelSerializer[Study]):
@@ -54,11 +56,13 @@ class BeginningSerializer(serializers.Serializer[object]):
 
 
 class CopySerializer(serializers.Serializer[object]):
-    slug = serializers.RegexField(SLUG, help_text="The address of the new study: 2 to 50 small letters, digits and hyphens.")
+    slug = serializers.RegexField(
+        SLUG, error_messages=NO_SLUG, help_text="The address of the new study: 2 to 50 small letters, digits and hyphens."
+    )
 
 
 class NewStudySerializer(serializers.Serializer[object]):
-    """Either an example, or a title with the rest."""
+    """Either an example, or a title with kind and languages."""
 
     example = serializers.ChoiceField(choices=[*EXAMPLES, *TEMPLATES], required=False, help_text="An example or a template by its name.")
     title = serializers.CharField(max_length=200, required=False)
@@ -66,7 +70,13 @@ class NewStudySerializer(serializers.Serializer[object]):
     languages = serializers.ListField(
         child=serializers.ChoiceField(choices=list(LANGUAGE_NAMES)), min_length=1, max_length=len(LANGUAGE_NAMES), default=["en"]
     )
-    slug = serializers.RegexField(SLUG, default="", allow_blank=True, help_text="The address; by default one made of the title.")
+    slug = serializers.RegexField(
+        SLUG,
+        error_messages=NO_SLUG,
+        default="",
+        allow_blank=True,
+        help_text="The address; by default one made of the title, or of the example's name.",
+    )
 
     def validate(self, attrs: dict[str, object]) -> dict[str, object]:
         if ("example" in attrs) == ("title" in attrs):
@@ -76,7 +86,9 @@ class NewStudySerializer(serializers.Serializer[object]):
 
 class ImportedStudySerializer(serializers.Serializer[object]):
     file = serializers.FileField(help_text="A study file (YAML or JSON), or a ZIP file with it and its media.")
-    slug = serializers.RegexField(SLUG, default="", allow_blank=True, help_text="Another address than that of the file.")
+    slug = serializers.RegexField(
+        SLUG, error_messages=NO_SLUG, default="", allow_blank=True, help_text="Another address than that of the file."
+    )
 
 
 class ActionDataSerializer(serializers.Serializer[object]):

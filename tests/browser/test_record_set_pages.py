@@ -190,4 +190,4 @@ def test_records_are_brought_prepared_decided_about_and_checked_by_anybody(
         archive.extractall(tmp_path)
     checked = [sys.executable, "check.py", "records.json", "--k", "3", "--l", "course.grade=2"]
     done = subprocess.run(checked, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (0, "holds: 60 records, k = 3\n")
+    assert (done.returncode, done.stdout) == (0, "holds: 60 records, k = 3, ℓ of course.grade = 2\n")

@@ -25,7 +25,8 @@ def test_no_bar_is_higher_than_the_caption_says(page: Page) -> None:
         epsilon = 0.1 * 100 ** (int(page.get_by_role("slider").input_value()) / 40)
         ratios = [one / other for one, other in zip(heights(page, "world-no"), heights(page, "world-yes"), strict=True)]
         assert max(*ratios, *(1 / ratio for ratio in ratios)) == pytest.approx(math.exp(epsilon), rel=1e-6)
-        expect(page.locator("figcaption")).to_contain_text(f"{math.exp(epsilon):,.1f} times")
+        said = re.search(r"more than ([\d,.]+) times", page.locator("figcaption").inner_text()).group(1)
+        assert max(ratios) <= float(said.replace(",", "")) < max(ratios) + 0.1
 
 
 def test_guesses_are_counted_and_nothing_is_sent(page: Page) -> None:
@@ -39,6 +40,10 @@ def test_guesses_are_counted_and_nothing_is_sent(page: Page) -> None:
         page.get_by_role("button", name="They said yes" if published >= 24 else "They said no").press("Enter")
         expect(page.locator("[data-result]")).to_contain_text(re.compile(rf"\d of {round_number} guesses"))
     assert int(re.search(r"(\d) of 6", page.locator("[data-result]").inner_text()).group(1)) >= 5
+    page.get_by_role("slider").fill("20")  # ε = 1
+    page.get_by_role("button", name="Publish a number").press("Enter")
+    page.get_by_role("button", name="They said yes").press("Enter")
+    expect(page.locator("[data-result]")).to_contain_text("nobody is right in more than 74 % of them")  # 73.1 %
     assert requests == []
     assert page.evaluate("[document.cookie, localStorage.length, sessionStorage.length]") == ["", 0, 0]
 
@@ -48,4 +53,8 @@ def test_without_a_script_the_promise_stands_in_numbers(new_page: Callable[..., 
     page.goto(ADDRESS)
     expect(page.get_by_role("heading", level=1)).to_have_text("Zwei Welten")
     expect(page.get_by_role("row")).to_have_count(6)
+    for row in page.locator("tbody tr").all():
+        epsilon, ratio, right = (float(cell.replace(",", ".").removesuffix(" %")) for cell in row.get_by_role("cell").all_inner_texts())
+        assert ratio >= math.exp(epsilon), "the page says at most"
+        assert right >= 100 / (1 + math.exp(-epsilon)), "the page says at most"
     expect(page.get_by_role("slider")).to_be_hidden()

@@ -100,8 +100,15 @@ def test_a_study_begins_with_an_example_from_a_title_as_a_copy_and_from_an_archi
     begun = post(client, "new-study/", {"example": "lecture-videos"})
     assert (begun.status_code, begun["Location"]) == (201, f"{API}studies/lecture-videos/")
     assert post(client, "new-study/", {"title": "A", "languages": ["de"]}).json()["slug"] == "a-study"
+    for example in ("lecture-videos", "exam-cheating"):
+        begun_there = {"example": example, "slug": f"my-{example}"}
+        assert post(client, "new-study/", begun_there).json()["slug"] == f"my-{example}"
+        assert set(told_at(problem(post(client, "new-study/", begun_there), 400))) == {"slug"}
     assert set(told_at(problem(post(client, "new-study/", {}), 400))) == {"title"}
     assert set(told_at(problem(post(client, "new-study/", {"title": "A", "languages": ["xx"]}), 400))) == {"languages.0"}
+    said = {"slug": "Use 2 to 50 small letters, digits and hyphens."}
+    for path, sent in (("new-study/", {"title": "A", "slug": "ä b"}), ("studies/lecture-videos/duplicate/", {"slug": "A"})):
+        assert told_at(problem(post(client, path, sent), 400)) == said
     assert post(client, "studies/lecture-videos/duplicate/", {"slug": "the-copy"}).json()["definition"]["title"]["en"].startswith("Copy of")
     assert set(told_at(problem(post(client, "studies/lecture-videos/duplicate/", {"slug": "the-copy"}), 400))) == {"slug"}
     archive = client.get(f"{API}studies/the-copy/archive/").getvalue()
@@ -232,7 +239,13 @@ class TestDataSets:
         link = post(owner, f"{at}people/", {"addressee": analyst.username}).json()["link"]
         assert post(logged_in(analyst), f"data-set-invitations/{link.rstrip('/').rpartition('/')[2]}/").json() == {"slug": made.slug}
         assert set(told_at(problem(post(owner, f"{at}actions/submit/", {}), 400))) == {"epsilon", "delta"}
-        assert set(told_at(problem(post(owner, f"{at}actions/submit/", {"epsilon": 1, "delta": 0.5}), 400))) == {"delta"}
+        most = 1 / (10 * owner.get(f"{API}{at}").json()["students"])
+        for wrong, said in (
+            ({"epsilon": 0}, {"epsilon": "Expected a number above 0, found 0."}),
+            ({"delta": -1e-6}, {"delta": "Expected a number above 0, found -1e-06."}),
+            ({"delta": 5}, {"delta": f"Expected a number below {most:g}, 1 in ten times the students, found 5."}),
+        ):
+            assert told_at(problem(post(owner, f"{at}actions/submit/", {"epsilon": 1, "delta": 1e-6} | wrong), 400)) == said
         budget = {"epsilon": 1.0, "delta": 1e-6, "delete_on": f"{usual_day()}"}
         past = problem(post(owner, f"{at}actions/submit/", budget | {"delete_on": "2020-01-01"}), 400)
         assert set(told_at(past)) == {"delete_on"}

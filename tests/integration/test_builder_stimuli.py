@@ -73,6 +73,16 @@ def test_pictures_go_into_a_text_with_words(browser: Client, study: Study) -> No
     assert orphans(study) == set()
 
 
+@pytest.mark.parametrize("name", ["drawing.svg", "drawing.png", "drawing.webp", "drawing.svg.jpg"])
+def test_no_drawing_that_could_hold_a_script_is_a_picture(browser: Client, study: Study, name: str) -> None:
+    drawing = b'<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
+    refused = upload(browser, address("build_arm", study, "arm"), "pictures", name, drawing)
+    assert refused.status_code == 422
+    assert "expected" in page_of(refused).text_content().lower()
+    assert definition_of(study).arm("arm").reading.pictures == ()
+    assert not study.media_files.exists()
+
+
 def test_an_arm_becomes_a_picture_a_recording_and_a_task(browser: Client, study: Study) -> None:
     page = address("build_arm", study, "arm")
     sent = inputs(browser.get(page))

@@ -10,8 +10,9 @@ from surveys.batches.rules import LEAST
 from surveys.classroom import services
 from surveys.classroom.questions import QUESTIONS
 from surveys.classroom.services import add_answer, delete_rooms_of_earlier_days, open_room
-from surveys.models import ClassRoom
+from surveys.models import ClassRoom, JoinCode
 from surveys.tasks import forget_due
+from tests.factories import recruiting_study
 
 pytestmark = pytest.mark.django_db
 ROOM = "/in-class/{}/"
@@ -37,6 +38,16 @@ def test_a_lecturer_opens_a_room_and_students_find_it_by_its_code(client: Client
     assert str(QUESTIONS["gift"]) in screen
     assert client.get("/in-class/", {"code": f" {room.code.lower()} "})["Location"] == f"/in-class/{room.code}/"
     assert str(QUESTIONS["gift"]) in client.get(f"/in-class/{room.code}/").content.decode()
+
+
+def test_a_room_never_has_the_code_of_a_study_or_of_another_room(room: ClassRoom, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The field for codes takes both, so one of the two could not be found by its code, and the other's people would land there."""
+    study = recruiting_study(entry={"kind": "class"})
+    taken = JoinCode.objects.create(study=study, way="class", code="CDFHJK")
+    drawn = iter("CDFHJK" + room.code + "CDFHJM")
+    monkeypatch.setattr("surveys.recruitment.services.secrets.choice", lambda _letters: next(drawn))
+    assert open_room("read").code == "CDFHJM"
+    assert set(ClassRoom.objects.values_list("code", flat=True)) == {room.code, "CDFHJM"} != {taken.code}
 
 
 def test_a_code_that_belongs_to_no_room_is_told_at_its_field(client: Client) -> None:

@@ -2,6 +2,10 @@
 
 import io
 import json
+import os
+import re
+import subprocess
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,6 +13,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
+from pytest_django.live_server_helper import LiveServer
 
 from accounts.models import Role, TokenScope
 from accounts.services import issue_token
@@ -19,6 +24,7 @@ from audit.models import Entry
 from config.body_sizes import TABLES, most_at
 from tests.data_sets import ITEMS, TOPICS, quiz_file, texts_file
 from tests.factories import everything_stored, logged_in, person
+from tests.processes import ROOT
 
 pytestmark = pytest.mark.django_db
 ADDRESS = "/api/v1/data-sets/"
@@ -117,3 +123,20 @@ def test_only_people_who_bring_data_on_the_page_bring_it_by_program_and_as_much(
         token = issue_token(user=owner, name=scope, scope=scope, days=1)
         assert send(Client(headers={"Authorization": f"Bearer {token}"}), DECLARED).status_code == 403
     assert most_at(ADDRESS) == most_at(reverse("analysis:bring_data")) == TABLES
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_command_of_the_guide_works_word_for_word(live_server: LiveServer, tmp_path: Path) -> None:
+    """It is run as it stands, but for the address of the server. curl ends a part of a form at a semicolon, which the description has."""
+    owner = person(Role.INVESTIGATOR)
+    token = issue_token(user=owner, name="w", scope=TokenScope.WRITE, days=1)
+    students = "".join(f"s{number},{number % 2},1,{('law', 'art')[number % 2]},{number % 4}\n" for number in range(30))
+    (tmp_path / "marks.csv").write_text("id,q1,q2,major,grade\n" + students)
+    (command,) = re.findall(r"```sh\n(curl .*?)```", (ROOT / "docs/analytics.md").read_text(), re.DOTALL)
+    command = command.replace("https://candor.example", live_server.url).replace("2027-10-01", usual_day().isoformat())
+    told = subprocess.run(
+        ["bash", "-c", command], cwd=tmp_path, env=os.environ | {"TOKEN": token}, capture_output=True, text=True, check=True
+    )
+    made = json.loads(told.stdout)
+    assert (made["title"], made["about"]) == ("Marks of a course", "From another university; the students agreed.")
+    assert (made["status"], made["students"], made["owner"]) == ("draft", 30, owner.username)

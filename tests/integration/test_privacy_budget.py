@@ -92,7 +92,7 @@ def test_an_impossible_budget_is_refused_and_nothing_typed_is_lost(typed: dict[s
         ({"epsilon": 1, "delta": 0}, "delta: expected a number above 0"),
         (
             {"epsilon": 1, "delta": 1 / 480},
-            r"privacy_budget.delta must be below 1 / \(10 × 48 planned participants\) = 0.0021, got 0.0020833",
+            r"privacy_budget.delta must be below 1 / \(10 × 48 planned participants\) = 0.00208333, got 0.00208333",
         ),
         ({"epsilon": 1}, "this part is missing"),
         ({"epsilon": float("nan"), "delta": 1e-6}, "finite"),

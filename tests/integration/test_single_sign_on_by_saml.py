@@ -1,5 +1,6 @@
 """Single sign-on by SAML, against a provider of identities that the tests make of lxml and xmlsec (`tests/saml_provider.py`)."""
 
+import base64
 import json
 import os
 import re
@@ -12,7 +13,9 @@ from typing import Any
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 from lxml import etree
+from onelogin.saml2.errors import OneLogin_Saml2_Error
 
+from accounts.login.saml.responses import StrictResponse
 from config.settings import single_sign_on
 from tests.processes import ROOT
 from tests.saml_provider import DS, ENTITY, LOGIN, LOGOUT, Pair
@@ -135,6 +138,14 @@ def test_with_a_key_of_its_own_candor_signs_and_reads_what_is_encrypted(tmp_path
     assert found["new_study"] == 403, "an account without a group has no rights until somebody gives it some"
     assert etree.fromstring(found["metadata"][2].encode()).find("ds:Signature", METADATA) is not None
     assert "SigAlg=" in found["goodbye"][1]
+
+
+def test_an_answer_with_a_document_type_is_not_read() -> None:
+    """Entities could name files of the server, and repeat themselves without end."""
+    for inside in (b"<!ENTITY b 'c'>", b"<!ENTITY b SYSTEM 'file:///etc/hostname'>"):
+        sent = base64.b64encode(b"<!DOCTYPE a [" + inside + b"]><a>&b;</a>").decode()
+        with pytest.raises(OneLogin_Saml2_Error, match="DTDForbidden"):
+            StrictResponse(object(), sent)
 
 
 @pytest.mark.parametrize(

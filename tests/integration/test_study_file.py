@@ -125,7 +125,7 @@ def test_a_folder_in_place_of_a_lecture_is_an_error_and_not_a_crash(tmp_path: Pa
         (b"slug: [", "study.yaml, line 1, column 8: not readable as YAML or JSON"),
         (b"slug: a b\n", "study.yaml, line 1: slug: expected 2 to 50 small letters"),
         (b"\xff\xfe", "study.yaml: expected text in UTF-8, found another byte at position 0"),
-        (b"", "study.yaml: expected a mapping with title, consent, arms …, got NoneType"),
+        (b"", "study.yaml: expected a mapping with title, consent, arms …, got nothing"),
     ],
 )
 def test_an_unreadable_study_file_is_refused_with_its_line(tmp_path: Path, owner: str, content: bytes, sentence: str) -> None:

@@ -176,7 +176,7 @@ fraction <- function(text) {
 reduced <- function(f) {
   a <- abs(f[1])
   b <- abs(f[2])
-  while (b > 0) {
+  while (isTRUE(b > 0)) {  # NA: not a number, which readers refuse in words
     rest <- a %% b
     a <- b
     b <- rest

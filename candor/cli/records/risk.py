@@ -13,7 +13,7 @@ from candor.cli.options import WHOLE, format_option
 from candor.cli.records import files
 from candor.records.hierarchies import read_hierarchies
 from candor.records.releases.intersection import Intersection, intersection
-from candor.records.risk import Risks, risks
+from candor.records.risk import Risks, risks, rounded_up
 from candor.records.schema import Record
 from candor.records.tables.minimality import rows_given_away
 
@@ -73,22 +73,26 @@ def _given_away(
     return {name: rows_given_away(published, original, known, name=name, k=k, level=level) for name, level in levels.items()}
 
 
+def _percent(share: float) -> str:
+    return f"{rounded_up(share, digits=3):.1%}"
+
+
 def _lines(after: Risks, before: Risks | None, both: Intersection | None, given: dict[str, int] | None) -> Iterator[str]:
     yield f"{after.records} records in {after.classes} classes of at least {after.smallest_class}"
-    yield f"prosecutor: at most {after.prosecutor_highest:.3f}, on average (marketer) {after.prosecutor_mean:.3f}"
+    yield f"prosecutor: at most {rounded_up(after.prosecutor_highest, digits=3):.3f}, on average (marketer) {after.prosecutor_mean:.3f}"
     yield "singled out by" + (" (before)" if before else "")
     for name, number in after.linked.items():
         yield f"  {name}: {number}" + (f" ({before.linked[name]})" if before else "")
     if after.insider:
         yield "singled out by an insider who knows one value"
     for name, insider in after.insider.items():
-        yield f"  {name}: {insider.singled_out:.1%}; at most two are left: {insider.two_left:.1%}"
+        yield f"  {name}: {_percent(insider.singled_out)}; at most two are left: {_percent(insider.two_left)}"
     yield "certain for everybody in the class"
-    yield from (f"  {name}: {share:.1%} of the values" for name, share in after.certain.items())
+    yield from (f"  {name}: {_percent(share)} of the values" for name, share in after.certain.items())
     yield "largest distance (t) of values that look alike from those of their label"
     yield from (f"  {name}: {distance:.3f}" for name, distance in after.distance.items())
     yield "one of m look-alikes has some value, at most"
-    yield from (f"  {name}: {alike.highest:.1%}, m = {alike.m}" for name, alike in after.look_alikes.items())
+    yield from (f"  {name}: {_percent(alike.highest)}, m = {alike.m}" for name, alike in after.look_alikes.items())
     if both is not None:
         yield "with the other release"
         yield f"  recognised: {both.recognised}; singled out: {both.singled_out}"

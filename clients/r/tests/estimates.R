@@ -140,6 +140,10 @@ refused(candor_design(list(arms = "a")), "this one has no control")
 refused(candor_design(utils::modifyList(design, list(control = "x"))), "the control is one of the arms")
 wrong <- utils::modifyList(design, list(subsamples = list("1" = list(forced_no = "5/6", forced_yes = "1/6"))))
 refused(candor_design(wrong), "with a sum below 1, found 5/6 and 1/6")
+for (word in c("many", "0,33", "1/x")) {
+  wrong$subsamples[["1"]]$forced_no <- word
+  refused(candor_design(wrong), sprintf("with a sum below 1, found %s and 1/6", word))
+}
 refused(plot(named, answers = FALSE), "all questions have named answers")
 refused(plot(found, answers = TRUE), "no question has named answers")
 never <- two_arms$protocol$category_questions[[1]]$design

@@ -20,6 +20,9 @@ const result = need(page, "[data-result]");
 /** From 0.1 to 10, in equal ratios. */
 const epsilon = () => 0.1 * 100 ** (slider.value / slider.max);
 
+/** The promises of this page say "at most", so their numbers are rounded upwards. */
+const atMost = (number, digits) => written(Math.ceil(number * 10 ** digits) / 10 ** digits, digits);
+
 /** Discrete Laplace noise of scale 1/ε: the chance that a count of `count` is published as `number`. */
 function chance(number, count) {
   const shrink = Math.exp(-epsilon());
@@ -55,7 +58,7 @@ function draw() {
     ...numbers.filter((number) => number % 4 === 3).map(label),
   );
   need(page, "[data-shown]").textContent = written(epsilon(), 1);
-  caption.textContent = fill(caption.dataset.caption, { ratio: written(Math.exp(epsilon()), 1) });
+  caption.textContent = fill(caption.dataset.caption, { ratio: atMost(Math.exp(epsilon()), 1) });
 }
 
 let world = 0;
@@ -75,7 +78,7 @@ function guess(chosen) {
   rounds += 1;
   right += Number(chosen === world);
   const best = (100 * Math.exp(epsilon())) / (1 + Math.exp(epsilon()));
-  const words = fill(result.dataset.words, { right, rounds, best: written(best, 0) });
+  const words = fill(result.dataset.words, { right, rounds, best: atMost(best, best > 99 ? 1 : 0) });
   result.textContent = `${chosen === world ? result.dataset.right : result.dataset.wrong} ${words}`;
   round.hidden = true;
   need(page, "[data-publish]").focus();

@@ -244,7 +244,7 @@ def test_a_misspelt_key_is_named_with_its_line() -> None:
         ),
         ("a: \0", "a.yaml: not readable as YAML or JSON"),
         ("a: 1\n---\nb: 2\n", "a.yaml, line 2, column 1: not readable as YAML or JSON: but found another document"),
-        ("", "a.yaml: expected a mapping with title, consent, arms …, got NoneType"),
+        ("", "a.yaml: expected a mapping with title, consent, arms …, got nothing"),
         ("- a\n- b\n", "a.yaml: expected a mapping with title, consent, arms …, got list"),
         ("{}", "a.yaml, line 1: slug: this part is missing"),
         ("{[a]: b}", "a.yaml, line 1, column 2: not readable as YAML or JSON: a key must be one word"),

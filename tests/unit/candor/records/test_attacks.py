@@ -16,7 +16,7 @@ from candor.records.checking import violations
 from candor.records.diversity import Repair
 from candor.records.hierarchies import read_hierarchies
 from candor.records.releases.intersection import alone_in_both, intersection
-from candor.records.risk import form_of, linked, risks
+from candor.records.risk import form_of, linked, risks, rounded_up
 from candor.records.tables.minimality import beliefs, rows_given_away
 from tests.unit.candor.records.students import HIERARCHIES, students, vertex
 from tests.unit.candor.records.test_risk_and_answers import candor
@@ -148,3 +148,13 @@ def test_a_wide_table_singles_out_those_whose_trees_look_alike() -> None:
     assert (linked(trees)["labels of the root"], list(violations(trees, k=2))) == (0, [])
     assert linked(wide)["labels of the root"] == 2
     assert {one.rule for one in violations(wide, k=2)} == {"k"}
+
+
+def test_no_risk_is_told_smaller_than_it_is(tmp_path: Path) -> None:
+    """“At most 33 %” stood there for one in three, and “0.0 %” for one of 3,000."""
+    path = tmp_path / "out.json"
+    path.write_text(json.dumps([vertex({"class": f"{number // 3}"}, {"grade": f"{number % 3}"}) for number in range(9)]), encoding="utf-8")
+    told = candor("risk", str(path)).stdout
+    assert "prosecutor: at most 0.334, on average (marketer) 0.333" in told
+    assert "grade: 33.4%, m = 1" in told
+    assert [rounded_up(risk, digits=3) for risk in (0.0, 1 / 3000, 0.2, 1.0)] == [0.0, 0.001, 0.2, 1.0]

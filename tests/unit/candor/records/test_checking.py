@@ -204,8 +204,18 @@ def test_the_checker_is_short_and_travels_alone(tmp_path: Path) -> None:
         done = subprocess.run([sys.executable, "-I", "check.py", *arguments], cwd=tmp_path, capture_output=True, text=True, check=False)
         return done.returncode, done.stdout
 
-    assert run("records.json", "--k", str(K), "--l", "grade=2,gpa=2") == (0, f"holds: {len(PUBLISHED)} records, k = {K}\n")
+    assert run("records.json", "--k", str(K), "--l", "grade=2,gpa=2") == (
+        0,
+        f"holds: {len(PUBLISHED)} records, k = {K}, ℓ of grade = 2, ℓ of gpa = 2\n",
+    )
     assert run("records.json", "--k", "50")[0] == 1
+    known = "expected a list, k from 1, ℓ of gpa, grade, score; found"
+    for promised, found in (  # a demand that nothing could break was said to hold
+        (("--k", str(K), "--l", "grad=2"), "ℓ of grad = 2"),
+        (("--k", str(K), "--l", "birth=2"), "ℓ of birth = 2"),
+        (("--k", "0", "--l", "gpa=-2"), "k = 0, ℓ of gpa = -2"),
+    ):
+        assert run("records.json", *promised) == (2, f"records.json: {known} {found}\n")
     assert run("twice.json", "--k", "2")[0] == 2
 
 

@@ -313,6 +313,7 @@ BROKEN: dict[str, tuple[bytes, str]] = {
     "an open quotation mark": (b'text,b\nx,"b', "not readable as CSV"),
     "half of JSON": (b'{"SurveyElements": [', "not readable as JSON: line 1, column"),
     "JSON of another kind": (b'{"a": 1}', "JSON with a"),
+    "an empty object": (b"{}", "JSON with nothing"),
     "a list": (b"[1, 2]", "JSON with list"),
     "a name twice": (b'{"pages": [], "pages": []}', "“pages” stands twice"),
     "no number": (b'{"pages": [NaN]}', "NaN is no number"),
