@@ -10,6 +10,7 @@ import click
 
 from candor.cli.inputs import Input, InputFile
 from candor.cli.records import files
+from candor.cli.terminal import say
 from candor.records.auditing import Audit
 from candor.records.checking import violations
 from candor.records.schema import ParameterError
@@ -66,7 +67,7 @@ def check(
             found = chain(found, audit.violations(published))
         broken = next(iter(found), None)
     demanded = "".join(f", ℓ of {name} = {level}" for name, level in levels.items() if level > 1)
-    click.echo(f"violated: {broken}" if broken else f"holds: {len(published)} records, k = {k}{demanded}")
+    say(f"violated: {broken}" if broken else f"holds: {len(published)} records, k = {k}{demanded}")
     return int(broken is not None)
 
 
