@@ -62,7 +62,7 @@ def check(
         if t is not None and equal is None:
             found = chain(found, files.far_classes(published_path, roles, hierarchies_path, t=t, distance=str(distance)))
         if original_path is not None:
-            original = list(files.written_records(original_path, roles))
+            original = files.checked_records(original_path, roles)
             audit = Audit(original, files.hierarchies_of(hierarchies_path) or None, anatomy=anatomy)
             found = chain(found, audit.violations(published))
         broken = next(iter(found), None)
@@ -74,6 +74,7 @@ def check(
 def _sensitive(vertex: object) -> Iterator[str]:
     """Names of sensitive attributes, wherever they stand; malformed vertices are the checker's."""
     if isinstance(vertex, dict):
-        yield from vertex.get("sensitive") or ()
-        for child in vertex.get("children") or ():
+        values, children = vertex.get("sensitive"), vertex.get("children")
+        yield from values if isinstance(values, dict) else ()
+        for child in children if isinstance(children, list) else ():
             yield from _sensitive(child)

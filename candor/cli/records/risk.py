@@ -67,7 +67,9 @@ def _given_away(
     if missing := [name for name in names if name not in trees]:
         raise InputError(f"--hierarchies: the quasi-identifier {missing[0]!r} has no hierarchy")
     for name in names:
-        for record in original:
+        for number, record in enumerate(original, start=1):
+            if name not in record["quasi_identifiers"]:
+                raise InputError(f"--l: expected the same quasi-identifiers in all rows; record {number} of --original has no {name!r}")
             trees[name].leaf(record["quasi_identifiers"][name])
         trees[name].settle()
     known = {name: trees[name] for name in names}
