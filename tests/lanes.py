@@ -67,6 +67,7 @@ THOROUGH = frozenset(
         "unit/candor/adjustment/test_doubly_robust.py",
         "unit/candor/categories/test_estimates.py",
         "unit/candor/cli/test_bad_input.py",
+        "unit/candor/cli/test_mutated_files.py",
         "unit/candor/cli/test_query_command.py",
         "unit/candor/cli/test_ways_of_writing.py",
         "unit/candor/cli/test_written_files.py",

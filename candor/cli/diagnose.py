@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
@@ -25,8 +24,8 @@ from candor.cli.options import (
     level_option,
     prevalence_option,
 )
-from candor.cli.progress import progress_bar
 from candor.cli.reading import read_design
+from candor.cli.terminal import progress_bar, say_document
 from candor.diagnosis.diagnose import MOST_STUDIES
 from candor.diagnosis.people import Cheating, DropOut
 from candor.studies.diagnoses import diagnose as diagnosed
@@ -89,4 +88,4 @@ def diagnose(
             resume=resume,
             progress=advance,
         )
-    click.echo(json.dumps(found.to_dict(), ensure_ascii=False, indent=2) if output_format == "json" else str(found))
+    say_document(found.to_dict(), str(found).split("\n"), output_format=output_format)

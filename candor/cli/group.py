@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import click
 
+from candor.cli.terminal import complain
 from candor.errors import MethodError
 from candor.software import described, software
 
@@ -148,7 +149,7 @@ class CommandGroup(click.Group):
 
 
 def _failed(message: str) -> int:
-    click.echo(f"Error: {' '.join(message.split())}", err=True)
+    complain(message)
     return BAD_INPUT
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any, Protocol, TypeVar
 import click
 
 from candor.cli.inputs import InputFile, OutputFile, write
+from candor.cli.terminal import say_document
 from candor.errors import what_came
 from candor.written_numbers import number_or_fraction
 
@@ -156,7 +156,7 @@ def plot_option(drawn: str) -> Callable[[Command], Command]:
 def show(result: Result, *, output_format: str, plot: Path | None) -> None:
     """Print a result, and then write its figure: what stands in the way of one does not lose the other."""
     try:
-        click.echo(json.dumps(result.to_dict(), ensure_ascii=False, indent=2) if output_format == "json" else str(result))
+        say_document(result.to_dict(), str(result).split("\n"), output_format=output_format)
     finally:
         if plot is not None:
             write(plot, result.plot())

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
 from candor.cli.inputs import Input
@@ -24,6 +22,7 @@ from candor.cli.options import (
 )
 from candor.cli.planned_tests import margin_options
 from candor.cli.reading import read_design
+from candor.cli.terminal import say_document
 from candor.equivalence.margins import Worse
 from candor.planning.pareto import LEAST_TRUTH
 from candor.studies.plans import PlannedStudy, PlannedSurvey, plan_survey
@@ -117,4 +116,4 @@ def plan(
             non_inferiority=non_inferiority,
             worse=worse,
         )
-    click.echo(json.dumps(result.to_dict(), ensure_ascii=False, indent=2) if output_format == "json" else str(result))
+    say_document(result.to_dict(), str(result).split("\n"), output_format=output_format)

@@ -9,6 +9,7 @@ import click
 
 from candor.cli.inputs import Input, InputFile
 from candor.cli.options import key_option
+from candor.cli.terminal import say
 from candor.packages.analytics import ANALYTICS
 from candor.packages.archive import PUBLIC_KEY, SIGNATURE, SUMS, files_at, files_in
 from candor.packages.programs import PROGRAM, run_program
@@ -50,16 +51,16 @@ def replicate(context: click.Context, package: Input, key_path: Input | None) ->
             for name, inside in ({} if faults else files_in(content)).items():
                 (folder / Path(name).name).write_bytes(inside)
         for fault in faults:
-            click.echo(f"{fault.file}: {fault.what}", err=True)
+            say(f"{fault.file}: {fault.what}", err=True)
         unvouched = any(fault.file in VOUCHING or fault.what == UNSIGNED for fault in faults)
         if (folder != package and faults) or unvouched:
-            click.echo(f"{PROGRAM} was not run: the package is not as it was signed.", err=True)
+            say(f"{PROGRAM} was not run: the package is not as it was signed.", err=True)
             context.exit(NOT_RUN)
         try:
             status = run_program(folder)
         except (ValueError, LookupError, TypeError, AttributeError) as error:
             if not faults:
                 raise
-            click.echo(f"Nothing was compared: the changed files cannot be read ({type(error).__name__}: {error}).", err=True)
+            say(f"Nothing was compared: the changed files cannot be read ({type(error).__name__}: {error}).", err=True)
             status = NOT_RUN
         context.exit(status)

@@ -12,8 +12,8 @@ import click
 
 from candor.cli.inputs import Input, OutputFile, complete_file
 from candor.cli.options import SEED, OneOf, Whole, all_of, cheaters_option, design_option, effect_option, effects_by_arm, prevalence_option
-from candor.cli.progress import progress_bar
 from candor.cli.reading import read_design
+from candor.cli.terminal import progress_bar, say
 from candor.errors import what_came
 from candor.planning.margins import MOST_PARTICIPANTS
 from candor.planning.simulation import Behaviour, LatentModel
@@ -66,7 +66,7 @@ def simulate(
     )
     if seed is None:
         seed = secrets.randbits(32)
-        click.echo(f"seed {seed}", err=True)
+        say(f"seed {seed}", err=True)
     parts = simulated_parts(design, model, n=n, outcome=outcome, seed=seed)
     with complete_file(output) if output else nullcontext(sys.stdout) as file:
         writer = csv.writer(file, lineterminator="\n")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -11,6 +10,7 @@ import click
 
 from candor.cli.inputs import Input, InputFile
 from candor.cli.options import format_option, key_option
+from candor.cli.terminal import say_document
 from candor.packages.archive import files_at, files_in, folders_in
 from candor.packages.preregistrations import NamedPlan, named_plans
 from candor.packages.verification import Named, faults_of, faults_of_files, named_in, software_named_in, unsigned
@@ -41,35 +41,29 @@ def verify(context: click.Context, package: Input, key_path: Input | None, outpu
     plans = named_plans(files)
     beside, named, installed = [*unsigned(files), *folders], software_named_in(files), software()
     which = named_in(files)
-    if output_format == "json":
-        document = {
-            "genuine": not faults,
-            "package": asdict(which) if which else None,
-            "key": str(key_path) if key_path else None,
-            "faults": [asdict(fault) for fault in faults],
-            "unsigned": beside,
-            "preregistrations": [asdict(plan) for plan in plans],
-            "software": {
-                "named": named,
-                "installed": installed,
-                "same": named == installed if named and "library_sha256" in named else None,
-            },
-        }
-        click.echo(json.dumps(document, ensure_ascii=False, indent=2))
-    elif faults:
-        for fault in faults:
-            click.echo(f"{fault.file}: {fault.what}")
+    document = {
+        "genuine": not faults,
+        "package": asdict(which) if which else None,
+        "key": str(key_path) if key_path else None,
+        "faults": [asdict(fault) for fault in faults],
+        "unsigned": beside,
+        "preregistrations": [asdict(plan) for plan in plans],
+        "software": {
+            "named": named,
+            "installed": installed,
+            "same": named == installed if named and "library_sha256" in named else None,
+        },
+    }
+    if faults:
+        lines = [f"{fault.file}: {fault.what}" for fault in faults]
     else:
         whose = f"the key in {key_path}" if key_path else "the key in the package; compare that key with the one that the server shows"
-        click.echo(f"Every byte is as it was signed with {whose}.")
-        if which:
-            click.echo(_about_package(which))
-        if beside:
-            click.echo(f"Not signed, because no part of the package: {', '.join(beside)}.")
-        for plan in plans:
-            click.echo(_about_plan(plan))
-        if named:
-            click.echo(_about_software(named, installed))
+        lines = [f"Every byte is as it was signed with {whose}."]
+        lines += [_about_package(which)] if which else []
+        lines += [f"Not signed, because no part of the package: {', '.join(beside)}."] if beside else []
+        lines += map(_about_plan, plans)
+        lines += [_about_software(named, installed)] if named else []
+    say_document(document, lines, output_format=output_format)
     if faults or not all(plan.genuine for plan in plans):
         context.exit(NOT_GENUINE)
 

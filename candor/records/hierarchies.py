@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -244,10 +245,11 @@ def interval_label(value: object, width: float, *, name: str) -> str:
 
 def _checked_widths(name: str, widths: object) -> list[float]:
     steps = list(widths) if isinstance(widths, Sequence) and not isinstance(widths, str) else [widths]
-    if not all(isinstance(step, int | float) and not isinstance(step, bool) and math.isfinite(step) and step > 0 for step in steps):
+    if not all(isinstance(step, int | float) and not isinstance(step, bool) and is_finite(step) and step > 0 for step in steps):
         raise HierarchyError(complaints.WIDTHS % {"name": repr(name), "found": short(widths)})
     for smaller, larger in pairwise(steps):
-        if larger <= smaller or abs(larger / smaller - round(larger / smaller)) > 1e-9:
+        times = larger / smaller
+        if larger <= smaller or not is_finite(times) or abs(times - round(times)) > 1e-9:
             found = {"name": repr(name), "smaller": f"{smaller:g}", "larger": f"{larger:g}"}
             raise HierarchyError(complaints.NO_MULTIPLE % found)
     return steps
@@ -339,7 +341,7 @@ def _number(name: str, value: object) -> int | float:
             number = int(value) if value.strip().lstrip("+-").isdigit() else float(value)
         except ValueError:
             number = None
-    if isinstance(number, bool) or not isinstance(number, int | float) or not math.isfinite(number):
+    if isinstance(number, bool) or not isinstance(number, int | float) or not is_finite(number):
         raise HierarchyError(complaints.NO_NUMBER % {"name": repr(name), "value": short(value)})
     return number if isinstance(number, int) else float(number)
 
@@ -350,7 +352,18 @@ def _text(value: object) -> str:
         return value
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError(value)
-    return str(int(value)) if math.isfinite(value) and value == int(value) else repr(value)
+    return str(int(value)) if is_finite(value) and value == int(value) else repr(value)
+
+
+def is_finite(number: float) -> bool:
+    """Whether a number, which may be a whole number of any size, is a finite double.
+
+    Examples
+    --------
+    >>> is_finite(10**300), is_finite(10**400), is_finite(float("inf"))
+    (True, False, False)
+    """
+    return abs(number) <= sys.float_info.max
 
 
 def short(value: object) -> str:

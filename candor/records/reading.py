@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from io import SEEK_END
 from pathlib import Path
@@ -16,6 +17,8 @@ from candor.records.schema import Record
 LARGEST_FILE = 400_000_000
 """Bytes; at about 4 kB for a record, that of a hundred thousand students."""
 CHUNK, LARGEST_RECORD = 1 << 20, 1 << 25
+LONGEST_NUMBER = 300
+"""Digits of a whole number; with more than 308 it is beyond the doubles."""
 
 
 def records_in(stream: IO[bytes], *, largest: int = LARGEST_FILE) -> Iterator[Record]:
@@ -62,14 +65,11 @@ class _Text:
             self._require_at_most(stream.seek(0, SEEK_END) - begin)
             stream.seek(begin)
         self.characters = codecs.getincrementaldecoder("utf-8-sig")()
-        self.decoder = json.JSONDecoder(parse_constant=self._refuse)
+        self.decoder = json.JSONDecoder(parse_int=_whole, parse_constant=_refuse_constant)
 
     def _require_at_most(self, size: int) -> None:
         if size > self.largest:
             raise DataError(f"expected at most {self.largest / 1e6:.0f} MB; publish in parts that are apart, such as faculties")
-
-    def _refuse(self, constant: str) -> object:
-        raise DataError(f"record {self.records}: expected numbers, found {constant}")
 
     def more(self) -> bool:
         """Read on; False at the end of the file."""
@@ -105,17 +105,33 @@ class _Text:
         while True:
             try:
                 found: Record
-                found, self.at = self.decoder.raw_decode(self.text, self.at)
+                begin = self.at
+                found, self.at = self.decoder.raw_decode(self.text, begin)
+                _require_whole_characters(found, self.text[begin : self.at])
                 return found
             except json.JSONDecodeError as error:
                 if len(self.text) - self.at > LARGEST_RECORD or not self.more():
                     raise DataError(f"record {self.records}: {error.msg}") from None
             except RecursionError:
                 raise DataError(f"record {self.records}: nested too deeply") from None
+            except DataError as error:
+                raise DataError(f"record {self.records}: {error}") from None
 
 
 def _refuse_constant(text: str) -> object:
     raise DataError(f"expected numbers, found {text}")
+
+
+def _whole(digits: str) -> int:
+    if len(digits) > LONGEST_NUMBER:
+        raise DataError(f"expected numbers of at most {LONGEST_NUMBER} digits, found one of {len(digits):,}")
+    return int(digits)
+
+
+def _require_whole_characters(document: object, written: str) -> None:
+    """Refuse half a character, which JSON can write and no file in UTF-8 can hold."""
+    if "\\u" in written and re.search("[\ud800-\udfff]", json.dumps(document, ensure_ascii=False)):
+        raise DataError("expected whole characters, found half of one, such as \\ud800")
 
 
 def read_json(text: str | bytes) -> object:
@@ -127,7 +143,10 @@ def read_json(text: str | bytes) -> object:
         If it is none, or two values of one object are alike.
     """
     try:
-        return json.loads(text, object_pairs_hook=_once, parse_constant=_refuse_constant)
+        written = text if isinstance(text, str) else text.decode("utf-8-sig")
+        document = json.loads(written, object_pairs_hook=_once, parse_int=_whole, parse_constant=_refuse_constant)
+        _require_whole_characters(document, written)
+        return document
     except RecursionError:
         raise DataError("nested too deeply") from None
     except ValueError as error:

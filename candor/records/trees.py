@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from candor import complaints
-from candor.records.hierarchies import Hierarchy, HierarchyError, Intervals, interval_label, short
+from candor.records.hierarchies import Hierarchy, HierarchyError, Intervals, interval_label, is_finite, short
 from candor.records.schema import AUXILIARY, CHILDREN, DEEPEST, LABELS, MOST_CHILDREN, RELEASED, VALUES, Record, RecordError, Released
 
 Vertex = tuple[int, int, tuple["Vertex", ...]]
@@ -140,7 +139,7 @@ class Forest:
             for child in written:
                 try:
                     node, kind = self._labels_seen[(above, *child[LABELS].items())]
-                    values = self._values_seen[(kind, *child[VALUES].items())] if len(child) == 3 else None
+                    values = self._values_seen[(kind, *child[VALUES].items())] if len(child) == 3 and CHILDREN in child else None
                 except (KeyError, TypeError, AttributeError):
                     values = None
                 if values is None:
@@ -191,7 +190,7 @@ class Forest:
             raise RecordError(f"expected sensitive values by name, found {short(written)}")
         values: dict[str, object] = {}
         for name, value in written.items():
-            if not (value is None or isinstance(value, str | bool) or (isinstance(value, int | float) and math.isfinite(value))):
+            if not (value is None or isinstance(value, str | bool) or (isinstance(value, int | float) and is_finite(value))):
                 raise RecordError(f"{name!r}: expected a text, a number or null, found {short(value)}")
             bins = self.hierarchies.get(name)
             values[name] = interval_label(value, bins.widths[0], name=name) if isinstance(bins, Intervals) and value is not None else value

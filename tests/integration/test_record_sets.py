@@ -129,6 +129,11 @@ TOO_MANY = "number,course,grade\n" + "s1,CS101,A\n" * 10_001
         ),
         (
             TYPED_STATEMENTS,
+            {"maths.csv": None, "log.json": statements(result={"score": {"raw": 10**400}})},
+            "“log.json”: record 1: expected numbers of at most 300 digits, found one of 401",
+        ),
+        (
+            TYPED_STATEMENTS,
             {"maths.csv": None, "log.json": statements(object={})},
             "“log.json”, statement 1: expected an object with an id",
         ),

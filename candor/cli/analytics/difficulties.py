@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
@@ -12,6 +11,7 @@ import click
 from candor.cli.group import InputError
 from candor.cli.inputs import Input, InputFile
 from candor.cli.options import POSITIVE, PROPORTION, OneOf, format_option
+from candor.cli.terminal import say_document
 from candor.errors import DataError
 from candor.privacy.losses import Loss
 from candor.rasch.answers import Omitted, QuizAnswers
@@ -42,6 +42,10 @@ class Found:
     privacy: dict[str, object] | None
     notes: Sequence[str]
     more: dict[str, object]
+
+    @property
+    def document(self) -> dict[str, object]:
+        return {"method": self.method, "items": self.items, "privacy": self.privacy, "notes": self.notes, **self.more}
 
 
 @click.command()
@@ -91,7 +95,7 @@ def difficulties(
         except NoiseError as error:
             raise InputError(f"{error} Nothing was spent; --although-noise goes on.") from None
         found = _released(release, chosen, delta=delta)
-    click.echo(_json(found) if output_format == "json" else _text(found))
+    say_document(found.document, _lines(found), output_format=output_format)
 
 
 def _mechanism(method: str, *, noise: str | None, delta: float | None, omitted: Omitted) -> str:
@@ -156,12 +160,7 @@ def _privacy(loss: Loss, mechanism: str, *, delta: float | None) -> dict[str, ob
     return {"epsilon": loss.epsilon(used), "delta": used, "rho": loss.rho, "mechanism": mechanism, "neighbours": NEIGHBOURS}
 
 
-def _json(found: Found) -> str:
-    document = {"method": found.method, "items": found.items, "privacy": found.privacy, "notes": found.notes, **found.more}
-    return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2)
-
-
-def _text(found: Found) -> str:
+def _lines(found: Found) -> list[str]:
     width = max(len("item"), *(len(str(item["item"])) for item in found.items))
     lines = [f"{'item':{width}}  difficulty  standard deviation"]
     for item in found.items:
@@ -176,4 +175,4 @@ def _text(found: Found) -> str:
         cost, delta = f"ε = {found.privacy['epsilon']:.4g}", found.privacy["delta"]
         lines.append(f"It costs a student {cost}{f' at δ = {delta:g}' if delta else ''} ({found.privacy['mechanism']}).")
         lines.append(f"Neighbours: {NEIGHBOURS} ({found.more['n']}).")
-    return "\n".join(lines)
+    return lines

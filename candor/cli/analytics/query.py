@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +13,7 @@ import click
 from candor.cli.group import InputError
 from candor.cli.inputs import Input, InputFile
 from candor.cli.options import POSITIVE, PROPORTION, WHOLE, format_option
+from candor.cli.terminal import say_document
 from candor.errors import MethodError
 from candor.queries.budget_file import BudgetError, BudgetFile, opened
 from candor.queries.columns import Table
@@ -66,7 +66,7 @@ def query(
         document = _previewed(question, budget, table)
         if not preview:
             document |= {"answer": budget.ask(question, table), "left": budget.left()}
-    click.echo(json.dumps(document, ensure_ascii=False, indent=2) if output_format == "json" else _text(document))
+    say_document(document, _lines(document), output_format=output_format)
 
 
 def _question(document: object, budget: BudgetFile, table: Table, *, questions: int | None, error: float | None) -> Question:
@@ -101,7 +101,7 @@ def _previewed(question: Question, budget: BudgetFile, table: Table) -> dict[str
     }
 
 
-def _text(document: Mapping[str, Any]) -> str:
+def _lines(document: Mapping[str, Any]) -> list[str]:
     privacy, left = document["privacy"], document["left"]
     cost = f"epsilon {privacy['epsilon']:.4g}" if privacy["epsilon"] is not None else f"rho {privacy['rho']:.4g}"
     lines = [
@@ -119,7 +119,7 @@ def _text(document: Mapping[str, Any]) -> str:
     lines += document.get("answer", {}).get("notes", ())
     pure = "" if left["epsilon"] is None else f", or epsilon {left['epsilon']:.4g} while all questions are pure"
     lines.append(f"Left: rho {left['rho']:.4g}{pure}. Neighbours: {privacy['neighbours']}.")
-    return "\n".join(lines)
+    return lines
 
 
 def _json(source: Input) -> object:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import math
 
 import click
@@ -12,6 +11,7 @@ import yaml
 from candor.cli.group import InputError
 from candor.cli.inputs import Input, InputFile
 from candor.cli.options import POSITIVE, Whole, format_option
+from candor.cli.terminal import say_document
 from candor.designs.study_texts import PlainWordsLoader
 from candor.errors import DataError
 from candor.privacy.noise import HALF_WIDTHS, Noisy
@@ -46,7 +46,7 @@ def topics(texts: Input, word_file: Input, weeks: int, cap: int, epsilon: float 
         raise InputError(f"{texts}: {error}") from None
     exact = topic_tables(labels, topics=len(words.names), cap=cap)
     noisy = private_topic_tables(exact, cap=cap, epsilon=loss.epsilon, rho=loss.rho)
-    click.echo(_as_json(noisy, words) if output_format == "json" else _as_text(noisy, words))
+    say_document(_document(noisy, words), _lines(noisy, words), output_format=output_format)
 
 
 def _words(source: Input) -> WordList:
@@ -62,17 +62,17 @@ def _words(source: Input) -> WordList:
         raise InputError(f"{source}: {error}") from None
 
 
-def _as_json(noisy: Noisy, words: WordList) -> str:
+def _document(noisy: Noisy, words: WordList) -> dict[str, object]:
     names = [affect.name.lower() for affect in Affect]
     weeks = [
         {topic: dict(zip(names, counts, strict=True)) for topic, counts in zip(words.names, table, strict=True)}
         for table in noisy.values.tolist()
     ]
     loss = {"rho": noisy.loss.rho, "pure_epsilon": noisy.loss.pure_epsilon}
-    return json.dumps({"weeks": weeks, "noise": noisy.noise, "noise_sd": noisy.noise_sd, "loss": loss}, ensure_ascii=False, indent=2)
+    return {"weeks": weeks, "noise": noisy.noise, "noise_sd": noisy.noise_sd, "loss": loss}
 
 
-def _as_text(noisy: Noisy, words: WordList) -> str:
+def _lines(noisy: Noisy, words: WordList) -> list[str]:
     width = max(len("topic"), *map(len, words.names))
     lines = [f"week  {'topic':{width}}  positive  negative      none"]
     for week, table in enumerate(noisy.values.tolist(), start=1):
@@ -82,4 +82,4 @@ def _as_text(noisy: Noisy, words: WordList) -> str:
     cost = f"ρ = {noisy.loss.rho:.4g}" if pure is None else f"ε = {pure:.4g}"
     half = math.ceil(HALF_WIDTHS[noisy.noise] * noisy.noise_sd)
     lines += ["", f"The {noisy.noise} noise moves 95 % of the counts by at most {half}."]
-    return "\n".join([*lines, f"The term costs a student {cost}."])
+    return [*lines, f"The term costs a student {cost}."]

@@ -11,8 +11,8 @@ import click
 from candor.cli.group import InputError
 from candor.cli.inputs import Input, InputFile, OutputFile, write
 from candor.cli.options import PROPORTION, WHOLE, format_option
-from candor.cli.progress import progress_bar
 from candor.cli.records import files
+from candor.cli.terminal import progress_bar, say_document
 from candor.records.anonymising import SUPPRESSED_AT_MOST, read_records
 from candor.records.anonymising import anonymize as anonymized
 from candor.records.loss import Losses, losses
@@ -90,7 +90,8 @@ def anonymize(
             )
         write(output, published.table.to_csv())
         told = {"rows": len(published.table.rows), "suppressed": published.suppressed, "loss": published.loss}
-        files.say(told, output_format, iter([f"{told['rows']} rows, {told['suppressed']} suppressed", f"loss {published.loss:.4f}"]))
+        lines = [f"{told['rows']} rows, {told['suppressed']} suppressed", f"loss {published.loss:.4f}"]
+        say_document(told, lines, output_format=output_format)
         return
     if by not in (None, "frequency") or distance not in (None, "equal"):
         raise InputError("--by and --distance: for records they are frequency and equal")
@@ -110,7 +111,7 @@ def anonymize(
     sizes = [len(one.members) for one in release.classes]
     told = {"records": len(release.records), "suppressed": release.suppressed, "classes": len(sizes), "smallest_class": min(sizes)}
     lost = losses(release)
-    files.say({**told, "loss": lost.to_dict()}, output_format, _lines(told, lost))
+    say_document({**told, "loss": lost.to_dict()}, _lines(told, lost), output_format=output_format)
 
 
 def _anatomize(
@@ -133,7 +134,8 @@ def _anatomize(
     write(output, labels.to_csv())
     write(second, values.to_csv())
     told = {"rows": len(labels.rows), "groups": len(set(labels.column(GROUP))), "labels": str(output), "values": str(second)}
-    files.say(told, output_format, iter([f"{told['rows']} rows in {told['groups']} groups", f"{output} and {second}"]))
+    lines = [f"{told['rows']} rows in {told['groups']} groups", f"{output} and {second}"]
+    say_document(told, lines, output_format=output_format)
 
 
 def _lines(told: Mapping[str, float], lost: Losses) -> Iterator[str]:

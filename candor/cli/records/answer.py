@@ -11,6 +11,7 @@ from candor.cli.group import InputError
 from candor.cli.inputs import Input, InputFile
 from candor.cli.options import POSITIVE, PROPORTION, format_option
 from candor.cli.records import files
+from candor.cli.terminal import say_document
 from candor.records.reading import read_json
 from candor.records.reconstruction import Query, Reconstruction, average_relative_error, desk_relative_error, read_query
 
@@ -59,7 +60,7 @@ def answer(
             lines += [] if np.isnan(error) else [f"average relative error of answers with noise: {error:.3f}"]
     elif epsilon is not None:
         raise InputError("--epsilon: expected --original, because noise is added to true counts")
-    files.say(document, output_format, iter(lines))
+    say_document(document, lines, output_format=output_format)
 
 
 def _query(text: str) -> Query:

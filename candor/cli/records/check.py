@@ -10,6 +10,7 @@ import click
 
 from candor.cli.inputs import Input, InputFile
 from candor.cli.records import files
+from candor.cli.terminal import say
 from candor.records.auditing import Audit
 from candor.records.checking import violations
 from candor.records.schema import ParameterError
@@ -61,18 +62,19 @@ def check(
         if t is not None and equal is None:
             found = chain(found, files.far_classes(published_path, roles, hierarchies_path, t=t, distance=str(distance)))
         if original_path is not None:
-            original = list(files.written_records(original_path, roles))
+            original = files.checked_records(original_path, roles)
             audit = Audit(original, files.hierarchies_of(hierarchies_path) or None, anatomy=anatomy)
             found = chain(found, audit.violations(published))
         broken = next(iter(found), None)
     demanded = "".join(f", ℓ of {name} = {level}" for name, level in levels.items() if level > 1)
-    click.echo(f"violated: {broken}" if broken else f"holds: {len(published)} records, k = {k}{demanded}")
+    say(f"violated: {broken}" if broken else f"holds: {len(published)} records, k = {k}{demanded}")
     return int(broken is not None)
 
 
 def _sensitive(vertex: object) -> Iterator[str]:
     """Names of sensitive attributes, wherever they stand; malformed vertices are the checker's."""
     if isinstance(vertex, dict):
-        yield from vertex.get("sensitive") or ()
-        for child in vertex.get("children") or ():
+        values, children = vertex.get("sensitive"), vertex.get("children")
+        yield from values if isinstance(values, dict) else ()
+        for child in children if isinstance(children, list) else ():
             yield from _sensitive(child)

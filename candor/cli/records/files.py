@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -153,8 +152,3 @@ def hierarchies_of(path: Path | None) -> Mapping[str, Mapping[str, Sequence[obje
         document = hierarchies_in(path)
         read_hierarchies(document)
         return document
-
-
-def say(document: Mapping[str, object], output_format: str, lines: Iterator[str]) -> None:
-    """Print one JSON document, or the lines for people."""
-    click.echo(json.dumps(document, ensure_ascii=False, indent=2) if output_format == "json" else "\n".join(lines))

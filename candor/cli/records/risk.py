@@ -11,6 +11,7 @@ from candor.cli.group import InputError
 from candor.cli.inputs import Input, InputFile
 from candor.cli.options import WHOLE, format_option
 from candor.cli.records import files
+from candor.cli.terminal import say_document
 from candor.records.hierarchies import read_hierarchies
 from candor.records.releases.intersection import Intersection, intersection
 from candor.records.risk import Risks, risks, rounded_up
@@ -55,7 +56,7 @@ def risk(
         given = _given_away(published, original, hierarchies_path, k=k, levels=demanded)
     more = {"before": before and before.to_dict(), "intersection": both and both.to_dict(), "minimality": given}
     document = {**after.to_dict(), **{name: part for name, part in more.items() if part is not None}}
-    files.say(document, output_format, _lines(after, before, both, given))
+    say_document(document, _lines(after, before, both, given), output_format=output_format)
 
 
 def _given_away(
@@ -66,7 +67,9 @@ def _given_away(
     if missing := [name for name in names if name not in trees]:
         raise InputError(f"--hierarchies: the quasi-identifier {missing[0]!r} has no hierarchy")
     for name in names:
-        for record in original:
+        for number, record in enumerate(original, start=1):
+            if name not in record["quasi_identifiers"]:
+                raise InputError(f"--l: expected the same quasi-identifiers in all rows; record {number} of --original has no {name!r}")
             trees[name].leaf(record["quasi_identifiers"][name])
         trees[name].settle()
     known = {name: trees[name] for name in names}

@@ -384,6 +384,15 @@ def test_a_file_that_is_too_large_is_refused_before_it_is_read(tmp_path: Path, m
     ("text", "expected"),
     [
         ('[{"quasi_identifiers": {}, "sensitive": {"gpa": NaN}, "children": []}]', "record 1: expected numbers, found NaN"),
+        (
+            f'[{{"quasi_identifiers": {{}}, "sensitive": {{"gpa": 1{"0" * 400}}}, "children": []}}]',
+            "record 1: expected numbers of at most 300 digits, found one of 401",
+        ),
+        (
+            r'[{"quasi_identifiers": {"gender": "\ud800"}, "sensitive": {}, "children": []}]',
+            r"record 1: expected whole characters, found half of one, such as \ud800",
+        ),
+        ('[{"quasi_identifiers": {}, "sensitive": {}, "kids": []}]', "record 1"),
         ('[{"quasi_identifiers": {}', "record 1"),
         ("[] x", "expected nothing after the list"),
         ("", "found the end of the file"),
