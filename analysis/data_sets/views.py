@@ -23,7 +23,7 @@ from analysis.sources.selectors import data_sets_with_a_budget, newest_snapshot,
 from analysis.sources.tables import Role as ColumnRole
 from surveys.access import OWNER_ROLES
 from surveys.errors import SharingError
-from surveys.privacy.budgets import bought_by, budget_in_words, in_words, rarity
+from surveys.privacy.budgets import bought_by, budget_in_words, in_how_many, in_words
 from surveys.questions.plans import PrivacyBudget
 from surveys.reading.apart import NotReadError
 from surveys.sharing.offers import offered_link
@@ -148,7 +148,7 @@ def _context(request: HttpRequest, seat: DataSetSeat, errors: Mapping[str, objec
         "form": form,
         "budget": budget,
         "buys": [in_words(one) for one in bought_by(budget, people=n)] if budget else [],
-        "rarity": rarity(budget) if budget else "",
+        "rarity": in_how_many(budget.delta) if budget else "",
         "meaning": budget_in_words(budget) if budget else [],
         "analysts": named,
         "waiting_analysts": [one for one in named if one.approved_on is None],

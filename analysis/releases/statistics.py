@@ -18,6 +18,7 @@ from analysis.sources.selectors import schema_of_snapshot, source_of
 from analysis.sources.tables import Schema
 from candor.packages.analytics import ANALYTICS, PublishedCharge, PublishedDifficulties, PublishedItem
 from candor.privacy.losses import Loss
+from surveys.privacy.budgets import in_how_many
 from surveys.privacy.words import certainty
 
 
@@ -104,4 +105,4 @@ def _written(loss: float) -> str:
 
 def _rarity(delta: float) -> str:
     """The number of cases in which one may fail, as a share."""
-    return f"1/{number_format(f'{1 / delta:.0f}', force_grouping=True)}" if delta else "0"
+    return f"1/{in_how_many(delta)}" if delta else "0"

@@ -1,7 +1,7 @@
 """The worth of a privacy budget, and its meaning for a student. Plain arithmetic: web processes do not load OpenDP, which charges later."""
 
 from dataclasses import dataclass
-from math import ceil, log, sqrt
+from math import ceil, floor, log, sqrt
 
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
@@ -18,6 +18,8 @@ LAPLACE_95 = log(20)
 """Half-widths of 95 % intervals, in standard deviations and in scales of the noise."""
 USUAL_EPSILON = 1.0
 USUAL_RARITY = 1_000_000
+ROUNDING = 1e-15
+"""A δ that was written as 1/N stays it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +61,7 @@ def budget_in_words(budget: PrivacyBudget) -> tuple[str, ...]:
             "else they know."
         )
         % {"sure": certainty(budget.epsilon)},
-        _("By bad luck it can be more, with a chance of at most 1 in %(rarity)s.") % {"rarity": rarity(budget)},
+        _("By bad luck it can be more, with a chance of at most 1 in %(rarity)s.") % {"rarity": in_how_many(budget.delta)},
     )
 
 
@@ -77,9 +79,9 @@ def in_words(one: Bought) -> str:
     return _("About %(counts)s counts, each to ± %(error)s of %(people)s people") % (words | {"counts": one.counts})
 
 
-def rarity(budget: PrivacyBudget) -> str:
-    """1/δ, as people write it."""
-    return number_format(f"{1 / budget.delta:.0f}", force_grouping=True)
+def in_how_many(delta: float) -> str:
+    """1/δ, as people write it. It is rounded downwards, so that no failure is told rarer than it may be."""
+    return number_format(f"{floor((1 + ROUNDING) / delta)}", force_grouping=True)
 
 
 def usual_rarity(planned: int) -> int:

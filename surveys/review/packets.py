@@ -22,7 +22,7 @@ from surveys.languages.offered import LANGUAGE_NAMES, OWN
 from surveys.media.language_files import OwnWords, brought_words, names_of_languages
 from surveys.models import Media, PacketSection, Protocol
 from surveys.preregistration.planned_tests import planned_tests_in_words
-from surveys.privacy.budgets import bought_in_words, budget_in_words, rarity
+from surveys.privacy.budgets import bought_in_words, budget_in_words, in_how_many
 from surveys.privacy.exact import shown_exactly
 from surveys.privacy.limits import reason_is_needed
 from surveys.privacy.words import privacy_in_words
@@ -259,7 +259,7 @@ def packet_of(
         release_plan=definition.release_plan.in_language(language) if definition.release_plan else "",
         budget=budget_in_words(budget) if budget else (),
         budget_buys=tuple(bought_in_words(definition)),
-        budget_rarity=rarity(budget) if budget else "",
+        budget_rarity=in_how_many(budget.delta) if budget else "",
         shown_exactly=tuple(shown_exactly(definition)),
         epsilon=definition.epsilon,
         epsilon_total=definition.epsilon_total,

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from io import BytesIO, StringIO
+from socket import socket
 from typing import Any
 
 import httpx
@@ -299,6 +300,15 @@ def test_impossible_options_are_refused_before_anybody_is_sent(study: Study, opt
         sent(**options)
     assert sentence in str(raised.value)
     assert not Participant.objects.exists()
+
+
+def test_a_server_that_is_away_ends_the_command_in_one_line_and_stands_in_the_log(study: Study) -> None:
+    with socket() as taken:  # nobody listens
+        taken.bind(("127.0.0.1", 0))
+        address = f"http://127.0.0.1:{taken.getsockname()[1]}"
+        with pytest.raises(CommandError, match=f"expected a running server at {address}, found: .*refused"):
+            sent(n=1, url=address, patience=0)
+    assert "expected a running server" in Entry.objects.get(action="study.bots_sent").details["stopped"]
 
 
 def test_a_study_that_does_not_accept_bots_gets_none(db: None) -> None:

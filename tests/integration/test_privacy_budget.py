@@ -10,6 +10,7 @@ from lxml import html
 
 from surveys.errors import DefinitionError
 from surveys.models import Study, StudyStatus
+from surveys.privacy.budgets import in_how_many
 from surveys.privacy.exact import shown_exactly
 from surveys.questions.plans import PrivacyBudget
 from surveys.review.packets import changes_since
@@ -34,6 +35,12 @@ def builder(study: Study) -> tuple[Client, str, str]:
     client, address = logged_in(study.owner), reverse("analysis:build_budget", args=[study.slug])
     (loaded,) = page_of(client.get(address)).xpath('//input[@name="loaded"]/@value')
     return client, address, loaded
+
+
+@pytest.mark.parametrize("rarity", [4801, 49_999, 1_000_000, 3_000_000, 99_999_999_999_999])
+def test_a_failure_is_told_no_rarer_than_it_may_be(rarity: int) -> None:
+    assert in_how_many(1 / rarity) == f"{rarity:,}"
+    assert in_how_many(1 / (rarity + 0.5)) == f"{rarity:,}"
 
 
 def test_the_builder_stores_the_budget_shows_it_again_and_takes_it_out() -> None:

@@ -4,12 +4,14 @@ import json
 import logging
 import secrets
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from threading import Lock
 from typing import Any
 
 import click
+import httpx
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection, transaction
 
@@ -19,7 +21,7 @@ from candor.planning.simulation import Behaviour
 from surveys import actions
 from surveys.bots.population import Habits, Population
 from surveys.bots.sending import send_bots
-from surveys.bots.walker import Diary
+from surveys.bots.walker import Diary, Ending, UnexpectedPageError
 from surveys.models import Study, StudyStatus
 from surveys.protocols import frozen_protocol
 
@@ -83,23 +85,30 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
         # Bots' deliberate mistakes are no news, and messages about them would break the progress bar.
         logging.getLogger("django.request").setLevel(logging.ERROR)
+        endings, gone = Counter[Ending](), ""
         with click.progressbar(length=n, label="Bots", file=sys.stderr) as bar, _written_to(options["diary"]) as diary:
-            endings = send_bots(
-                found,
-                population=population,
-                n=n,
-                workers=workers,
-                seed=seed,
-                url=url,
-                patience_seconds=options["patience"],
-                progress=lambda: bar.update(1),
-                diary=diary,
-            )
+            try:
+                endings = send_bots(
+                    found,
+                    population=population,
+                    n=n,
+                    workers=workers,
+                    seed=seed,
+                    url=url,
+                    patience_seconds=options["patience"],
+                    progress=lambda: bar.update(1),
+                    diary=diary,
+                )
+            except (httpx.HTTPError, httpx.InvalidURL, UnexpectedPageError) as error:  # after the last attempt
+                gone = f"expected a running server at {url}, found: {error}"
         if not connection.in_atomic_block:  # the connection of before may not have survived what the bots have
             connection.close()
         with transaction.atomic():
-            details = {"n": n, "seed": seed, "endings": dict(endings)}
+            outcome: dict[str, object] = {"stopped": gone} if gone else {"endings": dict(endings)}
+            details = {"n": n, "seed": seed, **outcome}
             record(actor=None, action=actions.BOTS_SENT, subject=found, details=details)
+        if gone:
+            raise CommandError(gone)
         self.stdout.write("  ".join(f"{ending}: {count}" for ending, count in sorted(endings.items())) + f"  (seed {seed})")
 
 
