@@ -150,7 +150,7 @@ def test_login_never_leads_to_another_site(investigator: User, client: Client) -
 def test_a_failed_login_is_recorded_without_what_was_typed(investigator: User, client: Client) -> None:
     response = client.post(LOGIN, {"login": "ada", "password": "wrong"})
     assert response.status_code == 200
-    assert "are not correct" in response.content.decode()
+    assert "The user name or the password is not correct." in response.content.decode()
     client.post(LOGIN, {"login": PASSWORD, "password": "ada"})
     known, unknown = recorded(actions.LOGIN_FAILED)
     assert (known.subject_id, known.details, known.actor) == (str(investigator.pk), {"username": "ada"}, None)

@@ -11,6 +11,7 @@ from django.conf import settings
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.sites.shortcuts import get_current_site
 from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext_lazy as _
 
 from accounts.login.devices import remember_device
 from accounts.models import User
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     """Accounts come only from invitations or administrators. People's addresses are neither kept nor counted."""
+
+    error_messages = DefaultAccountAdapter.error_messages | {
+        "username_password_mismatch": _("The user name or the password is not correct."),
+    }
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return False
