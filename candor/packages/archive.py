@@ -3,6 +3,7 @@
 import hashlib
 import io
 import zipfile
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -39,12 +40,19 @@ def zip_of(files: Mapping[str, bytes]) -> bytes:
 
 
 def files_in(package: bytes) -> dict[str, bytes]:
-    """The files of an archive. BadZipFile: a name stands in it twice, of which programs unpack the first or the last."""
+    """The files of an archive. BadZipFile: it is none; a name stands in it twice, of which programs unpack the first or the last; or a
+    file is packed in another way than programs pack.
+    """
     with zipfile.ZipFile(io.BytesIO(package)) as archive:
         names = archive.namelist()
         if len(set(names)) < len(names):
             raise zipfile.BadZipFile(f"a file stands in it twice, among {', '.join(sorted(names))}")
-        return {name: archive.read(name) for name in names}
+        if odd := [one.filename for one in archive.infolist() if one.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)]:
+            raise zipfile.BadZipFile(f"{odd[0]} is packed in another way than by deflate")
+        try:
+            return {name: archive.read(name) for name in names}
+        except (zlib.error, RuntimeError, EOFError) as error:  # damaged, or with a password
+            raise zipfile.BadZipFile(str(error)) from error
 
 
 def folders_in(path: Path) -> list[str]:

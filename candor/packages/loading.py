@@ -126,7 +126,7 @@ def load_package(path: str | Path, *, verify: bool = False, key: str | Path | by
         )
     except KeyError as error:
         raise PackageError(f"{path}: no data package: {error.args[0]} is missing") from error
-    except (zipfile.BadZipFile, ValueError, TypeError, RecursionError) as error:
+    except (zipfile.BadZipFile, csv.Error, NotImplementedError, ValueError, TypeError, AttributeError, RecursionError) as error:
         raise PackageError(f"{path}: no data package: {error}") from error
 
 

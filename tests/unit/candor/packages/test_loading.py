@@ -96,6 +96,8 @@ def test_another_server_s_key_refuses_the_package():
         ({"data.csv": b"arm,subsample\na\n"}, "no data package: "),
         ({"data.csv": b""}, "no data package: "),
         ({"results.json": b"\xff"}, "no data package: "),
+        ({"datapackage.json": b'"simulated data"'}, "no data package: "),
+        ({"data.csv": b"arm,subsample\n" + b"x" * 200_000}, "no data package: field larger than field limit"),
     ],
 )
 def test_what_is_no_package_is_refused_in_words(folder, change, complaint):
@@ -289,6 +291,17 @@ def test_a_name_that_stands_twice_in_a_document_is_refused(folder, name):
     if name != "datapackage.json":
         with pytest.raises(ValueError, match="the name 'n' stands twice in one object"):
             replicate.main(folder)
+
+
+@pytest.mark.parametrize("way", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_damaged_archive_is_refused_in_words(way):
+    with zipfile.ZipFile("package.zip", "w", way) as archive:
+        archive.writestr("data.csv", FILES["data.csv"])
+    damaged = bytearray(Path("package.zip").read_bytes())
+    damaged[45:60] = bytes(one ^ 0x5F for one in damaged[45:60])
+    Path("package.zip").write_bytes(damaged)
+    with pytest.raises(candor.PackageError, match="no data package: (Error -3|data.csv is packed in another way)"):
+        candor.load_package("package.zip")
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
