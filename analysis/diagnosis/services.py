@@ -15,6 +15,7 @@ from analysis import actions
 from analysis.diagnosis.answers import YES_NO, designs
 from analysis.models import Diagnosis, DiagnosisStatus
 from audit.services import record
+from candor.arguments import share_in_arm
 from jobs.tasks import send
 from surveys.definition import StudyDefinition
 from surveys.errors import SurveyError
@@ -55,7 +56,7 @@ class Asked:
                 raise DiagnosisError(_("Expected a share from 0 to 1, found %(found)s.") % {"found": number_format(f"{share:g}")})
         if self.cheater_proportion == 1:
             raise DiagnosisError(_("Nothing can be found when nobody is honest: expected fewer cheaters than 100 %."))
-        if not 0 <= (treated := self.prevalence + self.effect) <= 1:
+        if not 0 <= (treated := share_in_arm(self.prevalence, self.effect)) <= 1:
             raise DiagnosisError(
                 _("Prevalence and effect together must lie between 0 and 1, found %(found)s.") % {"found": number_format(f"{treated:g}")}
             )

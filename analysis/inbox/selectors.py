@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy
 
 from accounts.models import Role, User
 from analysis.models import DataSet, Release, ReleaseStatus
-from analysis.releases.selectors import may_publish, releases
+from analysis.releases.selectors import may_decide, releases
 from analysis.sources.seats import deleted_soon, waiting_data_sets
 from surveys.access import Seat, studies_of
 from surveys.lifecycle.selectors import stopped_by
@@ -79,7 +79,7 @@ def inbox_of(user: User) -> Inbox:
 def waiting_releases(officer: User) -> list[WaitingRelease]:
     """Releases that wait for an officer, also of a study that an officer has suspended: its data may be published all the same."""
     found = releases().filter(study__in=studies_of(officer).values("pk"), status=ReleaseStatus.REQUESTED).order_by("requested_on", "pk")
-    return [WaitingRelease(release=one, own=not may_publish(officer, one)) for one in found.select_related("study__owner")]
+    return [WaitingRelease(release=one, own=not may_decide(officer, one)) for one in found.select_related("study__owner")]
 
 
 def _tasks_of(user: User) -> Iterator[OwnTask]:

@@ -7,6 +7,7 @@ from django.utils.translation import gettext as _
 from analysis.planning.forms import PlanForm
 from analysis.planning.plans import LEVEL
 from analysis.planning.wording import percent, whole
+from candor.arguments import share_in_arm
 from candor.planning.categories import CategoryPlan, plan_categories
 from surveys.definition import StudyDefinition
 from surveys.questions.sensitive import SensitiveQuestion
@@ -53,10 +54,11 @@ def _plan(definition: StudyDefinition, question: SensitiveQuestion, form: PlanFo
     def shares(last: float) -> tuple[float, ...]:
         return (*((1 - last) / others for _other in range(others)), last)
 
-    control, effect = form.value("prevalence"), form.value("effect")
+    control = form.value("prevalence")
+    effects = {arm.name: form.value("effect") for arm in definition.arms if arm.name != definition.control}
     return plan_categories(
         definition.category_design(question),
-        prevalence={arm.name: shares(control if arm.name == definition.control else control + effect) for arm in definition.arms},
+        prevalence={arm.name: shares(share_in_arm(control, effects.get(arm.name, 0.0))) for arm in definition.arms},
         cheater_proportion=form.value("cheaters"),
         n=int(form.value("n")),
         power=form.value("power"),

@@ -69,9 +69,8 @@ class TruthForm(forms.Form):
 
     @property
     def truth(self) -> dict[str, float]:
-        """Prevalence and effect as proportions. 91.93 and 8.07 are 100, but a hundredth of each is more than 1, by a rounding."""
-        prevalence, effect = self.cleaned_data["prevalence"] / 100, self.cleaned_data.get("effect", 0) / 100
-        return {"prevalence": prevalence, "effect": min(effect, 1 - prevalence)}
+        """Prevalence and effect as proportions."""
+        return {name: self.cleaned_data.get(name, 0) / 100 for name in ("prevalence", "effect")}
 
 
 class PlantedForm(TruthForm):

@@ -11,6 +11,7 @@ from analysis.models import RunKind, RunStatus
 from analysis.rehearsal.forms import BEHAVIOURS, YES_RATES
 from analysis.selectors import latest_results, state_of_work
 from analysis.stored_results import NotYet, QuestionEstimate, Results, read_results
+from candor.arguments import share_in_arm
 from candor.categories.results import CATEGORY, EVERYBODY, CategoryOutcome
 from candor.results import Interval, UnderReporting
 from surveys.batches.selectors import BatchProgress, batch_progress, shown_counts
@@ -166,7 +167,8 @@ def _comparisons_of_categories(
 
 def _prevalence(definition: StudyDefinition, bot_run: BotRun) -> dict[str, float]:
     """The planted share of a true yes, or of the last category, by arm."""
-    return {arm.name: bot_run.prevalence + (bot_run.effect if arm.name != definition.control else 0.0) for arm in definition.arms}
+    effects = {arm.name: bot_run.effect for arm in definition.arms if arm.name != definition.control}
+    return {arm.name: share_in_arm(bot_run.prevalence, effects.get(arm.name, 0.0)) for arm in definition.arms}
 
 
 def _labels(definition: StudyDefinition, language: str) -> dict[str, str]:

@@ -86,10 +86,12 @@ class DataSet:
     no_ledger: str
 
 
-def may_publish(user: User, release: Release) -> bool:
-    """Whether this person may make it public: an IRB officer who has no part in the study, and who never asked for a release of it."""
-    asked = entries_about(release.study).filter(actor_id=user.pk, action__in=(actions.RELEASE_STARTED, actions.RELEASE_REQUESTED))
-    return Seat(user, release.study).may_review and not asked.exists()
+def may_decide(user: User, release: Release) -> bool:
+    """Whether this person may decide about it: an IRB officer who has no part in the study, and who never prepared a release of it or
+    asked a question that a release publishes.
+    """
+    prepared = entries_about(release.study).filter(actor_id=user.pk, action__in=actions.PREPARATION_OF_RELEASES)
+    return Seat(user, release.study).may_review and not prepared.exists()
 
 
 def steps_open_to(user: User, release: Release) -> set[str]:
@@ -101,10 +103,10 @@ def steps_open_to(user: User, release: Release) -> set[str]:
         steps.add("discard")
     if runs and release.status == ReleaseStatus.BUILT:
         steps.add("request")
-    if decides and release.status == ReleaseStatus.REQUESTED:
-        steps.add("refuse")
-    if release.status == ReleaseStatus.REQUESTED and may_publish(user, release):
-        steps |= {"approve", "confirm"} if release.protection and still_asked(release.protection) else {"approve"}
+    if release.status == ReleaseStatus.REQUESTED and may_decide(user, release):
+        steps |= {"approve", "refuse"}
+        if release.protection and still_asked(release.protection):
+            steps.add("confirm")
     if (runs or decides) and release.status == ReleaseStatus.PUBLISHED:
         steps.add("retract")
     deposit = deposit_of(release)

@@ -27,7 +27,7 @@ from analysis.releases import building
 from analysis.releases.people import released_people, state_of_people
 from analysis.releases.protecting import Protection, checked_choices, confirmed, hierarchies_for
 from analysis.releases.selectors import (
-    may_publish,
+    may_decide,
     no_ledger,
     no_records,
     obstacles,
@@ -140,7 +140,7 @@ def approve(release: Release, *, actor: User, sha256: str | None = None) -> bool
     (as_of, unchanged), wrong = building.compared_people(examined), _wrong_in(examined)
     release = _locked(release, ReleaseStatus.REQUESTED)
     study = release.study
-    if not may_publish(actor, release):
+    if not may_decide(actor, release):
         raise ReleaseError(_("Only an IRB officer who has no part in the study can approve its release."))
     _require_looked_at(release, sha256)
     _require_looked_at(release, examined.package_sha256)
@@ -169,7 +169,7 @@ def confirm_auxiliary(release: Release, *, names: Sequence[str], actor: User) ->
     release = _locked(release, ReleaseStatus.REQUESTED)
     study = release.study
     protection: Protection = release.protection or Protection()
-    if not may_publish(actor, release):
+    if not may_decide(actor, release):
         raise ReleaseError(_("Only an IRB officer who has no part in the study can confirm that answers are published as they are."))
     if published_records(study, simulated=release.simulated) is not None:
         raise ReleaseError(_("Records of these people are public. Other records of them would tell more, so nothing can be confirmed now."))
@@ -186,7 +186,7 @@ def confirm_auxiliary(release: Release, *, names: Sequence[str], actor: User) ->
 def refuse(release: Release, *, reason: str, actor: User) -> None:
     """Refuse publication, with the officer's reason. The package is deleted."""
     release = _locked(release, ReleaseStatus.REQUESTED)
-    if not Seat(actor, release.study).may_review:
+    if not may_decide(actor, release):
         raise ReleaseError(_("Only an IRB officer who has no part in the study can refuse its release."))
     decision = {"decided_by": actor, "decided_on": timezone.localdate(), "reason": _said(reason)}
     Release.objects.filter(pk=release.pk).update(status=ReleaseStatus.REFUSED, **decision, **NOT_ONE)

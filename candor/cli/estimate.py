@@ -75,7 +75,7 @@ def estimate(
     design = read_design(design_path)
     if design.is_survey and covariates:
         raise click.BadParameter("a survey has no effect that covariates could adjust: see candor regress", param_hint="--covariate")
-    file = AnswerFile(data, design=design, outcomes=outcomes, covariates=columns, subgroups=by, elsewhere=designs_beside(design_path))
+    file = AnswerFile(data, design=design, outcomes=outcomes, covariates=columns, subgroups=by, beside=designs_beside(design_path))
     if not design.is_yes_no:
         others = {"kappa": kappa, "equivalence_margin": equivalence_margin, "non_inferiority": non_inferiority, "worse": worse}
         with progress_bar(data.stat().st_size, label="Reading") as advance, file.named():

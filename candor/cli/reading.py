@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from operator import itemgetter
@@ -15,10 +15,10 @@ import numpy as np
 from candor.cli.group import InputError
 from candor.cli.inputs import Input
 from candor.designs.design import Design
-from candor.designs.sources import design_in
+from candor.designs.sources import ALONE, Beside, design_in
 from candor.errors import MethodError, what_came
 from candor.studies.answers import AnswerColumns, AnswerCounts
-from candor.studies.columns import ASSIGNMENT, NOWHERE, chosen_columns
+from candor.studies.columns import ASSIGNMENT, chosen_columns
 from candor.studies.written_values import MISSING, answer_words, background_values, group_names
 
 ROWS_PER_CHUNK = 50_000
@@ -45,8 +45,8 @@ class AnswerFile:
         Whose arms and subsamples may occur.
     outcomes, covariates, subgroups : sequence of str
         Columns to read. Without outcomes every other column counts whose answers, in the first chunk, are mostly 0 and 1.
-    elsewhere : mapping of str to str
-        Columns that have a design of their own, each with the name of its file.
+    beside : Beside
+        Designs that other columns have.
 
     Raises
     ------
@@ -62,7 +62,7 @@ class AnswerFile:
         outcomes: Sequence[str] = (),
         covariates: Sequence[str] = (),
         subgroups: Sequence[str] = (),
-        elsewhere: Mapping[str, str] = NOWHERE,
+        beside: Beside = ALONE,
     ) -> None:
         self.path = path
         self.covariates, self.subgroups = tuple(dict.fromkeys(covariates)), tuple(dict.fromkeys(subgroups))
@@ -81,7 +81,7 @@ class AnswerFile:
                 values_of=lambda name: [row[self.header.index(name)].strip() for row in rows],
                 have="row 1 has",
                 categories=design.categories,
-                elsewhere=elsewhere,
+                beside=beside,
             )
         self.outcomes = self.choice.outcomes
 

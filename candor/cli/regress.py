@@ -49,7 +49,7 @@ def regress(
         outcomes, terms = (read.outcome,), list(read.terms)
         covariates = tuple(name for name in read.names if name != ARM)
     design = read_design(design_path)
-    file = AnswerFile(data, design=design, outcomes=outcomes, covariates=covariates, elsewhere=designs_beside(design_path))
+    file = AnswerFile(data, design=design, outcomes=outcomes, covariates=covariates, beside=designs_beside(design_path))
     with progress_bar(data.stat().st_size, label="Reading") as advance:
         answers = file.columns(advance)
     with file.named():

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from candor.designs.design import CLUSTER, Design
@@ -98,18 +98,40 @@ def design_in(content: bytes, *, name: str) -> Design:
         raise DesignError(f"{name}: not a readable document: {error}") from None
 
 
-def designs_beside(source: object) -> dict[str, str]:
-    """The columns of a data package that have a design of their own, another than `source`, each with the name of its file.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beside:
+    """A design and those that stand beside it in a data package: ``design-NAME.json`` is that of the column ``answer_NAME`` alone.
 
-    A package has ``design-NAME.json`` for the column ``answer_NAME`` of a question with named answers. Under any other design the column
-    would be analysed with the wrong die. Without a path nothing stands beside the design.
+    Attributes
+    ----------
+    file : str
+        The name of the design's own file; empty where it has none.
+    designs : mapping of str to str
+        The columns that have a design of their own, each with the name of its file.
     """
+
+    file: str = ""
+    designs: Mapping[str, str] = field(default_factory=dict)
+
+    def why_not(self, column: str, *, among: Sequence[str]) -> str | None:
+        """Why this design would be the wrong die for a column among others, and None where nothing says so."""
+        if (its := self.designs.get(column, self.file)) != self.file:
+            return f"has a design of its own, {its}"
+        if column not in self.designs and any(file == self.file and one in among for one, file in self.designs.items()):
+            return f"is not the question of {self.file}"
+        return None
+
+
+ALONE = Beside()
+
+
+def designs_beside(source: object) -> Beside:
+    """The designs of the data package in which `source` stands. Without a path nothing stands beside the design."""
     if not isinstance(source, str | Path):
-        return {}
+        return ALONE
     path = Path(source)
-    return {
-        f"answer_{one.stem.removeprefix('design-')}": one.name for one in sorted(path.parent.glob("design-*.json")) if one.name != path.name
-    }
+    found = sorted(path.parent.glob("design-*.json"))
+    return Beside(file=path.name, designs={f"answer_{one.stem.removeprefix('design-')}": one.name for one in found})
 
 
 def _design_of(document: object) -> Design:

@@ -10,6 +10,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
+from candor.arguments import share_in_arm
 from candor.designs.design import Design
 from candor.errors import MethodError
 from candor.planning.margins import MOST_PARTICIPANTS
@@ -97,8 +98,8 @@ class Expected:
         if self.cheater_proportion == 1:
             raise MethodError("nothing can be found when nobody is honest: the cheater proportion must be below 1")
         for effect in self.effects:
-            if not 0 <= self.prevalence + effect <= 1:
-                raise MethodError(f"every prevalence must lie between 0 and 1, found {self.prevalence + effect:.6g}")
+            if not 0 <= (treated := share_in_arm(self.prevalence, effect)) <= 1:
+                raise MethodError(f"every prevalence must lie between 0 and 1, found {treated:.6g}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +130,7 @@ def answer_probabilities(design: Design, expected: Expected, setting: Setting) -
     [0.5, 0.35]
     """
     yes = np.full(design.shape[0], expected.prevalence)
-    yes[list(design.treatment_indexes)] += expected.effects
+    yes[list(design.treatment_indexes)] = [share_in_arm(expected.prevalence, effect) for effect in expected.effects]
     of_people = np.stack([1 - yes, yes], axis=-1) * design.arm_shares[:, None]
     return np.asarray(np.einsum("at,astr->asr", of_people, probabilities_given_truth(design, expected, setting)))
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from candor.arguments import share_in_arm
 from candor.designs.design import Design
 from candor.errors import MethodError
 
@@ -68,7 +69,7 @@ class Scenario:
             stated = design.cheater_model.yes_rate
             cheater_yes_rate = 0.5 if stated is None else float(stated)
         return cls(
-            prevalence=tuple(round(prevalence + by_arm.get(arm, 0.0), 12) for arm in design.arms),
+            prevalence=tuple(share_in_arm(prevalence, by_arm.get(arm, 0.0)) for arm in design.arms),
             honest_proportion=1 - cheater_proportion,
             cheater_yes_rate=cheater_yes_rate,
             covariate_r_squared=covariate_r_squared,

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import expit, logit
 
+from candor.arguments import share_in_arm
 from candor.designs.design import Design
 from candor.errors import MethodError
 
@@ -156,7 +157,7 @@ class LatentModel:
 
     def __post_init__(self) -> None:
         for arm in (None, *self.effects):
-            prevalence = self.prevalence + (self.effects[arm] if arm is not None else 0.0)
+            prevalence = self.prevalence if arm is None else self.prevalence_in(arm)
             if not 0 <= prevalence <= 1:
                 where = "the control arm" if arm is None else f"arm {arm!r}"
                 raise MethodError(f"the prevalence in {where} must lie between 0 and 1, found {prevalence:.6g}")
@@ -168,7 +169,7 @@ class LatentModel:
 
     def prevalence_in(self, arm: str) -> float:
         """Proportion of true "yes" in an arm."""
-        return min(max(self.prevalence + self.effects.get(arm, 0.0), 0.0), 1.0)
+        return share_in_arm(self.prevalence, self.effects.get(arm, 0.0))
 
     def yes_probability(self, arm: str, background: Mapping[str, float] | Mapping[str, Array] = NO_BACKGROUND) -> float | Array:
         """Probability of a true "yes" in an arm for somebody with this background (unknown variables count as 0)."""

@@ -161,7 +161,7 @@ def regress(
     else:
         outcomes, covariates = names_in(outcomes, of="outcomes"), names_in(covariates, of="covariates")
         terms = ((ARM,), *((name,) for name in dict.fromkeys(covariates)))
-    answers = answers_in(frame, design=chosen, outcomes=outcomes, covariates=covariates, elsewhere=designs_beside(design))
+    answers = answers_in(frame, design=chosen, outcomes=outcomes, covariates=covariates, beside=designs_beside(design))
     return regress_answers(answers, design=chosen, terms=terms, link=link, level=level)
 
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 
 from candor.designs.forced_responses import YES_NO
+from candor.designs.sources import ALONE, Beside
 from candor.errors import DataError
 from candor.studies.written_values import AnswerWords, answer_words, is_missing
 
 ASSIGNMENT = ("arm", "subsample")
 EXAMPLES = 2
-NOWHERE: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +54,7 @@ def chosen_columns(
     values_of: Callable[[str], Sequence[str]],
     have: str,
     categories: tuple[str, ...] = YES_NO,
-    elsewhere: Mapping[str, str] = NOWHERE,
+    beside: Beside = ALONE,
 ) -> ColumnChoice:
     """The columns of outcomes: the requested ones, or every other column that holds answers.
 
@@ -71,8 +70,8 @@ def chosen_columns(
         Says where the names stand, such as ``"row 1 has"``.
     categories : tuple of str
         The answers.
-    elsewhere : mapping of str to str
-        Columns that have a design of their own, each with the name of its file.
+    beside : Beside
+        Designs that other columns have.
 
     Raises
     ------
@@ -87,13 +86,13 @@ def chosen_columns(
         if name in ASSIGNMENT or name in set(outcomes) & set(covariates):
             raise DataError(f"column {name!r} cannot be {'an outcome or covariate' if name in ASSIGNMENT else 'both'}")
     for name in outcomes:
-        if name in elsewhere:
-            raise DataError(f"column {name!r} has a design of its own: {elsewhere[name]}")
+        if (why := beside.why_not(name, among=names)) is not None:
+            raise DataError(f"column {name!r} {why}")
     if outcomes:
         return ColumnChoice(outcomes=tuple(dict.fromkeys(outcomes)), left_aside={}, named=True)
     others = [name for name in names if name not in (*ASSIGNMENT, *covariates)]
     reasons = {name: _why_no_answers(values_of(name), words) if name else "a sensitive question has a name" for name in others}
-    reasons |= {name: f"has a design of its own, {elsewhere[name]}" for name in others if name in elsewhere}
+    reasons |= {name: why for name in others if (why := beside.why_not(name, among=names)) is not None}
     chosen = tuple(name for name, reason in reasons.items() if reason is None)
     if not chosen:
         raise DataError(f"no column holds answers {words.together}; {have} {there}")

@@ -151,7 +151,7 @@ def estimate(
     by = (*planned, *exploratory)
     assigned = AssignedBy(cluster=cluster, strata=tuple(names_in(strata, of="strata")))
     columns = assigned.columns_besides(names_in(covariates, of="covariates"), by)
-    answers = answers_in(frame, design=found, outcomes=named_outcomes, covariates=columns, subgroups=by, elsewhere=designs_beside(design))
+    answers = answers_in(frame, design=found, outcomes=named_outcomes, covariates=columns, subgroups=by, beside=designs_beside(design))
     if not found.is_yes_no:
         others = {"kappa": kappa, "equivalence_margin": equivalence_margin, "non_inferiority": non_inferiority, "worse": worse}
         of_all = category_estimates(answers, design=found, level=level, families=families or {}, assigned=assigned, seed=seed, **others)

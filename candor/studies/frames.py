@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from candor.designs.design import Design
+from candor.designs.sources import ALONE, Beside
 from candor.errors import DataError
 from candor.studies.answers import AnswerColumns
-from candor.studies.columns import ASSIGNMENT, NOWHERE, chosen_columns
+from candor.studies.columns import ASSIGNMENT, chosen_columns
 from candor.studies.written_values import answer_words, background_values, group_names
 
 
@@ -29,7 +30,7 @@ def answers_in(
     outcomes: Sequence[str],
     covariates: Sequence[str],
     subgroups: Sequence[str] = (),
-    elsewhere: Mapping[str, str] = NOWHERE,
+    beside: Beside = ALONE,
 ) -> AnswerColumns:
     """Read arm, subsample, outcomes, covariates and subgroups of every row.
 
@@ -53,7 +54,7 @@ def answers_in(
         values_of=lambda name: list(map(text_of, column(name))),
         have="the data have",
         categories=design.categories,
-        elsewhere=elsewhere,
+        beside=beside,
     )
     rows = {name: len(column(name)) for name in (*ASSIGNMENT, *choice.outcomes, *covariates, *subgroups)}
     if len(set(rows.values())) > 1:

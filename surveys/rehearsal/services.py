@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy
 
 from accounts.models import User
 from audit.services import record
+from candor.arguments import share_in_arm
 from jobs.tasks import send
 from surveys import actions
 from surveys.allocation.services import draw_first_lists
@@ -59,7 +60,7 @@ class Planted:
         for share in (self.prevalence, self.cheater_proportion, self.drops_out, self.under_reports):
             if not 0 <= share <= 1:
                 raise RehearsalError(_("Expected a share from 0 to 1, found %(found)s.") % {"found": number_format(f"{share:g}")})
-        if not 0 <= (treated := self.prevalence + self.effect) <= 1:
+        if not 0 <= (treated := share_in_arm(self.prevalence, self.effect)) <= 1:
             raise RehearsalError(
                 _("Prevalence and effect together must lie between 0 and 1, found %(found)s.") % {"found": number_format(f"{treated:g}")}
             )

@@ -24,7 +24,7 @@ class ReleasePlan:
 
 
 def release_plans(study: Study, *, language: str = "", beside: Text | None = None) -> list[ReleasePlan]:
-    """The plan in force, if there is one, and all others that people could agree to; the newest first.
+    """All plans that people could agree to, that in force among them unless the study ended before it opened; the newest first.
 
     `language` is one of the study's; the first if it has no such. A plan that says the same in it, and something else in another language,
     is shown in that one: people read it there. Nothing is shown that `beside` says, too.
@@ -37,7 +37,7 @@ def release_plans(study: Study, *, language: str = "", beside: Text | None = Non
         for one in languages:
             said[one].add(beside.in_language(one).strip())
     plans: list[ReleasePlan] = []
-    for protocol in sorted(map(frozen_protocol, {in_force.id, *versions_that_recruited(study).values()}), key=lambda one: -one.version):
+    for protocol in sorted(map(frozen_protocol, versions_that_recruited(study).values()), key=lambda one: -one.version):
         if (plan := protocol.definition.release_plan) is None:
             continue
         new = {one: text for one in languages if (text := plan.in_language(one).strip()) and text not in said[one]}

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from surveys.batches.rules import LEAST
 from surveys.models import Participant, Step, Study
-from surveys.protocols import frozen_protocol, protocol_in_force, versions_that_recruited
+from surveys.protocols import frozen_protocol, versions_that_recruited
 
 REMINDER_DAYS = timedelta(days=30)
 
@@ -17,7 +17,7 @@ def months_kept(study: Study) -> int:
     """How long after closing: no longer than any version says to which people could agree. Everybody can read this number, so that it must
     not hang on whether somebody did.
     """
-    versions = {protocol_in_force(study).id, *versions_that_recruited(study).values()}
+    versions = versions_that_recruited(study).values()
     return min(frozen_protocol(version).definition.retention.months_after_closing for version in versions)
 
 

@@ -320,6 +320,14 @@ def test_a_version_that_was_approved_and_never_opened_is_nobodys_once_the_study_
     assert consents(study) == [{"protocol_version": 1, "text": OLD}]
 
 
+def test_a_retention_that_never_opened_deletes_nobodys_data_early(study: Study) -> None:
+    """The attack: one month is approved after the last person came, who read another number, and the study is closed."""
+    kept = months_kept(study)
+    study = reviews.approve(submitted(study, retention={"months_after_closing": 1}), actor=person(Role.IRB_OFFICER), reason="It has to.")
+    assert months_kept(study) == 1 < kept, "newcomers would read it from the next moment on"
+    assert months_kept(studies.close(study, actor=study.owner)) == kept
+
+
 LANGUAGES = ("en", "de")
 
 

@@ -43,13 +43,15 @@ def test_the_first_page_after_login(role: Role, name: str) -> None:
     assert heading(page) == name
 
 
-def test_an_administrator_who_asked_for_a_release_and_becomes_an_officer_does_not_approve_it(officer: User) -> None:
+def test_an_administrator_who_asked_for_a_release_and_becomes_an_officer_does_not_decide_about_it(officer: User) -> None:
     release, author = built_release(closed_study()), person(Role.ADMINISTRATOR)
     services.request_approval(release, actor=author)
     author = change_role(user=author, role=Role.IRB_OFFICER)
     with pytest.raises(ReleaseError, match="Only an IRB officer who has no part"):
         services.approve(release, actor=author)
-    assert "approve" not in steps_open_to(author, Release.objects.get(pk=release.pk))
+    with pytest.raises(ReleaseError, match="Only an IRB officer who has no part"):
+        services.refuse(release, reason="Somebody else is to have it again.", actor=author)
+    assert steps_open_to(author, Release.objects.get(pk=release.pk)) == set()
     assert [one.own for one in inbox_of(author).releases] == [True]
     assert services.approve(release, actor=officer)
 

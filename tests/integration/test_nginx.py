@@ -7,7 +7,7 @@ import ssl
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -17,7 +17,8 @@ from django.utils.translation import override
 from lxml import html
 
 from config.body_sizes import TOO_LARGE
-from config.error_responses import TOO_MANY
+from config.error_responses import OUTAGES, PROBLEM_JSON, TOO_MANY, problem_details
+from config.outages.causes import Outage
 from tests.nginx import CONFIGURATION, running_nginx
 
 LECTURE = bytes(range(256)) * 64
@@ -288,6 +289,31 @@ def test_while_the_application_is_away_people_are_told_so(proxy: Proxy, applicat
     answer = proxy.client.get("/s/lecture-videos/")
     assert (answer.status_code, answer.headers["retry-after"]) == (503, "3")
     assert "Diese Seite ist gerade nicht erreichbar" in answer.text
+
+
+def problem(answer: httpx.Response) -> dict[str, object]:
+    """The problem document of an answer of nginx itself."""
+    assert (answer.headers["content-type"], answer.headers["cache-control"]) == (PROBLEM_JSON, "no-store")
+    found: dict[str, object] = answer.json()
+    return found
+
+
+def test_programs_are_refused_in_the_form_of_the_api(proxy: Proxy, application: Web) -> None:
+    """A program could not read why, because these answers alone were pages."""
+    nothing = {"message": "Nothing of it was kept."}
+    too_large = proxy.client.post("/api/v1/account/", content=b"0" * 70_000)
+    assert (too_large.status_code, problem(too_large)) == (413, problem_details(replace(TOO_LARGE, **nothing)))
+    for guess in range(2000):
+        if (too_often := proxy.client.get(f"/api/v1/studies/?code={guess}")).status_code == 429:
+            break
+    slower = replace(TOO_MANY, advice="Wait a minute, then try again.", **nothing)
+    assert (too_often.headers["retry-after"], problem(too_often)) == ("60", problem_details(slower))
+    application.shutdown()
+    application.server_close()
+    away = proxy.client.get("/api/v1/studies/")
+    assert (away.status_code, away.headers["retry-after"], problem(away)) == (503, "3", problem_details(OUTAGES[Outage.AWAY]))
+    hidden = ("/away/programs", "/too-large/people")
+    assert {proxy.client.get(one).status_code for one in hidden} == {404}, "nobody asks for these addresses"
 
 
 def test_plain_http_is_sent_to_https(proxy: Proxy) -> None:

@@ -7,6 +7,7 @@ from django.urls import reverse
 from accounts.models import Role
 from analysis.packages.errors import ReleaseError
 from surveys.models import Study
+from surveys.retention.release_plans import release_plans
 from surveys.review import services as reviews
 from surveys.studies import services as studies
 from tests.factories import definition, logged_in, person, recruiting_study
@@ -49,6 +50,16 @@ def test_a_plan_of_publication_holds_beside_a_later_one_for_everybody_who_decide
     assert FEW in shown
     told = logged_in(officer).get(reverse("analysis:api_study_release", args=[study.slug, release.pk])).json()["release_plans"]
     assert [(plan["version"], plan["language"], plan["text"]) for plan in told] == [(3, "en", MORE), (2, "en", FEW), (1, "en", FIRST)]
+
+
+def test_a_plan_that_never_opened_binds_nobody_once_the_study_is_closed() -> None:
+    """Officers who decide about a release read only what people could agree to."""
+    study = recruiting(release_plan=FEW)
+    study = reviews.approve(amended(study, MORE), actor=person(Role.IRB_OFFICER))
+    assert [plan.text for plan in release_plans(study)] == [MORE, FEW], "newcomers would read it from the next moment on"
+    study = studies.close(study, actor=study.owner)
+    assert [plan.text for plan in release_plans(study)] == [FEW]
+    assert MORE not in page(Client(), "surveys:transparency", study.slug)
 
 
 def test_a_plan_holds_in_the_language_in_which_people_read_it() -> None:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,12 @@ from django.urls import reverse
 from lxml import html
 
 from accounts.models import Role
+from accounts.services import change_role
 from analysis.ledger.services import ask
 from analysis.models import Release, Source
 from analysis.packages.errors import ReleaseError
 from analysis.releases import services
+from analysis.releases.selectors import steps_open_to
 from candor.cli import main
 from candor.packages.archive import PUBLIC_KEY, SIGNATURE, SUMS, files_in, signed, zip_of
 from candor.packages.verification import faults_of
@@ -61,6 +64,23 @@ def test_the_package_holds_what_was_asked_with_its_answers_and_the_ledger() -> N
     assert "The statistics in analytics.json are not protected by the die but by noise." in statement
     assert "ε = 10, δ = 0.0001. It does not cover what the study shows exactly: How many people took part" in statement
     assert "Statistics of background and quiz answers, with noise" in files["codebook.md"].decode()
+
+
+def test_an_analyst_who_becomes_an_officer_does_not_decide_about_a_release_of_their_own_answers() -> None:
+    """The attack: somebody asks, leaves the study, is made an officer and publishes what came of it, or refuses what they do not like."""
+    study, analyst = study_with_budget(epsilon=10, delta=1e-4), person(Role.ANALYST)
+    part = StudyMember.objects.create(study=study, user=analyst, role=MemberRole.ANALYST)
+    source = Source.objects.get(study=study)
+    make_snapshot(source)
+    work_on(ask(source, {"kind": "difficulties", "rho": 2.0}, actor=analyst).charge.asking)
+    release = requested_release(study, background="noisy_counts")
+    part.delete()
+    officer = change_role(user=analyst, role=Role.IRB_OFFICER)
+    for decide in (services.approve, partial(services.refuse, reason="Not as I had hoped.")):
+        with pytest.raises(ReleaseError, match="Only an IRB officer who has no part in the study"):
+            decide(release, actor=officer)
+    assert steps_open_to(officer, release) == set()
+    assert services.approve(release, actor=person(Role.IRB_OFFICER))
 
 
 def test_the_public_page_shows_what_was_released_with_its_ledger_and_what_no_noise_hides() -> None:

@@ -5,10 +5,12 @@ from django.urls import reverse
 from django.utils.translation import override
 
 from analysis.models import Diagnosis
+from candor.arguments import share_in_arm
 from surveys.bots import rehearsal
 from surveys.models import BotRun, Study
+from tests.api_requests import post
 from tests.categories import FREQUENCY, with_frequency
-from tests.factories import draft_study, page_of
+from tests.factories import draft_study, logged_in, page_of
 from tests.integration import test_diagnosis as diagnoses
 from tests.integration import test_rehearsal as rehearsals
 from tests.integration.test_builder_in_german import content_of
@@ -79,7 +81,22 @@ def test_what_makes_a_hundred_on_the_page_is_not_refused_as_more_than_one(name: 
     answer = reader.post(page, sent | {"action": "start", "behaviour": "always_no", "prevalence": "91,93", "effect": "8,07"})
     assert answer.status_code == 302, page_of(answer).text_content()
     stored = model.objects.get()
-    assert (round(stored.prevalence, 9), stored.prevalence + stored.effect) == (0.9193, 1)
+    assert (round(stored.prevalence, 9), share_in_arm(stored.prevalence, stored.effect)) == (0.9193, 1)
+
+
+@pytest.mark.parametrize(
+    ("prevalence", "effect", "status"),
+    [(91.93 / 100, 8.07 / 100, 202), (0.3, -(0.1 + 0.2), 202), (0.9193, 0.0808, 400), (0.3, -0.30001, 400)],
+)
+@pytest.mark.parametrize(("name", "model"), [("rehearsal", BotRun), ("diagnosis", Diagnosis)])
+def test_programs_keep_the_same_rule(
+    name: str, model: type[BotRun] | type[Diagnosis], prevalence: float, effect: float, status: int
+) -> None:
+    """A program that divided by a hundred was told that 1 does not lie between 0 and 1."""
+    study = draft_study()
+    answer = post(logged_in(study.owner), f"studies/{study.slug}/{name}/", {"prevalence": prevalence, "effect": effect})
+    assert answer.status_code == status, answer.content.decode()
+    assert model.objects.exists() == (status == 202)
 
 
 def test_a_diagnosis_is_german_as_a_whole() -> None:

@@ -296,15 +296,33 @@ def test_a_column_with_a_design_of_its_own_is_estimated_by_no_other():
         ("design-cheated.json", ("copied",)),
     ):
         aside = {f"answer_{name}": f"has a design of its own, design-{name}.json" for name in others}
+        if design == "design-cheated.json":
+            aside = {"answer_attention": f"is not the question of {design}"} | aside
         told = candor("estimate", data, "--design", design, "--bootstrap", "0")
         assert told.exit_code == 0, told.output
         assert f"Left aside: {'; '.join(f'{name}: {reason}' for name, reason in aside.items())}." in " ".join(told.stdout.split())
         document = estimated(data, "--design", design, "--bootstrap", "0")
         assert not set(document["outcomes"]) & set(aside)
         assert document.get("columns", {"left_aside": aside})["left_aside"] == aside
-        for name in others:
-            said = refused("estimate", data, "--design", design, "--outcome", f"answer_{name}")
-            assert said == f"Error: {data}: column 'answer_{name}' has a design of its own: design-{name}.json"
+        for name, reason in aside.items():
+            said = refused("estimate", data, "--design", design, "--outcome", name)
+            assert said == f"Error: {data}: column {name!r} {reason}"
+
+
+def test_a_design_of_one_question_is_for_no_background_question_with_the_same_answers():
+    """The attack: the named answers of a question are those of a background question, or no and yes, and its die is taken for both."""
+    folder = package_folder()
+    data = Path(folder).read_text().splitlines()
+    Path(folder).write_text("\n".join((f"{data[0]},knows", *(f"{line},{line.rpartition(',')[2]}" for line in data[1:]))))
+    document = estimated(folder, "--design", "design-copied.json", "--bootstrap", "0")
+    assert list(document["outcomes"]) == ["answer_copied"]
+    assert document["columns"]["left_aside"]["knows"] == "is not the question of design-copied.json"
+
+
+def test_a_design_that_is_called_so_by_chance_is_for_every_column():
+    data = package_folder()
+    Path("design-of-mine.json").write_text(json.dumps(DESIGN))
+    assert list(estimated(data, "--design", "design-of-mine.json", "--bootstrap", "0")["outcomes"]) == ["answer_attention"]
 
 
 def test_a_design_that_is_read_from_elsewhere_has_no_designs_beside_it():

@@ -25,6 +25,15 @@ def test_without_drop_out_the_cells_are_those_of_the_simulator(cheating: Cheatin
     assert found.sum(axis=-1) == pytest.approx(np.outer(design.arm_shares, design.subsample_shares))
 
 
+@pytest.mark.parametrize(("prevalence", "effect", "treated"), [(91.93 / 100, 8.07 / 100, 1), (0.3, -(0.1 + 0.2), 0)])
+def test_a_rounding_beyond_nobody_and_everybody_is_no_mistake(prevalence: float, effect: float, treated: float) -> None:
+    design = DESIGNS["mirrored"]
+    expected = Expected(n=100, prevalence=prevalence, effects=(effect,), cheater_proportion=0.1, drop_out=0.5)
+    assert np.all(answer_probabilities(design, expected, Setting(Cheating.OPPOSITE, DropOut.NONE)) >= 0)
+    model = LatentModel(prevalence=prevalence, effects=dict.fromkeys(design.treatments, effect))
+    assert [model.prevalence_in(arm) for arm in design.treatments] == [treated]
+
+
 def test_cheaters_of_the_arms_differ() -> None:
     """In control the quarter who cheat never say yes; of the treated ones half do. Subsample 1 forces a yes with 1/6 and asks half."""
     found = answer_probabilities(DESIGNS["mirrored"], EXPECTED, Setting(Cheating.ARM_DEPENDENT, DropOut.NONE))
