@@ -300,7 +300,7 @@ def test_a_damaged_archive_is_refused_in_words(way):
     damaged = bytearray(Path("package.zip").read_bytes())
     damaged[45:60] = bytes(one ^ 0x5F for one in damaged[45:60])
     Path("package.zip").write_bytes(damaged)
-    with pytest.raises(candor.PackageError, match="no data package: (Error -3|data.csv is packed in another way)"):
+    with pytest.raises(candor.PackageError, match=r"no data package: (Error -3|data.csv is packed in another way)"):
         candor.load_package("package.zip")
 
 
