@@ -88,4 +88,4 @@ def _statements(part: IO[bytes], one: DeclaredFile) -> Iterator[Row]:
         if isinstance(found, Sentence):
             raise wrong_at(one, number, found)
         told = {name: found.told[name] for name in STATEMENT if one["roles"].get(name) in HOME}
-        yield Row(number, key_in(found.key), told, (found.above,), (found.own,))
+        yield Row(number, key_in(found.key), told, (found.above,), (found.own,), found.named_as)
