@@ -81,8 +81,11 @@ def test_the_script_follows_the_standard(page: Page, study: Study) -> None:
 @pytest.fixture
 def cloud(site: str) -> Iterator[int]:
     """The port of a platform with three hosts: logins for all schools, which lead on to the pages of one, and those of somebody else."""
-    asked = urlencode({"iss": "https://moodle.example.org", "client_id": "candor", "login_hint": "hint"})
-    course = f'<!doctype html><title>Course</title><h1>Course</h1><iframe src="{site}/lti/login/?{asked}"></iframe>'
+    asked = {"iss": "https://moodle.example.org", "client_id": "candor", "login_hint": "hint"}
+
+    def course(**changes: str) -> str:
+        address = f"{site}/lti/login/?{urlencode(asked | changes)}"
+        return f'<!doctype html><title>Course</title><h1>Course</h1><iframe src="{address}"></iframe>'
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -93,7 +96,8 @@ def cloud(site: str) -> Iterator[int]:
                 self.send_response(200)
                 self.send_header("Content-Type", "text/html")
             self.end_headers()
-            self.wfile.write(b"" if is_login else course.encode())
+            page = course(client_id="of-nobody") if self.path == "/unknown" else course()
+            self.wfile.write(b"" if is_login else page.encode())
 
         def log_message(self, format: str, *args: object) -> None:
             pass
@@ -119,6 +123,15 @@ def test_the_pages_of_a_school_show_the_activity_and_nobody_elses_do(page: Page,
     page.goto(f"{evil}/courses/1")
     expect(opened).to_have_count(0)
     assert [complaint for complaint in complaints.found if "frame-ancestors" in complaint]
+
+
+def test_a_refusal_is_read_in_the_frame_of_the_course(page: Page, study: Study, cloud: int, complaints: Complaints) -> None:
+    """The frame stayed empty, and nobody could say why the activity did not open."""
+    complaints.expected += ["request to elsewhere", "favicon.ico", "403 (Forbidden)"]
+    page.goto(f"http://school.localhost:{cloud}/unknown")
+    refusal = page.frame_locator("iframe")
+    expect(refusal.get_by_role("heading", name="Your course could not open this study")).to_be_visible()
+    expect(refusal.get_by_text("with client of-nobody")).to_be_visible()
 
 
 def test_from_the_last_page_to_the_course(page: Page, site: str, study: Study, assert_readable: Check) -> None:

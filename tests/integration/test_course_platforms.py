@@ -33,6 +33,7 @@ def refused(client: Client, posted: dict[str, str], said: str) -> None:
     assert response.status_code in (403, 502), response.content
     assert said in words(response)
     assert "candor_credit" not in response.cookies
+    assert rules(response)["frame-ancestors"] == {"*"}, "it is read in the frame of the course"
 
 
 def test_a_message_opens_once_and_in_the_browser_that_asked(platform: CoursePlatform, study: Study) -> None:
@@ -237,10 +238,11 @@ def test_a_frame_asks_for_a_window_of_its_own(platform: CoursePlatform) -> None:
 SCHOOL, OTHER_SCHOOL = "https://school.instructure.com", "https://other.instructure.com"
 
 
-def framed(platform: CoursePlatform, **asked: str) -> dict[str, set[str]]:
+def framed(platform: CoursePlatform, *, came: dict[str, str] | None = None, **asked: str) -> dict[str, set[str]]:
     """The rules of the page that a frame gets."""
     sent = {"iss": platform.address, "client_id": "candor", "login_hint": "hint"} | asked
-    return rules(Client().post("/lti/login/", sent, headers={"Sec-Fetch-Dest": "iframe", "Referer": "https://evil.example.org/"}))
+    came = {"Referer": "https://evil.example.org/"} if came is None else came
+    return rules(Client().post("/lti/login/", sent, headers={"Sec-Fetch-Dest": "iframe", **came}))
 
 
 def rules(response: Any) -> dict[str, set[str]]:
@@ -277,16 +279,45 @@ def test_no_other_course_platform_shows_the_pages_of_this_one(platform: CoursePl
 
 
 def test_a_school_with_a_deployment_of_its_own_frames_its_own_choice_alone(platform: CoursePlatform, study: Study) -> None:
-    """The first request need not name the deployment: the page that opens a window is for all of them, that of the choice for one."""
+    """The first request need not name the deployment: the page that opens a window is for the school that asks, that of the choice for one.
+
+    The attack: somebody asks without a name, and reads the hosts of all schools that have a study here.
+    """
     Platform.objects.update(page_addresses=SCHOOL)
-    deployed_again(page_addresses=OTHER_SCHOOL)
-    assert framed(platform)["frame-ancestors"] == {platform.address, SCHOOL, OTHER_SCHOOL}
-    assert framed(platform, lti_deployment_id="2")["frame-ancestors"] == {platform.address, OTHER_SCHOOL}
+    deployed_again(page_addresses=f"{OTHER_SCHOOL} https://pages.other.example.org")
+    for came in ({}, {"Referer": "https://evil.example.org/"}, {"Referer": "http://["}, {"Origin": "null"}, {"Origin": platform.address}):
+        found = framed(platform, came=came)
+        assert (found["frame-ancestors"], found["form-action"]) == ({platform.address}, {"'self'", platform.address}), came
+    assert framed(platform, came={"Referer": f"{SCHOOL}/courses/1"})["frame-ancestors"] == {platform.address, SCHOOL}
+    theirs = {platform.address, OTHER_SCHOOL, "https://pages.other.example.org"}
+    assert framed(platform, came={"Origin": OTHER_SCHOOL})["frame-ancestors"] == theirs
+    assert framed(platform, lti_deployment_id="2")["frame-ancestors"] == theirs
     client = Client()
     asked = ask_for_launch(client, platform, target_link_uri="http://testserver/lti/choose/")
     claims = {"claims": {DEPLOYMENT: "2"}}
     page = client.post("/lti/launch/", platform.answer(asked["Location"], role=INSTRUCTOR, chooses=True, sub="teacher", **claims))
-    assert rules(page)["frame-ancestors"] == {platform.address, OTHER_SCHOOL}
+    assert rules(page)["frame-ancestors"] == theirs
+
+
+def test_a_refusal_is_read_in_the_frame_of_the_course(platform: CoursePlatform, study: Study) -> None:
+    """The frame stayed empty. Where the platform is unknown, or the browser keeps no cookie in frames, nobody knows whose frame it is."""
+    client, in_frame = Client(), {"Sec-Fetch-Dest": "iframe"}
+    launch(client, platform, study, sub="ada")
+    bad = platform.answer(ask_for_launch(client, platform)["Location"], sub="ada", study=study.slug, seconds=-1000)
+    for address, sent, status in (
+        ("/lti/login/", {"iss": "https://unknown.example.org"}, 403),
+        ("/lti/login/", {"iss": platform.address, "client_id": "candor"}, 403),
+        ("/lti/launch/", {"state": "of another browser"}, 403),
+        ("/lti/launch/", bad, 403),
+        ("/lti/choose/", {"ticket": "old"}, 403),
+    ):
+        response = client.post(address, sent, headers=in_frame)
+        assert (response.status_code, rules(response)["frame-ancestors"]) == (status, {"*"}), (address, words(response))
+        assert "X-Frame-Options" not in response
+        page = page_of(response)
+        assert page.xpath("//form | //script | //input | //button") == [], "nothing that somebody could be led to press"
+        assert {link.get("target") for link in page.xpath("//main//a")} == {"_top"}
+    assert rules(client.get("/no/such/page"))["frame-ancestors"] == {"'none'"}
 
 
 def test_the_pages_of_students_stand_in_no_frame(platform: CoursePlatform, study: Study) -> None:
