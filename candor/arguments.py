@@ -41,7 +41,7 @@ def numbers_or_none(**given: object) -> tuple[float | None, ...]:
 
 
 def share_in_arm(prevalence: float, effect: float) -> float:
-    """The prevalence in an arm, from that of the control arm and the effect. What rounding adds to 1 or takes from 0 is left out.
+    """The prevalence in an arm, from that of the control arm and the effect. Rounding takes it neither above 1 nor below 0.
 
     Examples
     --------

@@ -76,9 +76,8 @@ def login(request: HttpRequest) -> HttpResponse:
     target = _parts_of(sent.get("target_link_uri", ""))
     chooses = target is not None and target.path == reverse("lti:choose")
     if request.headers.get("Sec-Fetch-Dest") in ("iframe", "frame") and not chooses:
-        page = render(request, "lti/student/new_window.html", {"sent": list(sent.items())})
-        origins = [origin for one in (platform, *others) for origin in one.origins]
-        return _framed(page, origins, sends_to=origins)  # its form is led through them in the end
+        # It holds one link, which anybody could set, so it stands in any frame, and names no course.
+        return _framed(render(request, "lti/student/new_window.html", {"sent": urlencode(list(sent.items()))}), ["*"])
     state, nonce = secrets.token_urlsafe(24), secrets.token_urlsafe(24)
     question = {
         "scope": "openid",
@@ -168,7 +167,9 @@ def choose(request: HttpRequest) -> HttpResponse:
     if asked is None:
         raise LaunchError(gettext("This page was open for too long. Choose the content in your course again."))
     platform = get_object_or_404(Platform, pk=asked["platform"])
-    study = get_object_or_404(studies_with_credit(), slug=request.POST.get("study", ""))
+    slug = request.POST.get("study", "")
+    if (study := studies_with_credit().filter(slug=slug).first()) is None:
+        raise LaunchError(gettext("Expected an activity with a study that gives credit, found %(found)s.") % {"found": slug[:100] or "—"})
     address = request.build_absolute_uri(reverse("lti:launch"))
     answer = answer_of(platform, study, address=address, data=asked["data"])
     context = {"title": study.title, "address": asked["address"], "answer": answer}

@@ -237,7 +237,12 @@ class ExpectedErrorMiddleware:
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         problem = problem_of(exception)
-        return respond(request, problem) if problem else None
+        if problem is None:
+            return None
+        response = respond(request, problem)
+        if framed_by := getattr(exception, "framed_by", ""):
+            response.framed_by, response.xframe_options_exempt = framed_by, True  # type: ignore[attr-defined]
+        return response
 
 
 def api_error(error: Exception, context: dict[str, object]) -> HttpResponse | None:

@@ -73,8 +73,8 @@ def _rows(part: IO[bytes], one: DeclaredFile, named_by: Sequence[str]) -> Iterat
         for at, name in (*above, *own):
             if not row[at].strip():
                 raise wrong_at(one, line, _("expected a value in “%(column)s”, by which rows are found, found nothing", column=name))
-        named = (tuple(row[at].strip() for at, _name in columns) for columns in (above, own))
-        yield Row(line, key_in(row[place]), found, *named)
+        its_above, its_own = (tuple(row[at].strip() for at, _name in columns) for columns in (above, own))
+        yield Row(line, key_in(row[place]), found, its_above, its_own)
 
 
 def _naming_each(rows: Iterator[tuple[int, list[str]]], file: str) -> Iterator[tuple[int, list[str]]]:
@@ -88,4 +88,4 @@ def _statements(part: IO[bytes], one: DeclaredFile) -> Iterator[Row]:
         if isinstance(found, Sentence):
             raise wrong_at(one, number, found)
         told = {name: found.told[name] for name in STATEMENT if one["roles"].get(name) in HOME}
-        yield Row(number, key_in(found.key), told, (found.above,), (found.own,))
+        yield Row(number, key_in(found.key), told, (found.above,), (found.own,), found.named_as)

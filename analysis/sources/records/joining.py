@@ -57,13 +57,16 @@ class Packed(TypedDict):
 
 
 class Row(NamedTuple):
-    """A row of a file. `above`: the values that name the row to which it belongs; `own`: those that name it for the rows below it."""
+    """A row of a file. `above`: the values that name the row to which it belongs; `own`: those that name it for the rows below it;
+    `named_as`: the kind of name that the key is, where there are several kinds.
+    """
 
     line: int
     key: str
     told: dict[str, str]
     above: tuple[str, ...] = ()
     own: tuple[str, ...] = ()
+    named_as: str = ""
 
 
 class Joined:
@@ -83,6 +86,8 @@ class Joined:
         self.texts: dict[str, str] = {}
         """Equal values are one text in memory."""
         self.has_roots = False
+        self.named_as = ""
+        """The kind of name that all statements have for students; empty before the first."""
 
     def take(self, rows: Iterator[Row], one: DeclaredFile, *, named_by: Sequence[str]) -> None:
         """Students, or what belongs to them, or to a row of theirs. `named_by`: the columns by which files below find these rows."""
@@ -102,6 +107,8 @@ class Joined:
                 first.append(line)
             elif at is None and self.has_roots:
                 raise wrong_at(one, line, _("this student is not in the file of students"))
+            if not self.has_roots:
+                self._require_the_same_kind(row, one)
             if at is None:
                 at = self.students[row.key] = len(self.records)
                 self.records.append({"quasi_identifiers": {}, "sensitive": {}, "children": []})
@@ -116,6 +123,18 @@ class Joined:
             else:
                 self.records[at] = self._vertex(told, at)
         self.has_roots = self.has_roots or not group
+
+    def _require_the_same_kind(self, row: Row, one: DeclaredFile) -> None:
+        """A student with an account here and an address there would be two records, each less than they are. A file of students tells."""
+        if row.named_as and row.named_as != (before := self.named_as or row.named_as):
+            problem = _(
+                "expected a student named by “%(before)s”, as before, found “%(found)s”: without a file of students nobody can tell "
+                "whether two names are one student",
+                before=before,
+                found=row.named_as,
+            )
+            raise wrong_at(one, row.line, problem)
+        self.named_as = self.named_as or row.named_as
 
     def _above(self, at: int, row: Row, one: DeclaredFile) -> Vertex:
         """The row to which a row belongs: its student, or a row of the same student in another file."""

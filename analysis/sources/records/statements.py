@@ -67,9 +67,12 @@ def roles_in(record: object, told: dict[str, str], *, where: "Sentence | str", d
 
 
 class Statement(NamedTuple):
-    """The key of the actor, the attributes, and the last part of the address of the object; `above`: that of its parent."""
+    """The key of the actor and the kind of name that it is, the attributes, and the last part of the address of the object; `above`: that
+    of its parent.
+    """
 
     key: str
+    named_as: str
     told: dict[str, str]
     own: str
     above: str
@@ -79,7 +82,8 @@ def statement_of(document: object, *, has_parent: bool = False) -> Statement | S
     """A statement, or what it lacks. `has_parent`: whether it must belong to something, such as a quiz to a course."""
     if not isinstance(document, Mapping):
         return _("expected a statement")
-    if not (key := _actor(document.get("actor"))):
+    key, named_as = _actor(document.get("actor"))
+    if not key:
         return _("expected an actor with an account, an address or an identifier")
     about = document.get("object")
     if not isinstance(about, Mapping) or not isinstance(about.get("id"), str) or not about["id"].strip():
@@ -104,7 +108,7 @@ def statement_of(document: object, *, has_parent: bool = False) -> Statement | S
             return _("“%(name)s”: %(problem)s", name=attribute, problem=text)
         found[attribute] = text
     above = _parent(document.get("context")) if has_parent else ""
-    return above if isinstance(above, Sentence) else Statement(key, found, _last(about["id"]), above)
+    return above if isinstance(above, Sentence) else Statement(key, named_as, found, _last(about["id"]), above)
 
 
 def _parent(context: object) -> str | Sentence:
@@ -120,13 +124,15 @@ def _parent(context: object) -> str | Sentence:
     return name
 
 
-def _actor(actor: object) -> str:
+def _actor(actor: object) -> tuple[str, str]:
+    """The key, and which of the names of xAPI it is; the key is empty where there is none."""
     if not isinstance(actor, Mapping):
-        return ""
+        return "", ""
     account = actor.get("account")
-    named = account.get("name") if isinstance(account, Mapping) else None
-    key = named or actor.get("mbox") or actor.get("mbox_sha1sum") or actor.get("openid")
-    return key.strip() if isinstance(key, str) else ""
+    names = {"account": account.get("name") if isinstance(account, Mapping) else None}
+    names |= {name: actor.get(name) for name in ("mbox", "mbox_sha1sum", "openid")}
+    named_as, key = next(((name, key) for name, key in names.items() if key), ("", ""))
+    return key.strip() if isinstance(key, str) else "", named_as
 
 
 def _last(address: str) -> str:

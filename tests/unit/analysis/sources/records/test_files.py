@@ -162,6 +162,30 @@ def test_a_statement_without_its_parent_is_refused_with_its_number(parents: Any,
     assert said in str(refused.value)
 
 
+def test_a_student_with_an_account_here_and_an_address_there_is_not_two_records() -> None:
+    """The attack: a class of k records is half as many people, because each of them has two names and nothing links the names."""
+    quizzes, items = (changed(one, below="", on=()) for one in (LOG, CLICKS))
+    by_account = [statement(who, "q", []) for who, _course in NUMBERED]
+    by_address = [{**one, "actor": {"mbox": f"mailto:{one['actor']['account']['name']}@example.org"}} for one in by_account]
+    both, refusal = [*by_account, by_address[0]], "named by “account”, as before, found “mbox”: without a file of students nobody can tell"
+    courses = {"log.json": json.dumps(by_account), "clicks.json": json.dumps(by_address)}
+    for files, texts, where in (
+        ([quizzes], {"log.json": json.dumps(both)}, f"“log.json”, statement {len(both)}"),
+        ([quizzes, items], courses, "“clicks.json”, statement 1"),
+        ([COURSES, quizzes], {"log.json": json.dumps(both)}, f"“log.json”, statement {len(both)}"),
+    ):
+        with pytest.raises(UnreadableError, match="statement") as refused:
+            joined(files, **texts)
+        assert where in str(refused.value)
+        assert refusal in str(refused.value)
+        assert "example.org" not in str(refused.value)
+    assert joined([quizzes], **{"log.json": json.dumps(by_address)}).n == joined([quizzes], **{"log.json": json.dumps(by_account)}).n
+    with pytest.raises(UnreadableError, match="this student is not in the file of students"):
+        joined([STUDENTS, quizzes], **{"log.json": json.dumps(both)})
+    students = TEXTS["students.csv"] + f"{by_address[0]['actor']['mbox']},1999,f,Ada\n"
+    assert joined([STUDENTS, quizzes], students=students, **{"log.json": json.dumps(both)}).n == students.count("\n") - 1
+
+
 @pytest.mark.parametrize("context", [None, [], "x", {"contextActivities": []}, {"contextActivities": {"grouping": [at("CS101")]}}], ids=str)
 def test_a_statement_without_context_has_no_parent(context: Any) -> None:
     bare = {**statement("s1", "q", []), "context": context}
