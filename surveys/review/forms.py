@@ -46,6 +46,10 @@ class Acknowledgement(forms.Form):
     decision = forms.IntegerField(required=False, widget=forms.HiddenInput)
 
 
+class Lifting(WithReason):
+    decision = forms.IntegerField(required=False, widget=forms.HiddenInput)
+
+
 class Approval(forms.Form):
     version = forms.IntegerField(required=False, widget=forms.HiddenInput)
     valid_until = forms.DateField(
@@ -114,7 +118,7 @@ DECISION_WORDS: Mapping[str, Words] = {
     ),
     "lift": Words(
         label=gettext_lazy("Lift the suspension"),
-        form=WithReason,
+        form=Lifting,
         effect=gettext_lazy("The study stays paused until its investigator resumes it."),
     ),
 }

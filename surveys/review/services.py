@@ -15,7 +15,7 @@ from surveys import actions
 from surveys.access import Seat
 from surveys.errors import TransitionError
 from surveys.lifecycle.notices import Audience, record_and_tell
-from surveys.lifecycle.selectors import approval_of
+from surveys.lifecycle.selectors import approval_of, stopped_by
 from surveys.lifecycle.steps import each_held, locked, take_step
 from surveys.models import RUNNING, SIGNED_PARTS, Comment, Decision, Protocol, Study, StudyStatus, Verdict
 from surveys.preregistration.services import preregister
@@ -99,12 +99,15 @@ def suspend(study: Study, *, actor: User, reason: str) -> Study:
 
 
 @transaction.atomic
-def lift_suspension(study: Study, *, actor: User, reason: str) -> Study:
-    """The study stays paused; its investigator may resume it."""
+def lift_suspension(study: Study, *, actor: User, reason: str, decision: int | None = None) -> Study:
+    """The study stays paused; its investigator may resume it. `decision` is the suspension that the officer has read: a later one stays."""
     study = locked(study)
     _require_reviewer(study, actor)
     if not study.suspended:
         raise TransitionError(_("This study is not suspended."))
+    suspension = stopped_by(study)
+    if decision not in (None, suspension and suspension.pk):
+        raise TransitionError(_("This cannot be done now. The study may have changed in the meantime."))
     _decide(study, Verdict.LIFTED, actor=actor, reason=reason)
     study.suspended = False
     study.save()

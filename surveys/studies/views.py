@@ -94,7 +94,9 @@ def action(request: HttpRequest, slug: str, action: str) -> HttpResponse:
     if words is None or not words.has_own_page or action not in actions_of(seat):
         messages.error(request, gettext("This cannot be done now. The study may have changed in the meantime."))
         return redirect("surveys:study", slug)
-    form = words.form(request.POST if request.method == "POST" else None, initial={"version": found.submitted and found.submitted.version})
+    stopped = stopped_by(found)
+    read = {"version": found.submitted and found.submitted.version, "decision": stopped and stopped.pk}
+    form = words.form(request.POST if request.method == "POST" else None, initial=read)
     if form.is_valid():
         try:
             take_action(seat, action, request.POST)

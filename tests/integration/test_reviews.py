@@ -207,6 +207,20 @@ def test_a_suspended_study_can_be_resumed_only_after_an_officer_lifts_it(officer
     assert list(study.decisions.values_list("verdict", flat=True)) == ["approved", "suspended", "lifted"]
 
 
+def test_an_officer_lifts_only_the_suspension_that_they_have_read(officer: User) -> None:
+    """Another officer lifted it and suspended the study anew, for a graver reason, while the form was open."""
+    study, other = reviews.suspend(recruiting_study(), actor=officer, reason="A video stutters."), person(Role.IRB_OFFICER)
+    address, reader = reverse("surveys:action", args=[study.slug, "lift"]), logged_in(officer)
+    read = {"decision": reader.get(address).context["form"]["decision"].value(), "reason": "It plays again."}
+    reviews.suspend(reviews.lift_suspension(study, actor=other, reason="Seen."), actor=other, reason="Names were read out.")
+    assert "may have changed in the meantime" in reader.post(address, read, follow=True).content.decode()
+    study.refresh_from_db()
+    assert study.suspended
+    reader.post(address, {**read, "decision": reader.get(address).context["form"]["decision"].value()})
+    study.refresh_from_db()
+    assert not study.suspended
+
+
 def test_the_form_of_a_decision_says_what_it_does(officer: User) -> None:
     waiting, running = study_in(S.IN_REVIEW), recruiting_study(slug="running")
     told = {
