@@ -15,11 +15,13 @@ from lxml import html
 
 from accounts.models import Role
 from accounts.services import change_role
+from analysis import actions
 from analysis.ledger.services import ask
 from analysis.models import Release, Source
 from analysis.packages.errors import ReleaseError
 from analysis.releases import services
 from analysis.releases.selectors import steps_open_to
+from audit.services import record
 from candor.cli import main
 from candor.packages.archive import PUBLIC_KEY, SIGNATURE, SUMS, files_in, signed, zip_of
 from candor.packages.verification import faults_of
@@ -81,6 +83,14 @@ def test_an_analyst_who_becomes_an_officer_does_not_decide_about_a_release_of_th
             decide(release, actor=officer)
     assert steps_open_to(officer, release) == set()
     assert services.approve(release, actor=person(Role.IRB_OFFICER))
+
+
+def test_an_editor_of_hierarchies_who_becomes_an_officer_does_not_decide_about_the_records() -> None:
+    study, editor = closed_study(), person(Role.INVESTIGATOR)
+    record(actor=editor, action=actions.HIERARCHY_CHANGED, subject=study, details={"attribute": "term", "suggested": False})
+    release, officer = requested_release(study), change_role(user=editor, role=Role.IRB_OFFICER)
+    with pytest.raises(ReleaseError, match="Only an IRB officer who has no part in the study"):
+        services.approve(release, actor=officer)
 
 
 def test_the_public_page_shows_what_was_released_with_its_ledger_and_what_no_noise_hides() -> None:
