@@ -55,10 +55,10 @@ def _plan(definition: StudyDefinition, question: SensitiveQuestion, form: PlanFo
         return (*((1 - last) / others for _other in range(others)), last)
 
     control = form.value("prevalence")
-    effects = {arm.name: form.value("effect") for arm in definition.arms if arm.name != definition.control}
+    treated = share_in_arm(control, form.value("effect"))
     return plan_categories(
         definition.category_design(question),
-        prevalence={arm.name: shares(share_in_arm(control, effects.get(arm.name, 0.0))) for arm in definition.arms},
+        prevalence={arm.name: shares(control if arm.name == definition.control else treated) for arm in definition.arms},
         cheater_proportion=form.value("cheaters"),
         n=int(form.value("n")),
         power=form.value("power"),

@@ -167,8 +167,8 @@ def _comparisons_of_categories(
 
 def _prevalence(definition: StudyDefinition, bot_run: BotRun) -> dict[str, float]:
     """The planted share of a true yes, or of the last category, by arm."""
-    effects = {arm.name: bot_run.effect for arm in definition.arms if arm.name != definition.control}
-    return {arm.name: share_in_arm(bot_run.prevalence, effects.get(arm.name, 0.0)) for arm in definition.arms}
+    treated = share_in_arm(bot_run.prevalence, bot_run.effect)
+    return {arm.name: bot_run.prevalence if arm.name == definition.control else treated for arm in definition.arms}
 
 
 def _labels(definition: StudyDefinition, language: str) -> dict[str, str]:

@@ -21,8 +21,7 @@ def say(*lines: str, err: bool = False) -> None:
 
     Otherwise the name of a file in a package could write over the line that says what was changed.
     """
-    for line in lines:
-        click.echo(MOVES_THE_CURSOR.sub(lambda found: f"\\u{ord(found[0]):04x}", line), err=err)
+    click.echo("\n".join(MOVES_THE_CURSOR.sub(lambda found: f"\\u{ord(found[0]):04x}", line) for line in lines), err=err)
 
 
 def say_document(document: object, lines: Iterable[str], *, output_format: str) -> None:

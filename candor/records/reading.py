@@ -130,7 +130,7 @@ def _whole(digits: str) -> int:
 
 def _require_whole_characters(document: object, written: str) -> None:
     """Refuse half a character, which JSON can write and no file in UTF-8 can hold."""
-    if "\\u" in written and re.search("[\ud800-\udfff]", json.dumps(document, ensure_ascii=False)):
+    if re.search(r"\\u[dD][89a-fA-F]", written) and re.search("[\ud800-\udfff]", json.dumps(document, ensure_ascii=False)):
         raise DataError("expected whole characters, found half of one, such as \\ud800")
 
 
