@@ -56,8 +56,8 @@ ANALYSTS_APPROVED = register("data_set.analysts_approved", "An IRB officer appro
 ANALYST_REMOVED = register("data_set.analyst_removed", "An analyst of a data set was removed, or left")
 EVIDENCE_INSTALLED = register("evidence.installed", "A report of evidence was put on the public page, at the command line")
 
-# People who did one of these have prepared the data set, or asked about it. They do not decide about it, even if they have another role by
-# now, or left it.
+# People who did one of these have prepared the data set. They do not decide about it, even if they have another role by now, or left it.
+# Those who asked about it do not either. Charges name them, which come back after a restore, as the log of the days since does not.
 PREPARATION = (
     DATA_SET_BROUGHT,
     DATA_SET_SUBMITTED,
@@ -65,7 +65,6 @@ PREPARATION = (
     RECORD_ROLES_CHANGED,
     HIERARCHY_CHANGED,
     RECORD_PACKAGE_STARTED,
-    QUESTION_ASKED,
 )
 # The same of a study's releases, which publish what was asked about it.
-PREPARATION_OF_RELEASES = (RELEASE_STARTED, RELEASE_REQUESTED, HIERARCHY_CHANGED, QUESTION_ASKED)
+PREPARATION_OF_RELEASES = (RELEASE_STARTED, RELEASE_REQUESTED, HIERARCHY_CHANGED)

@@ -23,6 +23,7 @@ from analysis.models import (
     PUBLIC_RELEASES,
     STANDING_RELEASES,
     BackgroundHandling,
+    Charge,
     DepositStatus,
     DepositTask,
     Release,
@@ -91,7 +92,8 @@ def may_decide(user: User, release: Release) -> bool:
     asked a question that a release publishes.
     """
     prepared = entries_about(release.study).filter(actor_id=user.pk, action__in=actions.PREPARATION_OF_RELEASES)
-    return Seat(user, release.study).may_review and not prepared.exists()
+    asked = Charge.objects.filter(asked_by=user, budget__source__study=release.study)
+    return Seat(user, release.study).may_review and not prepared.exists() and not asked.exists()
 
 
 def steps_open_to(user: User, release: Release) -> set[str]:

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from accounts.models import Role, User
 from analysis import actions
-from analysis.models import DataSet, DataSetAnalyst, DataSetStatus, Holds
+from analysis.models import Charge, DataSet, DataSetAnalyst, DataSetStatus, Holds
 from audit.selectors import entries_about
 from surveys.access import StudyRole
 from surveys.retention.selectors import REMINDER_DAYS
@@ -56,6 +56,8 @@ class DataSetSeat:
         if self.user.role != Role.IRB_OFFICER or self.role is not None:
             return False
         if DataSetAnalyst.objects.filter(data_set=self.data_set, user=self.user).exists():
+            return False
+        if Charge.objects.filter(asked_by=self.user, budget__source__data_set=self.data_set).exists():
             return False
         return not entries_about(self.data_set).filter(actor_id=self.user.pk, action__in=actions.PREPARATION).exists()
 

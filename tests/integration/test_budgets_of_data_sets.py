@@ -4,9 +4,12 @@ import pytest
 from django.urls import reverse
 
 from accounts.models import Role
+from accounts.services import change_role
 from analysis.data_sets import services
 from analysis.data_sets.retention import usual_day
-from analysis.models import DataSet
+from analysis.ledger.services import ask
+from analysis.models import DataSet, DataSetAnalyst
+from analysis.sources.seats import access_data_set
 from analysis.sources.services import delete_rows
 from tests.data_sets import BUDGET, approved, data_set
 from tests.factories import logged_in, page_of, person
@@ -42,3 +45,16 @@ def test_what_has_no_budget_yet_is_not_named() -> None:
     owner, officer = person(Role.INVESTIGATOR), logged_in(person(Role.IRB_OFFICER))
     one, other = (waiting(owner, title) for title in ("Marks", "Diaries"))
     assert other.title not in words(officer, one)
+
+
+def test_an_analyst_who_asked_and_becomes_an_officer_never_reviews_the_data_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A restore makes the charge again, and loses the entry of the log."""
+    analyst = person(Role.ANALYST)
+    source = approved(analysts=(analyst,))
+    monkeypatch.setattr("analysis.ledger.services.record", lambda **_entry: None)
+    question = {"kind": "count", "where": [{"column": "background.major", "in": ["law"]}], "epsilon": 0.2}
+    ask(source, {"kind": "statistic", "question": question}, actor=analyst)
+    DataSetAnalyst.objects.all().delete()
+    officer = change_role(user=analyst, role=Role.IRB_OFFICER)
+    assert not access_data_set(officer, source.whole.slug).may_review
+    assert access_data_set(person(Role.IRB_OFFICER), source.whole.slug).may_review

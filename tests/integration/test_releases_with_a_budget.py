@@ -68,8 +68,15 @@ def test_the_package_holds_what_was_asked_with_its_answers_and_the_ledger() -> N
     assert "Statistics of background and quiz answers, with noise" in files["codebook.md"].decode()
 
 
-def test_an_analyst_who_becomes_an_officer_does_not_decide_about_a_release_of_their_own_answers() -> None:
-    """The attack: somebody asks, leaves the study, is made an officer and publishes what came of it, or refuses what they do not like."""
+@pytest.mark.parametrize("restored", [False, True])
+def test_an_analyst_who_becomes_an_officer_does_not_decide_about_a_release_of_their_own_answers(
+    restored: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The attack: somebody asks, leaves the study, is made an officer and publishes what came of it, or refuses what they do not like.
+    After a restore the charge is made again, and the log does not tell who asked.
+    """
+    if restored:
+        monkeypatch.setattr("analysis.ledger.services.record", lambda **_entry: None)
     study, analyst = study_with_budget(epsilon=10, delta=1e-4), person(Role.ANALYST)
     part = StudyMember.objects.create(study=study, user=analyst, role=MemberRole.ANALYST)
     source = Source.objects.get(study=study)
