@@ -126,15 +126,15 @@ class Joined:
 
     def _require_the_same_kind(self, row: Row, one: DeclaredFile) -> None:
         """A student with an account here and an address there would be two records, each less than they are. A file of students tells."""
-        if row.named_as and row.named_as != (before := self.named_as or row.named_as):
+        if self.named_as and row.named_as not in ("", self.named_as):
             problem = _(
                 "expected a student named by “%(before)s”, as before, found “%(found)s”: without a file of students nobody can tell "
                 "whether two names are one student",
-                before=before,
+                before=self.named_as,
                 found=row.named_as,
             )
             raise wrong_at(one, row.line, problem)
-        self.named_as = self.named_as or row.named_as
+        self.named_as = row.named_as or self.named_as
 
     def _above(self, at: int, row: Row, one: DeclaredFile) -> Vertex:
         """The row to which a row belongs: its student, or a row of the same student in another file."""

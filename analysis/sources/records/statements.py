@@ -125,11 +125,11 @@ def _parent(context: object) -> str | Sentence:
 
 
 def _actor(actor: object) -> tuple[str, str]:
-    """The key, and which of the names of xAPI it is; the key is empty where there is none."""
+    """The key, and which of the names of xAPI it is; the key is empty where there is none. Two systems may each have an account “ada”."""
     if not isinstance(actor, Mapping):
         return "", ""
     account = actor.get("account")
-    names = {"account": account.get("name") if isinstance(account, Mapping) else None}
+    names = {f"account {account.get('homePage', '')}"[:60].strip(): account.get("name")} if isinstance(account, Mapping) else {}
     names |= {name: actor.get(name) for name in ("mbox", "mbox_sha1sum", "openid")}
     named_as, key = next(((name, key) for name, key in names.items() if key), ("", ""))
     return key.strip() if isinstance(key, str) else "", named_as

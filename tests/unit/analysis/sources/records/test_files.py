@@ -179,6 +179,9 @@ def test_a_student_with_an_account_here_and_an_address_there_is_not_two_records(
         assert where in str(refused.value)
         assert refusal in str(refused.value)
         assert "example.org" not in str(refused.value)
+    at_two = [{**by_account[0], "actor": {"account": {"homePage": home, "name": "ada"}}} for home in ("https://a", "https://b")]
+    with pytest.raises(UnreadableError, match="named by “account https://a”, as before, found “account https://b”"):
+        joined([quizzes], **{"log.json": json.dumps(at_two)})
     assert joined([quizzes], **{"log.json": json.dumps(by_address)}).n == joined([quizzes], **{"log.json": json.dumps(by_account)}).n
     with pytest.raises(UnreadableError, match="this student is not in the file of students"):
         joined([STUDENTS, quizzes], **{"log.json": json.dumps(both)})
