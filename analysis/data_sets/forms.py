@@ -35,7 +35,7 @@ from analysis.sources.records.rows import BroughtRecords
 from analysis.sources.table_files import names_of
 from candor.written_numbers import typed_number
 from surveys.drafting.forms import typed_value
-from surveys.privacy.budgets import USUAL_EPSILON, usual_rarity
+from surveys.privacy.budgets import LARGEST_RARITY, USUAL_EPSILON, usual_rarity
 from surveys.questions.plans import LARGEST_BUDGET, PEOPLE_PER_FAILURE, PrivacyBudget
 from surveys.reading.apart import in_words
 from surveys.reading.words import UnreadableError
@@ -67,7 +67,6 @@ LANGUAGES = (
     ("other", gettext_lazy("Another language")),
 )
 LONGEST_LIST = 50_000
-LARGEST_RARITY = 10**14
 BETWEEN = re.compile(r"[–;]|,\s")
 """Between two bounds. A comma without a space after it may be that of a decimal number."""
 

@@ -7,11 +7,10 @@ from django.utils.translation import gettext as _
 from surveys.builder.frame import LookingPage
 from surveys.drafting.edits import Edit, Keys
 from surveys.drafting.forms import DraftForm, Typed, typed_value
-from surveys.privacy.budgets import USUAL_EPSILON, bought_by, budget_in_words, in_words, usual_rarity
+from surveys.privacy.budgets import LARGEST_RARITY, USUAL_EPSILON, bought_by, budget_in_words, in_words, usual_rarity
 from surveys.questions.plans import LARGEST_BUDGET, PEOPLE_PER_FAILURE, PrivacyBudget
 
 SMALLEST_EPSILON = 0.01
-LARGEST_RARITY = 10**14
 SAME = 1e-12
 """Relative difference of two rarities that nobody typed."""
 

@@ -17,7 +17,8 @@ NORMAL_95 = 1.96
 LAPLACE_95 = log(20)
 """Half-widths of 95 % intervals, in standard deviations and in scales of the noise."""
 USUAL_EPSILON = 1.0
-USUAL_RARITY = 1_000_000
+USUAL_RARITY, LARGEST_RARITY = 1_000_000, 10**14
+"""1/δ as it is proposed, and the largest that is typed or told."""
 ROUNDING = 1e-15
 """A δ that was written as 1/N stays it."""
 
@@ -81,7 +82,7 @@ def in_words(one: Bought) -> str:
 
 def in_how_many(delta: float) -> str:
     """1/δ, as people write it. It is rounded downwards, so that no failure is told rarer than it may be."""
-    return number_format(f"{floor((1 + ROUNDING) / delta)}", force_grouping=True)
+    return number_format(floor(min((1 + ROUNDING) / delta, LARGEST_RARITY)), force_grouping=True)
 
 
 def usual_rarity(planned: int) -> int:

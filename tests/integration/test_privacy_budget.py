@@ -43,6 +43,10 @@ def test_a_failure_is_told_no_rarer_than_it_may_be(rarity: int) -> None:
     assert in_how_many(1 / (rarity + 0.5)) == f"{rarity:,}"
 
 
+def test_the_smallest_doubles_are_told_too() -> None:
+    assert in_how_many(5e-324) == in_how_many(1e-300) == "100,000,000,000,000"
+
+
 def test_the_builder_stores_the_budget_shows_it_again_and_takes_it_out() -> None:
     study = draft_study()
     client, address, loaded = builder(study)

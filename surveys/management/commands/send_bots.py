@@ -104,7 +104,8 @@ class Command(BaseCommand):
         if not connection.in_atomic_block:  # the connection of before may not have survived what the bots have
             connection.close()
         with transaction.atomic():
-            outcome: dict[str, object] = {"stopped": gone} if gone else {"endings": dict(endings)}
+            # An address may hold a password, and the log is read by others.
+            outcome: dict[str, object] = {"stopped": "the server is away"} if gone else {"endings": dict(endings)}
             details = {"n": n, "seed": seed, **outcome}
             record(actor=None, action=actions.BOTS_SENT, subject=found, details=details)
         if gone:
