@@ -93,6 +93,26 @@ def test_a_click_elsewhere_right_after_typing_loses_nothing(page: Page, study: S
     expect(page.get_by_label("English").first).to_have_value("")
 
 
+def test_on_a_telephone_the_form_comes_first_and_the_list_of_parts_stays_open_while_changes_are_saved(
+    new_page: Callable[..., Page], study: Study, build: str
+) -> None:
+    wide, narrow = new_page(), new_page()
+    narrow.set_viewport_size({"width": 390, "height": 844})
+    for page in (wide, narrow):
+        log_in(page, f"{build}debrief/")
+    parts, link = narrow.get_by_role("navigation", name="Parts of the study"), wide.get_by_role("link", name="Consent", exact=True)
+    expect(parts.get_by_role("link")).to_have_count(0)
+    expect(narrow.get_by_role("button", name="Undo")).to_be_in_viewport()
+    expect(link).to_be_visible()
+    link.focus()
+    expect(link).to_be_focused()
+    parts.get_by_text("Parts of the study").click()
+    narrow.get_by_label("English").fill("Thank you.")
+    expect(saved(narrow)).to_have_text("All changes are saved")
+    parts.get_by_role("link", name="Consent", exact=True).click()
+    expect(narrow.get_by_role("heading", level=1)).to_have_text("Consent")
+
+
 def test_two_pages_that_write_one_field_both_keep_their_words(new_page: Callable[..., Page], study: Study, build: str) -> None:
     one, other = new_page(), new_page()
     for page in (one, other):
