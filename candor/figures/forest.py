@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate
 from textwrap import wrap
 from typing import TYPE_CHECKING
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 LABEL_WIDTH, PLOT_WIDTH, VALUE_WIDTH, ROW_HEIGHT, TALL_ROW_HEIGHT = 290, 380, 220, 28, 46
-WIDE_LETTERS = 42
+WIDE_LINE, WIDE_LETTERS, MOST_LINES = 17, 42, 4
 NARROW_WIDTH, NARROW_LINE, NARROW_LETTERS = 340, 19, 44
 Ends = tuple[float | None, float | None]
 
@@ -198,9 +199,9 @@ def forest_drawing(
     >>> forest_drawing(rows, title="Effects").height, forest_drawing(rows, title="Effects", narrow=True).width
     (82, 340)
     """
-    words = [_narrow_words(row, write_row(row)) if narrow else [] for row in rows]
+    words = [_narrow_words(row, write_row(row)) if narrow else _label_lines(row, WIDE_LETTERS) for row in rows]
     tall = TALL_ROW_HEIGHT if any(row.detail or row.second for row in rows) else ROW_HEIGHT
-    pitches = [NARROW_LINE * len(lines) + 32 if narrow else tall for lines in words]
+    pitches = [NARROW_LINE * len(lines) + 32 if narrow else max(tall, WIDE_LINE * len(lines) + 11) for lines in words]
     left, right = (24, NARROW_WIDTH - 24) if narrow else (LABEL_WIDTH, LABEL_WIDTH + PLOT_WIDTH)
     top = 40 if heading else 10
     bottom = top + sum(pitches) + 10
@@ -219,28 +220,25 @@ def forest_drawing(
     start: float = top
     for row, lines, pitch in zip(rows, words, pitches, strict=True):
         y = start + pitch - 14 if narrow else start + pitch / 2
+        between, first = (NARROW_LINE, start + NARROW_LINE) if narrow else (WIDE_LINE, y + 5 - WIDE_LINE * (len(lines) - 1) / 2)
         for number, (line, kind) in enumerate(lines):
-            drawing.text(10, start + NARROW_LINE * (number + 1), line, kind)
+            drawing.text(10, first + between * number, line, kind)
         if not narrow:
-            drawing.text(10, y - 2 if row.detail else y + 5, _cut(row.label))
-            if row.detail:
-                drawing.text(10, y + 15, _cut(row.detail), "faint")
             drawing.text(LABEL_WIDTH + PLOT_WIDTH + 20, y + 5, write_row(row))
         _draw_row(drawing, across, row, y, words=(read_row or write_row)(row))
         start += pitch
     return drawing
 
 
-def _cut(label: str) -> str:
-    """As much of a label as fits beside the plot; the point keeps all of it."""
-    return label if len(label) <= WIDE_LETTERS else f"{label[: WIDE_LETTERS - 1].rstrip()}…"
-
-
 def _narrow_words(row: ForestRow, written: str) -> list[tuple[str, str]]:
     """The lines above an interval, each with its kind."""
-    label = [(line, "words") for line in wrap(row.label, NARROW_LETTERS)]
-    detail = [(line, "faint") for line in wrap(row.detail, NARROW_LETTERS)]
-    return [*label, *detail, (written, "heading")]
+    return [*_label_lines(row, NARROW_LETTERS), (written, "heading")]
+
+
+def _label_lines(row: ForestRow, letters: int) -> list[tuple[str, str]]:
+    """The label in lines of at most so many letters, each with its kind; the point keeps all of a label that is longer than a few lines."""
+    cut = partial(wrap, width=letters, max_lines=MOST_LINES, placeholder="…")
+    return [*((line, "words") for line in cut(row.label)), *((line, "faint") for line in cut(row.detail))]
 
 
 def _draw_row(drawing: Drawing, across: Linear, row: ForestRow, y: float, *, words: str) -> None:

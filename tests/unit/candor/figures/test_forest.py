@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import xml.etree.ElementTree as ET
 
 import pytest
 
-from candor.figures.forest import LABEL_WIDTH, PLOT_WIDTH, ForestRow, forest_svg, forest_text
+from candor.figures.forest import LABEL_WIDTH, PLOT_WIDTH, ForestRow, forest_drawing, forest_svg, forest_text
 from candor.figures.tables import interval
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -49,6 +50,25 @@ def test_labels_are_escaped_and_the_figure_has_a_name():
     assert drawn.findtext(f"{SVG}title") == "Effects & more"
     assert "<none> & nothing" in [element.text for element in drawn.iter(f"{SVG}text")]
     assert "style" not in {element.tag.removeprefix(SVG) for element in drawn.iter()}
+
+
+@pytest.mark.parametrize("narrow", [False, True])
+def test_a_long_label_stands_in_lines_that_no_other_row_touches(narrow):
+    label = "Slides with the instructor and a summary minus Slides with nothing else"
+    rows = [ForestRow(label=label, detail="efficient", value=0.5), ForestRow(label="second", value=0.1)]
+    drawn = ET.fromstring(forest_drawing(rows, title="", narrow=narrow).svg())
+    words = [(float(one.get("y")), one.text) for one in drawn.iter(f"{SVG}text") if one.get("x") == "10"]
+    own = [one for one in words if one[1] in label]
+    assert len(own) == 2
+    assert " ".join(text for _y, text in own) == label
+    apart = [below - above for (above, _), (below, _) in itertools.pairwise(words)]
+    assert min(apart) >= 17, "lines of text lie on each other"
+
+
+def test_a_label_without_an_end_takes_a_few_lines():
+    short, long = (forest_drawing([ForestRow(label=label, value=0.1)], title="") for label in ("a " * 80, "a " * 8_000))
+    assert short.height == long.height
+    assert "…" in long.svg()
 
 
 def test_a_row_without_anything_says_so():
