@@ -7,11 +7,13 @@ import os
 import shutil
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
+from functools import cache as cache_calls
 from functools import partialmethod
 from importlib import import_module, reload
 from pathlib import Path
 from typing import Any
 
+import httpx
 import hypothesis
 import psycopg
 import pytest
@@ -159,6 +161,14 @@ def patient_clients() -> None:
     """Give servers longer than the five seconds of httpx: on a busy machine a right answer may take them."""
     for wait in ("connect", "read", "write", "pool"):
         setattr(DEFAULT_TIMEOUT_CONFIG, wait, 60)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def certificates_read_once() -> Iterator[None]:
+    """Keep the context of TLS, for which each client of httpx reads all authorities anew, 25 ms long, also where it asks without TLS."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("httpx._transports.default.create_ssl_context", cache_calls(httpx.create_ssl_context))
+        yield
 
 
 @pytest.fixture(scope="session")
