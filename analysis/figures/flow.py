@@ -14,8 +14,9 @@ from candor.figures.scales import Linear
 from surveys.definition import DIRECT
 
 COLUMN, GAP, BOX_HEIGHT = 176, 14, 58
+LETTER, LINE = 7, 17
 LABEL_WIDTH = 24
-NARROW, GROUP_HEIGHT, NARROW_LABEL = 360, 102, 46
+NARROW, NARROW_LABEL = 360, 42
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,13 @@ class Box:
     count: int
     aside: bool = False
 
+    def height(self, width: float) -> int:
+        """A box is as high as its words need."""
+        return BOX_HEIGHT + LINE * (len(self._lines(width)) - 1)
+
+    def _lines(self, width: float) -> list[str]:
+        return textwrap.wrap(self.words, int(width // LETTER))
+
     def draw(self, drawing: Drawing, x: float, y: float, width: float, height: float = BOX_HEIGHT, *, of: str = "") -> None:
         name = f"{of}, {self.words}" if of else self.words
         with drawing.mark(name, str(self.count), n=self.count):
@@ -33,8 +41,9 @@ class Box:
             if self.aside:
                 drawing.text(x + 10, y + height / 2 + 5, f"{self.count} {self.words}")
             else:
-                drawing.text(x + width / 2, y + 22, self.words, "faint", anchor="middle")
-                drawing.text(x + width / 2, y + 46, self.count, "count", anchor="middle")
+                for number, line in enumerate(self._lines(width)):
+                    drawing.text(x + width / 2, y + 22 + LINE * number, line, "faint", anchor="middle")
+                drawing.text(x + width / 2, y + height - 12, self.count, "count", anchor="middle")
 
 
 def flow_figure(flow: Flow, *, shown: Collection[str] = ("video",), narrow: bool = False) -> Drawing:
@@ -97,24 +106,29 @@ def _wide_flow(flow: Flow, shown: Collection[str]) -> Drawing:
 
 def _narrow_flow(flow: Flow, shown: Collection[str]) -> Drawing:
     """The groups one below the other, their stages beside each other."""
-    below = 190
-    drawing = Drawing(width=NARROW, height=below + GROUP_HEIGHT * len(flow.groups), title=_("How many people came how far"))
+    of_group = [f"{_subsample(group)}, {group.arm}" for group in flow.groups]
+    headings = [textwrap.wrap(words, NARROW_LABEL) for words in of_group]
+    in_group = 3 if shown else 2
+    width = (NARROW - 20 - GAP * (in_group - 1)) / in_group
+    high = max((step.height(width) for group in flow.groups for step in _steps(group, shown)), default=BOX_HEIGHT)
+    pitches = [LINE * len(lines) + high + 27 for lines in headings]
+    top = 190
+    drawing = Drawing(width=NARROW, height=top + sum(pitches), title=_("How many people came how far"))
     for y, (stage, left_there) in zip((10, 98), _trunk(flow), strict=True):
         drawing.line(170, y + 29, 190, y + 29, "link")
         stage.draw(drawing, 10, y, 160)
         left_there.draw(drawing, 190, y + 8, 160, 42)
     drawing.line(90, 10 + BOX_HEIGHT, 90, 98, "link")
-    for index, group in enumerate(flow.groups):
-        top = below + GROUP_HEIGHT * index
-        words = textwrap.shorten(f"{_subsample(group)}, {group.arm}", NARROW_LABEL, placeholder="…")
-        drawing.text(10, top + 14, words, "heading")
-        steps = _steps(group, shown)
-        width = (NARROW - 20 - GAP * (len(steps) - 1)) / len(steps)
-        for number, step in enumerate(steps):
+    for group, name, lines, pitch in zip(flow.groups, of_group, headings, pitches, strict=True):
+        for number, line in enumerate(lines):
+            drawing.text(10, top + 14 + LINE * number, line, "heading")
+        boxes = top + 7 + LINE * len(lines)
+        for number, step in enumerate(_steps(group, shown)):
             x = 10 + number * (width + GAP)
             if number:
-                drawing.line(x - GAP, top + 24 + BOX_HEIGHT / 2, x, top + 24 + BOX_HEIGHT / 2, "link")
-            step.draw(drawing, x, top + 24, width, of=f"{_subsample(group)}, {group.arm}")
+                drawing.line(x - GAP, boxes + high / 2, x, boxes + high / 2, "link")
+            step.draw(drawing, x, boxes, width, high, of=name)
+        top += pitch
     return drawing
 
 
