@@ -20,6 +20,7 @@ class DecisionSerializer(serializers.ModelSerializer[Decision]):
     class Meta:
         model = Decision
         fields = (
+            "id",
             "verdict",
             "version",
             "reason",
