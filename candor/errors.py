@@ -25,12 +25,18 @@ def what_came(value: object, *, most: int = 60) -> str:
     ("'2/6x'", 'nothing', "'a lon…")
     >>> what_came(None), what_came(True), what_came({"forced_no": [None]})
     ('null', 'true', '{"forced_no": [null]}')
+
+    Nothing of it moves the cursor of a terminal, or turns the direction of a line:
+
+    >>> what_came("a\\x1b[2J"), what_came(["a\\x9b2J\\u202e"])
+    ("'a\\\\x1b[2J'", '["a\\\\x9b2J\\\\u202e"]')
     """
     if isinstance(value, str) and not value.strip():
         return "nothing"
     is_plain = value is None or isinstance(value, bool | list | tuple | dict)
     written = json.dumps(value, ensure_ascii=False, default=repr) if is_plain else repr(value)
-    return written if len(written) <= most else written[:most] + "…"
+    shown = written if len(written) <= most else written[:most] + "…"
+    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in shown)
 
 
 class MethodError(ValueError):

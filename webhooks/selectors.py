@@ -21,11 +21,18 @@ def webhooks_of(study: Study) -> QuerySet[Webhook]:
     """The study's webhooks. `inherited`: it is from before the study was given to its owner, who has neither asked for this address nor
     made a new secret for it.
     """
+    return Webhook.objects.filter(study=study).annotate(inherited=ExpressionWrapper(_inherited(study), output_field=BooleanField()))
+
+
+def has_inherited_webhooks(study: Study) -> bool:
+    return Webhook.objects.filter(_inherited(study), study=study).exists()
+
+
+def _inherited(study: Study) -> Q:
     given = entries_about(study).filter(action=studies.TRANSFERRED).first()
     asked = entries_about(study).filter(action__in=(actions.ADDED, actions.SECRET_RENEWED))
     own = asked.filter(Q(actor=study.owner_id) | Q(action=actions.ADDED, sequence__gt=given.sequence)) if given else asked
-    known = Q(address__in=[entry.details["address"] for entry in own])
-    return Webhook.objects.filter(study=study).annotate(inherited=ExpressionWrapper(~known, output_field=BooleanField()))
+    return ~Q(address__in=[entry.details["address"] for entry in own])
 
 
 def access_webhook(user: User, slug: str, webhook_id: UUID) -> Webhook:
