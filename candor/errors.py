@@ -39,8 +39,26 @@ def what_came(value: object, *, most: int = 60) -> str:
     return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in shown)
 
 
+LONGEST_MESSAGE = 1000
+"""Characters. A cell that a message quotes may be longer than the screen."""
+
+
+def shortened(message: str) -> str:
+    """The beginning and the end of a message that is very long."""
+    return message if len(message) <= LONGEST_MESSAGE else f"{message[: LONGEST_MESSAGE - 203]} … {message[-200:]}"
+
+
 class MethodError(ValueError):
-    """A statistical method was asked for something that it cannot answer."""
+    """A statistical method was asked for something that it cannot answer.
+
+    Examples
+    --------
+    >>> str(MethodError("row 3 has " + "a" * 5000 + ", 1"))[-20:], len(str(MethodError("a" * 5000)))
+    ('aaaaaaaaaaaaaaaaa, 1', 1000)
+    """
+
+    def __str__(self) -> str:
+        return shortened(super().__str__())
 
 
 class DesignError(MethodError):
