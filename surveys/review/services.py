@@ -142,7 +142,9 @@ def comment(study: Study, *, actor: User, section: str, text: str, resolves: boo
     if protocol is None:
         raise TransitionError(_("Comments are possible once the study has been submitted."))
     seat = Seat(actor, study)
-    if not seat.may_review and (resolves or not seat.may_change):
+    if not (seat.may_review or seat.may_change):
+        raise TransitionError(_("Only people who run the study, and IRB officers who have no part in it, can comment."))
+    if resolves and not seat.may_review:
         raise TransitionError(_("Only an IRB officer who has no part in the study can resolve a thread."))
     if resolves and read not in (None, study.comments.filter(section=section).count()):
         raise TransitionError(_("Somebody has commented on this section in the meantime. Read it before you resolve the thread."))
