@@ -103,3 +103,35 @@ def names_in(names: object, *, of: str) -> list[str]:
     if found is None:
         raise MethodError(f"{of}: expected names of columns, found {what_came(names)}")
     return [str(name) for name in found]
+
+
+def name_or_none(name: object, *, of: str) -> str | None:
+    """One name of a column, or none; refuses a list of one, too.
+
+    Examples
+    --------
+    >>> name_or_none("section", of="cluster"), name_or_none(None, of="cluster")
+    ('section', None)
+    >>> name_or_none(["section"], of="cluster")
+    Traceback (most recent call last):
+    candor.errors.MethodError: cluster: expected the name of one column, found ["section"]
+    """
+    if name is not None and not isinstance(name, str):
+        raise MethodError(f"{of}: expected the name of one column, found {what_came(name)}")
+    return name
+
+
+def families_of(families: object) -> dict[str, list[str]]:
+    """Several names of columns by the name of their family; None for no family.
+
+    Examples
+    --------
+    >>> families_of({"mind": ("attention", "memory")}), families_of(None)
+    ({'mind': ['attention', 'memory']}, {})
+    >>> families_of(["mind"])
+    Traceback (most recent call last):
+    candor.errors.MethodError: families: expected names of columns by the name of each family, found ["mind"]
+    """
+    if not isinstance(families, Mapping | None):
+        raise MethodError(f"families: expected names of columns by the name of each family, found {what_came(families)}")
+    return {str(name): names_in(names, of=f"families of {name}") for name, names in (families or {}).items()}

@@ -25,16 +25,40 @@ def what_came(value: object, *, most: int = 60) -> str:
     ("'2/6x'", 'nothing', "'a lon…")
     >>> what_came(None), what_came(True), what_came({"forced_no": [None]})
     ('null', 'true', '{"forced_no": [null]}')
+
+    Nothing of it moves the cursor of a terminal, or turns the direction of a line:
+
+    >>> what_came("a\\x1b[2J"), what_came(["a\\x9b2J\\u202e"])
+    ("'a\\\\x1b[2J'", '["a\\\\x9b2J\\\\u202e"]')
     """
     if isinstance(value, str) and not value.strip():
         return "nothing"
     is_plain = value is None or isinstance(value, bool | list | tuple | dict)
     written = json.dumps(value, ensure_ascii=False, default=repr) if is_plain else repr(value)
-    return written if len(written) <= most else written[:most] + "…"
+    shown = written if len(written) <= most else written[:most] + "…"
+    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in shown)
+
+
+LONGEST_MESSAGE = 1000
+"""Characters. A cell that a message quotes may be longer than the screen."""
+
+
+def shortened(message: str) -> str:
+    """The beginning and the end of a message that is very long."""
+    return message if len(message) <= LONGEST_MESSAGE else f"{message[: LONGEST_MESSAGE - 203]} … {message[-200:]}"
 
 
 class MethodError(ValueError):
-    """A statistical method was asked for something that it cannot answer."""
+    """A statistical method was asked for something that it cannot answer.
+
+    Examples
+    --------
+    >>> str(MethodError("row 3 has " + "a" * 5000 + ", 1"))[-20:], len(str(MethodError("a" * 5000)))
+    ('aaaaaaaaaaaaaaaaa, 1', 1000)
+    """
+
+    def __str__(self) -> str:
+        return shortened(super().__str__())
 
 
 class DesignError(MethodError):

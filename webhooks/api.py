@@ -13,7 +13,7 @@ from accounts.models import Role
 from accounts.tokens.api_access import checked, person_of
 from surveys.access import access_own_study
 from webhooks.models import Delivery, Webhook
-from webhooks.selectors import access_delivery, access_webhook, deliveries_of
+from webhooks.selectors import access_delivery, access_webhook, deliveries_of, webhooks_of
 from webhooks.serializers import AddedWebhookSerializer, DeliverySerializer, NewWebhookSerializer, WebhookSerializer
 from webhooks.services import add_webhook, remove_webhook, renew_secret, send_again
 
@@ -26,7 +26,7 @@ class Webhooks(ListAPIView[Webhook]):
     queryset = Webhook.objects.none()
 
     def get_queryset(self) -> QuerySet[Webhook]:
-        return Webhook.objects.filter(study=access_own_study(person_of(self.request), self.kwargs["slug"]).study)
+        return webhooks_of(access_own_study(person_of(self.request), self.kwargs["slug"]).study)
 
     @extend_schema(operation_id="studies_webhooks")
     def get(self, request: Request, *args: object, **kwargs: object) -> Response:

@@ -3,20 +3,41 @@
 from datetime import datetime
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import BooleanField, ExpressionWrapper, Q, QuerySet
 from django.http import Http404
 from django.utils import timezone
 
 from accounts.models import User
+from audit.selectors import entries_about
+from surveys import actions as studies
 from surveys.access import access_own_study
 from surveys.batches.selectors import withdrawals_renew_results
 from surveys.models import Study
+from webhooks import actions
 from webhooks.models import Delivery, Webhook, due_at
+
+
+def webhooks_of(study: Study) -> QuerySet[Webhook]:
+    """The study's webhooks. `inherited`: it is from before the study was given to its owner, who has neither asked for this address nor
+    made a new secret for it.
+    """
+    return Webhook.objects.filter(study=study).annotate(inherited=ExpressionWrapper(_inherited(study), output_field=BooleanField()))
+
+
+def has_inherited_webhooks(study: Study) -> bool:
+    return Webhook.objects.filter(_inherited(study), study=study).exists()
+
+
+def _inherited(study: Study) -> Q:
+    given = entries_about(study).filter(action=studies.TRANSFERRED).first()
+    asked = entries_about(study).filter(action__in=(actions.ADDED, actions.SECRET_RENEWED))
+    own = asked.filter(Q(actor=study.owner_id) | Q(action=actions.ADDED, sequence__gt=given.sequence)) if given else asked
+    return ~Q(address__in=[entry.details["address"] for entry in own])
 
 
 def access_webhook(user: User, slug: str, webhook_id: UUID) -> Webhook:
     """The webhook, if this person runs its study; the same 404 whether it is forbidden or absent."""
-    hook = Webhook.objects.select_related("study").filter(study=access_own_study(user, slug).study, pk=webhook_id).first()
+    hook = webhooks_of(access_own_study(user, slug).study).select_related("study").filter(pk=webhook_id).first()
     if hook is None:
         raise Http404("There is no such webhook.")
     return hook

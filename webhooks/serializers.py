@@ -4,13 +4,19 @@ from rest_framework import serializers
 
 from webhooks.models import Delivery, DeliveryStatus, Event, Webhook
 
+FIELDS = ("id", "address", "events", "created_on", "earlier_secret_until")
+
 
 class WebhookSerializer(serializers.ModelSerializer[Webhook]):
     events = serializers.ListField(child=serializers.ChoiceField(choices=Event.choices))
+    inherited = serializers.BooleanField(
+        read_only=True,
+        help_text="It is from before the study was given to its owner, who has not made a new secret for it.",
+    )
 
     class Meta:
         model = Webhook
-        fields: tuple[str, ...] = ("id", "address", "events", "created_on", "earlier_secret_until")
+        fields: tuple[str, ...] = (*FIELDS, "inherited")
         read_only_fields = ("id", "created_on", "earlier_secret_until")
 
 
@@ -23,7 +29,7 @@ class AddedWebhookSerializer(WebhookSerializer):
     secret = serializers.CharField(help_text="Key of the messages' signatures, as Standard Webhooks writes it. It is not shown again.")
 
     class Meta(WebhookSerializer.Meta):
-        fields = (*WebhookSerializer.Meta.fields, "secret")
+        fields = (*FIELDS, "secret")
 
 
 class DeliverySerializer(serializers.ModelSerializer[Delivery]):

@@ -13,6 +13,7 @@ from accounts.models import User
 from audit.services import record
 from jobs.tasks import send
 from surveys import actions as studies
+from surveys.access import Seat
 from surveys.models import Study
 from webhooks import actions
 from webhooks.addresses import check_address
@@ -43,7 +44,7 @@ def add_webhook(study: Study, *, address: str, events: Sequence[str], site: str,
             _("Expected some of %(events)s, found %(found)s.")
             % {"events": ", ".join(Event.values), "found": ", ".join(map(str, events))[:100] or _("none")}
         )
-    Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+    study = _run(study, by=actor)
     there = Webhook.objects.filter(study=study)
     if there.filter(address=address).exists():
         raise WebhookError(_("This address is told already; remove it first to change what it is told."))
@@ -59,6 +60,7 @@ def add_webhook(study: Study, *, address: str, events: Sequence[str], site: str,
 @transaction.atomic
 def renew_secret(hook: Webhook, *, actor: User) -> Webhook:
     """Draw another secret. The one before signs too for two more days, in which the program takes the new one over."""
+    _run(hook.study, by=actor)
     hook = _held(hook)
     hook.secret_number += 1
     hook.earlier_secret_until = timezone.localdate() + timedelta(days=DAYS_OF_TWO_SECRETS)
@@ -70,7 +72,7 @@ def renew_secret(hook: Webhook, *, actor: User) -> Webhook:
 @transaction.atomic
 def remove_webhook(hook: Webhook, *, actor: User) -> None:
     """Cancel waiting messages, and delete the log of earlier ones. Nothing is told of this study meanwhile: see `_before_messages`."""
-    Study.objects.select_for_update(no_key=True).get(pk=hook.study_id)
+    _run(hook.study, by=actor)
     _before_messages(hook, action=actions.REMOVED, actor=actor, details={"address": hook.address})
     _held(hook).delete()
 
@@ -79,10 +81,19 @@ def remove_webhook(hook: Webhook, *, actor: User) -> None:
 def send_again(delivery: Delivery, *, actor: User) -> Delivery:
     """Send a message anew, under the same number; if one of the same kind waits, that one will do, and goes now."""
     hook = delivery.webhook
+    _run(hook.study, by=actor)
     _before_messages(hook, action=actions.SENT_AGAIN, actor=actor, details={"address": hook.address, "event": delivery.event})
     again = _waiting_again(_held(hook), delivery)
     transaction.on_commit(partial(send, again))
     return again
+
+
+def _run(study: Study, *, by: User) -> Study:
+    """The study as stored now, locked, for somebody who may have lost it since they were let in."""
+    study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+    if not Seat(by, study).may_change:
+        raise WebhookError(_("You do not run this study any more."))
+    return study
 
 
 def _before_messages(hook: Webhook, *, action: str, actor: User, details: dict[str, str]) -> None:

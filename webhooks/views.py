@@ -14,7 +14,7 @@ from surveys.access import access_own_study
 from surveys.models import Study
 from webhooks.errors import WebhookError
 from webhooks.models import Event, Webhook
-from webhooks.selectors import access_delivery, access_webhook, deliveries_of
+from webhooks.selectors import access_delivery, access_webhook, deliveries_of, webhooks_of
 from webhooks.services import add_webhook, remove_webhook, renew_secret, send_again
 
 SHOWN = 30
@@ -59,7 +59,7 @@ def _page(request: HttpRequest, study: Study, *, added: Webhook | None = None, e
                 "events": [Event(name).label for name in hook.events],
                 "deliveries": deliveries_of(hook)[:SHOWN],
             }
-            for hook in Webhook.objects.filter(study=study)
+            for hook in webhooks_of(study)
         ],
         "added": added,
         "errors": errors or [],

@@ -46,6 +46,8 @@ STEPS = {
     "approve-analysts": "may_review",
 }
 """The steps, each with the permission of a seat that it needs."""
+SEEN = ("epsilon", "delta", "delete_on")
+"""A decision names them, as the officer has read them."""
 
 
 class DataSets(APIView):
@@ -191,17 +193,24 @@ def _take(seat: DataSetSeat, action: str, sent: DataSetStepSerializer) -> None:
             budget = PrivacyBudget(epsilon=given["epsilon"], delta=given["delta"])
             services.submit(data_set, budget=budget, delete_on=last_day(given, data_set), actor=seat.user)
         case "approve":
-            require(given, "epsilon", "delta", "delete_on")
-            budget_seen, people = (given["epsilon"], given["delta"]), _keys(given["analysts"])
-            services.approve(data_set, budget=budget_seen, delete_on=str(given["delete_on"]), analysts=people, actor=seat.user)
+            require(given, *SEEN)
+            services.approve(data_set, analysts=_keys(given["analysts"]), actor=seat.user, **_seen(sent))
         case "send-back":
-            require(given, "reason")
-            services.send_back(data_set, reason=given["reason"], actor=seat.user)
+            require(given, "reason", *(SEEN if given.keys() & {*SEEN} else ()))
+            services.send_back(data_set, reason=given["reason"], actor=seat.user, **_seen(sent))
         case "approve-analysts":
             services.approve_analysts(data_set, analysts=_keys(given["analysts"]), actor=seat.user)
         case "delete":
             require_sure(given)
             services.delete(data_set, actor=seat.user)
+
+
+def _seen(sent: DataSetStepSerializer) -> services.Seen:
+    """The budget and the day that the officer's program has read; nothing, if it names none."""
+    given = sent.validated_data
+    if "delete_on" not in given:
+        return {"budget": None, "delete_on": None}
+    return {"budget": (given["epsilon"], given["delta"]), "delete_on": str(given["delete_on"])}
 
 
 def require(given: Mapping[str, object], *names: str) -> None:

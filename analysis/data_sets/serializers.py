@@ -123,12 +123,10 @@ class DataSetStepSerializer(serializers.Serializer[object]):
         validators=[_above_zero],
         max_value=LARGEST_BUDGET,
         required=False,
-        help_text="Needed by submit and approve, which names the budget that it saw.",
+        help_text="Needed by submit and by approve, which names the budget that was read, as send-back may do.",
     )
-    delta = serializers.FloatField(
-        validators=[_above_zero], required=False, help_text="Needed by submit and approve; below 1 in ten times the students."
-    )
-    delete_on = serializers.DateField(required=False, help_text="Needed by approve; by default of submit the day that was declared.")
+    delta = serializers.FloatField(validators=[_above_zero], required=False, help_text="As for epsilon; below 1 in ten times the students.")
+    delete_on = serializers.DateField(required=False, help_text="As for epsilon; by default of submit the day that was declared.")
     analysts = serializers.ListField(
         child=serializers.CharField(max_length=150),
         max_length=1000,

@@ -57,6 +57,13 @@ class Bringing(TypedDict):
     delete_on: date
 
 
+class Seen(TypedDict):
+    """The parts of a data set that waits, as an officer has seen them. No day: nothing is named."""
+
+    budget: tuple[float, float] | None
+    delete_on: str | None
+
+
 def bring(brought: Brought | BroughtRecords, file: Any, *, title: str, about: str, delete_on: date, actor: User) -> DataSet:
     """Read the file, or the files of records, and keep the rows until this day, without keys and without texts. Raises NotReadError;
     nothing is kept then.
@@ -89,12 +96,12 @@ def submit(data_set: DataSet, *, budget: PrivacyBudget | None, delete_on: date, 
 
 
 @transaction.atomic
-def approve(data_set: DataSet, *, budget: tuple[float, float] | None, delete_on: str, analysts: Collection[int], actor: User) -> None:
+def approve(
+    data_set: DataSet, *, budget: tuple[float, float] | None, delete_on: str | None, analysts: Collection[int], actor: User
+) -> None:
     """Open the budget, if there is one. Budget, day and analysts are those that the officer saw; analysts who came meanwhile wait on."""
     data_set = locked(data_set, DataSetStatus.WAITING, reviewer=actor)
-    seen = (*(budget or (None, None)), delete_on)
-    if seen != (data_set.epsilon, data_set.delta, str(data_set.delete_on or "")):
-        raise DataSetError(_("The budget or the day was changed meanwhile. Look at it again."))
+    _require_as_seen(data_set, budget, delete_on)
     data_set.status, data_set.decided_by, data_set.decided_on = DataSetStatus.APPROVED, actor, timezone.localdate()
     data_set.save()
     if budget is not None:
@@ -114,9 +121,13 @@ def take_back(data_set: DataSet, *, actor: User) -> None:
 
 
 @transaction.atomic
-def send_back(data_set: DataSet, *, reason: str, actor: User) -> None:
-    """The owner may change the budget and the analysts, and ask again."""
+def send_back(
+    data_set: DataSet, *, reason: str, actor: User, budget: tuple[float, float] | None = None, delete_on: str | None = None
+) -> None:
+    """The owner may change the budget and the analysts, and ask again. Budget and day are those that the officer saw; no day: any."""
     data_set = locked(data_set, DataSetStatus.WAITING, reviewer=actor)
+    if delete_on is not None:
+        _require_as_seen(data_set, budget, delete_on)
     if not (reason := reason.strip()[:LONGEST_REASON]):
         raise DataSetError(_("Expected a reason in words, found none."))
     data_set.status, data_set.reason, data_set.epsilon, data_set.delta = DataSetStatus.DRAFT, reason, None, None
@@ -204,6 +215,12 @@ def students_of(data_set: DataSet) -> int:
     """The number of students, which is public."""
     found = Snapshot.objects.filter(source__data_set=data_set).order_by("-number").values_list("n", flat=True).first()
     return found or 0
+
+
+def _require_as_seen(data_set: DataSet, budget: tuple[float, float] | None, delete_on: str | None) -> None:
+    """Call it under the lock: its owner may have taken it back and asked for something else."""
+    if (*(budget or (None, None)), delete_on) != (data_set.epsilon, data_set.delta, str(data_set.delete_on or "")):
+        raise DataSetError(_("The budget or the day was changed meanwhile. Look at it again."))
 
 
 def locked(data_set: DataSet, *expected: DataSetStatus, reviewer: User | None = None) -> DataSet:

@@ -176,20 +176,25 @@ def _submit(request: HttpRequest, seat: DataSetSeat) -> dict[str, str]:
 
 
 def _approve(request: HttpRequest, seat: DataSetSeat) -> dict[str, str]:
+    services.approve(seat.data_set, analysts=_people(request), actor=seat.user, **_seen(request))
+    messages.success(request, _("The data set is approved."))
+    return {}
+
+
+def _seen(request: HttpRequest) -> services.Seen:
+    """The budget and the day that the page of the officer showed. A budget that is no number is no budget that anybody saw."""
     try:
         budget = float(request.POST.get("epsilon", "")), float(request.POST.get("delta", ""))
     except ValueError:
-        raise DataSetError(_("The budget or the day was changed meanwhile. Look at it again.")) from None
-    services.approve(seat.data_set, budget=budget, delete_on=request.POST.get("delete_on", ""), analysts=_people(request), actor=seat.user)
-    messages.success(request, _("The data set is approved."))
-    return {}
+        return {"budget": None, "delete_on": ""}
+    return {"budget": budget, "delete_on": request.POST.get("delete_on", "")}
 
 
 def _send_back(request: HttpRequest, seat: DataSetSeat) -> dict[str, str]:
     form = ReasonForm(request.POST)
     if not form.is_valid():
         return {name: str(found[0]) for name, found in form.errors.items()}
-    services.send_back(seat.data_set, reason=form.cleaned_data["reason"], actor=seat.user)
+    services.send_back(seat.data_set, reason=form.cleaned_data["reason"], actor=seat.user, **_seen(request))
     return {}
 
 

@@ -18,6 +18,7 @@ from surveys.lifecycle.selectors import stopped_by
 from surveys.lifecycle.steps import conditions_wait
 from surveys.models import Comment, MemberRole, Study, StudyMember, StudyStatus
 from surveys.review.selectors import Queue, ends_soon, queue_of, threads_of
+from webhooks.selectors import has_inherited_webhooks
 
 RELEASE_TASKS: Mapping[ReleaseStatus, Promise] = {
     ReleaseStatus.BUILT: gettext_lazy("A release is built: look at it, then ask for its approval."),
@@ -87,6 +88,9 @@ def _tasks_of(user: User) -> Iterator[OwnTask]:
     edited = StudyMember.objects.filter(user=user, role=MemberRole.EDITOR).values("study")
     mine = Study.objects.filter(Q(owner=user) | Q(pk__in=edited), rehearsal_of=None).exclude(status=StudyStatus.ARCHIVED)
     for study in mine.select_related("protocol", "submitted").defer("definition").order_by("title", "pk"):
+        if study.owner_id == user.pk and has_inherited_webhooks(study):
+            said = _("The owner before you had programs told about this study, and they are told still. Look whether they should be.")
+            yield OwnTask(study=study, sentence=said, route="webhooks:webhooks")
         yield from _tasks_in(study)
 
 

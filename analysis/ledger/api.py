@@ -52,7 +52,7 @@ class FrozenBudget(APIView):
         if asked.validated_data["frozen"]:
             freeze(source, reason=asked.validated_data["reason"], actor=user)
         else:
-            unfreeze(source, actor=user)
+            unfreeze(source, actor=user, changes=asked.validated_data.get("changes"))
         return Response(_document(place))
 
 

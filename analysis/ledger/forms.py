@@ -22,3 +22,9 @@ class FreezeForm(forms.Form):
     """Why nothing more may be spent."""
 
     reason = forms.CharField(max_length=LONGEST_REASON, error_messages={"required": _("Write why the budget is frozen.")})
+
+
+class UnfreezeForm(forms.Form):
+    """The budget as the officer has read it."""
+
+    changes = forms.IntegerField(required=False)

@@ -21,6 +21,7 @@ class BudgetSerializer(serializers.Serializer[object]):
     rho = serializers.FloatField(help_text="The largest ρ whose (ε, δ) equivalent is within the budget.")
     frozen_on = serializers.DateField(allow_null=True)
     frozen_because = serializers.CharField(allow_blank=True)
+    changes = serializers.IntegerField(help_text="How often officers have frozen it, let it be spent again, or lowered it.")
 
 
 class ChargeSerializer(serializers.Serializer[object]):
@@ -51,6 +52,9 @@ class LedgerSerializer(serializers.Serializer[object]):
 class FrozenSerializer(serializers.Serializer[object]):
     frozen = serializers.BooleanField()
     reason = serializers.CharField(max_length=LONGEST_REASON, required=False, allow_blank=True, default="", help_text="Needed to freeze.")
+    changes = serializers.IntegerField(
+        required=False, help_text="The budget's `changes` that you have read: one that was frozen anew stays frozen."
+    )
 
 
 class OfferSerializer(serializers.Serializer[object]):
@@ -87,6 +91,7 @@ def ledger_document(names: Mapping[str, str | None], ledger: Ledger | None) -> d
             "rho": ledger.rho,
             "frozen_on": budget.frozen_on,
             "frozen_because": budget.frozen_because,
+            "changes": budget.changes,
         },
         "spent": {"rho": spent.rho, "pure_epsilon": spent.pure_epsilon, "epsilon": ledger.account.epsilon_spent},
         "participants": ledger.snapshot.n if ledger.snapshot else None,

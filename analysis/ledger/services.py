@@ -94,9 +94,14 @@ def freeze(source: Source, *, reason: str, actor: User) -> None:
 
 
 @transaction.atomic
-def unfreeze(source: Source, *, actor: User) -> None:
-    """Let the budget be spent again. Nobody decides so about their own questions, also if they have left the study since."""
+def unfreeze(source: Source, *, actor: User, changes: int | None = None) -> None:
+    """Let the budget be spent again. Nobody decides so about their own questions, also if they have left the study since.
+
+    `changes` is the budget's number of changes that the officer has read: what was frozen anew meanwhile stays frozen.
+    """
     budget = _to_change(source)
+    if changes not in (None, budget.changes):
+        raise LedgerError(_("The budget was changed meanwhile. Look at it again."))
     if budget.frozen_on is None:
         raise LedgerError(_("This budget is not frozen."))
     if budget.charges.filter(asked_by=actor).exists():

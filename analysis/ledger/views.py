@@ -9,7 +9,7 @@ from django.views.decorators.http import require_http_methods
 
 from accounts.access import in_own_language, require_role, user_of
 from accounts.models import Role
-from analysis.ledger.forms import AnnouncedForm, FreezeForm
+from analysis.ledger.forms import AnnouncedForm, FreezeForm, UnfreezeForm
 from analysis.ledger.page import USUAL_QUESTIONS, ledger_of
 from analysis.ledger.services import freeze, unfreeze
 from analysis.sources.places import place_at
@@ -27,6 +27,7 @@ def ledger(request: HttpRequest, /, **where: str) -> HttpResponse:
     place = place_at(user, where, needs="may_read_ledger")
     seat, source = place.seat, place.source
     freezing = FreezeForm(request.POST if request.POST.get("action") == "freeze" else None)
+    unfreezing = UnfreezeForm(request.POST if request.POST.get("action") == "unfreeze" else None)
     if request.method == "POST":
         action = request.POST.get("action")
         if source is None or not (seat.may_change if action == "make-again" else seat.may_review):
@@ -36,8 +37,8 @@ def ledger(request: HttpRequest, /, **where: str) -> HttpResponse:
                 freeze(source, reason=freezing.cleaned_data["reason"], actor=user)
                 messages.success(request, gettext("The budget is frozen: nothing more can be spent."))
                 return redirect(request.path)
-            case "unfreeze":
-                unfreeze(source, actor=user)
+            case "unfreeze" if unfreezing.is_valid():
+                unfreeze(source, actor=user, changes=unfreezing.cleaned_data["changes"])
                 messages.success(request, gettext("The budget can be spent again."))
                 return redirect(request.path)
             case "make-again":
@@ -45,7 +46,7 @@ def ledger(request: HttpRequest, /, **where: str) -> HttpResponse:
                 return redirect(request.path)
     announced = AnnouncedForm(request.GET if "questions" in request.GET else None)
     questions = announced.cleaned_data["questions"] if announced.is_bound and announced.is_valid() else USUAL_QUESTIONS
-    errors = [{"field": name, "message": found[0]} for form in (freezing, announced) for name, found in form.errors.items()]
+    errors = [{"field": name, "message": found[0]} for form in (freezing, unfreezing, announced) for name, found in form.errors.items()]
     context = place.context | {
         "ledger": ledger_of(source, questions=questions) if source else None,
         "announced": announced,

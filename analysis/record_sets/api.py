@@ -182,7 +182,7 @@ def _take(seat: DataSetSeat, action: str, sent: RecordSetStepSerializer) -> None
             services.publish(data_set, sha256=given["sha256"], delete_on=str(given["delete_on"]), actor=seat.user)
         case "send-back":
             require(given, "reason")
-            data_sets.send_back(data_set, reason=given["reason"], actor=seat.user)
+            services.send_back(data_set, reason=given["reason"], sha256=given.get("sha256"), actor=seat.user)
         case "retract":
             require(given, "reason")
             services.retract(data_set, reason=given["reason"], actor=seat.user)
@@ -201,7 +201,8 @@ class ConfirmRecordSet(APIView):
     def post(self, request: Request, data_set: str) -> Response:
         seat = access_record_set(person_of(request), data_set, needs="may_review")
         sent = checked(ConfirmRequestSerializer, request.data)
-        services.confirm_auxiliary(seat.data_set, names=sent.validated_data["attributes"], actor=seat.user)
+        given = sent.validated_data
+        services.confirm_auxiliary(seat.data_set, names=given["attributes"], sha256=given.get("sha256"), actor=seat.user)
         return Response(_state(seat), status=202)
 
 

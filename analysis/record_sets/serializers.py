@@ -93,7 +93,9 @@ class RecordRolesSerializer(serializers.Serializer[object]):
 class RecordSetStepSerializer(serializers.Serializer[object]):
     """Parameters of some steps."""
 
-    sha256 = serializers.CharField(max_length=64, required=False, help_text="The package that you saw: needed by request and approve.")
+    sha256 = serializers.CharField(
+        max_length=64, required=False, help_text="The package that you saw: needed by request and approve, and taken by send-back."
+    )
     delete_on = serializers.DateField(required=False, help_text="Needed by approve; by default of request the day that was declared.")
     reason = serializers.CharField(max_length=LONGEST_REASON, required=False, help_text="Needed by send-back and retract.")
     sure = serializers.BooleanField(default=False, help_text="Needed by delete: the rows are gone for ever.")

@@ -109,10 +109,10 @@ def request_approval(data_set: DataSet, *, sha256: str, delete_on: date, actor: 
 
 
 @transaction.atomic
-def confirm_auxiliary(data_set: DataSet, *, names: Sequence[str], actor: User) -> None:
+def confirm_auxiliary(data_set: DataSet, *, names: Sequence[str], actor: User, sha256: str | None = None) -> None:
     """Have the package built again with these auxiliary attributes as they are. It goes back to its owner, who looks and asks once more."""
     data_set = data_sets.locked(data_set, DataSetStatus.WAITING, reviewer=actor)
-    package = RecordPackage.objects.select_for_update(of=("self",)).get(data_set=data_set)
+    package = _seen(data_set, sha256)
     protection = confirmed(package.protection, names)
     with translation.override(data_set.owner.language or translation.get_language()):
         told = _("Confirmed, to be published as they are: %(names)s. Look at the new package, and ask once more.")
@@ -121,6 +121,14 @@ def confirm_auxiliary(data_set: DataSet, *, names: Sequence[str], actor: User) -
     RecordPackage.objects.filter(pk=package.pk).update(package=None, package_sha256="", files=[], summary={}, public_key="", **again)
     record(actor=actor, action=actions.AUXILIARY_CONFIRMED, subject=data_set, details={"attributes": ", ".join(names)})
     transaction.on_commit(partial(send, package))
+
+
+@transaction.atomic
+def send_back(data_set: DataSet, *, reason: str, actor: User, sha256: str | None = None) -> None:
+    """The owner may prepare another package, and ask again. `sha256` is that of the package that the officer saw; None: any."""
+    data_set = data_sets.locked(data_set, DataSetStatus.WAITING, reviewer=actor)
+    _seen(data_set, sha256)
+    data_sets.send_back(data_set, reason=reason, actor=actor)
 
 
 def publish(data_set: DataSet, *, sha256: str, delete_on: str, actor: User) -> None:
@@ -163,11 +171,17 @@ def download(package: RecordPackage, *, counted: bool) -> bytes:
     return bytes(written)
 
 
-def _standing(data_set: DataSet, sha256: str) -> RecordPackage:
-    """The package that somebody looked at, if it is still the one."""
+def _seen(data_set: DataSet, sha256: str | None) -> RecordPackage:
+    """The package that somebody looked at, if it is still the one; None: any that is built."""
     package = RecordPackage.objects.select_for_update(of=("self",)).filter(data_set=data_set, status=PackageStatus.BUILT).first()
-    if package is None or package.package_sha256 != sha256:
+    if package is None or sha256 not in (None, package.package_sha256):
         raise DataSetError(_("The package was built again meanwhile, or is not there. Look at it again."))
+    return package
+
+
+def _standing(data_set: DataSet, sha256: str) -> RecordPackage:
+    """The same, if nothing is known that speaks against publishing it."""
+    package = _seen(data_set, sha256)
     if why := why_unknown(data_set, but=sha256):
         raise DataSetError(why)
     return package

@@ -191,7 +191,8 @@ def _approve(request: HttpRequest, seat: DataSetSeat) -> Errors:
 
 
 def _confirm(request: HttpRequest, seat: DataSetSeat) -> Errors:
-    services.confirm_auxiliary(seat.data_set, names=request.POST.getlist("attributes"), actor=seat.user)
+    names, seen = request.POST.getlist("attributes"), request.POST.get("sha256", "")
+    services.confirm_auxiliary(seat.data_set, names=names, sha256=seen, actor=seat.user)
     messages.success(request, _("The package is built again. Its owner looks at it, and asks you once more."))
     return {}
 
@@ -200,7 +201,7 @@ def _send_back(request: HttpRequest, seat: DataSetSeat) -> Errors:
     form = ReasonForm(request.POST)
     if not form.is_valid():
         return {name: str(found[0]) for name, found in form.errors.items()}
-    data_sets.send_back(seat.data_set, reason=form.cleaned_data["reason"], actor=seat.user)
+    services.send_back(seat.data_set, reason=form.cleaned_data["reason"], sha256=request.POST.get("sha256", ""), actor=seat.user)
     return {}
 
 

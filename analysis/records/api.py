@@ -137,7 +137,8 @@ class ConfirmRecords(APIView):
         asked = releases().filter(study=seat.study, status=ReleaseStatus.REQUESTED, background=BackgroundHandling.RECORDS).first()
         if asked is None:
             raise ReleaseError(_("No release with protected records waits for a decision."))
-        confirm_auxiliary(asked, names=sent.validated_data["attributes"], actor=user)
+        given = sent.validated_data
+        confirm_auxiliary(asked, names=given["attributes"], sha256=given.get("sha256"), actor=user)
         return Response(_state(seat), status=202)
 
 

@@ -204,12 +204,15 @@ class ConfirmRequestSerializer(serializers.Serializer[object]):
     attributes = serializers.ListField(
         child=serializers.CharField(max_length=200), min_length=1, max_length=100, help_text="Auxiliary questions, each by name."
     )
+    sha256 = serializers.CharField(
+        max_length=64, required=False, help_text="The package that you have looked at; another one is left alone."
+    )
 
 
 class ReleaseStepSerializer(serializers.Serializer[object]):
     reason = serializers.CharField(max_length=LONGEST_REASON, required=False, help_text="Needed by refuse and retract.")
     sha256 = serializers.CharField(
-        max_length=64, required=False, help_text="The package that you have looked at: approve is refused if it is another one by now."
+        max_length=64, required=False, help_text="The package that you have looked at: a decision is refused if it is another one by now."
     )
     attributes = serializers.ListField(
         child=serializers.CharField(max_length=200),

@@ -161,7 +161,7 @@ def approve(release: Release, *, actor: User, sha256: str | None = None) -> bool
 
 
 @transaction.atomic
-def confirm_auxiliary(release: Release, *, names: Sequence[str], actor: User) -> None:
+def confirm_auxiliary(release: Release, *, names: Sequence[str], actor: User, sha256: str | None = None) -> None:
     """Have the package built again with these auxiliary answers as they are. Its investigator then looks at it and asks once more.
 
     Each must be among those that the investigator asked for. Once records of these people are public, nothing can be confirmed.
@@ -171,6 +171,7 @@ def confirm_auxiliary(release: Release, *, names: Sequence[str], actor: User) ->
     protection: Protection = release.protection or Protection()
     if not may_decide(actor, release):
         raise ReleaseError(_("Only an IRB officer who has no part in the study can confirm that answers are published as they are."))
+    _require_looked_at(release, sha256)
     if published_records(study, simulated=release.simulated) is not None:
         raise ReleaseError(_("Records of these people are public. Other records of them would tell more, so nothing can be confirmed now."))
     protection = confirmed(protection, names)
@@ -183,11 +184,12 @@ def confirm_auxiliary(release: Release, *, names: Sequence[str], actor: User) ->
 
 
 @transaction.atomic
-def refuse(release: Release, *, reason: str, actor: User) -> None:
+def refuse(release: Release, *, reason: str, actor: User, sha256: str | None = None) -> None:
     """Refuse publication, with the officer's reason. The package is deleted."""
     release = _locked(release, ReleaseStatus.REQUESTED)
     if not may_decide(actor, release):
         raise ReleaseError(_("Only an IRB officer who has no part in the study can refuse its release."))
+    _require_looked_at(release, sha256)
     decision = {"decided_by": actor, "decided_on": timezone.localdate(), "reason": _said(reason)}
     Release.objects.filter(pk=release.pk).update(status=ReleaseStatus.REFUSED, **decision, **NOT_ONE)
     deposits.give_back_or_withdraw(release)
@@ -226,8 +228,8 @@ STEPS = ("request", "approve", "confirm", "refuse", "discard", "retract", "doi_a
 
 
 def take_step(release: Release, name: str, *, actor: User, sha256: str | None = None, reason: str = "", names: Sequence[str] = ()) -> None:
-    """Take one of `STEPS`, each of which checks who may take it. Some need a reason, one the names of answers, and two the hash of the
-    package that somebody has looked at.
+    """Take one of `STEPS`, each of which checks who may take it. Some need a reason, one the names of answers, and every one about a
+    package that waits its hash, as somebody has looked at it.
     """
     match name:
         case "request":
@@ -236,9 +238,9 @@ def take_step(release: Release, name: str, *, actor: User, sha256: str | None = 
             if not approve(release, actor=actor, sha256=sha256):
                 raise ReleaseError(_("Somebody withdrew meanwhile, so this package was deleted. It must be built again without them."))
         case "confirm":
-            confirm_auxiliary(release, names=names, actor=actor)
+            confirm_auxiliary(release, names=names, actor=actor, sha256=sha256)
         case "refuse":
-            refuse(release, reason=reason, actor=actor)
+            refuse(release, reason=reason, actor=actor, sha256=sha256)
         case "discard":
             discard(release, actor=actor)
         case "retract":

@@ -10,10 +10,10 @@ from contextlib import contextmanager
 
 import click
 
+from candor.errors import shortened
+
 MOVES_THE_CURSOR = re.compile("[\0-\x08\n-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """Control characters but for the tab, marks that turn the direction of what follows, and halves of characters."""
-LONGEST_COMPLAINT = 1000
-"""Characters. A cell that a complaint quotes may be longer than the screen."""
 
 
 def say(*lines: str, err: bool = False) -> None:
@@ -31,9 +31,7 @@ def say_document(document: object, lines: Iterable[str], *, output_format: str) 
 
 def complain(message: str) -> None:
     """Write one line on standard error, and its beginning and end where it is very long."""
-    line = " ".join(message.split())
-    cut = f"{line[: LONGEST_COMPLAINT - 200]} … {line[-200:]}" if len(line) > LONGEST_COMPLAINT else line
-    say(f"Error: {cut}", err=True)
+    say(f"Error: {shortened(' '.join(message.split()))}", err=True)
 
 
 @contextmanager

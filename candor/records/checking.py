@@ -172,6 +172,12 @@ def _once(pairs: Sequence[tuple[str, object]], sensitive: set[str]) -> dict[str,
     return names
 
 
+def _printable(line: str) -> str:
+    """The beginning and the end of a long line, where no name of a stranger moves the cursor."""
+    line = line if len(line) < 1000 else f"{line[:800]} … {line[-200:]}"
+    return "".join(one if one.isprintable() else f"\\u{ord(one):04x}" for one in line)
+
+
 def main(arguments: Sequence[str] | None = None, say: Callable[[str], object] = print) -> int:
     """Check a file; 0 when all holds, 1 with the first violation, 2 when it cannot be read."""
     parser = ArgumentParser(description="Check k and ℓ of published student records.")
@@ -181,18 +187,20 @@ def main(arguments: Sequence[str] | None = None, say: Callable[[str], object] = 
     parser.add_argument("--auxiliary", action="append", default=[])
     chosen, named = parser.parse_args(arguments), set[str]()
     try:
-        levels = {name: int(level) for name, level in (part.split("=") for part in chosen.l.split(",") if part)}
+        asked = {name: level for name, _, level in (part.rpartition("=") for part in chosen.l.split(",") if part)}
         with open(chosen.records, encoding="utf-8") as file:
             records = json.load(file, object_pairs_hook=lambda pairs: _once(pairs, named))
         wrong = ["no list"] * (not isinstance(records, list)) + [f"k = {chosen.k}"] * (chosen.k < 1)
-        if wrong := wrong + [f"ℓ of {name} = {level}" for name, level in levels.items() if level < 0 or name not in named]:
-            raise ValueError(f"expected a list, k from 1, ℓ of {', '.join(sorted(named)) or 'nothing'}; found {', '.join(wrong)}")
+        known = {name for name, level in asked.items() if name in named and level.isdecimal() and len(level) < 10}
+        if wrong := wrong + [f"ℓ of {name} = {level}" for name, level in asked.items() if name not in known]:
+            raise ValueError(f"expected a list, k from 1, a whole ℓ of {', '.join(sorted(named)) or 'nothing'}; found {', '.join(wrong)}")
     except (OSError, ValueError, RecursionError) as error:
-        say(f"{chosen.records}: {error or 'nested too deeply'}")
+        say(_printable(f"{chosen.records}: {error or 'nested too deeply'}"))
         return 2
+    levels = {name: int(level) for name, level in asked.items()}
     broken = next(violations(records, k=chosen.k, diversity=levels, auxiliary=chosen.auxiliary), None)
     held = [f"k = {chosen.k}", *(f"ℓ of {name} = {level}" for name, level in levels.items() if level > 1)]
-    say(f"violated: {broken}" if broken else f"holds: {len(records)} records, {', '.join(held)}")
+    say(_printable(f"violated: {broken}" if broken else f"holds: {len(records)} records, {', '.join(held)}"))
     return int(broken is not None)
 
 

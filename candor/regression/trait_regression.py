@@ -13,7 +13,7 @@ from candor.arguments import names_in, numbers
 from candor.designs.design import Design
 from candor.designs.sources import DesignSource, designs_beside, read_design
 from candor.documents import InRows
-from candor.errors import DataError, DesignError, MethodError, NotIdentifiedError
+from candor.errors import DataError, DesignError, MethodError, NotIdentifiedError, what_came
 from candor.estimators.intervals import normal_quantile
 from candor.figures.forest import ForestFigure, draw_forest, forest_svg
 from candor.regression.coefficients import Coefficient, cheaters_of, coefficients_of, over_all_rates
@@ -152,6 +152,8 @@ def regress(
     """
     (level,) = numbers(level=level)
     chosen = read_design(design)
+    if not isinstance(formula, str):
+        raise DataError(f"formula: expected a text such as 'attention ~ arm + age', found {what_came(formula)}")
     if formula and (outcomes or covariates):
         raise DataError("give a formula, or outcomes and covariates, not both")
     if formula:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from candor.arguments import names_in, numbers, numbers_or_none, whole_numbers, whole_or_none
+from candor.arguments import families_of, name_or_none, names_in, numbers, numbers_or_none, whole_numbers, whole_or_none
 from candor.category_questions import CategoryEstimates
 from candor.designs.design import Design
 from candor.designs.sources import DesignSource, designs_beside, read_design
@@ -147,17 +147,18 @@ def estimate(
     found, named_outcomes = read_design(design), names_in(outcomes, of="outcomes")
     if found.is_survey and covariates:
         raise DataError("a survey has no effect that covariates could adjust: candor.regress explains the prevalence by them")
+    by_family = families_of(families)
     planned, exploratory = names_in(subgroups, of="subgroups"), names_in(exploratory_subgroups, of="exploratory_subgroups")
     by = (*planned, *exploratory)
-    assigned = AssignedBy(cluster=cluster, strata=tuple(names_in(strata, of="strata")))
+    assigned = AssignedBy(cluster=name_or_none(cluster, of="cluster"), strata=tuple(names_in(strata, of="strata")))
     columns = assigned.columns_besides(names_in(covariates, of="covariates"), by)
     answers = answers_in(frame, design=found, outcomes=named_outcomes, covariates=columns, subgroups=by, beside=designs_beside(design))
     if not found.is_yes_no:
         others = {"kappa": kappa, "equivalence_margin": equivalence_margin, "non_inferiority": non_inferiority, "worse": worse}
-        of_all = category_estimates(answers, design=found, level=level, families=families or {}, assigned=assigned, seed=seed, **others)
+        of_all = category_estimates(answers, design=found, level=level, families=by_family, assigned=assigned, seed=seed, **others)
         return with_subgroups(of_all, answers, planned=planned, exploratory=exploratory)
     against = named_margins(equivalence=equivalence_margin, non_inferiority=non_inferiority, worse=worse)
-    tests = PlannedTests(margins=against, families=families or {})
+    tests = PlannedTests(margins=against, families=by_family)
     analysis = Analysis(replicates=bootstrap, level=level, seed=seed, kappa=kappa, planned=tests, assigned=assigned)
     return with_subgroups(analysis.run(answers, design=found), answers, planned=planned, exploratory=exploratory)
 

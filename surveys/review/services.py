@@ -132,15 +132,22 @@ def acknowledge_conditions(study: Study, *, actor: User, decision: int | None = 
 
 
 @transaction.atomic
-def comment(study: Study, *, actor: User, section: str, text: str, resolves: bool = False) -> Comment:
-    """A comment on a section of the newest protocol, by officers and by people who run the study; officers resolve threads."""
+def comment(study: Study, *, actor: User, section: str, text: str, resolves: bool = False, read: int | None = None) -> Comment:
+    """A comment on a section of the newest protocol, by officers and by people who run the study; officers resolve threads.
+
+    `read` is how many comments on the section the officer has read: a thread with a newer one is not resolved.
+    """
     study = locked(study)
     protocol = study.submitted or study.protocol
     if protocol is None:
         raise TransitionError(_("Comments are possible once the study has been submitted."))
     seat = Seat(actor, study)
-    if not seat.may_review and (resolves or not seat.may_change):
+    if not (seat.may_review or seat.may_change):
+        raise TransitionError(_("Only people who run the study, and IRB officers who have no part in it, can comment."))
+    if resolves and not seat.may_review:
         raise TransitionError(_("Only an IRB officer who has no part in the study can resolve a thread."))
+    if resolves and read not in (None, study.comments.filter(section=section).count()):
+        raise TransitionError(_("Somebody has commented on this section in the meantime. Read it before you resolve the thread."))
     written = Comment(study=study, protocol=protocol, section=section, author=actor, text=text.strip(), resolves=resolves)
     written.written_on = timezone.localdate()
     if not written.text and not resolves:

@@ -107,9 +107,8 @@ def changes(request: HttpRequest, slug: str, version: int) -> HttpResponse:
     """The changes of this version against the last one that officers decided on, or against a requested one."""
     seat = access_study(user_of(request), slug)
     study, found = seat.study, _protocol(seat, version, draft=False)
-    since = request.GET.get("since", "")
-    is_version = since.isascii() and since.isdigit() and len(since) <= MOST_DIGITS
-    older = _protocol(seat, int(since), draft=False) if is_version else last_reviewed_before(found)
+    since = _whole(request.GET.get("since", ""))
+    older = last_reviewed_before(found) if since is None else _protocol(seat, since, draft=False)
     context = {
         "study": study,
         "protocol": found,
@@ -155,7 +154,8 @@ def comment(request: HttpRequest, slug: str) -> HttpResponse:
     user, section = user_of(request), request.POST.get("section", "")
     study = access_study(user, slug).study
     text, resolves = request.POST.get("text", "").replace("\r\n", "\n"), request.POST.get("resolves") == "1"
-    _attempt(request, lambda: reviews.comment(study, actor=user, section=section, text=text, resolves=resolves))
+    read = _whole(request.POST.get("read", ""))
+    _attempt(request, lambda: reviews.comment(study, actor=user, section=section, text=text, resolves=resolves, read=read))
     return redirect(reverse("surveys:protocol", args=[slug]) + _anchor(section))
 
 
@@ -190,6 +190,10 @@ def _attempt(request: HttpRequest, act: Callable[[], object]) -> None:
         messages.error(request, " ".join(error.messages))
     except SurveyError as error:
         messages.error(request, str(error))
+
+
+def _whole(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS else None
 
 
 def _anchor(part: str) -> str:

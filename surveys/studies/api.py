@@ -98,7 +98,7 @@ class StudyAction(APIView):
     """Take a step of a study's life, under the same guards as on its page: all steps but those of review are for people who run the study.
 
     `return`, `reject`, `suspend` and `lift` need a reason. `approve` takes a last day and conditions. With a `version`, a decision is
-    refused if another version waits by now.
+    refused if another version waits by now; with a `decision`, `lift` and `acknowledge` are refused if another one holds by now.
     """
 
     parser_classes = (BoundedJson, BoundedForm, MultiPartParser)

@@ -100,6 +100,9 @@ class ActionDataSerializer(serializers.Serializer[object]):
         required=False, max_length=5000, help_text="Conditions of an approval; to be acknowledged before recruiting."
     )
     version = serializers.IntegerField(required=False, help_text="The version of the protocol that the officer has read.")
+    decision = serializers.IntegerField(
+        required=False, help_text="For lift and acknowledge: the `id` of the decision that was read; a later one is left alone."
+    )
 
 
 class DrawingSerializer(serializers.ModelSerializer[ListDrawing]):

@@ -62,7 +62,7 @@ def test_a_plan_is_the_document_of_the_command_line(tmp_path: Path, investigator
         ({"effect": "1/0"}, "effect", "found '1/0'."),
         ({"n": 2.5}, "n", "Expected a whole number from 1 to 1000000000, found 2.5."),
         ({"n": 10**15}, "n", "Expected a whole number from 1 to 1000000000, found 1000"),
-        ({"design": "slides"}, "design", "Expected a dictionary"),
+        ({"design": "slides"}, "design", "Expected an object, found 'slides'."),
         ({"design": {}}, "design", "the design lacks arms, control, subsamples"),
         ({"design": {**DESIGN, "control": "radio"}}, "design", "not 'radio'"),
         ({"design": {**DESIGN, "arms": [str(number) for number in range(21)]}}, "design", "Expected at most 20 arms, found 21."),

@@ -40,6 +40,27 @@ def test_decisions_come_with_their_reasons_and_versions_the_newest_first(officer
     assert get(officer, studies_page)["decisions"][0]["acknowledged_by"] == study.owner.username
 
 
+def test_a_program_lifts_the_suspension_that_it_has_read_and_no_later_one(officer: User) -> None:
+    study, other = recruiting_study(), person(Role.IRB_OFFICER)
+    suspended, lifting = reviews.suspend(study, actor=officer, reason="A video is broken."), f"studies/{study.slug}/actions/lift/"
+    read = {"decision": get(officer, f"studies/{study.slug}/review/")["decisions"][0]["id"], "reason": "It plays again."}
+    lifted = reviews.lift_suspension(suspended, actor=other, reason="It plays again.")
+    reviews.suspend(lifted, actor=other, reason="The die is wrong.")
+    problem(post(logged_in(officer), lifting, read), 409)
+    assert Study.objects.get(pk=study.pk).suspended
+    read["decision"] = get(officer, f"studies/{study.slug}/review/")["decisions"][0]["id"]
+    assert post(logged_in(officer), lifting, read).status_code == 200
+    assert not Study.objects.get(pk=study.pk).suspended
+
+
+def test_a_program_acknowledges_the_conditions_that_it_has_read(officer: User) -> None:
+    study = reviews.approve(study_in(StudyStatus.IN_REVIEW), actor=officer, conditions="Not in the exams.")
+    acknowledging = f"studies/{study.slug}/actions/acknowledge/"
+    decision = get(study.owner, f"studies/{study.slug}/review/")["decisions"][0]["id"]
+    problem(post(logged_in(study.owner), acknowledging, {"decision": decision + 1}), 409)
+    assert post(logged_in(study.owner), acknowledging, {"decision": decision}).status_code == 200
+
+
 def test_a_thread_is_opened_by_a_comment_and_ended_by_an_officer(officer: User) -> None:
     study = study_in(StudyStatus.IN_REVIEW)
     address = f"studies/{study.slug}/review/comments/"

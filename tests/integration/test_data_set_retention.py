@@ -58,7 +58,8 @@ def test_the_rows_are_deleted_on_their_day_and_not_before_and_answers_stay() -> 
 def test_an_officer_approves_the_day_that_they_saw() -> None:
     made, officer = data_set(), person(Role.IRB_OFFICER)
     submit(made, budget=BUDGET, delete_on=usual_day(), actor=made.owner)
-    (seen,) = page_of(logged_in(officer).get(reverse("analysis:data_set", args=[made.slug]))).xpath("//input[@name='delete_on']/@value")
+    page = page_of(logged_in(officer).get(reverse("analysis:data_set", args=[made.slug])))
+    (seen,) = page.xpath("//form[.//button[@value='approve']]//input[@name='delete_on']/@value")
     assert seen == usual_day().isoformat()
     DataSet.objects.update(delete_on=usual_day() + timedelta(days=1))
     with pytest.raises(DataSetError, match="changed meanwhile"):

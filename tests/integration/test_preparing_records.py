@@ -305,8 +305,9 @@ def test_the_officer_confirms_on_the_page_or_by_a_program(study: Study) -> None:
     mine = text_of(logged_in(study.owner).get(page))
     assert "Asked to be published as they are" in mine
     assert "Confirm these" not in mine
-    assert "by name" in text_of(reader.post(page, {"step": "confirm"}, follow=True))
-    reader.post(page, {"step": "confirm", "attributes": ["devices"]})
+    confirming = {"step": "confirm", "sha256": release.package_sha256}
+    assert "by name" in text_of(reader.post(page, confirming, follow=True))
+    reader.post(page, {**confirming, "attributes": ["devices"]})
     work_on(release)
     services.request_approval(Release.objects.get(), actor=study.owner)
     again = text_of(reader.get(page))

@@ -125,7 +125,7 @@ def test_a_step_is_refused_to_those_whose_turn_it_is_not() -> None:
     for action in ("roles", "build", "take-back", "delete"):
         assert step(officer, made, action).status_code == 404
     assert "The package was built again meanwhile" in words(step(officer, made, "approve", **{**seen, "sha256": "0" * 64}))
-    assert step(officer, made, "send-back", reason="Ask the students.").status_code == 302
+    assert step(officer, made, "send-back", **seen, reason="Ask the students.").status_code == 302
     assert "Ask the students." in words(owner.get(page(made)))
     assert "The data set is in another state: being prepared." in words(step(officer, made, "approve", **seen))
     assert Client().get(page(made, "public_records")).status_code == 404
@@ -197,12 +197,12 @@ def test_an_officer_confirms_by_name_what_is_published_as_it_is() -> None:
     package = requested(made, suppress="0", asked=["sex", "course.course"])
     assert package.protection["auxiliary"] == []
     assert "Asked to be published as they are course.course; sex" in words(owner.get(page(made)))
-    read = words(officer.get(page(made)))
-    assert "with all of them as they are, 1 of 60 people would share their record with nobody" in read
+    assert "with all of them as they are, 1 of 60 people would share their record with nobody" in words(officer.get(page(made)))
     assert step(owner, made, "confirm", attributes=["sex"]).status_code == 404, "nobody confirms what they brought"
+    seen = {"sha256": package.package_sha256}
     for refused in ({}, {"attributes": ["born"]}):
-        assert "Expected some of the questions course.course, sex by name" in words(step(officer, made, "confirm", **refused))
-    assert step(officer, made, "confirm", attributes=["sex"]).status_code == 302
+        assert "Expected some of the questions course.course, sex by name" in words(step(officer, made, "confirm", **seen, **refused))
+    assert step(officer, made, "confirm", **seen, attributes=["sex"]).status_code == 302
     package.refresh_from_db()
     assert (package.status, package.protection["auxiliary"], package.package) == ("building", ["sex"], None)
     told = words(owner.get(page(made)))

@@ -323,6 +323,10 @@ def test_a_thread_is_open_until_an_officer_resolves_it_and_again_after_the_next_
     reviews.comment(study, actor=study.owner, section="consent", text="I will add her.")
     with pytest.raises(TransitionError, match="Only an IRB officer"):
         reviews.comment(study, actor=study.owner, section="consent", text="", resolves=True)
+    viewer = StudyMember.objects.create(study=study, user=person(Role.INVESTIGATOR), role=MemberRole.VIEWER).user
+    for resolves in (False, True):
+        with pytest.raises(TransitionError, match=r"Only people who run the study, and IRB officers .* can comment"):
+            reviews.comment(study, actor=viewer, section="consent", text="May I?", resolves=resolves)
     with pytest.raises(ValidationError, match="Write your comment"):
         reviews.comment(study, actor=officer, section="consent", text=" ")
     reviews.comment(study, actor=officer, section="consent", text="", resolves=True)

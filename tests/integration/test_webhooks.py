@@ -347,7 +347,7 @@ def test_programs_manage_webhooks_of_their_own_studies_only(study: Study) -> Non
     hook = Webhook.objects.get()
     assert (added.status_code, added.json()["secret"]) == (201, hook.secret)
     shown = {"id": str(hook.pk), "address": "https://lab.example.org/", "events": ["n.reached"], "created_on": str(hook.created_on)}
-    shown |= {"earlier_secret_until": None}
+    shown |= {"earlier_secret_until": None, "inherited": False}
     assert client.get(API + path).json()["results"] == [shown]
     assert client.get(f"{API}{path}{hook.pk}/").json() == shown
     assert "told already" in problem(post(client, path, {"address": "https://lab.example.org/", "events": ["n.reached"]}), 400)["detail"]

@@ -1,14 +1,19 @@
 """A study with webhooks changes hands: nobody who left learns more by them."""
 
-import pytest
+from collections.abc import Callable
 
-from accounts.models import Role
+import pytest
+from django.urls import reverse
+
+from accounts.models import Role, User
 from surveys.models import MemberRole, Study, StudyMember
 from surveys.sharing import services as sharing
 from tests.api_requests import API, problem
 from tests.factories import logged_in, person, recruiting_study
+from webhooks.errors import WebhookError
 from webhooks.models import Delivery, Event, Webhook
-from webhooks.services import add_webhook, emit
+from webhooks.selectors import webhooks_of
+from webhooks.services import add_webhook, emit, remove_webhook, renew_secret, send_again
 
 pytestmark = pytest.mark.django_db
 ADDRESS = "https://lab.example.org/"
@@ -34,3 +39,61 @@ def test_the_heir_of_a_study_removes_what_its_former_owner_is_told() -> None:
     assert there.delete(address).status_code == 204
     emit(study.pk, Event.N_REACHED)
     assert not Delivery.objects.exists()
+
+
+def given_away() -> tuple[Study, Webhook, User, User]:
+    """A study that was given away, the webhook that it had, its former owner, and its heir."""
+    study, heir = recruiting_study(), person(Role.INVESTIGATOR)
+    former, hook = study.owner, told(study)
+    StudyMember.objects.create(study=study, user=heir, role=MemberRole.EDITOR)
+    sharing.transfer_study(study, user_id=heir.pk, actor=former)
+    return Study.objects.get(pk=study.pk), hook, former, heir
+
+
+def is_told(user: User, study: Study) -> bool:
+    """Whether this person reads in the inbox that programs of somebody else are told."""
+    return f"/studies/{study.slug}/webhooks/" in logged_in(user).get(reverse("analysis:inbox")).content.decode()
+
+
+def test_the_heir_is_told_of_the_programs_until_they_have_made_a_new_secret_or_removed_them() -> None:
+    study, hook, former, heir = given_away()
+    page, listed = reverse("webhooks:webhooks", args=[study.slug]), f"{API}studies/{study.slug}/webhooks/"
+    assert is_told(heir, study)
+    assert not is_told(former, study), "only the heir is told"
+    assert "was told before the study was given to" in logged_in(heir).get(page).content.decode()
+    assert [one["inherited"] for one in logged_in(heir).get(listed).json()["results"]] == [True]
+    renew_secret(hook, actor=heir)
+    assert not is_told(heir, study)
+    assert "was told before the study was given to" not in logged_in(heir).get(page).content.decode()
+    assert [one["inherited"] for one in logged_in(heir).get(listed).json()["results"]] == [False]
+
+
+def test_the_former_owner_cannot_end_what_the_heir_is_told() -> None:
+    study, hook, former, heir = given_away()
+    renew_secret(hook, actor=former)  # as an editor they still may
+    assert is_told(heir, study)
+    add_webhook(study, address=f"{ADDRESS}editors", events=["n.reached"], site="https://candor.example.org", actor=former)
+    remove_webhook(hook, actor=heir)
+    assert not is_told(heir, study), "an editor had this address told after the transfer, which the log says"
+
+
+def test_an_owner_who_never_got_the_study_is_told_of_nothing() -> None:
+    study = recruiting_study()
+    told(study)
+    assert not is_told(study.owner, study)
+    assert not any(one.inherited for one in webhooks_of(study))
+
+
+def test_nobody_acts_on_a_webhook_of_a_study_that_they_lost_after_they_were_let_in() -> None:
+    study, hook, former, heir = given_away()
+    sharing.remove_member(study, user_id=former.pk, actor=heir)
+    late: tuple[Callable[[], object], ...] = (
+        lambda: add_webhook(study, address=f"{ADDRESS}mine", events=["n.reached"], site="https://candor.example.org", actor=former),
+        lambda: renew_secret(hook, actor=former),
+        lambda: remove_webhook(hook, actor=former),
+        lambda: send_again(hook.deliveries.get(), actor=former),
+    )
+    for act in late:
+        with pytest.raises(WebhookError, match="You do not run this study any more"):
+            act()
+    assert [one.secret_number for one in webhooks_of(study)] == [1]

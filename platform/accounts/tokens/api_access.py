@@ -14,6 +14,7 @@ from rest_framework.serializers import Serializer
 
 from accounts.models import ApiToken, Role, TokenScope, User, hash_of_api_token
 from accounts.services import record_refused_token
+from accounts.tokens.field_errors import in_own_words
 from candor.errors import what_came
 
 Sent = TypeVar("Sent", bound=Serializer[object])
@@ -88,7 +89,8 @@ def person_of(request: Request) -> User:
 def checked(serializer: type[Sent], data: object) -> Sent:
     """The data that were sent, in the form that they must have; otherwise the answer says what is wrong with them."""
     sent = serializer(data=data)
-    sent.is_valid(raise_exception=True)
+    if not sent.is_valid():
+        raise ValidationError(in_own_words(sent.errors, sent, data))
     return sent
 
 

@@ -80,6 +80,32 @@ def test_names_of_columns_are_texts(name: str) -> None:
         FUNCTIONS["estimate"](**{name: 5})
 
 
+@pytest.mark.parametrize(
+    ("function", "wrong", "said"),
+    [
+        ("estimate", {"cluster": ["sec"]}, r'^cluster: expected the name of one column, found \["sec"\]'),
+        ("estimate", {"cluster": 3}, "^cluster: expected the name of one column, found 3"),
+        ("estimate", {"families": ["mind"]}, r'^families: expected names of columns by the name of each family, found \["mind"\]'),
+        ("estimate", {"families": {"mind": 3}}, "^families of mind: expected names of columns, found 3"),
+        ("regress", {"formula": ["y"]}, r"^formula: expected a text such as 'attention ~ arm \+ age', found \[\"y\"\]"),
+    ],
+)
+def test_one_name_and_named_names_are_what_they_must_be(function: str, wrong: dict[str, Any], said: str) -> None:
+    with pytest.raises(candor.MethodError, match=said):
+        FUNCTIONS[function](**wrong)
+
+
+def test_a_message_is_no_longer_than_a_screen_however_long_a_cell_is() -> None:
+    """Attack: a file whose one cell fills the log of whoever reads it."""
+    people = {name: np.asarray(values).astype(object) for name, values in PEOPLE.items()}
+    for name in ("arm", "subsample", "outcome"):
+        long = dict(people) | {name: np.array(["x" * 1_000_000, *people[name][1:]], dtype=object)}
+        with pytest.raises(candor.MethodError) as refused:
+            candor.estimate(long, DESIGN, outcomes=["outcome"], bootstrap=0)
+        assert len(str(refused.value)) <= 1000
+        assert "xxx" in str(refused.value)
+
+
 @pytest.mark.parametrize("wrong", [{"background_effects": 3}, {"background_effects": {"age": "large"}}, {"outcome": ["a"]}])
 def test_a_simulation_says_what_its_columns_need(wrong: dict[str, Any]) -> None:
     with pytest.raises(candor.MethodError, match=r"expected .*, found"):

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from candor.cli.terminal import LONGEST_COMPLAINT
+from candor.errors import LONGEST_MESSAGE
 from tests.unit.candor.cli.mutations import changed_document, changed_table
 from tests.unit.candor.cli.running import DESIGN, candor
 
@@ -109,7 +109,7 @@ def test_no_file_ends_a_command_with_a_traceback(command: str) -> None:
         assert result.exception is None or isinstance(result.exception, SystemExit), f"{at}: {result.exception!r}"
         if result.exit_code == 2:
             assert result.stderr.count("\n") == 1, at
-            assert len(result.stderr) < LONGEST_COMPLAINT + 50, at
+            assert len(result.stderr) < LONGEST_MESSAGE + 50, at
             assert result.stdout == "", at
             assert set(Path().iterdir()) <= before | {Path("budget.jsonl")}, at
         elif "json" in arguments:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from candor.cli.terminal import LONGEST_COMPLAINT
+from candor.errors import LONGEST_MESSAGE
 from tests.unit.candor.cli.running import answers_file, candor, refused
 
 PACKAGE = Path(__file__).parents[1] / "data" / "package-of-an-older-library.zip"
@@ -65,4 +65,4 @@ def test_a_cell_that_is_longer_than_the_screen_is_cut() -> None:
     line = refused("estimate", "answers.csv", "--design", "design.json")
     assert line.startswith("Error: answers.csv: there is no column 'arm'; row 1 has aaaa")
     assert line.endswith("aaa, subsample, y")
-    assert len(line) < LONGEST_COMPLAINT + 20
+    assert len(line) < LONGEST_MESSAGE + 20

