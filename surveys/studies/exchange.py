@@ -13,6 +13,7 @@ from django.db.models import QuerySet
 
 from accounts.models import User
 from surveys.definition import StudyDefinition
+from surveys.drafting.translations import outdated_in
 from surveys.errors import DefinitionError, SurveyError
 from surveys.media.services import MediaError, add_media_file, delete_stored, examine
 from surveys.models import MediaFile, Study
@@ -69,10 +70,14 @@ def with_slug(definition: StudyDefinition, slug: str) -> StudyDefinition:
 
 
 def duplicate_study(definition: StudyDefinition, *, files: QuerySet[MediaFile], slug: str, owner: User) -> Study:
-    """A draft with the same definition and copies of those of these files that it needs, and without any participant's data."""
+    """A draft with the same definition and copies of those of these files that it needs, and without any participant's data.
+
+    An outdated translation of the title stays as it is, or nobody would see any more that it is outdated.
+    """
     titles = definition.title.root
+    outdated = {one.language for one in outdated_in(definition) if one.place == "title"}
     copied: object = (
-        {code: _copy_of(title, code) for code, title in titles.items()}
+        {code: title if code in outdated else _copy_of(title, code) for code, title in titles.items()}
         if isinstance(titles, dict)
         else _copy_of(titles, definition.languages[0])
     )

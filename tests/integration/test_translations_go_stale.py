@@ -170,6 +170,16 @@ def test_a_copy_of_a_study_has_no_outdated_title() -> None:
     assert stale(copy) == set()
 
 
+def test_a_copy_of_a_study_keeps_an_outdated_title_outdated() -> None:
+    """“Kopie von” in front of the old translation is no new translation."""
+    study = draft_study()
+    renamed = changed(study, lambda plain: plain["title"].update(en="Four questions without a lecture"))
+    study = studies.change_definition(study, definition=renamed, actor=study.owner)
+    copy = duplicate_study(define(study.definition), files=study.media_files.none(), slug="a-copy", owner=study.owner)
+    assert stale(copy) == stale(study) == {("title", "de")}
+    assert copy.title == "Copy of Four questions without a lecture"
+
+
 def test_a_draft_from_an_earlier_version_is_compared_with_the_protocol_in_force() -> None:
     """As stored before texts remembered their originals: nothing in the draft tells that its German consent is the approved one."""
     study = study_in(StudyStatus.RECRUITING)
