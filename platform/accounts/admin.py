@@ -46,7 +46,7 @@ class SettingsAdmin(ShownAdmin):
 
     def write(self, obj: Model, form: BaseForm, *, but: Collection[str] = ()) -> None:
         """Write what was changed on the page, `but` these fields, into the row as it is stored now."""
-        stored = self.model._default_manager.select_for_update().get(pk=obj.pk)
+        stored = self.model._default_manager.select_for_update(no_key=True).get(pk=obj.pk)
         for name in {*form.changed_data} - {*but}:
             setattr(stored, name, form.cleaned_data[name])
         stored.save()

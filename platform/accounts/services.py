@@ -40,7 +40,7 @@ def create_user(
 @transaction.atomic
 def change_role(*, user: User, role: Role, actor: User | None = None) -> User:
     """Give another role, which counts from the next request on. Giving somebody the role they have changes and records nothing."""
-    user = User.objects.select_for_update().get(pk=user.pk)
+    user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
     if user.role == role:
         return user
     former = user.role
@@ -193,7 +193,7 @@ def choose_language(*, user: User, language: Language) -> None:
 @transaction.atomic
 def end_sessions(*, user: User) -> User:
     """Log this person out everywhere; the session that asks must take the new hash."""
-    user = User.objects.select_for_update().get(pk=user.pk)
+    user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
     user.session_epoch += 1
     user.save(update_fields=["session_epoch"])
     record(actor=user, action=actions.LOGGED_OUT_ELSEWHERE, subject=user)

@@ -15,7 +15,7 @@ from surveys.bots.population import Habits, Population
 from surveys.bots.sending import send_bots
 from surveys.bots.walker import Ending
 from surveys.counts import comers
-from surveys.models import BotRun, BotRunStatus
+from surveys.models import BotRun, BotRunStatus, Study
 from surveys.protocols import protocol_in_force
 
 FEW = 25
@@ -57,10 +57,11 @@ def _send_few(bot_run: BotRun) -> None:
 
 @transaction.atomic
 def _finish(bot_run: BotRun, found: Mapping[str, object]) -> None:
+    rehearsed = Study.objects.select_for_update(no_key=True).get(rehearsal=bot_run.study)  # before its copy, as everywhere
     bot_run.finish(**found)
     count_everyone(bot_run.study)
     details = {"n": bot_run.bots, "seed": bot_run.seed, "endings": bot_run.endings}
-    record(actor=None, action=actions.BOTS_SENT, subject=bot_run.study.rehearsal_of, details=details)
+    record(actor=None, action=actions.BOTS_SENT, subject=rehearsed, details=details)
 
 
 def _send(bot_run: BotRun, *, first: int, n: int) -> Counter[Ending]:

@@ -241,18 +241,15 @@ def known_codes(study: Study, *, codes: Iterable[str]) -> int:
 @transaction.atomic
 def add_entry_codes(study: Study, *, codes: Iterable[str], actor: User) -> int:
     """Add codes; existing ones stay as they are. Return the number of new ones."""
-    hashes = {hash_of_entry_code(code, study.slug) for code in codes}
-    of_study = EntryCode.objects.filter(study=study)
-    hashes -= set(of_study.values_list("code_hash", flat=True))
-    # Sorted by hash, not by the order of the course list. Some may be added by another request meanwhile.
-    new = {one.pk: one for one in (EntryCode(study=study, code_hash=found) for found in sorted(hashes))}
-    EntryCode.objects.bulk_create(new.values(), batch_size=1000, ignore_conflicts=True)
-    added = len(new.keys() & set(of_study.values_list("pk", flat=True)))
-    # A deletion of all of them that begins now waits for these rows; one that has begun is seen here.
-    if Study.objects.filter(pk=study.pk, forgotten_on__isnull=False).exists():
+    study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)  # a deletion of all codes that begins now waits, and takes these
+    if study.forgotten_on is not None:
         raise TransitionError(_("The operational data of this study are deleted, and its codes with them."))
-    record(actor=actor, action=actions.CODES_ADDED, subject=study, details={"count": added})
-    return added
+    hashes = {hash_of_entry_code(code, study.slug) for code in codes}
+    new = hashes - set(EntryCode.objects.filter(study=study).values_list("code_hash", flat=True))
+    # Sorted by hash, not by the order of the course list.
+    EntryCode.objects.bulk_create((EntryCode(study=study, code_hash=found) for found in sorted(new)), batch_size=1000)
+    record(actor=actor, action=actions.CODES_ADDED, subject=study, details={"count": len(new)})
+    return len(new)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

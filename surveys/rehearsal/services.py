@@ -73,7 +73,7 @@ def rehearse(study: Study, *, protocol: ProtocolView, planted: Planted, actor: U
         raise TransitionError(_("A rehearsal cannot be rehearsed."))
     if planted.under_reports and protocol.definition.direct_group is None:
         raise RehearsalError(_("This study asks nobody without a die, so nobody can deny a yes there."))
-    _delete_sandbox(Study.objects.select_for_update(no_key=True).get(pk=study.pk))
+    _delete_sandbox(study)
     slug = f"rehearsal-{secrets.token_hex(8)}"
     people, budget = max(planted.bots, 2), protocol.definition.privacy_budget
     share = people / protocol.definition.allocation.planned_participants
@@ -111,6 +111,7 @@ def rehearse(study: Study, *, protocol: ProtocolView, planted: Planted, actor: U
 @transaction.atomic
 def stop_rehearsal(study: Study, *, actor: User) -> bool:
     """Send no further bots; those on their way finish. False: there was nothing to stop."""
+    _hold(study)
     walking = BotRun.objects.filter(study__rehearsal_of=study, status=BotRunStatus.RUNNING)
     if not BotRun.end(walking, status=BotRunStatus.STOPPED):
         return False
@@ -128,7 +129,13 @@ def delete_rehearsal(study: Study, *, actor: User) -> bool:
     return True
 
 
+def _hold(study: Study) -> None:
+    """Its sandbox copy is made, stopped, finished and deleted by one request at a time."""
+    Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+
+
 def _delete_sandbox(study: Study) -> bool:
+    _hold(study)
     rehearsals = Study.objects.filter(rehearsal_of=study)
     for one in rehearsals:  # people are held before their study everywhere
         let_steps_end(one)
