@@ -261,7 +261,9 @@ def _promised(release: Release, drawn: Mapping[str, object] | None, definition: 
 
 
 def _analytics(study: Study) -> dict[str, object]:
-    """The ledger and all answers, as they stand now. All have their noise already, and nothing tells which member of staff asked."""
+    """The ledger and all answers, as they stand now. All have their noise already, and nothing tells which member of staff asked, nor what
+    officers wrote to the team when they froze the budget.
+    """
     from analysis.ledger.serializers import ledger_document  # late: else every worker and command loads the framework of the API
 
     source = source_of(study)
@@ -271,6 +273,7 @@ def _analytics(study: Study) -> dict[str, object]:
         document: dict[str, Any] = ledger_document({"study": study.slug}, ledger_of(source))
     for charge in document["charges"]:
         del charge["asked_by"], charge["asked_on"]
+    del document["obstacle"], document["budget"]["frozen_on"], document["budget"]["frozen_because"]
     return document
 
 

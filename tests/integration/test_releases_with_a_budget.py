@@ -16,7 +16,7 @@ from lxml import html
 from accounts.models import Role
 from accounts.services import change_role
 from analysis import actions
-from analysis.ledger.services import ask
+from analysis.ledger.services import ask, freeze
 from analysis.models import Release, Source
 from analysis.packages.errors import ReleaseError
 from analysis.releases import services
@@ -66,6 +66,17 @@ def test_the_package_holds_what_was_asked_with_its_answers_and_the_ledger() -> N
     assert "The statistics in analytics.json are not protected by the die but by noise." in statement
     assert "ε = 10, δ = 0.0001. It does not cover what the study shows exactly: How many people took part" in statement
     assert "Statistics of background and quiz answers, with noise" in files["codebook.md"].decode()
+
+
+def test_a_frozen_budget_is_released_without_the_words_of_the_officer() -> None:
+    """They wrote to the team, and nobody told them that everybody would read it."""
+    study, reason = asked_study(), "Somebody asks about one student again and again."
+    freeze(study.source, reason=reason, actor=person(Role.IRB_OFFICER))
+    release = built_release(study, background="noisy_counts")
+    assert faults_of(bytes(release.package or b"")) == []
+    document = json.loads(files_of(release)["analytics.json"])
+    assert (document["budget"]["epsilon"], len(document["charges"])) == (10, 1)
+    assert not [name for name, content in files_of(release).items() if reason in content.decode(errors="replace")]
 
 
 @pytest.mark.parametrize("restored", [False, True])
