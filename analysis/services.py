@@ -1,9 +1,10 @@
 """Requests for computations, their cancellation, and the blinding of readers."""
 
+from contextlib import suppress
 from datetime import timedelta
 from functools import partial
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.utils.translation import gettext
 
 from accounts.models import User
@@ -88,7 +89,12 @@ def refresh_when_everyone_is_counted(sender: object, *, study_id: int, **kwargs:
     """Compute the last results of a study, or of a rehearsal. A computation under way may have read people of whom some were counted."""
     for kind in RunKind:
         runner.end_unfinished(study_id, kind=kind, status=RunStatus.SUPERSEDED)
-        transaction.on_commit(partial(request_refresh, study_id, kind=kind))
+        transaction.on_commit(partial(_request_where_there, study_id, kind=kind))
+
+
+def _request_where_there(study_id: int, *, kind: RunKind) -> None:
+    with suppress(IntegrityError):  # a rehearsal that ends may be deleted, or begun anew, in the same moment
+        request_refresh(study_id, kind=kind)
 
 
 def delete_results_that_saw_the_person(sender: object, *, study_id: int, **kwargs: object) -> None:

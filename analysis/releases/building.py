@@ -358,7 +358,7 @@ def discard_outdated(study_id: int) -> None:
         return
     with transaction.atomic():
         study = Study.objects.select_for_update(no_key=True).get(pk=study_id)
-        found = Release.objects.select_for_update().defer("package").filter(pk=release.pk, status__in=BUILT).first()
+        found = Release.objects.select_for_update(of=("self",)).defer("package").filter(pk=release.pk, status__in=BUILT).first()
         if found is None or found.people_sha256 != release.people_sha256 or state_of_people(study) != as_of:
             return  # the next minute looks again
         if unchanged:

@@ -269,7 +269,7 @@ def outdate_with_the_person(sender: object, *, study_id: int, withdrawn: Partici
     theirs = Release.objects.filter(study=study_id, simulated=withdrawn.is_bot)
     theirs.filter(status=ReleaseStatus.BUILDING, package__isnull=False).update(package=None)  # its worker may be dead
     built = theirs.filter(status__in=building.BUILT)
-    if (release := built.select_for_update().defer("package").first()) is not None:
+    if (release := built.select_for_update(of=("self",)).defer("package").first()) is not None:
         building.outdate(release)
 
 

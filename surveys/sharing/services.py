@@ -59,7 +59,9 @@ def address(invitation: InvitationLink, *, to: str) -> str:
 def withdraw_invitation(study: Study, *, invitation_id: int, actor: User) -> None:
     """Disable the invitation's link from now on."""
     study = _managed(study, by=actor)
-    invitation = Invitation.objects.select_for_update().filter(study=study, pk=invitation_id, accepted=False, withdrawn=False).first()
+    invitation = (
+        Invitation.objects.select_for_update(of=("self",)).filter(study=study, pk=invitation_id, accepted=False, withdrawn=False).first()
+    )
     if invitation is None:
         raise SharingError(_("This invitation was accepted or withdrawn in the meantime."))
     invitation.withdrawn = True
@@ -137,7 +139,7 @@ def transfer_study(study: Study, *, user_id: int, actor: User) -> None:
 def give_study(study: Study, *, user: User, actor: User) -> None:
     """The same for somebody who may have had no part in it; administrators do so."""
     study = locked(study)
-    former, member = study.owner, StudyMember.objects.select_for_update().filter(study=study, user=user).first()
+    former, member = study.owner, StudyMember.objects.select_for_update(of=("self",)).filter(study=study, user=user).first()
     if user == former:
         return
     if user.role not in OWNER_ROLES:

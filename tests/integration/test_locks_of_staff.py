@@ -8,15 +8,16 @@ import pytest
 from django.db import transaction
 
 from accounts.models import Role
-from accounts.services import change_role, end_sessions
+from accounts.services import change_role, end_sessions, record_logout
 from analysis import services as analysis
 from surveys.access import Seat
 from surveys.lifecycle.steps import locked
-from surveys.models import Study
+from surveys.models import MemberRole, Study, StudyMember
 from surveys.protocols import protocol_view_for
 from surveys.recruitment.services import add_entry_codes
 from surveys.rehearsal import services as rehearsal
 from surveys.review.services import comment
+from surveys.sharing import services as sharing
 from tests.factories import person, recruiting_study
 from tests.jobs import catch
 from tests.simultaneous import outcomes_at_once
@@ -52,6 +53,20 @@ def test_an_officer_who_decides_while_the_team_works_is_answered(meanwhile: str,
     assert [one for one in outcomes_at_once(decide, later) if isinstance(one, BaseException)] == []
 
 
+def test_a_study_that_is_given_away_keeps_nobody_of_its_team_waiting() -> None:
+    """A list of members is sorted by their names, so that the accounts are read, too: they must not be held."""
+    study, editor = recruiting_study(), person(Role.INVESTIGATOR)
+    StudyMember.objects.create(study=study, user=editor, role=MemberRole.EDITOR)
+
+    @transaction.atomic
+    def log_out() -> None:
+        record_logout(editor)
+        time.sleep(A_MOMENT)
+
+    give = partial(after, A_MOMENT / 2, partial(sharing.transfer_study, study, user_id=editor.pk, actor=study.owner))
+    assert outcomes_at_once(log_out, give) == [None, None]
+
+
 @pytest.mark.parametrize("act", [partial(change_role, role=Role.ANALYST), end_sessions])
 def test_an_account_that_is_changed_while_its_person_works_keeps_nobody_waiting(act: Callable[..., object]) -> None:
     study, officer = recruiting_study(), person(Role.IRB_OFFICER)
@@ -66,8 +81,7 @@ def test_an_account_that_is_changed_while_its_person_works_keeps_nobody_waiting(
 
 
 def test_a_rehearsal_that_is_stopped_while_it_is_deleted_keeps_nobody_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Results of what is deleted are asked for by nobody here."""
-    monkeypatch.setattr(analysis, "request_refresh", lambda study_id, kind: None)
+    """The last results of the rehearsal are asked for when it may be gone already."""
     catch(monkeypatch)
     study = recruiting_study()
     planted = rehearsal.Planted(bots=4, prevalence=0.3, effect=0.1, cheater_proportion=0, behaviour="always_no", drops_out=0)
