@@ -40,7 +40,7 @@ from candor.studies.simulations import WAYS_TO_CHEAT, simulated_parts
     help="A standard normal covariate and its effect on the log-odds of yes.",
 )
 @click.option("--seed", type=SEED, help="The same seed gives the same file; default: a fresh one, told on stderr.")
-@click.option("-o", "--output", type=OutputFile(), help="DATA.csv to write; default: standard output.")
+@click.option("-o", "--output", type=OutputFile(or_standard_output=True), help="DATA.csv to write; default: standard output.")
 def simulate(
     design_path: Input,
     n: int,

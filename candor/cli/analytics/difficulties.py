@@ -82,6 +82,9 @@ def difficulties(
     chosen = method or (CONDITIONAL if epsilon is None else SUFFICIENT)
     if (chosen in PRIVATE) != (epsilon is not None):
         raise click.UsageError(f"--method {chosen} needs --epsilon" if epsilon is None else f"--method {chosen} takes no --epsilon")
+    about_noise = {"--delta": delta, "--noise": noise, "--sparse": sparse or None, "--although-noise": although_noise or None}
+    if epsilon is None and (given := [name for name, value in about_noise.items() if value is not None]):
+        raise click.UsageError(f"{given[0]} needs --epsilon: without it there is no noise, and nothing is private")
     quiz = _read(responses, omitted=Omitted(omitted), student=student)
     if epsilon is None:
         found = _exact(quiz, chosen)

@@ -85,6 +85,9 @@ def test_a_release_that_would_be_noise_is_refused_until_somebody_insists():
     [
         (["--method", "noisy_totals"], "--method noisy_totals needs --epsilon"),
         (["--epsilon", "1", "--method", "spectral"], "--method spectral takes no --epsilon"),
+        (["--delta", "1e-5"], "--delta needs --epsilon: without it there is no noise, and nothing is private"),
+        (["--noise", "cube"], "--noise needs --epsilon"),
+        (["--method", "conditional_ml", "--although-noise"], "--although-noise needs --epsilon"),
         (["--epsilon", "1", "--method", "private_spectral"], "noise on counts of pairs of items needs --delta"),
         (["--epsilon", "1", "--noise", "gaussian"], "needs --delta"),
         (["--epsilon", "1", "--delta", "1e-5", "--omitted", "not_given", "--noise", "cube"], "in which an omission is wrong"),
