@@ -36,6 +36,29 @@ def test_a_missing_variable_stops_the_start_and_is_named(missing: str) -> None:
     assert done.stderr.strip().splitlines()[-1].endswith(f"missing: {missing}.")
 
 
+@pytest.mark.parametrize("missing", sorted(COMPLETE))
+def test_a_variable_of_blanks_is_missing(missing: str) -> None:
+    done = python("-c", "import config.settings.production", **{**COMPLETE, missing: " , "})
+    assert done.stderr.strip().splitlines()[-1].endswith(f"missing: {missing}.")
+
+
+def test_names_of_hosts_may_have_blanks_around_them() -> None:
+    """ "a, b" is how people write a list. The second host answered every request with 400, and letters led to `https://`."""
+    said = "from config.settings.production import *; print(ALLOWED_HOSTS, CSRF_TRUSTED_ORIGINS, SITE_URL)"
+    done = python("-c", said, **{**COMPLETE, "ALLOWED_HOSTS": ", trial.example.org, other.example.org "})
+    hosts = ["trial.example.org", "other.example.org"]
+    assert done.stdout.strip() == f"{hosts} {[f'https://{host}' for host in hosts]} https://{hosts[0]}"
+
+
+@pytest.mark.parametrize(
+    "address", ["THE-SECRET", "mysterious://candor:THE-SECRET@host/candor", "postgresql://candor:THE-SECRET@[host/candor"]
+)
+def test_an_address_of_a_database_that_cannot_be_right_stops_the_start_and_is_not_shown(address: str) -> None:
+    done = python("-c", "import config.settings.production", **{**COMPLETE, "DATABASE_URL": address})
+    assert "DATABASE_URL: expected postgresql://user:password@host:5432/name." in done.stderr.strip().splitlines()[-1]
+    assert "THE-SECRET" not in done.stderr
+
+
 @pytest.mark.parametrize("module", ["config.wsgi", "config.celery"])
 def test_servers_run_production_settings_unless_told_otherwise(module: str) -> None:
     done = python("-c", f"import {module}, os; print(os.environ['DJANGO_SETTINGS_MODULE'])", **COMPLETE)
