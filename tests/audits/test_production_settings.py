@@ -72,6 +72,14 @@ def test_a_demonstration_is_refused_under_production_settings() -> None:
     assert "production settings refuse it" in done.stderr
 
 
+@pytest.mark.parametrize(("name", "option"), [("PORT", "port"), ("DEMO_BOTS", "bots")])
+@pytest.mark.parametrize("written", ["many", "-1", "1.5", "²"])
+def test_a_number_for_the_demonstration_that_is_none_is_refused_by_its_name(name: str, option: str, written: str) -> None:
+    done = python("manage.py", "demo", **{**COMPLETE, name: written})
+    assert done.returncode == 2
+    assert f"--{option} or {name} must be a whole number" in done.stderr.strip().splitlines()[-1]
+
+
 def test_debugging_is_off_in_every_situation() -> None:
     for situation in ("development", "production", "test"):
         done = python(

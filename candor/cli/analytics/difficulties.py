@@ -12,7 +12,7 @@ from candor.cli.group import InputError
 from candor.cli.inputs import Input, InputFile
 from candor.cli.options import POSITIVE, PROPORTION, OneOf, format_option
 from candor.cli.terminal import say_document
-from candor.errors import DataError
+from candor.errors import MethodError
 from candor.privacy.losses import Loss
 from candor.rasch.answers import Omitted, QuizAnswers
 from candor.rasch.baselines import BASELINES, baseline_difficulties
@@ -120,7 +120,7 @@ def _read(source: Input, *, omitted: Omitted, student: str | None) -> QuizAnswer
     try:
         with io.TextIOWrapper(source.open("rb"), encoding="utf-8", newline="") as lines:
             return read_answers(lines, omitted=omitted, student=student)
-    except DataError as error:
+    except MethodError as error:
         raise InputError(f"{source}: {error}") from None
 
 
