@@ -143,6 +143,8 @@ class CommandGroup(click.Group):
         except (click.Abort, KeyboardInterrupt):
             click.echo("Interrupted.", err=True)
             return INTERRUPTED
+        except UnicodeEncodeError as error:
+            return _failed(f"a name holds {error.object[error.start]!r}, which no text in UTF-8 holds")
         except BrokenPipeError:
             raise
         except OSError as error:

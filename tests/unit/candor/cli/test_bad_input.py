@@ -230,3 +230,20 @@ def test_help_lists_every_command_without_importing_the_statistics():
     assert done.returncode == 0, done.stderr
     for command in ("estimate", "plan", "simulate"):
         assert f"\n  {command} " in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arms", "complaint"),
+    [
+        (["", "treatment"], "all arms need a name, found '', 'treatment'"),
+        ([" ", "treatment"], "all arms need a name"),
+        (["control", " control"], "the names of the arms must differ"),
+        (["contr\ud800l", "treatment"], "a name holds '\\ud800', which no text in UTF-8 holds"),
+    ],
+)
+def test_an_arm_whose_name_no_file_of_answers_can_hold_is_refused(arms, complaint):
+    """Names are read without the blanks around them: one of two arms had no people."""
+    Path("design.json").write_text(json.dumps(DESIGN | {"arms": arms, "control": arms[0]}))
+    simulated = ("simulate", "--design", "design.json", "--n", "40", "--effect", "0.1", "--seed", "1", "-o", "answers.csv")
+    assert complaint in refused(*simulated)
+    assert not Path("answers.csv").exists()
