@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @click.option("--covariate", "covariates", multiple=True, help="Column measured before the assignment; repeat for several.")
 @click.option("--subgroup", "subgroups", multiple=True, help="Column by whose values effects are compared, named in the protocol; repeat.")
 @click.option("--exploratory-subgroup", "exploratory", multiple=True, help="The same for a column that no protocol named; marked so.")
-@click.option("--bootstrap", "replicates", type=Whole(min=0), default=5000, show_default=True, help="Resamples, at least 2; 0 for none.")
+@click.option("--bootstrap", "replicates", type=Whole(min=0), default=5000, show_default=True, help="Resamples, 2 to 10000000; 0 for none.")
 @level_option
 @click.option("--seed", type=SEED, help="Seed of the bootstrap; default: follows from the answers, reported with the results.")
 @click.option(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -114,7 +115,10 @@ class CommandGroup(click.Group):
         standalone_mode: bool = True,
         **extra: Any,
     ) -> Any:
-        """Run, and turn every foreseeable failure into one line and an exit status."""
+        """Run, and turn every foreseeable failure into one line and an exit status. Output is UTF-8, as input is, in every locale."""
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(encoding="utf-8")
         if not standalone_mode:
             return super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
         try:
@@ -139,6 +143,8 @@ class CommandGroup(click.Group):
         except (click.Abort, KeyboardInterrupt):
             click.echo("Interrupted.", err=True)
             return INTERRUPTED
+        except UnicodeEncodeError as error:
+            return _failed(f"a name holds {error.object[error.start]!r}, which no text in UTF-8 holds")
         except BrokenPipeError:
             raise
         except OSError as error:

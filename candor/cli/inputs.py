@@ -18,7 +18,7 @@ from typing import IO, Any, Literal
 
 import click
 
-STANDARD_INPUT = "-"
+STANDARD_INPUT = STANDARD_OUTPUT = "-"
 
 
 class Stream:
@@ -89,13 +89,18 @@ class InputFile(click.Path):
 
 
 class OutputFile(click.Path):
-    """A file to write, in a folder that can be written to: asked before a long computation, not after it."""
+    """A file to write, in a folder that can be written to: asked before a long computation, not after it.
 
-    def __init__(self) -> None:
-        super().__init__(dir_okay=False, path_type=Path)
+    ``-`` is standard output where a command may write there, and refused elsewhere.
+    """
+
+    def __init__(self, *, or_standard_output: bool = False) -> None:
+        super().__init__(dir_okay=False, allow_dash=or_standard_output, path_type=Path)
 
     def convert(self, value: str | os.PathLike[str], param: click.Parameter | None, ctx: click.Context | None) -> Path:
         """Give the path, or say with its name what stands in the way."""
+        if str(value) == STANDARD_OUTPUT:
+            return Path(STANDARD_OUTPUT) if self.allow_dash else self.fail("expected the name of a file, found '-'", param, ctx)
         path = Path(os.fsdecode(super().convert(value, param, ctx)))
         try:
             if not path.exists() or path.is_file():

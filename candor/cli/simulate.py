@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from candor.cli.inputs import Input, OutputFile, complete_file
+from candor.cli.inputs import STANDARD_OUTPUT, Input, OutputFile, complete_file
 from candor.cli.options import SEED, OneOf, Whole, all_of, cheaters_option, design_option, effect_option, effects_by_arm, prevalence_option
 from candor.cli.reading import read_design
 from candor.cli.terminal import progress_bar, say
@@ -40,7 +40,9 @@ from candor.studies.simulations import WAYS_TO_CHEAT, simulated_parts
     help="A standard normal covariate and its effect on the log-odds of yes.",
 )
 @click.option("--seed", type=SEED, help="The same seed gives the same file; default: a fresh one, told on stderr.")
-@click.option("-o", "--output", type=OutputFile(), help="DATA.csv to write; default: standard output.")
+@click.option(
+    "-o", "--output", type=OutputFile(or_standard_output=True), default=STANDARD_OUTPUT, help="DATA.csv to write; default: standard output."
+)
 def simulate(
     design_path: Input,
     n: int,
@@ -51,7 +53,7 @@ def simulate(
     outcome: str,
     covariates: tuple[str, ...],
     seed: int | None,
-    output: Path | None,
+    output: Path,
 ) -> None:
     """Simulate a trial: arm, subsample, reported answer and covariates of every participant."""
     design = read_design(design_path)
@@ -68,7 +70,7 @@ def simulate(
         seed = secrets.randbits(32)
         say(f"seed {seed}", err=True)
     parts = simulated_parts(design, model, n=n, outcome=outcome, seed=seed)
-    with complete_file(output) if output else nullcontext(sys.stdout) as file:
+    with nullcontext(sys.stdout) if str(output) == STANDARD_OUTPUT else complete_file(output) as file:
         writer = csv.writer(file, lineterminator="\n")
         with progress_bar(n, label="Simulating") as advance:
             for index, part in enumerate(parts):

@@ -365,7 +365,10 @@ class Design:
 def _require_distinct_names(names: Sequence[str], *, what: str, least: int) -> None:
     if len(names) < least:
         raise DesignError(f"a design needs at least {least} {what if least > 1 else what.removesuffix('s')}, found {len(names)}")
-    if len(set(names)) < len(names):
+    bare = {name.strip() for name in names}
+    if "" in bare:
+        raise DesignError(f"all {what} need a name, found {', '.join(map(repr, names))}")
+    if len(bare) < len(names):
         raise DesignError(f"the names of the {what} must differ, found {', '.join(names)}")
 
 

@@ -310,17 +310,21 @@ def _is_chain(written: object) -> bool:
 
 
 def chains_in_table(text: str, *, name: str) -> dict[str, list[str]]:
-    """The chains of a table as ARX writes it: a line for each value, from the value up to ``*``, set apart by semicolons or commas.
+    """The chains of a table as ARX writes it: a line for each value, from the value up to ``*``, set apart by semicolons, tabs or commas.
 
     Raises
     ------
     HierarchyError
-        If a value stands twice, or lines have different lengths.
+        If it is no table, a value stands twice, or lines have different lengths.
     """
     lines = text.lstrip("\ufeff").splitlines()
-    delimiter = ";" if lines and ";" in lines[0] else ","
+    delimiter = next((mark for mark in ";\t" if mark in "".join(lines[:1])), ",")
+    try:
+        table = list(csv.reader(io.StringIO("\n".join(lines)), delimiter=delimiter))
+    except csv.Error as error:
+        raise HierarchyError(f"hierarchy {name!r}: not a CSV file: {error}") from None
     chains: dict[str, list[str]] = {}
-    for number, cells in enumerate(csv.reader(io.StringIO("\n".join(lines)), delimiter=delimiter), start=1):
+    for number, cells in enumerate(table, start=1):
         chain = [cell.strip() for cell in cells]
         if not any(chain):
             continue

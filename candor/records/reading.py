@@ -174,10 +174,26 @@ def hierarchies_in(path: Path) -> Mapping[str, Mapping[str, Sequence[object]]]:
     """
     tables = sorted(path.glob("*.csv")) if path.is_dir() else [path] if path.suffix == ".csv" else []
     if path.is_dir() and not tables:
-        raise DataError(f"{path}: expected a table NAME.csv for each attribute, found none")
-    if tables:
-        return {table.stem: chains_in_table(table.read_text(encoding="utf-8-sig"), name=table.stem) for table in tables}
-    document = read_json(path.read_bytes())
+        raise DataError("expected a table NAME.csv for each attribute, found none")
+    return {table.stem: _chains_in(table) for table in tables} if tables else written_hierarchies(path.read_bytes())
+
+
+def written_hierarchies(text: bytes) -> Mapping[str, Mapping[str, Sequence[object]]]:
+    """The document of hierarchies in JSON.
+
+    Raises
+    ------
+    DataError
+        If it is none.
+    """
+    document = read_json(text)
     if not isinstance(document, dict):
-        raise DataError(f"{path}: expected hierarchies as {{NAME: {{VALUE: [VALUE, PARENT, …, '*']}}}}")
+        raise DataError("expected hierarchies as {NAME: {VALUE: [VALUE, PARENT, …, '*']}}")
     return document
+
+
+def _chains_in(table: Path) -> dict[str, list[str]]:
+    try:
+        return chains_in_table(table.read_text(encoding="utf-8-sig"), name=table.stem)
+    except UnicodeDecodeError:
+        raise DataError(f"hierarchy {table.stem!r}: expected a text file in UTF-8") from None

@@ -42,6 +42,8 @@ from candor.subgroups.texts import subgroups_html, subgroups_text
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+MOST_RESAMPLES = 10_000_000
+"""Minutes of work; more digits of an error than anybody reads."""
 Estimates = TypeVar("Estimates", "StudyEstimates", CategoryEstimates)
 
 
@@ -80,7 +82,7 @@ def estimate(
     covariates : sequence of str
         Columns measured before the assignment; they add ``doubly_robust`` and ``efficient_with_covariates``.
     bootstrap : int
-        Resamples, at least 2; 0 for none.
+        Resamples, 2 to 10,000,000; 0 for none.
     level : float
         Nominal coverage of all intervals, strictly between 0 and 1.
     seed : int, optional
@@ -189,8 +191,8 @@ class Analysis:
     assigned: AssignedBy = field(default_factory=AssignedBy)
 
     def __post_init__(self) -> None:
-        if self.replicates < 0 or self.replicates == 1:
-            raise MethodError(f"bootstrap: expected 0 for none, or at least 2 resamples, found {self.replicates}")
+        if self.replicates and not 2 <= self.replicates <= MOST_RESAMPLES:
+            raise MethodError(f"bootstrap: expected 0 for none, or 2 to {MOST_RESAMPLES} resamples, found {self.replicates}")
         if self.kappa is not None and not 0 <= self.kappa <= 1:
             raise MethodError(f"kappa: expected a number from 0 to 1, found {self.kappa!r}")
         normal_quantile(self.level)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import secrets
 from collections.abc import Iterable
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from candor.texts.topic_table.release import NOTHING
 from candor.texts.word_lists import WordList
 
 COLUMNS = ("student", "week", "text")
+DELIMITERS = ",;\t"
 LARGEST_CELL = 1_000_000
 LONGEST_WEEK = 10
 
@@ -25,7 +27,7 @@ def read_labels(lines: Iterable[str], *, words: WordList, weeks: int, cap: int, 
     Parameters
     ----------
     lines : iterable of str
-        Of the file, with line ends; the first line names the columns, others are ignored.
+        Of the file, with line ends; commas, semicolons or tabs set columns apart. The first line names them; other columns are ignored.
     words, cap, language
         As in `candor.texts.labelling.labels`.
     weeks : int
@@ -41,7 +43,12 @@ def read_labels(lines: Iterable[str], *, words: WordList, weeks: int, cap: int, 
     DataError
         A column is missing or named twice, a row is short, a student is empty, a week lies outside the term. The message names the line.
     """
-    reader = csv.reader(lines)
+    whole = iter(lines)
+    try:
+        first = next(whole, "")
+    except UnicodeDecodeError as error:
+        raise DataError(f"line 1: not a text file in UTF-8: {error.reason}") from None
+    reader = csv.reader(chain([first], whole), delimiter=max(DELIMITERS, key=first.count))
     before = csv.field_size_limit(LARGEST_CELL)
     written: dict[str, dict[int, list[str]]] = {}
     try:

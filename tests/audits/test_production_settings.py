@@ -36,6 +36,29 @@ def test_a_missing_variable_stops_the_start_and_is_named(missing: str) -> None:
     assert done.stderr.strip().splitlines()[-1].endswith(f"missing: {missing}.")
 
 
+@pytest.mark.parametrize("missing", sorted(COMPLETE))
+def test_a_variable_of_blanks_is_missing(missing: str) -> None:
+    done = python("-c", "import config.settings.production", **{**COMPLETE, missing: " , "})
+    assert done.stderr.strip().splitlines()[-1].endswith(f"missing: {missing}.")
+
+
+def test_names_of_hosts_may_have_blanks_around_them() -> None:
+    """ "a, b" is how people write a list. The second host answered every request with 400, and letters led to `https://`."""
+    said = "from config.settings.production import *; print(ALLOWED_HOSTS, CSRF_TRUSTED_ORIGINS, SITE_URL)"
+    done = python("-c", said, **{**COMPLETE, "ALLOWED_HOSTS": ", trial.example.org, other.example.org "})
+    hosts = ["trial.example.org", "other.example.org"]
+    assert done.stdout.strip() == f"{hosts} {[f'https://{host}' for host in hosts]} https://{hosts[0]}"
+
+
+@pytest.mark.parametrize(
+    "address", ["THE-SECRET", "mysterious://candor:THE-SECRET@host/candor", "postgresql://candor:THE-SECRET@[host/candor"]
+)
+def test_an_address_of_a_database_that_cannot_be_right_stops_the_start_and_is_not_shown(address: str) -> None:
+    done = python("-c", "import config.settings.production", **{**COMPLETE, "DATABASE_URL": address})
+    assert "DATABASE_URL: expected postgresql://user:password@host:5432/name." in done.stderr.strip().splitlines()[-1]
+    assert "THE-SECRET" not in done.stderr
+
+
 @pytest.mark.parametrize("module", ["config.wsgi", "config.celery"])
 def test_servers_run_production_settings_unless_told_otherwise(module: str) -> None:
     done = python("-c", f"import {module}, os; print(os.environ['DJANGO_SETTINGS_MODULE'])", **COMPLETE)
@@ -47,6 +70,14 @@ def test_a_demonstration_is_refused_under_production_settings() -> None:
     done = python("manage.py", "demo", "--no-serve", **COMPLETE)
     assert done.returncode == 1
     assert "production settings refuse it" in done.stderr
+
+
+@pytest.mark.parametrize(("name", "option"), [("PORT", "port"), ("DEMO_BOTS", "bots")])
+@pytest.mark.parametrize("written", ["many", "-1", "1.5", "²"])
+def test_a_number_for_the_demonstration_that_is_none_is_refused_by_its_name(name: str, option: str, written: str) -> None:
+    done = python("manage.py", "demo", **{**COMPLETE, name: written})
+    assert done.returncode == 2
+    assert f"--{option} or {name} must be a whole number" in done.stderr.strip().splitlines()[-1]
 
 
 def test_debugging_is_off_in_every_situation() -> None:

@@ -160,6 +160,14 @@ def test_exporting_overwrites_nothing_and_writes_nothing_by_halves(tmp_path: Pat
     assert (tmp_path / "slides-only.mp4").read_bytes() == b"precious"
 
 
+def test_an_export_to_a_folder_that_cannot_be_made_is_refused_in_words(tmp_path: Path) -> None:
+    draft_study()
+    (tmp_path / "file").write_text("precious")
+    with pytest.raises(CommandError, match=r"Nothing was written: .*file"):
+        exported("lecture-videos", "--output", str(tmp_path / "file" / "mine" / "study.yaml"))
+    assert (tmp_path / "file").read_text() == "precious"
+
+
 def test_an_export_that_finds_the_disk_full_leaves_nothing_in_the_way(owner: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(_content: object, copy: Any) -> None:
         copy.write(b"half")

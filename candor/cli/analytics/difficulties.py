@@ -12,7 +12,7 @@ from candor.cli.group import InputError
 from candor.cli.inputs import Input, InputFile
 from candor.cli.options import POSITIVE, PROPORTION, OneOf, format_option
 from candor.cli.terminal import say_document
-from candor.errors import DataError
+from candor.errors import MethodError
 from candor.privacy.losses import Loss
 from candor.rasch.answers import Omitted, QuizAnswers
 from candor.rasch.baselines import BASELINES, baseline_difficulties
@@ -82,6 +82,9 @@ def difficulties(
     chosen = method or (CONDITIONAL if epsilon is None else SUFFICIENT)
     if (chosen in PRIVATE) != (epsilon is not None):
         raise click.UsageError(f"--method {chosen} needs --epsilon" if epsilon is None else f"--method {chosen} takes no --epsilon")
+    about_noise = {"--delta": delta, "--noise": noise, "--sparse": sparse or None, "--although-noise": although_noise or None}
+    if epsilon is None and (given := [name for name, value in about_noise.items() if value is not None]):
+        raise click.UsageError(f"{given[0]} needs --epsilon: without it there is no noise, and nothing is private")
     quiz = _read(responses, omitted=Omitted(omitted), student=student)
     if epsilon is None:
         found = _exact(quiz, chosen)
@@ -117,7 +120,7 @@ def _read(source: Input, *, omitted: Omitted, student: str | None) -> QuizAnswer
     try:
         with io.TextIOWrapper(source.open("rb"), encoding="utf-8", newline="") as lines:
             return read_answers(lines, omitted=omitted, student=student)
-    except DataError as error:
+    except MethodError as error:
         raise InputError(f"{source}: {error}") from None
 
 

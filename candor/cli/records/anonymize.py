@@ -42,7 +42,7 @@ from candor.records.tables.anonymising import anonymize_table
 @format_option
 def anonymize(
     records_path: Input,
-    hierarchies_path: Path | None,
+    hierarchies_path: Input | None,
     roles_path: Input | None,
     k: int,
     levels: dict[str, int],

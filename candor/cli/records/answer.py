@@ -28,7 +28,7 @@ from candor.records.reconstruction import Query, Reconstruction, average_relativ
 @format_option
 def answer(
     published_path: Input,
-    hierarchies_path: Path | None,
+    hierarchies_path: Input | None,
     queries: tuple[str, ...],
     totals_path: Input | None,
     original_path: Input | None,

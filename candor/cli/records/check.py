@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from pathlib import Path
 
 import click
 
@@ -39,7 +38,7 @@ def check(
     auxiliary: tuple[str, ...],
     by: str | None,
     original_path: Input | None,
-    hierarchies_path: Path | None,
+    hierarchies_path: Input | None,
     roles_path: Input | None,
     anatomy: bool,
 ) -> int:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -14,12 +16,13 @@ from candor.cli.options import POSITIVE, WHOLE, OneOf
 from candor.errors import MethodError, what_came
 from candor.records.checking import violations
 from candor.records.hierarchies import read_hierarchies
-from candor.records.reading import hierarchies_in, read_json, records_in
+from candor.records.reading import hierarchies_in, read_json, records_in, written_hierarchies
 from candor.records.schema import Record, Role, checked_roles, with_roles
 from candor.records.tables.anonymising import Table, largest_distances, names_of, read_table
 from candor.records.tables.closeness import DISTANCES, Scale
 
 MOST_DIGITS = 9
+BEGINNING = 1000
 
 
 class Levels(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.2 on
@@ -48,7 +51,7 @@ k_option = click.option("--k", required=True, type=WHOLE, help="At least so many
 levels_option = click.option("--l", "levels", type=Levels(), default={}, help="ℓ by sensitive attribute; 0 demands nothing.")
 t_option = click.option("--t", type=POSITIVE, help="The largest distance of values that look alike from all of their label.")
 hierarchies_option = click.option(
-    "--hierarchies", "hierarchies_path", type=click.Path(exists=True, path_type=Path), help="JSON file, or a folder of ARX tables NAME.csv."
+    "--hierarchies", "hierarchies_path", type=InputFile(folders=True), help="JSON file, or a folder of ARX tables NAME.csv."
 )
 roles_option = click.option("--roles", "roles_path", type=InputFile(), help="JSON file: the role of each column or attribute.")
 auxiliary_option = click.option(
@@ -72,8 +75,11 @@ records_option = click.option("--original", "original_path", type=InputFile(), h
 
 
 def is_table(path: Input) -> bool:
-    """Whether a file is a table, by its name."""
-    return isinstance(path, Path) and path.suffix.lower() == ".csv"
+    """Whether a file is a table: by its name, or, without one, if it does not begin as JSON does."""
+    if isinstance(path, Path):
+        return path.suffix.lower() == ".csv"
+    with path.open("rb") as file:
+        return re.match(rb"\s*[^\s\[{]", file.read(BEGINNING).removeprefix(codecs.BOM_UTF8)) is not None
 
 
 @contextlib.contextmanager
@@ -94,7 +100,7 @@ def table_in(path: Input) -> Table:
             raise InputError(f"{path}: expected a text file in UTF-8") from None
 
 
-def far_classes(path: Input, roles: Mapping[str, Role] | None, hierarchies_path: Path | None, *, t: float, distance: str) -> Iterator[str]:
+def far_classes(path: Input, roles: Mapping[str, Role] | None, hierarchies_path: Input | None, *, t: float, distance: str) -> Iterator[str]:
     """The sensitive columns of a published table that break t."""
     if not is_table(path) or roles is None:
         raise InputError("--distance: for records it is equal; for a table, --roles are needed")
@@ -144,11 +150,11 @@ def roles_in(path: Input) -> dict[str, Role]:
         return checked_roles(document, document if isinstance(document, Mapping) else (), of="the file")
 
 
-def hierarchies_of(path: Path | None) -> Mapping[str, Mapping[str, Sequence[object]]]:
+def hierarchies_of(path: Input | None) -> Mapping[str, Mapping[str, Sequence[object]]]:
     """The document of hierarchies, whose faults name its file; none is an empty one."""
     if path is None:
         return {}
     with named(path):
-        document = hierarchies_in(path)
+        document = hierarchies_in(path) if isinstance(path, Path) else written_hierarchies(path.read_bytes())
         read_hierarchies(document)
         return document

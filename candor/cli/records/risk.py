@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import click
 
@@ -33,7 +32,7 @@ def risk(
     original_path: Input | None,
     roles_path: Input | None,
     other_path: Input | None,
-    hierarchies_path: Path | None,
+    hierarchies_path: Input | None,
     k: int,
     levels: dict[str, int],
     output_format: str,
@@ -60,7 +59,7 @@ def risk(
 
 
 def _given_away(
-    published: Sequence[Record], original: Sequence[Record], hierarchies_path: Path, *, k: int, levels: dict[str, int]
+    published: Sequence[Record], original: Sequence[Record], hierarchies_path: Input, *, k: int, levels: dict[str, int]
 ) -> dict[str, int]:
     names = sorted({name for record in original for name in record["quasi_identifiers"]})
     trees = read_hierarchies(files.hierarchies_of(hierarchies_path))

@@ -70,12 +70,15 @@ def read_table(text: str) -> Table:
     Raises
     ------
     DataError
-        Naming the row.
+        Naming the row, or what makes it no table.
     """
-    lines = text.removeprefix("\ufeff")
-    first = lines.split("\n", 1)[0]
-    delimiter = max(DELIMITERS, key=first.count)
-    rows = [row for row in csv.reader(io.StringIO(lines), delimiter=delimiter) if row]
+    lines = io.StringIO(text.removeprefix("\ufeff"), newline="")
+    delimiter = max(DELIMITERS, key=lines.readline().count)
+    lines.seek(0)
+    try:
+        rows = [row for row in csv.reader(lines, delimiter=delimiter) if row]
+    except csv.Error as error:
+        raise DataError(f"not a CSV file: {error}") from None
     if len(rows) < 2:
         raise DataError("expected a row of names and at least one row of values")
     columns = [name.strip() for name in rows[0]]

@@ -10,7 +10,7 @@ from .secrets import installation_secret
 
 SECRET_KEY = os.environ.get("SECRET_KEY") or installation_secret(VAR_DIR / "secret_key")
 DEBUG = False
-ALLOWED_HOSTS = os.environ.get("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]").split(",")
+ALLOWED_HOSTS = os.environ.get("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]").replace(" ", "").split(",")
 MEDIA_ROOT = os.environ.get("MEDIA_ROOT", str(VAR_DIR / "media"))
 
 DATABASES = {"default": dj_database_url.config(default=f"sqlite:///{VAR_DIR / 'candor.sqlite3'}", conn_max_age=None)}

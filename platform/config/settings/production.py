@@ -11,12 +11,12 @@ from .base import DATABASE_POOLED, MIDDLEWARE, PREPARED_STATEMENTS, SITE_URL, VA
 from .redis_address import redis_address
 
 REQUIRED = ("SECRET_KEY", "DATABASE_URL", "REDIS_URL", "ALLOWED_HOSTS", "MEDIA_ROOT")
-if missing := [name for name in REQUIRED if not os.environ.get(name)]:
+if missing := [name for name in REQUIRED if not os.environ.get(name, "").strip(", ")]:
     raise ImproperlyConfigured(f"Production settings need the environment variables {', '.join(REQUIRED)}; missing: {', '.join(missing)}.")
 
 SECRET_KEY = os.environ["SECRET_KEY"]
 DEBUG = False
-ALLOWED_HOSTS = os.environ["ALLOWED_HOSTS"].split(",")
+ALLOWED_HOSTS = [host for part in os.environ["ALLOWED_HOSTS"].split(",") if (host := part.strip())]
 CSRF_TRUSTED_ORIGINS = [f"https://{host}" for host in ALLOWED_HOSTS if host not in {"*", "localhost", "127.0.0.1"}]
 SITE_URL = SITE_URL or next((f"https://{host}" for host in ALLOWED_HOSTS if not host.startswith(("*", "."))), "")
 MEDIA_ROOT = os.environ["MEDIA_ROOT"]
@@ -26,7 +26,10 @@ MEDIA_ACCEL_PREFIX = os.environ.get("MEDIA_ACCEL_PREFIX", "")
 # costs each process one failed request, after which all its threads connect anew (`config.outages.waits`). (A new connection per request
 # costs 3 ms. A pool would cost 40 µs and three more threads in each process: the threads of a web process are a fixed number, so that there
 # is nothing to share.)
-DATABASES = {"default": dj_database_url.config(conn_max_age=None)}
+try:
+    DATABASES = {"default": dj_database_url.config(conn_max_age=None)}
+except ValueError:  # its text may hold the password
+    raise ImproperlyConfigured("DATABASE_URL: expected postgresql://user:password@host:5432/name.") from None
 if DATABASES["default"]["ENGINE"].endswith("postgresql"):
     # A database server that vanished without a word is noticed within seconds, not after the system's two hours.
     DATABASES["default"]["OPTIONS"] = {

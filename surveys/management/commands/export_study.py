@@ -32,15 +32,15 @@ class Command(BaseCommand):
         targets = [output, *(output.parent / file.name for file in media)]
         if there := [str(path) for path in targets if path.exists()]:
             raise CommandError(f"Not overwritten: {', '.join(there)}")
-        output.parent.mkdir(parents=True, exist_ok=True)
         try:
+            output.parent.mkdir(parents=True, exist_ok=True)
             for file in media:
                 with file.file.open("rb") as content, output.parent.joinpath(file.name).open("wb") as copy:
                     shutil.copyfileobj(content, copy)
             output.write_text(text, encoding="utf-8")
         except BaseException as error:
-            for path in targets:
-                path.unlink(missing_ok=True)  # half of a study would be in the way of the next attempt
+            for path in filter(Path.exists, targets):
+                path.unlink()  # half of a study would be in the way of the next attempt
             if isinstance(error, OSError):
                 raise CommandError(f"Nothing was written: {error}") from error
             raise

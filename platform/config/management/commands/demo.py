@@ -1,6 +1,7 @@
 """`manage.py demo`, which `make demo` runs."""
 
 import os
+from argparse import ArgumentTypeError
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -39,7 +40,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         add_address_arguments(parser)
-        parser.add_argument("--bots", type=int, default=os.environ.get("DEMO_BOTS") or "300", help="default: DEMO_BOTS, else 300")
+        parser.add_argument("--bots", type=_bots, default=os.environ.get("DEMO_BOTS") or "300", help="default: DEMO_BOTS, else 300")
         parser.add_argument("--no-serve", action="store_true", help="stop when everything is built")
 
     def handle(self, *args: object, host: str, port: int, bots: int, no_serve: bool, **options: object) -> None:
@@ -71,6 +72,12 @@ class Command(BaseCommand):
         self.stdout.flush()
         if not no_serve:
             call_command("serve", host=host, port=port, stdout=self.stdout)
+
+
+def _bots(text: str) -> int:
+    if not (text.isascii() and text.isdecimal()):
+        raise ArgumentTypeError(f"--bots or DEMO_BOTS must be a whole number of at least 0, got {text!r}")
+    return int(text)
 
 
 def build_demonstration(*, password: str) -> tuple[Study, list[User]]:

@@ -16,7 +16,7 @@ def add_address_arguments(parser: CommandParser) -> None:
 
 
 def _port(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= 65535:
+    if not (text.isascii() and text.isdecimal()) or not 1 <= int(text) <= 65535:
         raise ArgumentTypeError(f"--port or PORT must be a whole number from 1 to 65535, got {text!r}")
     return int(text)
 

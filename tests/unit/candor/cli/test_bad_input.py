@@ -84,7 +84,8 @@ def test_a_file_that_is_no_text_is_refused():
         (["--outcome", "age"], "column 'age': expected 0, 1, no, yes, false, true or nothing, found"),
         (["--level", "1.5"], "expected a number from 0 to 1 or a fraction like \"2/6\", found '1.5'"),
         (["--level", "1"], "confidence level must lie strictly between 0 and 1"),
-        (["--bootstrap", "1"], "expected 0 for none, or at least 2 resamples, found 1"),
+        (["--bootstrap", "1"], "expected 0 for none, or 2 to 10000000 resamples, found 1"),
+        (["--bootstrap", "99999999999999999999"], "expected 0 for none, or 2 to 10000000 resamples, found 99999999999999999999"),
         (["--plot", "no/such/folder/effects.svg"], "no/such/folder/effects.svg: No such file or directory"),
         (["--bootstrap", "many"], "expected a whole number of at least 0, found 'many'"),
         (["--bootstrap", "-1"], "expected a whole number of at least 0, found '-1'"),
@@ -230,3 +231,20 @@ def test_help_lists_every_command_without_importing_the_statistics():
     assert done.returncode == 0, done.stderr
     for command in ("estimate", "plan", "simulate"):
         assert f"\n  {command} " in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arms", "complaint"),
+    [
+        (["", "treatment"], "all arms need a name, found '', 'treatment'"),
+        ([" ", "treatment"], "all arms need a name"),
+        (["control", " control"], "the names of the arms must differ"),
+        (["contr\ud800l", "treatment"], "a name holds '\\ud800', which no text in UTF-8 holds"),
+    ],
+)
+def test_an_arm_whose_name_no_file_of_answers_can_hold_is_refused(arms, complaint):
+    """Names are read without the blanks around them: one of two arms had no people."""
+    Path("design.json").write_text(json.dumps(DESIGN | {"arms": arms, "control": arms[0]}))
+    simulated = ("simulate", "--design", "design.json", "--n", "40", "--effect", "0.1", "--seed", "1", "-o", "answers.csv")
+    assert complaint in refused(*simulated)
+    assert not Path("answers.csv").exists()

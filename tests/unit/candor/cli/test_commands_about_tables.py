@@ -114,3 +114,41 @@ def test_a_distance_that_the_values_do_not_allow_is_refused() -> None:
     assert "expected its hierarchy" in refused("anonymize", *demands, "--distance", "hierarchical", "-o", "out.csv")
     Path("students.csv").write_text(Path("students.csv").read_text().replace(",6\n", ",excellent\n"))
     assert "expected numbers, or a hierarchy" in refused("anonymize", *demands, "--distance", "ordered", "-o", "out.csv")
+
+
+@pytest.mark.parametrize("end", ["\r\n", "\r"])
+def test_lines_may_end_as_on_any_computer(end: str) -> None:
+    text = Path("students.csv").read_text()
+    Path("students.csv").write_bytes(text.replace("\n", end).replace(",", ";").encode())
+    assert candor("anonymize", *TABLE, "--hierarchies", "labels.json", "--k", "5", "-o", "out.csv").exit_code == 0
+    assert candor("check", "out.csv", "--roles", "roles.json", "--k", "5", "--original", "students.csv").exit_code == 0
+    assert len(rows_of("out.csv")) > 200
+
+
+def test_what_is_no_table_is_refused_with_its_name() -> None:
+    Path("town.csv").write_bytes("Zürich;*\n".encode("latin-1"))
+    assert "town.csv: hierarchy 'town': expected a text file in UTF-8" in refused(
+        "anonymize", *TABLE, "--hierarchies", "town.csv", "--k", "5", "-o", "out.csv"
+    )
+    Path("town.csv").write_text(f"A;{'a' * 200_000};*\n")
+    assert "town.csv: hierarchy 'town': not a CSV file: field larger" in refused(
+        "anonymize", *TABLE, "--hierarchies", "town.csv", "--k", "5", "-o", "out.csv"
+    )
+    Path("none.json").write_text("[]")
+    assert refused("anonymize", *TABLE, "--hierarchies", "none.json", "--k", "5", "-o", "out.csv").startswith(
+        "Error: none.json: expected hierarchies as"
+    )
+    Path("students.csv").write_text(f"student,age,town,grade\n1,20,A,{'1' * 200_000}\n")
+    assert "students.csv: not a CSV file: field larger" in refused(
+        "anonymize", *TABLE, "--hierarchies", "labels.json", "--k", "5", "-o", "out.csv"
+    )
+
+
+def test_a_hierarchy_may_be_set_apart_by_tabs() -> None:
+    for name, chains in LABELS.items():
+        if name != "age":
+            Path("labels").mkdir(exist_ok=True)
+            Path(f"labels/{name}.csv").write_text("".join("\t".join(chain) + "\n" for chain in chains.values()))
+    Path("labels/age.csv").write_text("".join(f"{age}\t{'below' if age < 30 else 'above'} 30, or so\t*\n" for age in range(20, 41)))
+    assert candor("anonymize", *TABLE, "--hierarchies", "labels", "--k", "5", "-o", "out.csv").exit_code == 0
+    assert {row["town"] for row in rows_of("out.csv")} <= {*"ABCDEF", "west", "east", "*"}

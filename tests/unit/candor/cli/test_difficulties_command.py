@@ -85,6 +85,9 @@ def test_a_release_that_would_be_noise_is_refused_until_somebody_insists():
     [
         (["--method", "noisy_totals"], "--method noisy_totals needs --epsilon"),
         (["--epsilon", "1", "--method", "spectral"], "--method spectral takes no --epsilon"),
+        (["--delta", "1e-5"], "--delta needs --epsilon: without it there is no noise, and nothing is private"),
+        (["--noise", "cube"], "--noise needs --epsilon"),
+        (["--method", "conditional_ml", "--although-noise"], "--although-noise needs --epsilon"),
         (["--epsilon", "1", "--method", "private_spectral"], "noise on counts of pairs of items needs --delta"),
         (["--epsilon", "1", "--noise", "gaussian"], "needs --delta"),
         (["--epsilon", "1", "--delta", "1e-5", "--omitted", "not_given", "--noise", "cube"], "in which an omission is wrong"),
@@ -116,7 +119,7 @@ def test_wrong_options_are_refused(arguments, said):
         ),
         (lambda text: text.replace("\ns2999,", "\ns2999,=1+1,", 1), "line 3001: expected 5 columns, found 6"),
         (lambda text: text.replace("\ns5,", "\ns5\n", 1), "line 7: expected 5 columns, found 1"),
-        (lambda text: "\n".join(text.splitlines()[:11]), "needed at least 20, found 10"),
+        (lambda text: "\n".join(text.splitlines()[:11]), "quiz.csv: too few answers in the quiz: needed at least 20, found 10"),
         (lambda text: "student,q1\n" + "\n".join(f"{k},1" for k in range(30)), "2 to 200 items, found 1"),
         (lambda text: "", "2 to 200 items, found 0"),
     ],

@@ -60,6 +60,30 @@ def test_a_package_and_a_key_come_from_standard_input():
     assert_what_is_comparable_is_the_same(piped(PACKAGE, "replicate", "-").stdout, made_by="candor 0.1.0 (it names no hash)")
 
 
+RECORDS = json.dumps([{"quasi_identifiers": {"year": str(1990 + one % 3)}, "sensitive": {}, "children": []} for one in range(12)])
+TABLE = "year;grade\n" + "".join(f"{1990 + one % 3};{one % 2}\n" for one in range(12))
+ROLES = {"year": "quasi_identifier", "grade": "sensitive"}
+LABELS = {"year": {str(year): [str(year), "*"] for year in range(1990, 1993)}}
+
+
+@pytest.mark.parametrize(("written", "name"), [(RECORDS, "records.json"), (TABLE, "table.csv"), ("\ufeff\n" + TABLE, "table.csv")])
+def test_records_tables_and_hierarchies_come_from_standard_input(written: str, name: str) -> None:
+    """A table has no name there by which it is known as one."""
+    Path(name).write_text(written.replace("\ufeff\n", "\ufeff"))
+    Path("roles.json").write_text(json.dumps(ROLES))
+    Path("labels.json").write_text(json.dumps(LABELS))
+    options = ["--k", "4", "-o", "out.csv" if name == "table.csv" else "out.json"]
+    roles = ["--roles", "roles.json"] if name == "table.csv" else []
+    expected = candor("anonymize", name, *roles, "--hierarchies", "labels.json", *options)
+    assert expected.exit_code == 0, expected.output
+    published = Path(options[-1]).read_bytes()
+    assert piped(json.dumps(LABELS).encode(), "anonymize", name, *roles, "--hierarchies", "-", *options).stdout == expected.stdout
+    assert piped(written.encode(), "anonymize", "-", *roles, "--hierarchies", "labels.json", *options).stdout == expected.stdout
+    assert piped(published, "check", "-", *roles, "--k", "4").stdout == "holds: 12 records, k = 4\n"
+    assert piped(published, "check", "-", *roles, "--k", "5").exit_code == 1
+    assert "only one input can be -" in piped(b"", "anonymize", "-", "--hierarchies", "-", *options).stderr
+
+
 @pytest.mark.parametrize(
     ("content", "arguments", "complaint"),
     [
@@ -68,6 +92,9 @@ def test_a_package_and_a_key_come_from_standard_input():
         (b"\xff", ["estimate", "-", "--design", "design.json"], "standard input: not a text file in UTF-8"),
         (b"{", ["plan", "--effect", "0.1", "--design", "-"], "standard input: not a JSON document"),
         (b"{}", ["estimate", "-", "--design", "-"], "only one input can be -, standard input"),
+        (b" ", ["check", "-", "--k", "2"], "standard input: expected a JSON list of records, found the end of the file"),
+        (b"{}", ["check", "-", "--k", "2"], "standard input: expected a JSON list of records, found '{'"),
+        (b"year\n1\n", ["check", "-", "--k", "2"], "standard input: expected --roles, the role of each column; nothing is guessed"),
         (b"", ["verify", "-", "--key", "-"], "only one input can be -, standard input"),
     ],
 )

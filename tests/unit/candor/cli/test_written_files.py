@@ -144,3 +144,27 @@ def test_a_command_needs_no_standard_output(arguments: tuple[str, ...], status: 
     """A job of the system may begin without one."""
     ended = subprocess.run(["sh", "-c", '"$@" >&-', "sh", sys.executable, "-m", "candor.cli", *arguments], capture_output=True, timeout=60)
     assert (ended.returncode, b"Traceback" in ended.stderr) == (status, False)
+
+
+def test_a_dash_is_standard_output_where_a_command_writes_there_and_no_file_elsewhere() -> None:
+    """A file that is called “-” is hard to remove, and a reader of a pipe waited for nothing."""
+    few = ("simulate", "--design", "design.json", "--n", "20", "--effect", "0.1", "--seed", "1")
+    assert candor(*few, "-o", "-").stdout == candor(*few).stdout != ""
+    assert "expected the name of a file, found '-'" in refused("estimate", answers_file(), "--design", "design.json", "--plot", "-")
+    assert not Path("-").exists()
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "ascii", "utf-16"])
+def test_output_is_utf_8_in_every_locale(encoding: str) -> None:
+    """As input is: whoever wrote a file could not have it read again, and a table ended with a traceback, and with 1, as a failed check."""
+
+    def written(*arguments: str) -> str:
+        command = [sys.executable, "-m", "candor.cli", *arguments]
+        ended = subprocess.run(
+            command, capture_output=True, timeout=60, env={**os.environ, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
+        )
+        assert (ended.returncode, ended.stderr) == (0, b"")
+        return ended.stdout.decode()
+
+    assert "ε = 1.386" in written("estimate", answers_file(), "--design", "design.json", "--bootstrap", "0", "--outcome", "attention")
+    assert "arm,subsample,müde ε" in written(*SIMULATED[:4], "9", *SIMULATED[5:9], "--outcome", "müde ε")

@@ -152,7 +152,7 @@ def test_what_is_no_frame_of_answers_is_refused(frame, complaint):
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        ({"bootstrap": 1}, "bootstrap: expected 0 for none, or at least 2 resamples, found 1"),
+        ({"bootstrap": 1}, "bootstrap: expected 0 for none, or 2 to 10000000 resamples, found 1"),
         ({"bootstrap": -2}, "bootstrap: expected 0"),
         ({"kappa": 2}, "kappa: expected a number from 0 to 1, found 2"),
         ({"level": 1}, "confidence level"),

@@ -30,6 +30,13 @@ def test_a_week_of_one_student_counts_once_however_many_texts() -> None:
     assert sorted(table.reshape(2, -1).tolist()) == [[-1, -1, -1, 2], [0, -1, -1, -1]]
 
 
+@pytest.mark.parametrize("mark", [";", "\t"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_semicolons_and_tabs_set_columns_apart_as_well(mark: str, end: str) -> None:
+    written = (HEAD + 's1,1,"I love, oh, recursion"\n').replace(",", mark).replace("\n", end)
+    assert read(written.replace(f"I love{mark} oh{mark}", "I love, oh, ")).tolist() == [[[0, -1], [-1, -1]]]
+
+
 def test_the_order_of_students_is_drawn() -> None:
     text = HEAD + "".join(f"s{number},{1 + (number < 10)},exam\n" for number in range(20))
     orders = {tuple(read(text)[:, 0, 1].tolist()) for _ in range(10)}
