@@ -99,11 +99,14 @@ def duplicate(request: HttpRequest, slug: str) -> HttpResponse:
         chosen = _slug(form, suggestion="")
         if not form.summary:
             try:
-                copy = duplicate_study(definition_for(seat), files=files_for(seat), slug=chosen, owner=user)
+                original = definition_for(seat)
+                copy = duplicate_study(original, files=files_for(seat), slug=chosen, owner=user)
             except SurveyError as error:
                 _tell(form, error)
             else:
                 messages.success(request, _("This is the copy."))
+                if original.entry.names_a_study_of_a_panel:
+                    messages.warning(request, _("Its ways in still name the other study at the panel. Change them on Ways in."))
                 return redirect("surveys:build", copy.slug)
     else:
         wanted = free_slug(f"copy-of-{slug}"[:50].rstrip("-"), taken=_slugs())

@@ -73,6 +73,12 @@ class Entry(Way):
     def is_one(self) -> bool:
         return not self.ways
 
+    @property
+    def names_a_study_of_a_panel(self) -> bool:
+        """Whether a panel's number of this study, or a way back to it, is written down: another study needs its own."""
+        of_panels = [one for one in self.every_way if one.way.is_panel]
+        return any(one.panel_study or one.completion_url or one.declined_url or one.screened_out_url for one in of_panels)
+
     def named(self, name: str) -> NamedWay | None:
         return next((one for one in self.every_way if one.name == name), None)
 

@@ -202,6 +202,25 @@ def test_a_copy_is_a_draft_of_its_own_with_files_of_its_own() -> None:
     assert not set(MediaFile.objects.filter(study=copy).values_list("pk")) & set(MediaFile.objects.filter(study=study).values_list("pk"))
 
 
+@pytest.mark.parametrize(
+    ("entry", "warned"),
+    [
+        ({"kind": "prolific", "panel_study": "5f"}, True),
+        ({"kind": "prolific", "completion_url": "https://app.prolific.com/submissions/complete?cc=OLD"}, True),
+        ({"kind": "prolific"}, False),
+        ({"kind": "open", "completion_url": "https://example.org/thanks"}, False),
+    ],
+)
+def test_a_copy_of_a_study_with_a_panel_says_that_it_names_the_other_study(entry: dict[str, str], warned: bool) -> None:
+    """People of the copy would be refused, or led back with the code of the other study, for which the panel pays nobody."""
+    study = draft_study(entry=entry)
+    study.media_files.all().delete()
+    answer = logged_in(study.owner).post(address("duplicate_study", study), {"slug": "second"}, follow=True)
+    shown = answer.content.decode()
+    assert "This is the copy." in shown
+    assert ("Its ways in still name the other study at the panel." in shown) == warned
+
+
 def test_the_list_offers_to_begin() -> None:
     for role, offered in ((Role.INVESTIGATOR, True), (Role.ADMINISTRATOR, True), (Role.IRB_OFFICER, False), (Role.ANALYST, False)):
         shown = logged_in(person(role)).get(reverse("surveys:studies")).content.decode()
