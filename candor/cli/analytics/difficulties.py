@@ -23,6 +23,10 @@ from candor.rasch.releases import DifficultyRelease, release_difficulties
 
 SUFFICIENT, PRIVATE_SPECTRAL = "sufficient_statistics", "private_spectral"
 EXACT, PRIVATE = (CONDITIONAL, SPECTRAL), (SUFFICIENT, PRIVATE_SPECTRAL, *BASELINES)
+OPTIONS_OF = {
+    SUFFICIENT: {"--delta", "--noise", "--although-noise"},
+    PRIVATE_SPECTRAL: {"--delta", "--noise", "--although-noise", "--sparse"},
+}
 NEIGHBOURS = "one student's whole row is replaced; the number of students is public"
 NOISE_OF = {
     GAUSSIAN: "discrete Gaussian noise on totals of items and counts of scores",
@@ -83,8 +87,11 @@ def difficulties(
     if (chosen in PRIVATE) != (epsilon is not None):
         raise click.UsageError(f"--method {chosen} needs --epsilon" if epsilon is None else f"--method {chosen} takes no --epsilon")
     about_noise = {"--delta": delta, "--noise": noise, "--sparse": sparse or None, "--although-noise": although_noise or None}
-    if epsilon is None and (given := [name for name, value in about_noise.items() if value is not None]):
+    given = [name for name, value in about_noise.items() if value is not None]
+    if epsilon is None and given:
         raise click.UsageError(f"{given[0]} needs --epsilon: without it there is no noise, and nothing is private")
+    if unfit := [name for name in given if name not in OPTIONS_OF.get(chosen, ())]:
+        raise click.UsageError(f"--method {chosen} takes no {unfit[0]}")
     quiz = _read(responses, omitted=Omitted(omitted), student=student)
     if epsilon is None:
         found = _exact(quiz, chosen)

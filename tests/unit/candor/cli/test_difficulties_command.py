@@ -87,6 +87,8 @@ def test_a_release_that_would_be_noise_is_refused_until_somebody_insists():
         (["--epsilon", "1", "--method", "spectral"], "--method spectral takes no --epsilon"),
         (["--delta", "1e-5"], "--delta needs --epsilon: without it there is no noise, and nothing is private"),
         (["--noise", "cube"], "--noise needs --epsilon"),
+        (["--method", "noisy_totals", "--epsilon", "1", "--noise", "gaussian"], "--method noisy_totals takes no --noise"),
+        (["--epsilon", "1", "--sparse"], "--method sufficient_statistics takes no --sparse"),
         (["--method", "conditional_ml", "--although-noise"], "--although-noise needs --epsilon"),
         (["--epsilon", "1", "--method", "private_spectral"], "noise on counts of pairs of items needs --delta"),
         (["--epsilon", "1", "--noise", "gaussian"], "needs --delta"),
