@@ -49,6 +49,7 @@ class NewCommentSerializer(serializers.Serializer[object]):
     section = serializers.ChoiceField(choices=PacketSection.choices)
     text = serializers.CharField(required=False, default="", allow_blank=True, max_length=5000, help_text="Needed unless it resolves.")
     resolves = serializers.BooleanField(required=False, default=False, help_text="It ends the thread of its section; for officers.")
+    version = serializers.IntegerField(required=False, help_text="The version of the protocol that you have read; by default the newest.")
     read = serializers.IntegerField(
         required=False, help_text="How many comments on the section you have read: a thread with a newer one is not ended."
     )

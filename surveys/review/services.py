@@ -132,15 +132,30 @@ def acknowledge_conditions(study: Study, *, actor: User, decision: int | None = 
 
 
 @transaction.atomic
-def comment(study: Study, *, actor: User, section: str, text: str, resolves: bool = False, read: int | None = None) -> Comment:
-    """A comment on a section of the newest protocol, by officers and by people who run the study; officers resolve threads.
+def comment(
+    study: Study,
+    *,
+    actor: User,
+    section: str,
+    text: str,
+    resolves: bool = False,
+    read: int | None = None,
+    version: int | None = None,
+) -> Comment:
+    """A comment on a section of this version of the protocol, by default the newest, by officers and by people who run the study.
+
+    Officers resolve threads.
 
     `read` is how many comments on the section the officer has read: a thread with a newer one is not resolved.
     """
     study = locked(study)
-    protocol = study.submitted or study.protocol
-    if protocol is None:
+    newest = study.submitted or study.protocol
+    if newest is None:
         raise TransitionError(_("Comments are possible once the study has been submitted."))
+    protocol = newest if version is None else study.protocols.filter(version=version).first()
+    if protocol is None:
+        values = {"newest": newest.version, "version": version}
+        raise TransitionError(_("Expected a version from 1 to %(newest)d, found %(version)d.") % values)
     seat = Seat(actor, study)
     if not (seat.may_review or seat.may_change):
         raise TransitionError(_("Only people who run the study, and IRB officers who have no part in it, can comment."))

@@ -154,8 +154,8 @@ def comment(request: HttpRequest, slug: str) -> HttpResponse:
     user, section = user_of(request), request.POST.get("section", "")
     study = access_study(user, slug).study
     text, resolves = request.POST.get("text", "").replace("\r\n", "\n"), request.POST.get("resolves") == "1"
-    read = _whole(request.POST.get("read", ""))
-    _attempt(request, lambda: reviews.comment(study, actor=user, section=section, text=text, resolves=resolves, read=read))
+    read = {name: _whole(request.POST.get(name, "")) for name in ("read", "version")}
+    _attempt(request, lambda: reviews.comment(study, actor=user, section=section, text=text, resolves=resolves, **read))
     return redirect(reverse("surveys:protocol", args=[slug]) + _anchor(section))
 
 

@@ -16,6 +16,7 @@ from surveys.models import StudyStatus
 from surveys.questions.plans import PrivacyBudget
 from surveys.review import services as reviews
 from surveys.review.selectors import threads_of
+from surveys.studies import services as studies
 from tests.api_requests import get, post, problem
 from tests.data_sets import BUDGET, data_set
 from tests.factories import logged_in, page_of, person, study_in
@@ -125,3 +126,19 @@ def test_a_thread_is_not_resolved_over_a_comment_that_nobody_has_read() -> None:
     assert threads_of(study)["consent"].is_open
     reader.post(here, {**stale, "read": "2"})
     assert not threads_of(study)["consent"].is_open
+
+
+def test_a_comment_is_on_the_version_that_was_read() -> None:
+    """The attack: an officer's objection to version 1 seems to be one to version 2, which came in while the page stood open."""
+    study, officer = study_in(StudyStatus.IN_REVIEW), person(Role.IRB_OFFICER)
+    reader, programs = logged_in(officer), f"studies/{study.slug}/review/comments/"
+    page_of_one = page_of(reader.get(reverse("surveys:protocol", args=[study.slug])))
+    (version,) = set(page_of_one.xpath("//form[.//textarea]/input[@name='version']/@value"))
+    studies.take_back(study, actor=study.owner)
+    studies.submit_for_review(study, actor=study.owner)
+    reader.post(reverse("surveys:comment", args=[study.slug]), {"section": "consent", "text": "Too long.", "version": version})
+    assert post(reader, programs, {"section": "consent", "text": "Still."}).status_code == 201
+    assert [(one.text, one.protocol.version) for one in threads_of(study)["consent"].comments] == [("Too long.", 1), ("Still.", 2)]
+    for unknown in (0, 3, 2**63 - 1):
+        refused = problem(post(reader, programs, {"section": "consent", "text": "On none.", "version": unknown}), 409)
+        assert refused["detail"] == f"Expected a version from 1 to 2, found {unknown}."
