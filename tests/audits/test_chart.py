@@ -332,6 +332,14 @@ def test_the_rules_of_the_pool_are_those_of_several_hosts() -> None:
     assert [rule["ports"] for rule in ingress] == [[{"port": "postgresql", "protocol": "TCP"}]]
 
 
+def test_blanks_between_hosts_are_in_no_name() -> None:
+    """Django takes them off; Kubernetes refuses a host with a blank."""
+    values = {"settings": {"ALLOWED_HOSTS": " a.example.org, b.example.org "}, "ingress": {"enabled": True}}
+    ingress = named(rendered(values), "Ingress", "candor")
+    hosts = ["a.example.org", "b.example.org"]
+    assert [one["host"] for one in ingress["spec"]["rules"]] == ingress["spec"]["tls"][0]["hosts"] == hosts
+
+
 def test_a_controller_in_front_logs_nobody_and_the_cluster_hides_nobody() -> None:
     ingress = named(rendered(MOST), "Ingress", "candor")
     assert ingress["metadata"]["annotations"]["nginx.ingress.kubernetes.io/enable-access-log"] == "false"
