@@ -182,7 +182,7 @@ def _take(seat: DataSetSeat, action: str, sent: RecordSetStepSerializer) -> None
             services.publish(data_set, sha256=given["sha256"], delete_on=str(given["delete_on"]), actor=seat.user)
         case "send-back":
             require(given, "reason")
-            services.send_back(data_set, reason=given["reason"], sha256=given.get("sha256"), actor=seat.user)
+            services.send_package_back(data_set, reason=given["reason"], sha256=given.get("sha256"), actor=seat.user)
         case "retract":
             require(given, "reason")
             services.retract(data_set, reason=given["reason"], actor=seat.user)

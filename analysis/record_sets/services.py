@@ -124,7 +124,7 @@ def confirm_auxiliary(data_set: DataSet, *, names: Sequence[str], actor: User, s
 
 
 @transaction.atomic
-def send_back(data_set: DataSet, *, reason: str, actor: User, sha256: str | None = None) -> None:
+def send_package_back(data_set: DataSet, *, reason: str, actor: User, sha256: str | None = None) -> None:
     """The owner may prepare another package, and ask again. `sha256` is that of the package that the officer saw; None: any."""
     data_set = data_sets.locked(data_set, DataSetStatus.WAITING, reviewer=actor)
     _seen(data_set, sha256)

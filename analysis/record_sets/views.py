@@ -201,7 +201,7 @@ def _send_back(request: HttpRequest, seat: DataSetSeat) -> Errors:
     form = ReasonForm(request.POST)
     if not form.is_valid():
         return {name: str(found[0]) for name, found in form.errors.items()}
-    services.send_back(seat.data_set, reason=form.cleaned_data["reason"], sha256=request.POST.get("sha256", ""), actor=seat.user)
+    services.send_package_back(seat.data_set, reason=form.cleaned_data["reason"], sha256=request.POST.get("sha256", ""), actor=seat.user)
     return {}
 
 

@@ -22,6 +22,7 @@ ELSEWHERE = {
     "expected hierarchies as": "pages write the document",
     "hierarchy : expected {VALUE": "pages write the document",
     "hierarchy , line ": "tables of hierarchies are read by commands alone",
+    "hierarchy : not a CSV file": "tables of hierarchies are read by commands alone",
     "expected a manifest": "manifests are sealed",
     "expected a key": "keys are drawn by pages",
     "expected a list of at most": "the reader of files checks it in words of its own",

@@ -125,6 +125,7 @@ def test_lines_may_end_as_on_any_computer(end: str) -> None:
     assert len(rows_of("out.csv")) > 200
 
 
+@pytest.mark.usefixtures("limit_of_a_cell")
 def test_what_is_no_table_is_refused_with_its_name() -> None:
     Path("town.csv").write_bytes("Zürich;*\n".encode("latin-1"))
     assert "town.csv: hierarchy 'town': expected a text file in UTF-8" in refused(
