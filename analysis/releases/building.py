@@ -59,6 +59,8 @@ STAGES = ("rows", "results", "package")
 REPLICATES = 5000
 LEVEL = 0.95
 BUILT = (ReleaseStatus.BUILT, ReleaseStatus.REQUESTED)
+# Nothing of what officers do to a budget, or write about it, is for the public.
+PUBLIC_OF_BUDGET = ("epsilon", "delta", "rho")
 FORGOTTEN = gettext_lazy("Background answers are deleted, so they cannot be counted any more. Choose to leave them out.")
 
 
@@ -273,8 +275,8 @@ def _analytics(study: Study) -> dict[str, object]:
         document: dict[str, Any] = ledger_document({"study": study.slug}, ledger_of(source))
     for charge in document["charges"]:
         del charge["asked_by"], charge["asked_on"]
-    del document["obstacle"], document["budget"]["frozen_on"], document["budget"]["frozen_because"]
-    return document
+    del document["obstacle"]
+    return document | {"budget": {name: document["budget"][name] for name in PUBLIC_OF_BUDGET}}
 
 
 def _shown_exactly(release: Release, definition: StudyDefinition) -> list[str]:

@@ -69,12 +69,13 @@ def test_the_package_holds_what_was_asked_with_its_answers_and_the_ledger() -> N
 
 
 def test_a_frozen_budget_is_released_without_the_words_of_the_officer() -> None:
-    """They wrote to the team, and nobody told them that everybody would read it."""
+    """They wrote to the team, and nobody told them that everybody would read it, nor how often they stopped and looked again."""
     study, reason = asked_study(), "Somebody asks about one student again and again."
     freeze(study.source, reason=reason, actor=person(Role.IRB_OFFICER))
     release = built_release(study, background="noisy_counts")
     assert faults_of(bytes(release.package or b"")) == []
     document = json.loads(files_of(release)["analytics.json"])
+    assert document["budget"].keys() == {"epsilon", "delta", "rho"}
     assert (document["budget"]["epsilon"], len(document["charges"])) == (10, 1)
     assert not [name for name, content in files_of(release).items() if reason in content.decode(errors="replace")]
 
