@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy
 from analysis.diagnosis.answers import designs, in_words
 from analysis.diagnosis.simulating import plan_of, tallies_of
 from analysis.models import Diagnosis, DiagnosisStatus
+from analysis.planning.wording import decimal, points
 from candor.diagnosis.diagnose import Plan
 from candor.diagnosis.people import Cheating, DropOut, Setting
 from candor.diagnosis.tallies import Found, Number
@@ -168,8 +169,9 @@ def in_hundredths(number: Number) -> str:
     --------
     >>> in_hundredths(Number(value=0.804, error=0.0063)), in_hundredths(Number(value=None, error=None))
     ('80.4\xa0±\xa00.6', '–')
+    >>> in_hundredths(Number(value=-0.0004, error=0.006))
+    '0.0\xa0±\xa00.6'
     """
     if number.value is None or number.error is None:
         return "–"
-    value = number_format(f"{100 * number.value:.1f}").replace("-", "−")
-    return f"{value}\u00a0±\u00a0{number_format(f'{max(100 * number.error, 0.1):.1f}')}"
+    return f"{points(number.value)}\u00a0±\u00a0{decimal(max(100 * number.error, 0.1), 1)}"

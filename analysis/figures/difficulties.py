@@ -47,7 +47,7 @@ def _text(label: object, language: str) -> str:
 
 
 def _signed(number: float | None) -> str:
-    return number_format(f"{number or 0:+.2f}").replace("-", "−")
+    return number_format(f"{number or 0:+z.2f}").replace("-", "−")
 
 
 def _short(text: str) -> str:

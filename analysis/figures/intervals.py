@@ -181,7 +181,7 @@ def balance_figure(differences: Sequence[BalanceLine], *, notable: float, narrow
         y = 24 + pitch * index + (22 if narrow else 0)
         drawing.text(10, y - 16 if narrow else y + 5, one.label)
         if one.value is not None:
-            with drawing.mark(one.label, _signed(one.value, "+.3f"), value=one.value):
+            with drawing.mark(one.label, _signed(one.value, "+z.3f"), value=one.value):
                 drawing.dot(across(one.value), y, "notable" if one.notable else "estimate")
     return drawing
 

@@ -15,7 +15,8 @@ def whole(number: float | None) -> str:
 
 
 def decimal(number: float | None, places: int = 3) -> str:
-    return "–" if number is None else number_format(f"{number:.{places}f}")
+    """To so many places; a zero has no sign, whichever side it was rounded from."""
+    return "–" if number is None else number_format(f"{number:z.{places}f}")
 
 
 def percent(proportion: float | None, places: int = 0) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from candor.figures.drawing import ACCENT, MUTED, Drawing
 from candor.figures.scales import Linear
-from candor.figures.tables import interval
+from candor.figures.tables import interval, number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -82,10 +82,10 @@ class ForestRow:
     @property
     def text(self) -> str:
         """The numbers, for people."""
+        estimate = "" if self.value is None else number(self.value, signed=True)
         if not self.has_interval:
-            return "no estimate" if self.value is None else f"{self.value:+.3f}"
-        ends = f"({interval(self.low, self.high, signed=True)})"
-        return ends if self.value is None else f"{self.value:+.3f} {ends}"
+            return estimate or "no estimate"
+        return f"{estimate} ({interval(self.low, self.high, signed=True)})".lstrip()
 
 
 def forest_text(rows: Sequence[ForestRow], *, width: int = 100) -> str:
@@ -221,8 +221,8 @@ def forest_drawing(
     for row, lines, pitch in zip(rows, words, pitches, strict=True):
         y = start + pitch - 14 if narrow else start + pitch / 2
         between, first = (NARROW_LINE, start + NARROW_LINE) if narrow else (WIDE_LINE, y + 5 - WIDE_LINE * (len(lines) - 1) / 2)
-        for number, (line, kind) in enumerate(lines):
-            drawing.text(10, first + between * number, line, kind)
+        for place, (line, kind) in enumerate(lines):
+            drawing.text(10, first + between * place, line, kind)
         if not narrow:
             drawing.text(LABEL_WIDTH + PLOT_WIDTH + 20, y + 5, write_row(row))
         _draw_row(drawing, across, row, y, words=(read_row or write_row)(row))

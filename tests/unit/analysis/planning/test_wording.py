@@ -16,6 +16,7 @@ from analysis.planning.wording import (
     decimal,
     hardest,
     percent,
+    points,
     power_sentence,
     whole,
 )
@@ -139,3 +140,11 @@ def test_the_contrast_of_the_headline_is_the_least_precise() -> None:
     plan = planned().plan
     precise = replace(plan.contrasts[0], treatment="a", honest_times_effect_standard_error=0.01)
     assert hardest(replace(plan, contrasts=(precise, plan.contrasts[0]))) == plan.contrasts[0]
+
+
+@pytest.mark.parametrize(
+    ("number", "said"), [(-0.0004, "0.0"), (0.0004, "0.0"), (-0.0, "0.0"), (-0.0006, "−0.1"), (0.0006, "0.1"), (None, "–")]
+)
+def test_a_zero_has_no_sign_and_a_negative_number_a_minus(number: float | None, said: str) -> None:
+    assert points(number) == said
+    assert decimal(None if number is None else 100 * number, 1) == said.replace("−", "-")

@@ -106,3 +106,8 @@ def test_a_plot_of_nothing_is_an_empty_axis():
 def test_an_end_reads_as_zero_only_where_the_interval_ends_at_zero(low, high, said):
     assert ForestRow(label="a", value=0.1, low=low, high=high).text == f"+0.100 {said}"
     assert interval(low, high) == said.strip("()").replace("+0", "0")
+
+
+def test_an_estimate_that_rounds_to_zero_has_no_minus():
+    assert ForestRow(label="video", value=-0.0004, low=-0.1, high=0.1).text == "+0.000 (-0.100 to +0.100)"
+    assert ForestRow.of(-0.0004, None, label="video").text == "+0.000"
