@@ -122,7 +122,7 @@ def test_named_answers_are_computed_again(
     published = json.loads(chosen["results.json"])["categories"]["copying"]["effects"]
     (one,) = [one for one in published if (one["measure"], one["category"]) == ("at_least", "often")]
     assert row.get_by_role("cell").nth(0).inner_text() == row.get_by_role("cell").nth(1).inner_text()
-    assert f"{100 * one['value']:.1f}" in row.get_by_role("cell").nth(0).inner_text().replace("−", "-")
+    assert f"{100 * one['value']:z.1f}" in row.get_by_role("cell").nth(0).inner_text().replace("−", "-")
     expect(page.get_by_role("row", name="Effect: Slides with the instructor, against Slides only: mean score")).to_be_visible()
     for width in (DESKTOP, PHONE, 320):
         page.set_viewport_size({"width": width, "height": 900})
