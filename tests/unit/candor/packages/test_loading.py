@@ -87,6 +87,7 @@ def test_another_server_s_key_refuses_the_package():
         candor.load_package("package.zip", key="other.pem")
 
 
+@pytest.mark.usefixtures("limit_of_a_cell")
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
