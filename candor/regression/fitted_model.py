@@ -17,7 +17,7 @@ from candor.regression.likelihood import NO_MAXIMUM, NOT_SETTLED, Data, Fit, Pos
 from candor.results import Interval
 
 FloatArray = npt.NDArray[np.float64]
-HONEST_SHARES = (0.85, 0.7, 0.55, 0.4, 0.3, 0.2, 0.1)
+HONEST_SHARES = (1.0, 0.85, 0.7, 0.55, 0.4, 0.3, 0.2, 0.1)
 """Where the search for the top begins."""
 AT_INFINITY = 15.0
 """Log odds, for a column of standard deviation 1: a search that passes this is on its way to infinity, and a profile that has not fallen
