@@ -102,7 +102,7 @@ def common_effect(studies: Sequence[StudyRatio], *, level: float = 0.95) -> Comm
     least = float(misfit(value))
     allowed = least + float(chdtri(1, 1 - level))
     points = np.union1d(GRID, value)  # large studies may leave nothing but the value itself
-    first, *_, last = np.flatnonzero(misfit(points) <= allowed).repeat(2)
+    inside = np.flatnonzero(misfit(points) <= allowed).tolist()
 
     def end(inner: int, outer: int) -> float:
         """The end between a point inside and the next one outside; −1 or 1 where there is no next one."""
@@ -110,7 +110,7 @@ def common_effect(studies: Sequence[StudyRatio], *, level: float = 0.95) -> Comm
             return float(points[inner])
         return float(brentq(lambda tau: float(misfit(tau)) - allowed, points[outer], points[inner], xtol=1e-13))
 
-    interval = Interval(kind="likelihood", low=end(first, first - 1), high=end(last, last + 1), level=level)
+    interval = Interval(kind="likelihood", low=end(inside[0], inside[0] - 1), high=end(inside[-1], inside[-1] + 1), level=level)
     df = len(studies) - 1
     return CommonEffect(
         value=value,

@@ -48,8 +48,8 @@ def highest_of_differences(data: Data, possible: Possible, *, start: Fit, held: 
     inside = np.concatenate([beta[free] * (corner + share @ sides)[0], share])
     if (ends - limits @ inside).min() < ROOM:
         room = np.column_stack([limits, np.ones(len(ends))])
-        found = linprog(np.eye(room.shape[1])[-1] * -1, A_ub=room, b_ub=ends, bounds=[*[(None, None)] * len(inside), (None, 1.0)])
-        if found.status != 0 or found.x[-1] < AT_AN_EDGE:
+        found = linprog(-np.eye(room.shape[1])[-1], A_ub=room, b_ub=ends, bounds=[*[(None, None)] * len(inside), (None, 1.0)])
+        if found.x is None or found.x[-1] < AT_AN_EDGE:
             return Fit(beta=beta, x=start.x, c=start.c, log_likelihood=-np.inf)
         inside = found.x[:-1]
     counts = np.column_stack([data.people * (1 - data.reported), data.people * data.reported])
