@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -84,11 +84,7 @@ def common_effect(studies: Sequence[StudyRatio], *, level: float = 0.95) -> Comm
     """
     if not studies:
         raise DataError("a common effect needs at least 1 study, found 0")
-    delta = np.array([one.honest_times_effect for one in studies])
-    honest = np.array([one.honest_proportion for one in studies])
-    v_delta = np.array([one.honest_times_effect_variance for one in studies])
-    v_honest = np.array([one.honest_proportion_variance for one in studies])
-    covariance = np.array([one.covariance for one in studies])
+    delta, honest, v_delta, v_honest, covariance = np.array([astuple(one) for one in studies]).T
 
     def misfit(tau: npt.ArrayLike) -> FloatArray:
         at = np.asarray(tau, dtype=float)[..., None]
