@@ -16,6 +16,7 @@ from candor.categories.results import CategoryEffect, CategoryOutcome, NoEffectT
 from candor.clusters.cell_covariance import ClusteredCells, clustered_cells
 from candor.clusters.clustered_effects import (
     NO_TEST,
+    NOTHING,
     about_few_clusters,
     clustered_cheaters,
     degrees_of_freedom,
@@ -189,7 +190,7 @@ def _no_effect(
         delta, spread = rows @ fit.coefficients, rows @ fit.covariance @ rows.T
         nu = degrees_of_freedom(people, cells, rows @ weights)
         statistic, left = float(delta @ np.linalg.pinv(spread, hermitian=True) @ delta), nu - others + 1
-        if not np.isfinite(statistic) or not np.trace(spread) > 0:
+        if not np.isfinite(statistic) or not np.trace(spread) > NOTHING:
             raise MethodError("the answers within every arm do not vary, so that their chance variation cannot be estimated")
         statistics.append(statistic)
         freedom.append(nu)

@@ -27,6 +27,8 @@ FEW = (
     "Arm {arm!r} has the worth of {worth:.1f} clusters of one size: with so few the intervals rest on the t-distribution with {df:.1f} "
     "degrees of freedom; read the randomisation test beside them."
 )
+NOTHING = 1e-14
+"""A variance this small is zero, blurred by rounding: there is no standard error."""
 NO_TEST = "No test of the model and no bounds: they are not known for people who were assigned together."
 
 
@@ -73,6 +75,8 @@ def estimate_assigned_together(
     if fit.model.honest is not None:
         used = constrained_honest_proportion(table, fit.coefficients[fit.model.honest], design)
     joint = fit.joint_estimates(honest_proportion_used=used)
+    varies = joint.honest_times_effect_variance > NOTHING
+    joint = replace(joint, honest_times_effect_variance=np.where(varies, joint.honest_times_effect_variance, 0.0))
     plain = effects_from_joint_estimates(joint, design=design, method=method, level=level)
     effects = tuple(with_t(effect, joint, contrast, freedom=freedom[contrast], level=level) for contrast, effect in enumerate(plain))
     adjusted = holm([effect.p_value for effect in effects])
@@ -196,7 +200,7 @@ def about_few_clusters(people: AssignedTogether, *, freedom: float) -> list[str]
 
 def clustered_cheaters(coefficients: FloatArray, covariance: FloatArray, honest: int, *, freedom: float, level: float) -> CheaterProportion:
     """λ̂ = 1 − x̂ of a fit, where x̂ is the coefficient `honest`, with its standard error between clusters."""
-    raw, error = 1 - float(coefficients[honest]), math.sqrt(float(covariance[honest, honest]))
+    raw, error = 1 - float(coefficients[honest]), math.sqrt(max(float(covariance[honest, honest]), 0.0))
     wald = wald_interval(raw, error, level=level, multiplier=float(stdtrit(freedom, (1 + level) / 2)))
     return CheaterProportion(
         value=min(max(raw, 0.0), 1.0), raw=raw, standard_error=error or None, interval=cut_to(wald, low=0.0, high=1.0) if error else None

@@ -36,25 +36,13 @@ def checked_counts(counts: npt.ArrayLike, *, design: Design) -> FloatArray:
     Traceback (most recent call last):
     candor.errors.TooFewResponsesError: too few answers in arm 'b', subsample '2': needed at least 1, found 0
     """
-    try:
-        table = np.asarray(counts, dtype=float)
-    except (TypeError, ValueError):
-        raise DataError("the counts must be whole numbers in a table of arms × subsamples × (no, yes)") from None
-    expected = (*design.shape, 2)
-    if table.shape != expected:
-        raise DataError(f"the counts must have shape (arms, subsamples, 2) = {expected}, not {table.shape}")
-    if not np.all(np.isfinite(table)) or np.any(table < 0) or np.any(table != np.round(table)):
-        wrong = table[~np.isfinite(table) | (table < 0) | (table != np.round(table))]
-        raise DataError(f"counts must be whole numbers of at least 0, found {wrong[0]:g}")
+    table = _whole_numbers(counts, (*design.shape, 2), last="2", called="(no, yes)")
     cells = table.sum(axis=-1)
     for axis, kind, names in ((1, "arm", design.arms), (0, "subsample", design.subsample_names)):
         for name, answers in zip(names, cells.sum(axis=axis), strict=True):
             if answers == 0:
                 raise TooFewResponsesError(needed=1, found=0, of=f"{kind} {name!r}")
-    for (arm, subsample), answers in np.ndenumerate(cells):
-        if answers == 0:
-            where = f"arm {design.arms[arm]!r}, subsample {design.subsample_names[subsample]!r}"
-            raise TooFewResponsesError(needed=1, found=0, of=where)
+    _require_cells(cells, design)
     return table
 
 
@@ -81,21 +69,29 @@ def checked_category_counts(counts: npt.ArrayLike, *, design: Design) -> FloatAr
     >>> checked_category_counts([[[1, 2], [3, 4]], [[5, 6], [7, 8]]], design=design).shape
     (2, 2, 2)
     """
+    table = _whole_numbers(counts, (*design.shape, len(design.categories)), last="categories", called="categories")
+    _require_cells(table.sum(axis=-1), design)
+    return table
+
+
+def _whole_numbers(counts: npt.ArrayLike, expected: tuple[int, ...], *, last: str, called: str) -> FloatArray:
     try:
         table = np.asarray(counts, dtype=float)
     except (TypeError, ValueError):
-        raise DataError("the counts must be whole numbers in a table of arms × subsamples × categories") from None
-    expected = (*design.shape, len(design.categories))
+        raise DataError(f"the counts must be whole numbers in a table of arms × subsamples × {called}") from None
     if table.shape != expected:
-        raise DataError(f"the counts must have shape (arms, subsamples, categories) = {expected}, not {table.shape}")
+        raise DataError(f"the counts must have shape (arms, subsamples, {last}) = {expected}, not {table.shape}")
     wrong = ~np.isfinite(table) | (table < 0) | (table != np.round(table))
     if wrong.any():
         raise DataError(f"counts must be whole numbers of at least 0, found {table[wrong][0]:g}")
-    for (arm, subsample), answers in np.ndenumerate(table.sum(axis=-1)):
+    return table
+
+
+def _require_cells(cells: FloatArray, design: Design) -> None:
+    for (arm, subsample), answers in np.ndenumerate(cells):
         if answers == 0:
             where = f"arm {design.arms[arm]!r}, subsample {design.subsample_names[subsample]!r}"
             raise TooFewResponsesError(needed=1, found=0, of=where)
-    return table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

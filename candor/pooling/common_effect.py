@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -84,38 +84,29 @@ def common_effect(studies: Sequence[StudyRatio], *, level: float = 0.95) -> Comm
     """
     if not studies:
         raise DataError("a common effect needs at least 1 study, found 0")
-    delta = np.array([one.honest_times_effect for one in studies])
-    honest = np.array([one.honest_proportion for one in studies])
-    v_delta = np.array([one.honest_times_effect_variance for one in studies])
-    v_honest = np.array([one.honest_proportion_variance for one in studies])
-    covariance = np.array([one.covariance for one in studies])
+    delta, honest, v_delta, v_honest, covariance = np.array([astuple(one) for one in studies]).T
 
     def misfit(tau: npt.ArrayLike) -> FloatArray:
         at = np.asarray(tau, dtype=float)[..., None]
         variance = np.maximum(v_delta - 2 * at * covariance + at**2 * v_honest, 1e-300)
         return np.asarray(((delta - at * honest) ** 2 / variance).sum(axis=-1))
 
-    over_grid = misfit(GRID)
-    best = int(np.argmin(over_grid))
+    best = int(np.argmin(misfit(GRID)))
     low, high = GRID[max(best - 1, 0)], GRID[min(best + 1, len(GRID) - 1)]
     value = float(minimize_scalar(lambda tau: float(misfit(tau)), bounds=(low, high), method="bounded", options={"xatol": 1e-12}).x)
     value = min((value, float(low), float(high)), key=lambda tau: float(misfit(tau)))
     least = float(misfit(value))
     allowed = least + float(chdtri(1, 1 - level))
-    inside = np.flatnonzero(over_grid <= allowed)
-    first, last = (inside[0], inside[-1]) if len(inside) else (best, best)
+    points = np.union1d(GRID, value)  # large studies may leave nothing but the value itself
+    inside = np.flatnonzero(misfit(points) <= allowed).tolist()
 
-    def crossing(outer: float, inner: float) -> float:
-        return float(brentq(lambda tau: float(misfit(tau)) - allowed, outer, inner, xtol=1e-13))
+    def end(inner: int, outer: int) -> float:
+        """The end between a point inside and the next one outside; −1 or 1 where there is no next one."""
+        if not 0 <= outer < len(points):
+            return float(points[inner])
+        return float(brentq(lambda tau: float(misfit(tau)) - allowed, points[outer], points[inner], xtol=1e-13))
 
-    start = min(float(GRID[first]), value)
-    end = max(float(GRID[last]), value)
-    interval = Interval(
-        kind="likelihood",
-        low=-1.0 if first == 0 else crossing(float(GRID[first - 1]), start),
-        high=1.0 if last == len(GRID) - 1 else crossing(float(GRID[last + 1]), end),
-        level=level,
-    )
+    interval = Interval(kind="likelihood", low=end(inside[0], inside[0] - 1), high=end(inside[-1], inside[-1] + 1), level=level)
     df = len(studies) - 1
     return CommonEffect(
         value=value,

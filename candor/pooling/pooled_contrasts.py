@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -46,8 +46,8 @@ class Contribution:
     value: float | None
     standard_error: float | None
     interval: Interval | None
-    fixed_weight: float | None
-    random_weight: float | None
+    fixed_weight: float | None = None
+    random_weight: float | None = None
     left_out: str | None
 
 
@@ -149,23 +149,8 @@ def _estimand(estimand: str, studies: Mapping[str, Contribution], *, level: floa
     contributions = []
     for one in studies.values():
         fixed, random = next(weights, (None, None)) if one.left_out is None else (None, None)
-        contributions.append(_weighed(one, fixed=fixed, random=random))
+        contributions.append(replace(one, fixed_weight=fixed, random_weight=random))
     return PooledEstimand(estimand=estimand, studies=tuple(contributions), pooled=pooled, common=common, notes=tuple(notes))
-
-
-def _weighed(one: Contribution, *, fixed: float | None, random: float | None) -> Contribution:
-    return Contribution(
-        study=one.study,
-        n=one.n,
-        epsilon=one.epsilon,
-        honest_proportion=one.honest_proportion,
-        value=one.value,
-        standard_error=one.standard_error,
-        interval=one.interval,
-        fixed_weight=fixed,
-        random_weight=random,
-        left_out=one.left_out,
-    )
 
 
 def _effect_of(name: str, study: StudyAnswer, *, ratio: StudyRatio | None, level: float) -> Contribution:
@@ -199,7 +184,5 @@ def _contribution(
         value=value,
         standard_error=error,
         interval=interval,
-        fixed_weight=None,
-        random_weight=None,
         left_out=left_out,
     )

@@ -12,12 +12,13 @@ from scipy.optimize import brentq
 from scipy.special import chdtrc, chdtri
 
 from candor.errors import MethodError
+from candor.regression.differences import highest_of_differences
 from candor.regression.faces import with_any_rate, with_honest_share, with_stated_rate
-from candor.regression.likelihood import NO_MAXIMUM, NOT_SETTLED, Data, Fit, Possible, climb, derivatives, highest
+from candor.regression.likelihood import NO_MAXIMUM, NOT_SETTLED, Data, Fit, Possible, climb, derivatives, highest, means_of
 from candor.results import Interval
 
 FloatArray = npt.NDArray[np.float64]
-HONEST_SHARES = (0.85, 0.7, 0.55, 0.4, 0.3, 0.2, 0.1)
+HONEST_SHARES = (1.0, 0.85, 0.7, 0.55, 0.4, 0.3, 0.2, 0.1)
 """Where the search for the top begins."""
 AT_INFINITY = 15.0
 """Log odds, for a column of standard deviation 1: a search that passes this is on its way to infinity, and a profile that has not fallen
@@ -26,6 +27,12 @@ AT_THE_END = 0.1
 """An end so near to that is where a search gave up."""
 SAME_HEIGHT, SAME_SHARE = 1e-3, 1e-2
 """Tops whose log-likelihoods and shares of honest people are so near are one."""
+NEVER = 1e-6
+"""Somebody who would say yes with a smaller probability never says yes: no standard error is known there."""
+NO_DIFFERENCES = (
+    "the likelihood is highest where some people would never, or always, report yes: differences of prevalence do not fit these answers. "
+    'Use fewer covariates, or link "logit"'
+)
 LARGEST = 60.0
 """A profile of differences of prevalence that has not fallen enough here has no end."""
 
@@ -51,15 +58,19 @@ class FittedModel:
         return self.tops[0]
 
     def require_an_estimate(self) -> None:
-        """Refuse a top at infinity.
+        """Refuse a top at infinity, or where somebody would never or always say yes.
 
         Raises
         ------
         MethodError
-            When the likelihood is highest where a coefficient is infinite.
+            When the likelihood is highest where a coefficient is infinite, or, of differences, where a mean is 0 or 1.
         """
-        if self.data.logistic and np.abs(self.fit.beta).max() > AT_INFINITY:
-            raise MethodError(NO_MAXIMUM.format(label=self.data.labels[int(np.argmax(np.abs(self.fit.beta)))]))
+        fit, data = self.fit, self.data
+        if data.logistic and np.abs(fit.beta).max() > AT_INFINITY:
+            raise MethodError(NO_MAXIMUM.format(label=data.labels[int(np.argmax(np.abs(fit.beta)))]))
+        means = means_of(data, fit.beta, fit.x, fit.c)
+        if min(means.min(), 1 - means.max()) < NEVER:
+            raise MethodError(NO_DIFFERENCES)
 
     def competing(self, *, level: float) -> tuple[Fit, ...]:
         """The tops within χ²/2 of the highest, which is the first: the answers do not tell them apart."""
@@ -129,9 +140,9 @@ class FittedModel:
         """
         found: list[Fit] = []
         problem: MethodError | None = None
-        for start in starts:
+        for start in starts if self.data.logistic else starts[:1]:
             try:
-                found.append(highest(self.data, possible or self.possible, start=start, held=held))
+                found.append(_top(self.data, possible or self.possible, start=start, held=held))
             except MethodError as error:
                 problem = problem or error
         if not found:
@@ -170,9 +181,19 @@ def _crossing(above: Callable[[float], float], outer: float, inner: float) -> fl
     return float(brentq(above, outer, inner, xtol=1e-7, rtol=1e-9)) if above(inner) > 0 else inner
 
 
+def _top(data: Data, possible: Possible, *, start: Fit, held: tuple[int, float] | None = None) -> Fit:
+    return (highest if data.logistic else highest_of_differences)(data, possible, start=start, held=held)
+
+
 def _tops(data: Data, possible: Possible, *, yes_rate: float | None) -> tuple[Fit, ...]:
     """The tops that are found from several shares of honest people: a search stops at the one near the share where it begins."""
-    honest = _if_nobody_cheats(data, possible)
+    start = _beginning(data)
+    if not data.logistic:
+        return (highest_of_differences(data, possible, start=start),)
+    try:
+        honest = climb(data, possible.faces[-1], start=start) or start
+    except MethodError:
+        honest = start  # nobody cheats only in this first attempt
     found: list[Fit] = []
     problem: MethodError | None = None
     for x in HONEST_SHARES:
@@ -190,14 +211,10 @@ def _tops(data: Data, possible: Possible, *, yes_rate: float | None) -> tuple[Fi
     return tuple(different)
 
 
-def _if_nobody_cheats(data: Data, possible: Possible) -> Fit:
-    """Where searches begin: the coefficients if everybody follows the die."""
+def _beginning(data: Data) -> Fit:
+    """Where searches begin: everybody follows the die, and the prevalence is that of all."""
     mean, truth, forced = (float(np.average(values, weights=data.people)) for values in (data.reported, data.truth, data.forced_yes))
     share = min(max((mean - forced) / truth, 0.05), 0.95)
     beta = np.zeros(data.columns.shape[1])
     beta[0] = math.log(share / (1 - share)) if data.logistic else share
-    start = Fit(beta=beta, x=1.0, c=0.0, log_likelihood=-np.inf)
-    try:
-        return climb(data, possible.faces[-1], start=start) or start
-    except MethodError:
-        return start  # nobody cheats only in this first attempt
+    return Fit(beta=beta, x=1.0, c=0.0, log_likelihood=-np.inf)

@@ -103,9 +103,14 @@ def _slopes(p: FloatArray, *, logistic: bool) -> tuple[FloatArray, FloatArray]:
     return slope, slope * (1 - 2 * p)
 
 
+def means_of(data: Data, beta: FloatArray, x: float, c: float) -> FloatArray:
+    """P(reported yes) of every row."""
+    return x * (data.truth * prevalence(data.columns @ beta, logistic=data.logistic) + data.forced_yes) + c
+
+
 def log_likelihood(data: Data, beta: FloatArray, x: float, c: float) -> float:
     """Σ ln P(reported); −∞ where the parameters give no probabilities."""
-    mean = x * (data.truth * prevalence(data.columns @ beta, logistic=data.logistic) + data.forced_yes) + c
+    mean = means_of(data, beta, x, c)
     if not np.all((mean > 0) & (mean < 1)):
         return -np.inf
     return float(data.people @ np.log(np.where(data.reported == 1, mean, 1 - mean)))
@@ -139,7 +144,7 @@ def derivatives(data: Data, beta: FloatArray, x: float, c: float) -> tuple[Float
 
 
 def climb(data: Data, face: Face, *, start: Fit, held: tuple[int, float] | None = None) -> Fit | None:
-    """The top of the likelihood on a face, by Newton steps that are halved until they rise; one coefficient may be held.
+    """The top of the likelihood of log odds on a face, by Newton steps that are halved until they rise; one coefficient may be held.
 
     None when the way leads beyond what x and C can be: then the top of all lies on a narrower face.
 
@@ -159,8 +164,7 @@ def climb(data: Data, face: Face, *, start: Fit, held: tuple[int, float] | None 
     x, c = face.at(phi)
     height = log_likelihood(data, beta, x, c)
     if height == -np.inf:
-        beta = np.where(np.isin(np.arange(width), free), 0.0, beta)
-        beta[0] = beta[0] if 0 not in free else (0.0 if data.logistic else 0.5)
+        beta[free] = 0.0
         height = log_likelihood(data, beta, x, c)
     for _ in range(ITERATIONS):
         gradient, hessian, information = derivatives(data, beta, x, c)
@@ -185,7 +189,7 @@ def climb(data: Data, face: Face, *, start: Fit, held: tuple[int, float] | None 
         beta, phi, x, c, height = beta + moved[:width], new_phi, new_x, new_c, higher
         if not is_possible(x, c, slack=SLACK):
             return None
-        if data.logistic and np.abs(beta[free]).max(initial=0.0) > FARTHEST:
+        if np.abs(beta[free]).max(initial=0.0) > FARTHEST:
             if not is_possible(x, c):
                 return None
             if held is not None:  # the height that it comes near to is what a profile asks for

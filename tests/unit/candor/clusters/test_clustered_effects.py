@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from candor.clusters.clustered_effects import estimate_assigned_together, intraclass_correlation
+from candor.clusters.clustered_effects import clustered_cheaters, estimate_assigned_together, intraclass_correlation
 from candor.clusters.people import AssignedTogether, assigned_together
 from candor.errors import DataError
 from candor.estimators.effects import estimate_outcome
@@ -108,3 +108,22 @@ def test_missing_strata_are_a_stratum_of_their_own() -> None:
         np.tile([0, 1], 4), np.repeat([0, 1], 4), np.tile([0, 1], 4), design=DESIGN, cluster=None, strata=[["x", None, "x", "y"] * 2]
     )
     assert people.strata == ("not answered", "x", "y")
+
+
+def test_where_strata_explain_every_answer_there_is_no_standard_error_whatever_the_order_of_people() -> None:
+    """A standard error of rounding, 10⁻¹⁷, used to make an effect of eight people certain, with a p-value of 10⁻³³."""
+    arm, subsample, reported, stratum = np.array(
+        [[0, 1, 1, 0, 0, 1, 1, 0], [1, 0, 0, 1, 1, 1, 0, 0], [0, 0, 0, 0, 0, 1, 0, 0], [1, 1, 0, 0, 0, 1, 0, 0]]
+    )
+    for order in (np.arange(8), np.arange(8)[::-1], np.random.default_rng(1).permutation(8)):
+        people = assigned_together(
+            reported[order], arm[order], subsample[order], design=DESIGN, cluster=None, strata=[stratum[order].tolist()]
+        )
+        (effect,) = estimated(people)[0].effects
+        assert (effect.honest_times_effect.standard_error, effect.p_value) == (None, None)
+
+
+def test_a_variance_of_nothing_may_be_negative_by_rounding() -> None:
+    """It ended the analysis with an error of arithmetic."""
+    found = clustered_cheaters(np.array([0.9]), np.array([[-1e-20]]), 0, freedom=3.0, level=0.95)
+    assert (found.raw, found.standard_error, found.interval) == (pytest.approx(0.1), None, None)

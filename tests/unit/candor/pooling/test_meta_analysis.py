@@ -127,6 +127,14 @@ def test_a_study_whose_honest_share_is_unknown_is_heard_and_covers():
     assert wider < trials / 2
 
 
+def test_studies_of_millions_leave_an_interval_between_two_points_of_the_grid():
+    """With honest shares that are known it is the fixed-effect interval, however narrow: 1.96·10⁻⁴/√2 on either side of .2004."""
+    exact = {"honest_proportion": 1.0, "honest_times_effect_variance": 1e-8, "honest_proportion_variance": 0.0, "covariance": 0.0}
+    found = common_effect([StudyRatio(honest_times_effect=one, **exact) for one in (0.20035, 0.20045)])
+    assert found.value == pytest.approx(0.2004, abs=1e-8)
+    assert [found.value - found.interval.low, found.interval.high - found.value] == pytest.approx([1.96e-4 / 2**0.5] * 2, rel=1e-3)
+
+
 def test_answers_that_say_nothing_leave_the_whole_range():
     found = common_effect([ratio(0.01, 0.0, honest_variance=1.0)] * 2)
     assert (found.interval.low, found.interval.high) == (-1.0, 1.0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from candor.designs.design import Design
 from candor.errors import MethodError
 from candor.regression.fitted_model import AT_INFINITY, FittedModel
 from candor.regression.likelihood import derivatives
@@ -65,3 +66,21 @@ def test_a_lower_top_at_infinity_is_told_and_opens_the_intervals_of_its_coeffici
 def test_one_top_needs_no_words():
     frame = simulated(DESIGN, n=2000, seed=4, honest=0.9)
     assert regress(frame, DESIGN, covariates=["age"])["attention"].notes == ()
+
+
+def test_a_top_where_nobody_cheats_is_found_though_a_smaller_honest_share_sends_a_coefficient_to_infinity():
+    """Oracle: the likelihood of each arm on a grid of its prevalence, if everybody follows the die. It was refused as if it had no top."""
+    dice = {"1": ("19/100", "1/100"), "2": ("1/100", "19/100"), "3": ("5/100", "5/100")}
+    subsamples = {name: {"forced_no": no, "forced_yes": yes} for name, (no, yes) in dice.items()}
+    design = Design.of(arms=("a", "b"), control="a", cheater_model="always_no", subsamples=subsamples)
+    said = np.array([[[65, 33], [48, 55], [59, 50]], [[32, 64], [10, 91], [13, 80]]])
+    rows = [("ab"[a], "123"[s], answer) for (a, s, answer), people in np.ndenumerate(said) for _ in range(people)]
+    arm, subsample, attention = zip(*rows, strict=True)
+    found = regress({"arm": arm, "subsample": subsample, "attention": attention}, design)["attention"]
+    shares = np.linspace(0.001, 0.999, 999)
+    yes = design.truth * shares[:, None] + design.forced_yes
+    heights = (said[:, None, :, 1] * np.log(yes) + said[:, None, :, 0] * np.log(1 - yes)).sum(axis=-1)
+    assert found.log_likelihood == pytest.approx(heights.max(axis=1).sum(), abs=1e-3)
+    assert found.cheater_proportion.value == 0
+    prevalence = 1 / (1 + np.exp(-np.cumsum([one.value for one in found.coefficients])))
+    assert prevalence == pytest.approx(shares[heights.argmax(axis=1)], abs=1e-3)
