@@ -15,8 +15,8 @@ from surveys.batches import rules
 from surveys.credit.selectors import Place, fingerprint
 from surveys.models import ENDED, CourseCredit, Study, StudyStatus
 
-ASKED, STUDENT = "candor_lti", "candor_credit"
-"""The cookies of a launch: one for each between its two requests, and one of the student afterwards. No page of a journey gets them."""
+ASKED, STUDENT, LAST = "candor_lti", "candor_credit", "candor_student"
+"""The cookies of a launch: one for each between its two requests, and those of the student afterwards. No page of a journey gets them."""
 ASKED_SECONDS, STUDENT_SECONDS = 10 * 60, 12 * 60 * 60
 MOST_DEPLOYMENTS = 100
 """Their numbers go into a cookie."""
@@ -55,6 +55,11 @@ def opened(text: str, purpose: str, *, seconds: int) -> dict[str, Any] | None:
 def asked_as(state: str) -> str:
     """The cookie of one question to a platform: two tabs may ask at once."""
     return f"{ASKED}_{state}"
+
+
+def last_student(study: Study) -> str:
+    """The cookie of the student who last came to this study in a browser: a keyed hash, which launches alone get."""
+    return f"{LAST}_{study.pk}"
 
 
 def sealed_place(place: Place, study: Study) -> str:

@@ -3,6 +3,7 @@
 import re
 import secrets
 from collections.abc import Sequence
+from typing import Literal
 from urllib.parse import SplitResult, urlencode, urlsplit
 
 from django.conf import settings
@@ -29,6 +30,7 @@ from lti.selectors import (
     asked_as,
     credit_numbers,
     given_up,
+    last_student,
     opened,
     place_of,
     platforms_named,
@@ -44,6 +46,7 @@ from surveys.access import access_own_study, study_in_public
 from surveys.credit.selectors import Place, credit_of, fingerprint, has_credit
 from surveys.credit.services import change_credit, hand_in, hand_in_nothing
 from surveys.errors import CreditError
+from surveys.journey import visitors
 from surveys.journey.language import asked_for, in_every_language
 from surveys.journey.presentation import presentation
 from surveys.models import Study
@@ -95,17 +98,7 @@ def login(request: HttpRequest) -> HttpResponse:
     joint = "&" if urlsplit(platform.login_address).query else "?"
     response = HttpResponseRedirect(f"{platform.login_address}{joint}{urlencode(question)}")
     asked = sealed({"state": state, "nonce": nonce, "platform": platform.pk, "others": [one.pk for one in others]}, "asked")
-    secure = settings.SESSION_COOKIE_SECURE
-    # The platform's answer comes from its own page, so the cookie must come along from there.
-    response.set_cookie(
-        asked_as(state),
-        asked,
-        max_age=ASKED_SECONDS,
-        path=reverse("lti:launch"),
-        secure=secure,
-        httponly=True,
-        samesite="None" if secure else "Lax",
-    )
+    _set_for_launches(response, asked_as(state), asked, max_age=ASKED_SECONDS)
     return response
 
 
@@ -123,12 +116,12 @@ def launch(request: HttpRequest) -> HttpResponse:
         raise LaunchError(gettext("The course platform refused: %(problem)s.") % {"problem": problem[:200]})
     platforms = get_list_or_404(Platform, pk__in=[asked["platform"], *asked.get("others", ())])
     found = checked(platforms, request.POST.get("id_token", ""), nonce=asked["nonce"])
-    response = _choice(request, found) if found.chooses else _to_study(found)
+    response = _choice(request, found) if found.chooses else _to_study(request, found)
     response.delete_cookie(asked_as(state), path=reverse("lti:launch"), samesite="None" if settings.SESSION_COOKIE_SECURE else "Lax")
     return response
 
 
-def _to_study(found: Launch) -> HttpResponse:
+def _to_study(request: HttpRequest, found: Launch) -> HttpResponse:
     study = Study.objects.filter(slug=found.study).first()
     if study is None or credit_of(study.pk) is None:
         raise LaunchError(gettext("Expected an activity with a study that gives credit, found %(found)s.") % {"found": found.study or "—"})
@@ -143,7 +136,24 @@ def _to_study(found: Launch) -> HttpResponse:
         httponly=True,
         samesite="Lax",
     )
+    if place.sub:
+        _make_room(request, response, study, person=place.person(study))
     return response
+
+
+def _make_room(request: HttpRequest, response: HttpResponse, study: Study, *, person: str) -> None:
+    """Let the browser forget the journey of another student, who came to this study from a course before."""
+    name = last_student(study)
+    if request.COOKIES.get(name, person) != person:
+        visitors.forget(response, study.slug)
+    _set_for_launches(response, name, person, max_age=visitors.COOKIE_SECONDS)
+
+
+def _set_for_launches(response: HttpResponse, name: str, value: str, *, max_age: int) -> None:
+    """A cookie for launches alone. The platform's answer comes from its own page, so the cookie must come along from there."""
+    secure = settings.SESSION_COOKIE_SECURE
+    samesite: Literal["None", "Lax"] = "None" if secure else "Lax"
+    response.set_cookie(name, value, max_age=max_age, path=reverse("lti:launch"), secure=secure, httponly=True, samesite=samesite)
 
 
 def _choice(request: HttpRequest, found: Launch) -> HttpResponse:

@@ -5,6 +5,7 @@ LONGEST_FIRST = (
     "integration/test_broken_bodies.py",
     "integration/test_crash.py",
     "audits/test_differencing.py",
+    "audits/test_surfaces.py",
     "browser/test_die_secrecy.py",
     "integration/test_upgrade.py",
     "browser/test_a_whole_study.py",

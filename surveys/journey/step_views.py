@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from http import HTTPStatus
 
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.urls import reverse
 from django.utils import translation
 from django.utils.translation import gettext as _
@@ -33,7 +33,7 @@ from surveys.journey.visitors import to_journey
 from surveys.models import RUNNING, Participant
 from surveys.protocols import frozen_protocol
 from surveys.questions.sections import SECTION
-from surveys.recruitment.arrivals import Ended, WayBack, arrival_in, is_credited_elsewhere, way_back
+from surveys.recruitment.arrivals import Ended, WayBack, arrival_in, is_credited_elsewhere, names_another, way_back
 from surveys.recruitment.services import count_end
 from surveys.tokens import completion_code, hash_of_token, return_ticket, roll_key, withdrawal_code
 
@@ -294,6 +294,8 @@ def journey(request: HttpRequest, slug: str) -> HttpResponse:
             raise Http404("There is no such study.")
         return newcomer(request, study, goes_on=partial(_begin, request))
     person = person_on_the_way(request, token, participant)
+    if request.method != "POST" and participant.step != FINISHED and names_another(request.GET, token, person.shown.entry):
+        return HttpResponseRedirect(f"{reverse('surveys:begin_anew', args=[slug])}?{request.GET.urlencode()}")
     with translation.override(person.shown.spoken):
         if participant.step != FINISHED and participant.study.status not in RUNNING:
             raise StudyClosedError

@@ -90,7 +90,7 @@ def begin_anew(request: HttpRequest, slug: str) -> HttpResponse:
         return response
     shown = _shown(study, request, participant)
     with translation.override(shown.spoken if shown else of_stranger(request)):
-        context = {"study": shown or Nameless(slug=study.slug), "query": rest_of_address(request)}
+        context = {"study": shown or Nameless(slug=study.slug), "query": rest_of_address(request), "somebody": participant}
         return render(request, "surveys/participant/begin_anew.html", context)
 
 

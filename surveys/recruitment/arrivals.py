@@ -118,6 +118,14 @@ def arrival_in(token: str, entry: Entry) -> Arrival | None:
     return None if way is None else Arrival(way=way, identifier=identifier, code_hash=str(back.pop(CODE, "")), back=back)
 
 
+def names_another(sent: QueryDict, token: str, entry: Entry) -> bool:
+    """Whether an address names another member of a panel than the one who holds this token."""
+    held = arrival_in(token, entry)
+    if held is None or not held.identifier:
+        return False
+    return sent.get(held.way.way.identifier_in, held.identifier) != held.identifier
+
+
 def is_credited_elsewhere(arrival: Arrival | None) -> bool:
     """Whether the site that sent this person credits them: a panel that pays, or a site to which their completion code goes."""
     if arrival is None:

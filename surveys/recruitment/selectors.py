@@ -3,12 +3,25 @@
 import re
 from urllib.parse import urlencode
 
+from django.db.models import Sum
 from django.urls import reverse
 
 from surveys.batches import rules
 from surveys.definition import StudyDefinition
 from surveys.errors import SectionUnknownError
-from surveys.models import RUNNING, EntryBook, EntryCode, JoinCode, PanelMember, Protocol, Study, StudyStatus, Verdict
+from surveys.models import (
+    RUNNING,
+    CounterKind,
+    EntryBook,
+    EntryCode,
+    JoinCode,
+    PanelMember,
+    Protocol,
+    ShardedCounter,
+    Study,
+    StudyStatus,
+    Verdict,
+)
 from surveys.protocols import frozen_protocol, protocol_in_force, versions_that_recruited
 from surveys.questions.entry import NamedWay
 from surveys.questions.sections import SECTION
@@ -81,7 +94,17 @@ def spent_codes_shown(study: Study) -> int:
     """How many codes are spent, as staff see it: in steps while the study runs, so that nobody watches one person come."""
     in_book, returned = EntryBook.objects.filter(study=study).values_list("codes", "returned").first() or ((), ())
     spent = EntryCode.objects.filter(study=study, spent=True).count() + len(in_book) - len(returned)
-    return rules.in_steps(spent) if study.status in RUNNING else spent
+    return _as_shown(spent, study)
+
+
+def refused_tries_shown(study: Study) -> int:
+    """How many tries with an unknown or spent code were refused, as staff see it: by the same rule, as each is somebody at the door."""
+    counted = ShardedCounter.objects.filter(study=study, kind=CounterKind.CODE_REFUSED)
+    return _as_shown(counted.aggregate(Sum("count", default=0))["count__sum"], study)
+
+
+def _as_shown(people: int, study: Study) -> int:
+    return rules.in_steps(people) if study.status in RUNNING else people
 
 
 def stored_panel_identifier(study_id: int, person: str) -> str:

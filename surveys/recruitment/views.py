@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from django.contrib import messages
-from django.db.models import Sum
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext, ngettext
@@ -16,12 +15,12 @@ from audit.services import record_once_a_day
 from surveys import actions
 from surveys.access import access_own_study, access_study
 from surveys.errors import SurveyError
-from surveys.models import RUNNING, CounterKind, EntryCode, ShardedCounter, Study
+from surveys.models import RUNNING, EntryCode, Study
 from surveys.questions.sections import SECTION
 from surveys.recruitment.code_files import MAXIMUM_BYTES
 from surveys.recruitment.code_lists import CodesError, checked_codes, read_codes
 from surveys.recruitment.made_codes import MOST, SEED, Slip, made_codes, new_seed, qr_svg, slips, table_for_letters
-from surveys.recruitment.selectors import definition_shown, path_for_participants, spent_codes_shown, way_of_codes
+from surveys.recruitment.selectors import definition_shown, path_for_participants, refused_tries_shown, spent_codes_shown, way_of_codes
 from surveys.recruitment.services import add_entry_codes, check_completion_codes, known_codes
 
 Errors = Sequence[Mapping[str, str]]
@@ -51,7 +50,6 @@ def link_qr(request: HttpRequest, slug: str) -> HttpResponse:
 def _page(
     request: HttpRequest, study: Study, *, errors: Errors = (), lines: Sequence[str] = (), typed: str = "", **context: object
 ) -> HttpResponse:
-    refused = ShardedCounter.objects.filter(study=study, kind=CounterKind.CODE_REFUSED).aggregate(Sum("count"))["count__sum"]
     context |= {
         "study": study,
         "errors": errors,
@@ -61,7 +59,7 @@ def _page(
         "code_count": EntryCode.objects.filter(study=study).count(),
         "spent_count": spent_codes_shown(study),
         "counts_in_tens": study.status in RUNNING,
-        "refused_count": refused or 0,
+        "refused_count": refused_tries_shown(study),
         "takes_codes": any(way.way.takes_code for way in definition_shown(study).entry.every_way),
         "sections": list(definition_shown(study).sections.items()),
         "seed": new_seed(),

@@ -139,6 +139,22 @@ def test_the_next_person_of_a_panel_does_not_agree_with_the_number_of_one_who_on
     assert answer(Client(), study, "welcome", survey_code="def-456").status_code == 403
 
 
+def test_the_next_person_of_a_panel_does_not_go_on_for_one_who_stopped_in_the_middle(client: Client) -> None:
+    """At a computer of a laboratory the credit for their answers went to the one before."""
+    study = recruiting_study(entry={"kind": "sona"})
+    walk(client, study, answers={"welcome": {"survey_code": "abc-123"}}, until="quiz")
+    first = participant_of(client)
+    assert heading(client.get(address_of(study), {"survey_code": "abc-123"})) == "A short quiz", "their own link again"
+    page = client.get(address_of(study), {"survey_code": "def-456"}, follow=True)
+    assert heading(page) == "Begin as somebody else"
+    (back,) = page_of(page).xpath("//form//a/@href")
+    assert heading(client.get(back)) == "A short quiz", "only a click forgets somebody"
+    welcome = begin_anew(client, study, "?survey_code=def-456")
+    assert hidden_value(client.get(welcome["Location"]), "survey_code") == "def-456"
+    walk(client, study, answers={"welcome": {"survey_code": "def-456"}})
+    assert participant_of(client) != first
+
+
 def test_the_completion_code_on_the_page_of_withdrawals_is_recognised(client: Client, study: Study) -> None:
     code = code_on(walk(client, study), "completion")
     page = client.post(reverse("surveys:withdraw", args=[study.slug]), {"code": code, "stage": "enter"}).content.decode()

@@ -1,0 +1,148 @@
+"""All that anybody can get of an installation at once: each address as everybody, in the browser and by a program; the administration;
+and what leaves by itself. Looking leaves no trace, so that two looks with nothing between them are the same.
+"""
+
+import difflib
+import io
+import re
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
+
+from django.contrib import admin
+from django.core import mail
+from django.core.cache import cache
+from django.db import transaction
+from django.http import HttpResponse
+from django.test import Client
+from django.urls import reverse
+
+from accounts.models import TokenScope, User
+from accounts.services import issue_token
+from audit.models import Entry
+from config.metrics.page import Families, of_participants
+from surveys.models import Study
+from tests.audits.test_permissions import client_of, own_routes
+from tests.audits.who_may_enter import ARGUMENTS, VISITORS
+from webhooks.models import Delivery
+
+Seen = dict[tuple[str, str], str]
+READERS = tuple(one for one in VISITORS if one not in ("editor", "viewer"))
+"""Editors and viewers see what the owner sees, or less."""
+SENDERS = ("nobody",)
+"""They also send an empty form to each address: what a refusal says is seen, too. Staff would make things."""
+PROGRAMS = ("owner", "officer", "administrator")
+ONES_OWN = ("account", "mfa", "log_out")
+"""Pages of one's own account, with secrets that are drawn anew each time."""
+SEVERAL = {
+    "figure": ("participants", "enrolment", "balance", "forest-attention", "running-attention", "categories-copying", "shares-probation"),
+    "table": ("participants", "enrolment", "balance", "estimates", "running", "subgroups", "categories"),
+}
+MAY_MOVE = (
+    re.compile(r'name="csrfmiddlewaretoken" value="[^"]*"|csrf-token" content="[^"]*"'),
+    re.compile(r'name="seed" value="[^"]*"'),  # of codes that would be made
+    re.compile(r'data-token="[^"]*"'),  # of news, with its end
+    re.compile(r"Next numbers after \d+ more (people|person)\."),
+    re.compile(r'<progress id="batch-progress".*?</progress>'),
+    re.compile(r'"until_next":\s*\d+'),
+    re.compile(r"Content-Length: \d+"),  # of all this
+    # The clock moves these, or the look itself.
+    re.compile(r"Expires: .*|state=[0-9a-f]{16}|\b[0-9a-f]{32}\b|\b[0-9a-f]{64}\b"),
+    re.compile(r"\b\d{4}-\d\d-\d\dT[\d:.]+(?:Z|\+00:00)?"),
+    re.compile(r"<td>(?:for|in) (?:less than a minute|\d+\s(?:minute|hour)s?(?:, \d+\sminutes?)?)</td>"),
+)
+
+
+class Surfaces:
+    """Remembers who looks, and looks."""
+
+    def __init__(self, study: Study, people: Mapping[str, User], *, readers: Sequence[str] = READERS) -> None:
+        Client().get(reverse("lti:keys"))  # the first look would make them
+        self.study, self.readers = study, readers
+        self.browsers = {reader: client_of(reader, dict(people)) for reader in readers}
+        tokens = {one: issue_token(user=people[one], name="look", scope=TokenScope.WRITE, days=1) for one in PROGRAMS if one in readers}
+        self.programs = {reader: Client(headers={"Authorization": f"Bearer {token}"}) for reader, token in tokens.items()}
+        self.addresses = dict(self._addresses())
+
+    def _addresses(self) -> Iterator[tuple[str, str]]:
+        """Every address of the installation; one that is added joins by itself."""
+        for name, parameters in own_routes().items():
+            if name.startswith(ONES_OWN) or "data_set" in parameters:
+                continue
+            given = {"slug": self.study.slug, **ARGUMENTS}
+            repeated = next((one for one in SEVERAL if one in parameters), "")
+            for value in SEVERAL.get(repeated, ("",)):
+                chosen = {**given, repeated: value}
+                yield f"{name} {value}".strip(), reverse(name, kwargs={one: chosen[one] for one in parameters})
+
+    def look(self) -> Seen:
+        cache.clear()  # of who edits now, and of who was slowed down
+        return {**dict(self._in_browsers()), **dict(self._by_programs()), **dict(self._by_itself())}
+
+    def _in_browsers(self) -> Iterator[tuple[tuple[str, str], str]]:
+        for reader, client in self.browsers.items():
+            cookies = deepcopy(client.cookies)
+            for name, address in self.addresses.items():
+                for method in ("GET", "POST") if reader in SENDERS else ("GET",):
+                    client.cookies = deepcopy(cookies)
+                    yield (reader, f"{method} {name}"), _answer(client, method, address)
+            client.cookies = cookies
+        if administrator := self.browsers.get("administrator"):
+            for model in admin.site._registry:
+                name = f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist"
+                yield ("administrator", name), _answer(administrator, "GET", reverse(name))
+
+    def _by_programs(self) -> Iterator[tuple[tuple[str, str], str]]:
+        for reader, client in self.programs.items():
+            for name, address in self.addresses.items():
+                if address.startswith("/api/"):
+                    yield (f"a program of {reader}", name), _answer(client, "GET", address)
+
+    def _by_itself(self) -> Iterator[tuple[tuple[str, str], str]]:
+        """Messages to programs and people, numbers for monitoring, and the log as an officer has it."""
+        yield ("monitoring", "metrics"), Families(of_participants()).written().decode()
+        yield ("people", "mail"), "\n".join(f"{one.to} {one.subject} {one.body}" for one in mail.outbox)
+        yield (
+            ("programs", "webhooks"),
+            "\n".join(map(str, Delivery.objects.order_by("pk").values_list("event", "status", "due_at", "news"))),
+        )
+        yield ("officers", "log"), "\n".join(map(str, Entry.objects.order_by("sequence").values_list("action", "details")))
+
+
+def _answer(client: Client, method: str, address: str) -> str:
+    """Status, headers, names of cookies and body; all that the request wrote is taken back."""
+    with transaction.atomic():
+        response = client.generic(method, address)
+        body = b"".join(response.streaming_content) if response.streaming else response.content
+        transaction.set_rollback(True)
+    return f"{response.status_code}\n{_head_of(response)}\n{_constant(body)}"
+
+
+def _head_of(response: HttpResponse) -> str:
+    names = sorted(name for name in response.cookies if name not in ("sessionid", "csrftoken"))
+    return _constant("\n".join([*sorted(f"{name}: {value}" for name, value in response.headers.items()), *names]).encode())
+
+
+def _constant(body: bytes) -> str:
+    if body.startswith(b"PK"):
+        with zipfile.ZipFile(io.BytesIO(body)) as archive:
+            return "\n".join(f"{name}: {_constant(archive.read(name))}" for name in archive.namelist())
+    text = body.decode("utf-8", "replace")
+    for moving in MAY_MOVE:
+        text = moving.sub("", text)
+    return text
+
+
+def moved(before: Seen, after: Seen) -> list[str]:
+    """The places that are not the same, each with the lines that differ."""
+    assert before.keys() == after.keys()
+    return [
+        f"{name} as {reader}: {_lines(before[reader, name], seen)}"
+        for (reader, name), seen in after.items()
+        if before[reader, name] != seen
+    ]
+
+
+def _lines(before: str, after: str) -> str:
+    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), n=0, lineterm="")
+    return " | ".join(line[:300] for line in lines if not line.startswith(("---", "+++", "@@")))[:1000]
