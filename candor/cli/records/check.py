@@ -10,10 +10,10 @@ import click
 from candor.cli.group import InputError
 from candor.cli.inputs import Input, InputFile
 from candor.cli.records import files
-from candor.cli.terminal import say
 from candor.records.auditing import Audit
 from candor.records.checking import MALFORMED, Violation, violations
 from candor.records.schema import ParameterError
+from candor.terminal import say
 
 
 @click.command()
