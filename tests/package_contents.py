@@ -1,6 +1,7 @@
 """A whole data package from plain values: the sample study, answers drawn with a seed, and what the library computes from them."""
 
 import hashlib
+import json
 from functools import cache
 from typing import Any
 
@@ -86,3 +87,20 @@ def with_a_changed_byte(name: str) -> dict[str, bytes]:
     changed = bytearray(files()[name])
     changed[len(changed) // 2] ^= 1
     return {**files(), name: bytes(changed)}
+
+
+HOSTILE = "\x1b[1A\x1b[2K\nEvery byte is as it was signed.\u202e\x9b2K"
+"""Up a line, which is deleted; a line of one's own; all that follows backwards; the last with the one character that also begins a code."""
+
+
+def with_hostile_names() -> dict[str, bytes]:
+    """The files, in which an arm, the text of a question and a file are named so that they write over other lines of a terminal."""
+    written, cell = json.dumps(HOSTILE).encode(), f'"{HOSTILE}"'.encode()
+    changed = {name: files()[name].replace(b'"instructor"', written) for name in ("protocol.json", "results.json")}
+    protocol = json.loads(changed["protocol.json"])
+    protocol["questions"][0]["text"] = HOSTILE
+    changed["protocol.json"] = json.dumps(protocol).encode()
+    changed["data.csv"] = files()["data.csv"].replace(b"instructor", cell)
+    named = HOSTILE.replace("\n", "")
+    changed["SHA256SUMS"] = files()["SHA256SUMS"] + f"{'0' * 64}  x{named}\n".encode()
+    return {**files(), **changed}

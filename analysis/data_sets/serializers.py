@@ -35,6 +35,7 @@ class DataSetSerializer(serializers.Serializer[object]):
     slug = serializers.CharField()
     title = serializers.CharField()
     about = serializers.CharField()
+    simulated = serializers.BooleanField(help_text="True: students of the example files, who are nobody. The title says so, too.")
     owner = serializers.CharField(help_text="User name.")
     holds = serializers.ChoiceField(Holds.choices, help_text="Columns are asked about; records are published as protected ones.")
     status = serializers.ChoiceField(DataSetStatus.choices)
@@ -57,6 +58,7 @@ def data_set_document(data_set: DataSet) -> dict[str, object]:
         "slug": data_set.slug,
         "title": data_set.title,
         "about": data_set.about,
+        "simulated": data_set.simulated,
         "owner": data_set.owner.get_username(),
         "holds": data_set.holds,
         "status": data_set.status,

@@ -29,6 +29,7 @@ from analysis.models import (
     Snapshot,
     Source,
 )
+from analysis.packages.content import simulated_title
 from analysis.publications.remembered import unknown_record_sets
 from analysis.sources.brought import Brought
 from analysis.sources.records.rows import BroughtRecords
@@ -65,13 +66,15 @@ class Seen(TypedDict):
 
 
 def bring(brought: Brought | BroughtRecords, file: Any, *, title: str, about: str, delete_on: date, actor: User) -> DataSet:
-    """Read the file, or the files of records, and keep the rows until this day, without keys and without texts. Raises NotReadError;
-    nothing is kept then.
+    """Read the file, or the files of records, and keep the rows until this day, without keys and without texts. The title of
+    simulated students says so. Raises NotReadError; nothing is kept then.
     """
     rows = brought.read(file)
     holds = Holds.RECORDS if isinstance(brought, BroughtRecords) else Holds.COLUMNS
     with transaction.atomic():
-        data_set = DataSet(title=title, about=about, delete_on=delete_on, owner=actor, holds=holds)
+        data_set = DataSet(title=title, about=about, delete_on=delete_on, owner=actor, holds=holds, simulated=rows.simulated)
+        if rows.simulated:
+            data_set.title = simulated_title(title)
         _store_under_free_slug(data_set)
         store_rows(Source.objects.create(data_set=data_set), rows)
         record(actor=actor, action=actions.DATA_SET_BROUGHT, subject=data_set, details={"students": rows.n, "delete_on": delete_on})

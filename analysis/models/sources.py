@@ -34,6 +34,7 @@ class DataSet(models.Model):
     about = models.TextField(blank=True, max_length=5000, db_default="", help_text="Where the data come from, and who agreed to what.")
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="data_sets")
     created_on = models.DateField(auto_now_add=True)
+    simulated = models.BooleanField(default=False, db_default=False, help_text="Students of the example files, as their keys said.")
     holds = models.CharField(max_length=7, choices=Holds, default=Holds.COLUMNS, db_default=Holds.COLUMNS)
     status = models.CharField(max_length=10, choices=DataSetStatus, default=DataSetStatus.DRAFT, db_default=DataSetStatus.DRAFT)
     epsilon = models.FloatField(null=True, blank=True, help_text="The budget that its owner asks for.")

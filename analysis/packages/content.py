@@ -25,10 +25,13 @@ LONGEST_TITLE = 200
 
 def simulated_title(title: str) -> str:
     """The title, with a word that no reader of a list or a citation can miss."""
-    if "simulated" in title.lower():
-        return title
     mark = f" ({SIMULATED_DATA})"
-    return f"{title[: LONGEST_TITLE - len(mark)]}{mark}"
+    return f"{title.removesuffix(mark)[: LONGEST_TITLE - len(mark)]}{mark}"
+
+
+def simulated_terms(licence: Licence) -> str:
+    """The licence, and what it covers where that is nobody's answers."""
+    return f"{licence.title}, for {SIMULATED_DATA}: nobody's answers"
 
 
 def cited(authors: Sequence[str], year: int, title: str, address: str, *, doi: str) -> str:
@@ -79,6 +82,9 @@ class Described(Protocol):
 
     @property
     def licence(self) -> Licence: ...
+
+    @property
+    def simulated(self) -> bool: ...
 
     @property
     def terms(self) -> str: ...
@@ -169,8 +175,7 @@ class Content:
 
     @property
     def terms(self) -> str:
-        """The licence, and what it covers where that is nobody's answers."""
-        return f"{self.licence.title}, for {SIMULATED_DATA}: nobody's answers" if self.simulated else self.licence.title
+        return simulated_terms(self.licence) if self.simulated else self.licence.title
 
     @property
     def keywords(self) -> list[str]:

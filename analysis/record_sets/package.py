@@ -11,7 +11,7 @@ from analysis.packages.archives.citation import CITATION, LICENCE, citation_file
 from analysis.packages.archives.croissant import dataset
 from analysis.packages.archives.schema_org import DATACITE
 from analysis.packages.codebook import MEANING
-from analysis.packages.content import cited
+from analysis.packages.content import SIMULATED_DATA, cited, simulated_terms
 from analysis.packages.frictionless_package import described, document_resource
 from analysis.packages.licences import Licence
 from analysis.packages.protocol_document import as_json
@@ -56,6 +56,7 @@ class RecordSet:
     slug: str
     title: str
     about: str
+    simulated: bool
     publication: Publication
     year: int
     licence: Licence
@@ -93,11 +94,11 @@ class RecordSet:
 
     @property
     def terms(self) -> str:
-        return self.licence.title
+        return simulated_terms(self.licence) if self.simulated else self.licence.title
 
     @property
     def keywords(self) -> list[str]:
-        return list(KEYWORDS)
+        return [*([SIMULATED_DATA] if self.simulated else []), *KEYWORDS]
 
     @property
     def citation(self) -> str:
@@ -106,12 +107,17 @@ class RecordSet:
     @property
     def abstract(self) -> Sentence:
         """One paragraph for catalogues."""
+        told = {"n": len(self.records), "k": self.promised["k"], "suppressed": self.promised["suppressed"]}
+        if self.simulated:
+            return _(
+                "Records of %(n)s simulated students, who are nobody. Each record is shared by at least %(k)s of them, as if they were "
+                "people. %(suppressed)s simulated students were left out.",
+                **told,
+            )
         return _(
             "Records of %(n)s students. Each record is shared by at least %(k)s of them: labels that could identify somebody were made "
             "coarser. %(suppressed)s students were left out.",
-            n=len(self.records),
-            k=self.promised["k"],
-            suppressed=self.promised["suppressed"],
+            **told,
         )
 
     @property

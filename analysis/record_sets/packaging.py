@@ -77,6 +77,7 @@ def _content(package: RecordPackage) -> RecordSet:
         slug=data_set.slug,
         title=data_set.title,
         about=data_set.about,
+        simulated=data_set.simulated,
         publication=Publication().with_authors(package.authors),
         year=data_set.created_on.year,
         licence=LICENCES[package.licence],

@@ -63,7 +63,7 @@ class BroughtTable:
             )
             for column, cells in zip(schema.columns, found["columns"], strict=True)
         }
-        return Table(schema=schema, n=n, arrays=arrays)
+        return Table(schema=schema, n=n, arrays=arrays, simulated=found["simulated"])
 
     def schema(self) -> Schema:
         return Schema(columns=tuple(self._column(column) for column in self.columns if column.is_kept))
@@ -97,7 +97,8 @@ class BroughtTexts:
         found = read_apart(file, reader=TEXTS, **asdict(self))
         n, schema = found["n"], self.schema()
         labels = unpacked(found["labels"], np.int8, (n, self.weeks, len(self.topics)))[order_by_chance(n)]
-        return Table(schema=schema, n=n, arrays={column.name: labels[:, :, place] for place, column in enumerate(schema.columns)})
+        arrays = {column.name: labels[:, :, place] for place, column in enumerate(schema.columns)}
+        return Table(schema=schema, n=n, arrays=arrays, simulated=found["simulated"])
 
     def schema(self) -> Schema:
         affects = tuple(Value(name=affect, label=Text(affect)) for affect in AFFECTS)

@@ -13,13 +13,15 @@ import unicodedata
 import zlib
 from array import array
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import IO, NotRequired, TypedDict
 
 from surveys.reading.words import Sentence, UnreadableError, digits
 from surveys.reading.words import sentence as _
 
 FEWEST = 20
+SIMULATED = "simulated-"
+"""The beginning of each key in the example files (docs/make_examples.py)."""
 DELIMITERS = (",", ";", "\t")
 LONGEST_NAME, LONGEST_LINE = 100, 60_000
 LARGEST_CELL = 1_000_000
@@ -157,7 +159,7 @@ def read(file: IO[bytes], *, columns: Sequence[Declared], entries: int) -> dict[
                 cells.append(value_of(row[place]))
             except (KeyError, ValueError):
                 raise refused(line, names[place], _expected(column, row[place])) from None
-    n = len(students)
+    n, simulated = len(students), are_simulated(students)
     students.clear()
     if n < FEWEST:
         raise UnreadableError(_("expected at least %(fewest)s students, found %(found)s", fewest=FEWEST, found=n))
@@ -169,7 +171,7 @@ def read(file: IO[bytes], *, columns: Sequence[Declared], entries: int) -> dict[
             cells = _in_entries(cells, own, entries) if column["several"] else _in_one(cells, own, lines, names[place])
         packed.append(_packed(cells))
     require_room(0, packed=sum(map(len, packed)))
-    return {"n": n, "columns": packed}
+    return {"n": n, "simulated": simulated, "columns": packed}
 
 
 def require_room(unpacked: int, *, packed: int = 0) -> None:
@@ -183,6 +185,15 @@ def key_in(cell: str) -> str:
     if cell.isascii():
         return cell.strip()
     return "".join(one for one in unicodedata.normalize("NFKC", cell) if unicodedata.category(one) != INVISIBLE).strip()
+
+
+def are_simulated(keys: Collection[str]) -> bool:
+    """Whether these are students of the example files, as each of their keys says. They are refused among others."""
+    found = sum(key.lower().startswith(SIMULATED) for key in keys)
+    if 0 < found < len(keys):
+        told = {"found": found, "n": len(keys)}
+        raise UnreadableError(_("%(found)s of %(n)s students are simulated, as their keys say: bring them without the others", **told))
+    return found > 0
 
 
 def opened(file: Iterable[bytes], expected: Sequence[str]) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:

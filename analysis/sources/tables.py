@@ -144,6 +144,8 @@ class Table:
     schema: Schema
     n: int
     arrays: Mapping[str, Array]
+    simulated: bool = False
+    """Whether the keys of what somebody brought said so, as it was read."""
 
     @property
     def document(self) -> dict[str, object]:

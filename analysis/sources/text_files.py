@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from typing import IO
 
-from analysis.sources.table_files import FEWEST, key_in, opened, refused, require_room
+from analysis.sources.table_files import FEWEST, are_simulated, key_in, opened, refused, require_room
 from surveys.reading.words import UnreadableError
 from surveys.reading.words import sentence as _
 
@@ -37,10 +37,11 @@ def read(
         written.setdefault(student, {}).setdefault(int(week), []).append(text)
     if len(written) < FEWEST:
         raise UnreadableError(_("expected at least %(fewest)s students, found %(found)s", fewest=FEWEST, found=len(written)))
+    simulated = are_simulated(written)
     require_room(len(written) * weeks * len(topics))
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # each thread would take a part of the little memory
     from candor.texts.reading import label_students
     from candor.texts.word_lists import WordList
 
     labels = label_students(written, words=WordList.of(topics), weeks=weeks, cap=cap)
-    return {"n": len(labels), "labels": base64.b64encode(zlib.compress(labels.tobytes(), 6)).decode()}
+    return {"n": len(labels), "simulated": simulated, "labels": base64.b64encode(zlib.compress(labels.tobytes(), 6)).decode()}

@@ -25,10 +25,10 @@ from candor.cli.options import (
     prevalence_option,
 )
 from candor.cli.reading import read_design
-from candor.cli.terminal import progress_bar, say_document
 from candor.diagnosis.diagnose import MOST_STUDIES
 from candor.diagnosis.people import Cheating, DropOut
 from candor.studies.diagnoses import diagnose as diagnosed
+from candor.terminal import progress_bar, say_document
 
 
 @click.command()

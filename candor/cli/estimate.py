@@ -10,7 +10,7 @@ import click
 from candor.cli.inputs import Input, InputFile
 from candor.cli.options import PROPORTION, SEED, Whole, design_option, format_option, level_option, plot_option, show
 from candor.cli.planned_tests import families_by_name, planned_test_options
-from candor.cli.terminal import progress_bar
+from candor.terminal import progress_bar
 
 if TYPE_CHECKING:
     from candor.equivalence.margins import Worse

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import click
 
-from candor.cli.terminal import complain
 from candor.errors import MethodError
 from candor.software import described, software
+from candor.terminal import complain
 
 BAD_INPUT, INTERRUPTED = 2, 130
 READ_ENOUGH = 141

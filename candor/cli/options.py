@@ -10,8 +10,8 @@ from typing import Any, Protocol, TypeVar
 import click
 
 from candor.cli.inputs import InputFile, OutputFile, write
-from candor.cli.terminal import say_document
 from candor.errors import what_came
+from candor.terminal import say_document
 from candor.written_numbers import number_or_fraction
 
 Command = TypeVar("Command", bound=Callable[..., object] | click.Command)

@@ -22,11 +22,11 @@ from candor.cli.options import (
 )
 from candor.cli.planned_tests import margin_options
 from candor.cli.reading import read_design
-from candor.cli.terminal import say_document
 from candor.equivalence.margins import Worse
 from candor.planning.pareto import LEAST_TRUTH
 from candor.studies.plans import PlannedStudy, PlannedSurvey, plan_survey
 from candor.studies.plans import plan as planned
+from candor.terminal import say_document
 
 
 @click.command()

@@ -9,11 +9,11 @@ import click
 from candor.cli.inputs import Input, InputFile
 from candor.cli.options import OneOf, design_option, format_option, level_option, plot_option, show
 from candor.cli.reading import AnswerFile, read_design
-from candor.cli.terminal import progress_bar
 from candor.designs.sources import designs_beside
 from candor.regression.formulas import read_formula
 from candor.regression.model_columns import ARM
 from candor.regression.trait_regression import LINKS, regress_answers
+from candor.terminal import progress_bar
 
 
 @click.command()

@@ -9,12 +9,12 @@ import click
 
 from candor.cli.inputs import Input, InputFile
 from candor.cli.options import key_option
-from candor.cli.terminal import say
 from candor.packages.analytics import ANALYTICS
 from candor.packages.archive import PUBLIC_KEY, SIGNATURE, SUMS, files_at, files_in
 from candor.packages.programs import PROGRAM, run_program
 from candor.packages.record_promises import CHECK, RECORDS
 from candor.packages.verification import ARCHIVE, Fault, faults_of, faults_of_files, unsigned
+from candor.terminal import say
 
 NOT_RUN = 1
 UNSIGNED = "nobody signed it"

@@ -13,11 +13,11 @@ import click
 from candor.cli.inputs import STANDARD_OUTPUT, Input, OutputFile, complete_file
 from candor.cli.options import SEED, OneOf, Whole, all_of, cheaters_option, design_option, effect_option, effects_by_arm, prevalence_option
 from candor.cli.reading import read_design
-from candor.cli.terminal import progress_bar, say
 from candor.errors import what_came
 from candor.planning.margins import MOST_PARTICIPANTS
 from candor.planning.simulation import Behaviour, LatentModel
 from candor.studies.simulations import WAYS_TO_CHEAT, simulated_parts
+from candor.terminal import progress_bar, say
 
 
 @click.command()

@@ -10,11 +10,11 @@ import click
 
 from candor.cli.inputs import Input, InputFile
 from candor.cli.options import format_option, key_option
-from candor.cli.terminal import say_document
 from candor.packages.archive import files_at, files_in, folders_in
 from candor.packages.preregistrations import NamedPlan, named_plans
 from candor.packages.verification import Named, faults_of, faults_of_files, named_in, software_named_in, unsigned
 from candor.software import described, software
+from candor.terminal import say_document
 
 NOT_GENUINE = 1
 

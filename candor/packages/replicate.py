@@ -50,6 +50,7 @@ from candor.results import Effect, SequentialEstimate
 from candor.sequences.looks import decided_in_families, family_of, sequential_estimate
 from candor.software import METHOD_VERSION, described
 from candor.studies.answers import Answers
+from candor.terminal import say
 from candor.written_json import json_in
 
 TOLERANCE = 1e-9
@@ -60,10 +61,11 @@ ALIKE = re.compile(
     r"|specification_test\..+"
 )
 """The numbers about a question that all versions of the methods compute alike; intervals, p-values and the bootstrap changed."""
-ANOTHER_VERSION = """\
-These numbers were published by {then}, whose methods are of version {before}; those of this library are of version {now}.
-Only numbers that both compute alike are compared. An installation of that library gives all of them as they were published.
-"""
+ANOTHER_VERSION = (
+    "These numbers were published by {then}, whose methods are of version {before}; those of this library are of version {now}.",
+    "Only numbers that both compute alike are compared. An installation of that library gives all of them as they were published.",
+    "",
+)
 CLUSTER = "cluster"
 UNKNOWN_CLUSTERS = (
     "clusters were assigned as a whole, and the data do not tell who was in which, because some are so small that their people would stand "
@@ -334,7 +336,8 @@ def main(folder: Path) -> int:
     if same_methods and "planned_tests" in published | again:
         outcomes["(planned tests)"] = (published.get("planned_tests"), again.get("planned_tests"))
     if not same_methods:
-        print(ANOTHER_VERSION.format(then=described(published.get("software", {})), before=methods_of(published), now=METHOD_VERSION))
+        versions = {"then": described(published.get("software", {})), "before": methods_of(published), "now": METHOD_VERSION}
+        say(*(line.format(**versions) for line in ANOTHER_VERSION))
         outcomes = {name: (alike_in_all_versions(before), alike_in_all_versions(after)) for name, (before, after) in outcomes.items()}
     checks = {name: compared(name, *both) for name, both in {"(number of rows)": (published["n"], again["n"]), **outcomes}.items()}
     if (folder / ANALYTICS).exists():
@@ -345,24 +348,24 @@ def main(folder: Path) -> int:
             rows = list(csv.DictReader(data))
         check = runpy.run_path(str(folder / CHECK))["violations"]
         checks |= compared_records(records, protocol, published, rows, check=check)
-    print(f"{'question':<40} {'values':>7} {'differ':>7}")
+    say(f"{'question':<40} {'values':>7} {'differ':>7}")
     for name, (values, wrong) in checks.items():
-        print(f"{name:<40} {values:>7} {len(wrong):>7}")
+        say(f"{name:<40} {values:>7} {len(wrong):>7}")
         after = outcomes.get(name, (None, None))[1]
         if reason := after.get("not_estimated") if isinstance(after, Mapping) else None:
-            print(f"  no estimates: {reason}")
+            say(f"  no estimates: {reason}")
         for place, one, other in wrong:
-            print(f"  {place}: published {one}, recomputed {other}")
+            say(f"  {place}: published {one}, recomputed {other}")
     different = any(wrong for _values, wrong in checks.values())
     which = "Every number" if same_methods else "Every number that both versions compute alike"
-    print("Some numbers are not those that were published." if different else f"{which} is the same.")
+    say("Some numbers are not those that were published." if different else f"{which} is the same.")
     return 1 if different else 0
 
 
 def told_changes(folder: Path) -> int:
     """Say which files are not as they were signed; 1 if there are any, else 0."""
     for fault in (faults := faults_at(folder)):
-        print(f"{fault.file}: {fault.what}")
+        say(f"{fault.file}: {fault.what}")
     return int(bool(faults))
 
 

@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 FIELDS = ("quasi_identifiers", "sensitive", "children", "auxiliary", "released", "anatomy")
-DEEPEST, PLAIN, ANSWERS = 64, {str, int, float, bool, type(None)}, {"0", "1", "None"}
+DEEPEST, MALFORMED, PLAIN, ANSWERS = 64, ("fields", "values"), {str, int, float, bool, type(None)}, {"0", "1", "None"}
 Record = Mapping[str, Any]
 Records = Iterable[Record]
 Names = Iterable[str]
@@ -179,7 +179,7 @@ def _printable(line: str) -> str:
 
 
 def main(arguments: Sequence[str] | None = None, say: Callable[[str], object] = print) -> int:
-    """Check a file; 0 when all holds, 1 with the first violation, 2 when it cannot be read."""
+    """Check a file; 0 when all holds, 1 with the first violation, 2 when it cannot be read or is malformed."""
     parser = ArgumentParser(description="Check k and ℓ of published student records.")
     parser.add_argument("records")
     parser.add_argument("--k", type=int, required=True)
@@ -194,11 +194,13 @@ def main(arguments: Sequence[str] | None = None, say: Callable[[str], object] = 
         known = {name for name, level in asked.items() if name in named and level.isdecimal() and len(level) < 10}
         if wrong := wrong + [f"ℓ of {name} = {level}" for name, level in asked.items() if name not in known]:
             raise ValueError(f"expected a list, k from 1, a whole ℓ of {', '.join(sorted(named)) or 'nothing'}; found {', '.join(wrong)}")
+        levels = {name: int(level) for name, level in asked.items()}
+        broken = next(violations(records, k=chosen.k, diversity=levels, auxiliary=chosen.auxiliary), None)
+        if broken and broken.rule in MALFORMED:
+            raise ValueError(broken)
     except (OSError, ValueError, RecursionError) as error:
         say(_printable(f"{chosen.records}: {error or 'nested too deeply'}"))
         return 2
-    levels = {name: int(level) for name, level in asked.items()}
-    broken = next(violations(records, k=chosen.k, diversity=levels, auxiliary=chosen.auxiliary), None)
     held = [f"k = {chosen.k}", *(f"ℓ of {name} = {level}" for name, level in levels.items() if level > 1)]
     say(_printable(f"violated: {broken}" if broken else f"holds: {len(records)} records, {', '.join(held)}"))
     return int(broken is not None)

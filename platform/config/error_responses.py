@@ -39,6 +39,8 @@ from surveys.languages.offered import LANGUAGE_NAMES
 logger = logging.getLogger(__name__)
 PROBLEM_JSON = "application/problem+json"
 GIVEN_BACK = "given_back.html"
+LONGEST_NAME = 80
+"""Some names in a place are the sender's own. More characters are cut off, as in the mistakes of a study."""
 NUL = ("NUL (0x00)", "\\u0000")
 """The words by which PostgreSQL refuses a text with a zero byte. No browser's form has one, and no column takes one."""
 
@@ -341,7 +343,7 @@ def _by_place(errors: object, place: str = "") -> Iterator[tuple[str, str]]:
     if isinstance(errors, Mapping):
         for name, inside in errors.items():
             is_of_whole = name in (NON_FIELD_ERRORS, api_settings.NON_FIELD_ERRORS_KEY)
-            yield from _by_place(inside, place if is_of_whole else f"{place}.{name}".lstrip("."))
+            yield from _by_place(inside, place if is_of_whole else f"{place}.{str(name)[:LONGEST_NAME]}".lstrip("."))
     elif isinstance(errors, list | tuple):
         # A list of complaints is about one place; a list of trees, about its items.
         for number, inside in enumerate(errors):

@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from accounts.models import Role
+from analysis.sources.table_files import SIMULATED
 from tests.browser.conftest import LOOK_GIVES_WAY, Complaints
 from tests.browser.test_ledger_page import log_in
 from tests.factories import person
@@ -41,7 +42,7 @@ def test_a_simulated_quiz_is_taken_and_brought(owners_page: Page, tmp_path: Path
     page = owners_page
     page.goto("/data-sets/new/")
     [quiz] = taken(page, ("quiz.csv",), tmp_path)
-    page.get_by_label("Title").fill("A simulated quiz")
+    page.get_by_label("Title").fill("A quiz")
     page.get_by_label("Where the data come from").fill("Nobody is in it.")
     page.get_by_label("File", exact=True).set_input_files(quiz)
     declared = {"student": ("student", ""), "gender": ("category", "woman, man, other"), "hours": ("number", "0, 30")}
@@ -50,7 +51,7 @@ def test_a_simulated_quiz_is_taken_and_brought(owners_page: Page, tmp_path: Path
         group.get_by_label("Role").select_option(role)
         group.get_by_label("Values, or bounds").fill(values)
     page.locator("#columns").get_by_role("button", name="Bring data").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("A simulated quiz")
+    expect(page.get_by_role("heading", level=1)).to_have_text("A quiz (simulated data)")
     expect(page.get_by_text("240 students. This number is public.")).to_be_visible()
 
 
@@ -58,7 +59,7 @@ def test_simulated_records_are_taken_and_brought(owners_page: Page, tmp_path: Pa
     page = owners_page
     page.goto("/data-sets/new/records/")
     files = taken(page, ("students.csv", "courses.csv"), tmp_path)
-    page.get_by_label("Title").fill("Simulated records")
+    page.get_by_label("Title").fill("Records")
     page.get_by_label("Where the data come from").fill("Nobody is in them.")
     page.get_by_label("Files", exact=True).set_input_files(files)
     of_students = {"student": "number", "born": "quasi_identifier", "gender": "quasi_identifier"}
@@ -68,7 +69,7 @@ def test_simulated_records_are_taken_and_brought(owners_page: Page, tmp_path: Pa
             page.get_by_role("region", name=name).get_by_label(f"Role of “{column}”").select_option(role)
     page.get_by_role("region", name="courses.csv").get_by_label("A row is").fill("course")
     page.get_by_role("button", name="Bring the records").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Simulated records")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Records (simulated data)")
     expect(page.get_by_text("240 students. This number is public.")).to_be_visible()
 
 
@@ -79,4 +80,4 @@ def test_the_files_are_those_that_their_script_makes(tmp_path: Path) -> None:
     assert {one.name: one.read_bytes() for one in tmp_path.iterdir()} == {one.name: one.read_bytes() for one in EXAMPLES.iterdir()}
     for path in EXAMPLES.iterdir():
         _, *rows = path.read_text(encoding="utf-8").splitlines()
-        assert all(row.startswith("simulated-") for row in rows), f"{path.name}: a row could be taken for somebody's"
+        assert all(row.startswith(SIMULATED) for row in rows), f"{path.name}: a row could be taken for somebody's"

@@ -19,7 +19,7 @@ from candor.packages.archive import signed
 from candor.packages.signing import private_key, public_pem
 from tests.categories import with_frequency
 from tests.estimate_cases import named_packages, packages
-from tests.package_contents import SECRET, content, files, with_a_changed_byte
+from tests.package_contents import SECRET, content, files, with_a_changed_byte, with_hostile_names
 
 PROGRAM = Path(replicate_numpy.__file__).with_name("replicate.R")
 
@@ -111,6 +111,17 @@ def test_a_package_as_it_was_signed_passes_in_base_r(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "results.json: it was changed\n" in done.stdout
     assert "The numbers cannot be computed again: a file is not as it should be: results.json: its end is missing" in done.stdout
+
+
+def test_no_name_of_a_stranger_moves_the_cursor_of_a_terminal(tmp_path: Path) -> None:
+    """Attack: the name of an arm, a question or a file writes over the line that says what was changed."""
+    folder = put(tmp_path / "package", with_hostile_names())
+    done = r(folder / "replicate.R", cwd=tmp_path)
+    lines = done.stdout.split("\n")
+    assert all(line.isprintable() for line in lines), lines
+    hostile = r"\u001b[1A\u001b[2K\u000aEvery byte is as it was signed.\u202e\u009b2K"
+    assert hostile in lines, "the text of the question"
+    assert any(line.startswith(f"  {hostile} against slides") for line in lines)
 
 
 def test_questions_with_named_answers_are_estimated_and_read_with_their_labels(tmp_path: Path) -> None:

@@ -8,8 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from django.core.exceptions import ImproperlyConfigured
 
 from config.settings.secrets import installation_secret
+from tests.services import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIGURED = {
@@ -84,11 +86,33 @@ def test_a_secret_is_whole_or_not_there(place: str, tmp_path: Path, monkeypatch:
     if place == "write":
         assert installation_secret(path) == "another's"
     else:
-        with pytest.raises(OSError, match="No space"):
+        with pytest.raises(ImproperlyConfigured, match="No space"):
             installation_secret(path)
     assert [file.name for file in tmp_path.iterdir()] == (["secret_key"] if place == "write" else [])
     monkeypatch.undo()
     assert installation_secret(path)
+
+
+@pytest.mark.parametrize(("command", "secret_key"), [("demo", ""), ("migrate", ""), ("demo", "given")])
+def test_a_folder_that_cannot_be_written_is_told_in_one_line(command: str, secret_key: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no folder")
+    for found in (tmp_path / "file", tmp_path / "file" / "below", Path("/proc")):
+        done = subprocess.run(
+            [sys.executable, "manage.py", command],
+            cwd=ROOT,
+            env={"PATH": os.environ["PATH"], "CANDOR_VAR": str(found), "SECRET_KEY": secret_key, "PORT": str(free_port())},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        (line,) = done.stderr.splitlines()
+        assert line.startswith(f"Error: CANDOR_VAR: expected a folder in which files can be written, found '{found}': ")
+        assert (done.returncode, done.stdout) == (1, "")
+
+
+def test_an_empty_folder_for_data_is_taken_for_none_named() -> None:
+    assert shown("VAR_DIR", settings="test", CANDOR_VAR="") == str(ROOT / "var")
 
 
 def test_production_cookies_travel_over_tls_only() -> None:

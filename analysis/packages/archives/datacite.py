@@ -59,9 +59,9 @@ def _add(parent: etree._Element, element: str, text: str | None = None, **attrib
 
 
 def _kind(content: Described) -> str:
-    if not isinstance(content, Content):
-        return "Protected records"
-    kind = "Survey data" if content.is_survey else "Experimental data"
+    kind = "Protected records"
+    if isinstance(content, Content):
+        kind = "Survey data" if content.is_survey else "Experimental data"
     return f"{kind}, {SIMULATED_DATA}" if content.simulated else kind
 
 

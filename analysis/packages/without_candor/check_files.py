@@ -16,6 +16,7 @@ import re
 from pathlib import Path
 
 SUMS, SIGNATURE, KEY = "SHA256SUMS", "SHA256SUMS.sig", "public-key.pem"
+MOVES_THE_CURSOR = re.compile("[\0-\x08\n-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 Point = tuple[int, int, int, int]
 
 # Ed25519, as in RFC 8032, section 6.
@@ -104,11 +105,15 @@ def faults_in(folder: Path, key: bytes | None = None) -> list[str]:
     return faults
 
 
+def say(*lines: str) -> None:
+    """Print lines in which no name of a stranger moves the cursor of a terminal: such a character is written as its code, as in JSON."""
+    for line in lines:
+        print(MOVES_THE_CURSOR.sub(lambda found: f"\\u{ord(found[0]):04x}", line))
+
+
 def main(folder: Path, key: bytes | None = None) -> int:
     faults = faults_in(folder, key)
-    for fault in faults:
-        print(fault)
-    print("The files are not as they were signed." if faults else "Every file is as it was signed.")
+    say(*faults, "The files are not as they were signed." if faults else "Every file is as it was signed.")
     return 1 if faults else 0
 
 

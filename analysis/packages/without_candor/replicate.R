@@ -15,7 +15,7 @@
 
 SUMS <- "SHA256SUMS"; SIGNATURE <- "SHA256SUMS.sig"; KEY <- "public-key.pem"
 ROUNDING <- 1e-9
-NOT_HERE <- "  left to replicate.py, or none: whole sections were assigned, or in some group nobody answered\n"
+NOT_HERE <- "  left to replicate.py, or none: whole sections were assigned, or in some group nobody answered"
 
 # ---- JSON: objects become named lists, arrays lists, null NULL.
 
@@ -885,17 +885,28 @@ read_rows <- function(path) {
   rows
 }
 
+# Write lines in which no name of a stranger moves the cursor of a terminal: such a character is written as its code, as in JSON.
+say <- function(lines) {
+  for (line in lines) {
+    codes <- utf8ToInt(iconv(enc2utf8(line), "UTF-8", "UTF-8", sub = "byte"))
+    moves <- (codes < 32 & codes != 9) | codes %in% c(127:159, 0x2028:0x202e, 0x2066:0x2069)
+    shown <- intToUtf8(codes, multiple = TRUE)
+    shown[moves] <- sprintf("\\u%04x", codes[moves])
+    cat(shown, "\n", sep = "")
+  }
+}
+
 show_outcome <- function(outcome) {
   for (one in outcome$effects) {
     said <- if (is.null(one$value)) "left to replicate.py, or none" else sprintf("%+.4f", one$value)
-    cat(sprintf("  %s against %s, %s: %s\n", one$treatment, one$control, one$method, said))
+    say(sprintf("  %s against %s, %s: %s", one$treatment, one$control, one$method, said))
   }
-  for (one in outcome$prevalence) if (!is.null(one$value)) cat(sprintf("  yes in %s: %.4f\n", one$arm, one$value))
+  for (one in outcome$prevalence) if (!is.null(one$value)) say(sprintf("  yes in %s: %.4f", one$arm, one$value))
   show_cheaters(outcome)
 }
 
 show_cheaters <- function(outcome) {
-  if (!is.null(outcome$cheater_proportion$value)) cat(sprintf("  do not follow the die: %.4f\n", outcome$cheater_proportion$value))
+  if (!is.null(outcome$cheater_proportion$value)) say(sprintf("  do not follow the die: %.4f", outcome$cheater_proportion$value))
 }
 
 show_named <- function(outcome) {
@@ -904,32 +915,32 @@ show_named <- function(outcome) {
     ends <- if (!is.null(one$interval$low)) sprintf(paste0(" (", form, " to ", form, ")"), one$interval$low, one$interval$high) else ""
     paste0(if (is.null(one$value)) "not told by the design, or contradicted" else sprintf(form, one$value), ends)
   }
-  for (one in outcome$effects) cat(sprintf("  %s against %s, %s: %s\n", one$treatment, one$control, about(one), said(one, "%+.4f")))
-  for (one in outcome$prevalence) cat(sprintf("  %s in %s: %s\n", about(one), one$arm, said(one, "%.4f")))
+  for (one in outcome$effects) say(sprintf("  %s against %s, %s: %s", one$treatment, one$control, about(one), said(one, "%+.4f")))
+  for (one in outcome$prevalence) say(sprintf("  %s in %s: %s", about(one), one$arm, said(one, "%.4f")))
   show_cheaters(outcome)
 }
 
 main <- function(folder, key = file.path(folder, KEY)) {
   faults <- faults_in(folder, key)
-  cat(if (length(faults)) faults else sprintf("Every file has the hash in %s.", SUMS), sep = "\n")
-  if (OPENSSL == "") cat("The signature was not checked: base R cannot, and this computer has no openssl.\n")
+  say(if (length(faults)) faults else sprintf("Every file has the hash in %s.", SUMS))
+  if (OPENSSL == "") say("The signature was not checked: base R cannot, and this computer has no openssl.")
   status <- tryCatch({
     protocol <- read_json(file.path(folder, "protocol.json"))
     again <- recomputed(read_rows(file.path(folder, "data.csv")), protocol, results <- read_json(file.path(folder, "results.json")))
     values <- compared(again, results)
     show <- function(questions, outcomes, shown) for (question in questions) {
-      cat(question$text, "\n", sep = "")
+      say(question$text)
       outcome <- outcomes[[question$name]]
-      if (identical(names(outcome), "n")) cat(NOT_HERE) else shown(outcome)
+      if (identical(names(outcome), "n")) say(NOT_HERE) else shown(outcome)
     }
     show(protocol$questions, again$outcomes, show_outcome)
     show(protocol$category_questions, again$categories, show_named)
     different <- values[!values$same, ]
-    cat(sprintf("%s: published %s, computed again %s\n", different$place, different$published, different$again), sep = "")
-    cat(sprintf("%d numbers were computed again, %d differ from those that were published.\n", nrow(values), nrow(different)))
+    say(sprintf("%s: published %s, computed again %s", different$place, different$published, different$again))
+    say(sprintf("%d numbers were computed again, %d differ from those that were published.", nrow(values), nrow(different)))
     nrow(different) > 0
   }, error = function(error) {
-    cat(sprintf("The numbers cannot be computed again: a file is not as it should be: %s\n", conditionMessage(error)))
+    say(sprintf("The numbers cannot be computed again: a file is not as it should be: %s", conditionMessage(error)))
     TRUE
   })
   as.integer(status || length(faults) > 0)

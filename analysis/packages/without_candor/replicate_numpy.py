@@ -348,50 +348,51 @@ def once(pairs: list[tuple[str, object]]) -> Found:
 
 
 def main(folder: Path, key: bytes | None = None) -> int:
-    faults = runpy.run_path(str(Path(__file__).resolve().with_name("check_files.py")))["faults_in"](folder, key)
-    print("\n".join(faults) if faults else "Every file is as it was signed.")
+    checker = runpy.run_path(str(Path(__file__).resolve().with_name("check_files.py")))
+    faults, say = checker["faults_in"](folder, key), checker["say"]
+    say(*faults or ["Every file is as it was signed."])
     try:
         protocol, results = (json.loads((folder / name).read_bytes(), object_pairs_hook=once) for name in ("protocol.json", "results.json"))
         with (folder / "data.csv").open(encoding="utf-8-sig", newline="") as data:
             again = recomputed(list(csv.DictReader(data)), protocol, results)
     except (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError) as error:
-        print(f"The numbers cannot be computed again: a file is not as it should be: {error!r}")
+        say(f"The numbers cannot be computed again: a file is not as it should be: {error!r}")
         return 1
     values = list(compared(again, results))
     different = [(place, found, published) for place, found, published in values if not is_same(found, published)]
     for asked, estimated, shown in (("questions", "outcomes", show), ("category_questions", "categories", show_named)):
         for question in protocol.get(asked, ()):
-            print(question.get("text", question["name"]))
-            print(NOT_HERE) if set(one := again[estimated][question["name"]]) == {"n"} else shown(one)
+            one = again[estimated][question["name"]]
+            say(question.get("text", question["name"]), *([NOT_HERE] if set(one) == {"n"} else shown(one)))
     for place, found, published in different:
-        print(f"{place}: published {published}, computed again {found}")
-    print(f"{len(values)} numbers were computed again, {len(different)} differ from those that were published.")
+        say(f"{place}: published {published}, computed again {found}")
+    say(f"{len(values)} numbers were computed again, {len(different)} differ from those that were published.")
     return 1 if different or faults else 0
 
 
-def show(outcome: Found) -> None:
+def show(outcome: Found) -> Iterator[str]:
     """The estimates of one question, for people."""
     for one in outcome.get("effects", ()):
         value, error = one.get("value"), one.get("standard_error")
         said = "left to replicate.py, or none" if value is None else f"{value:+.4f}" + (f" (standard error {error:.4f})" if error else "")
-        print(f"  {one['treatment']} against {one['control']}, {one['method']}: {said}")
+        yield f"  {one['treatment']} against {one['control']}, {one['method']}: {said}"
     for one in outcome.get("prevalence", ()):
         if one.get("value") is not None:
-            print(f"  yes in {one['arm']}: {one['value']:.4f}")
+            yield f"  yes in {one['arm']}: {one['value']:.4f}"
     if outcome.get("cheater_proportion", {}).get("value") is not None:
-        print(f"  do not follow the die: {outcome['cheater_proportion']['value']:.4f}")
+        yield f"  do not follow the die: {outcome['cheater_proportion']['value']:.4f}"
 
 
-def show_named(outcome: Found) -> None:
+def show_named(outcome: Found) -> Iterator[str]:
     """The estimates of one question with named answers, for people."""
     for one in [*outcome.get("effects", ()), *outcome.get("prevalence", ())]:
         what = one["category"] and (f"at least {one['category']}" if one["measure"] == "at_least" else one["category"])
         who = f"{one['treatment']} against {one['control']}" if "treatment" in one else one["arm"]
         value, ends = one["value"], one["interval"]
         said = "none" if value is None else f"{value:+.4f}" if "treatment" in one else f"{value:.4f}"
-        print(f"  {who}, {what or 'mean score'}: {said}" + ("" if ends["low"] is None else f" ({ends['low']:.4f} to {ends['high']:.4f})"))
+        yield f"  {who}, {what or 'mean score'}: {said}" + ("" if ends["low"] is None else f" ({ends['low']:.4f} to {ends['high']:.4f})")
     if outcome.get("cheater_proportion", {}).get("value") is not None:
-        print(f"  do not follow the die: {outcome['cheater_proportion']['value']:.4f}")
+        yield f"  do not follow the die: {outcome['cheater_proportion']['value']:.4f}"
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from analysis.sources.records.values import (
     bins_of,
     in_order,
 )
-from analysis.sources.table_files import FEWEST, MOST_KEPT
+from analysis.sources.table_files import FEWEST, MOST_KEPT, are_simulated
 from candor.records.schema import MOST_CHILDREN
 from surveys.reading.words import Sentence, UnreadableError
 from surveys.reading.words import sentence as _
@@ -49,9 +49,10 @@ class DeclaredFile(TypedDict):
 
 
 class Packed(TypedDict):
-    """All that is kept: the number of students, the attributes, and the records in base 64."""
+    """All that is kept: the number of students, whether they are simulated, the attributes, and the records in base 64."""
 
     n: int
+    simulated: bool
     attributes: list[Attribute]
     records: str
 
@@ -195,7 +196,7 @@ class Joined:
 
     def packed(self) -> Packed:
         """Everything that is kept."""
-        n = len(self.records)
+        n, simulated = len(self.records), are_simulated(self.students)
         self.students.clear()
         self.named.clear()
         if n < FEWEST:
@@ -218,7 +219,7 @@ class Joined:
             }
             for name, counts in self.values.items()
         ]
-        return {"n": n, "attributes": attributes, "records": base64.b64encode(written).decode()}
+        return {"n": n, "simulated": simulated, "attributes": attributes, "records": base64.b64encode(written).decode()}
 
     def _require_no_identifier(self, name: str, counts: Mapping[str, int], n: int) -> None:
         """Refuse what looks like the name or the number of a person, and what has too many values to be protected."""

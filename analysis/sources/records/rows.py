@@ -41,6 +41,8 @@ class RecordRows:
     n: int
     attributes: Sequence[Attribute]
     data: bytes
+    simulated: bool = False
+    """Whether their keys said so, as they were read."""
 
     @property
     def document(self) -> dict[str, list[Attribute]]:
@@ -93,7 +95,8 @@ class BroughtRecords:
                 files.append({**asdict(self.files[at]), "size": whole.tell() - begin})
             whole.flush()
             found = read_apart(whole, reader=RECORDS, files=files)
-        return RecordRows(n=found["n"], attributes=found["attributes"], data=base64.b64decode(found["records"]))
+        data = base64.b64decode(found["records"])
+        return RecordRows(n=found["n"], attributes=found["attributes"], data=data, simulated=found["simulated"])
 
 
 def way_up(file: BroughtFile, files: Sequence[BroughtFile]) -> list[str]:

@@ -11,7 +11,6 @@ import click
 from candor.cli.group import InputError
 from candor.cli.inputs import Input, InputFile
 from candor.cli.options import POSITIVE, PROPORTION, OneOf, format_option
-from candor.cli.terminal import say_document
 from candor.errors import MethodError
 from candor.privacy.losses import Loss
 from candor.rasch.answers import Omitted, QuizAnswers
@@ -20,6 +19,7 @@ from candor.rasch.before_spending import GAUSSIAN, NOT_GIVEN, PAIRS, PURE, Noise
 from candor.rasch.item_difficulties import CONDITIONAL, SPECTRAL, item_difficulties
 from candor.rasch.reading import read_answers
 from candor.rasch.releases import DifficultyRelease, release_difficulties
+from candor.terminal import say_document
 
 SUFFICIENT, PRIVATE_SPECTRAL = "sufficient_statistics", "private_spectral"
 EXACT, PRIVATE = (CONDITIONAL, SPECTRAL), (SUFFICIENT, PRIVATE_SPECTRAL, *BASELINES)

@@ -13,7 +13,6 @@ import click
 from candor.cli.group import InputError
 from candor.cli.inputs import Input, InputFile
 from candor.cli.options import POSITIVE, PROPORTION, WHOLE, format_option
-from candor.cli.terminal import say_document
 from candor.errors import MethodError
 from candor.queries.budget_file import BudgetError, BudgetFile, opened
 from candor.queries.columns import Table
@@ -21,6 +20,7 @@ from candor.queries.exactness import Spending, share_of_budget
 from candor.queries.kinds import read_question
 from candor.queries.questions import Question, epsilon_for
 from candor.queries.reading import read_schema, read_table
+from candor.terminal import say_document
 from candor.written_json import json_in
 
 

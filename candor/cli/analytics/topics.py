@@ -11,11 +11,11 @@ import yaml
 from candor.cli.group import InputError
 from candor.cli.inputs import Input, InputFile
 from candor.cli.options import POSITIVE, Whole, format_option
-from candor.cli.terminal import say_document
 from candor.designs.study_texts import PlainWordsLoader
 from candor.errors import DataError
 from candor.privacy.noise import HALF_WIDTHS, Noisy
 from candor.queries.exactness import Spending
+from candor.terminal import say_document
 from candor.texts.labelling import Affect
 from candor.texts.reading import read_labels
 from candor.texts.topic_table.release import private_topic_tables, topic_tables

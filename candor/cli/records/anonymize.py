@@ -12,13 +12,13 @@ from candor.cli.group import InputError
 from candor.cli.inputs import Input, InputFile, OutputFile, write
 from candor.cli.options import PROPORTION, WHOLE, format_option
 from candor.cli.records import files
-from candor.cli.terminal import progress_bar, say_document
 from candor.records.anonymising import SUPPRESSED_AT_MOST, read_records
 from candor.records.anonymising import anonymize as anonymized
 from candor.records.loss import Losses, losses
 from candor.records.schema import Role
 from candor.records.tables.anatomy import GROUP, anatomize
 from candor.records.tables.anonymising import anonymize_table
+from candor.terminal import progress_bar, say_document
 
 
 @click.command()

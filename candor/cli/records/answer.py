@@ -11,9 +11,9 @@ from candor.cli.group import InputError
 from candor.cli.inputs import Input, InputFile
 from candor.cli.options import POSITIVE, PROPORTION, format_option
 from candor.cli.records import files
-from candor.cli.terminal import say_document
 from candor.records.reading import read_json
 from candor.records.reconstruction import Query, Reconstruction, average_relative_error, desk_relative_error, read_query
+from candor.terminal import say_document
 
 
 @click.command()

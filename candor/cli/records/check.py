@@ -7,12 +7,13 @@ from itertools import chain
 
 import click
 
+from candor.cli.group import InputError
 from candor.cli.inputs import Input, InputFile
 from candor.cli.records import files
-from candor.cli.terminal import say
 from candor.records.auditing import Audit
-from candor.records.checking import violations
+from candor.records.checking import MALFORMED, Violation, violations
 from candor.records.schema import ParameterError
+from candor.terminal import say
 
 
 @click.command()
@@ -44,8 +45,9 @@ def check(
 ) -> int:
     """Check that k published records look alike and their sensitive values are diverse; anybody can, without the original.
 
-    Ends with 0 when all holds, and with 1 when not: then the first violation is named. With --original all that was published is compared
-    with the records before: nothing may be invented, and no order kept. --hierarchies then says which label covers which value.
+    Ends with 0 when all holds, and with 1 when not: then the first violation is named. A malformed record ends it with 2. With --original
+    all that was published is compared with the records before: nothing may be invented, and no order kept. --hierarchies then says which
+    label covers which value.
     """
     if k < 2:
         raise ParameterError(f"k: expected at least 2, found {k}")
@@ -65,6 +67,8 @@ def check(
             audit = Audit(original, files.hierarchies_of(hierarchies_path) or None, anatomy=anatomy)
             found = chain(found, audit.violations(published))
         broken = next(iter(found), None)
+    if isinstance(broken, Violation) and broken.rule in MALFORMED:
+        raise InputError(f"{published_path}: {broken}")
     demanded = "".join(f", ℓ of {name} = {level}" for name, level in levels.items() if level > 1)
     say(f"violated: {broken}" if broken else f"holds: {len(published)} records, k = {k}{demanded}")
     return int(broken is not None)

@@ -10,12 +10,12 @@ from candor.cli.group import InputError
 from candor.cli.inputs import Input, InputFile
 from candor.cli.options import WHOLE, format_option
 from candor.cli.records import files
-from candor.cli.terminal import say_document
 from candor.records.hierarchies import read_hierarchies
 from candor.records.releases.intersection import Intersection, intersection
 from candor.records.risk import Risks, risks, rounded_up
 from candor.records.schema import Record
 from candor.records.tables.minimality import rows_given_away
+from candor.terminal import say_document
 
 
 @click.command()

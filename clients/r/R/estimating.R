@@ -161,7 +161,7 @@ print.candor_estimate <- function(x, digits = 3, ...) {
   cat("\nPeople who do not follow the die\n")
   print(x$questions[c("question", "n", "cheaters", "cheaters_std_error", "test_p_value")], digits = digits, row.names = FALSE)
   if (length(x$unanswered)) {
-    cat(sprintf("\n%s: %s, so that nothing can be estimated.\n", paste(x$unanswered, collapse = ", "), NOBODY_ANSWERED))
+    say(c("", sprintf("%s: %s, so that nothing can be estimated.", paste(x$unanswered, collapse = ", "), NOBODY_ANSWERED)))
   }
   cat("\nNA: not told by the design or, of yes/no questions, at the edge of what is possible; Candor's own library gives the likelihood region there.\n")
   if (!x$tested) cat("Whether the answers contradict the design was not tested by likelihood: `candor estimate` does that.\n")

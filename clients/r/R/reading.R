@@ -106,7 +106,7 @@ checked_cheaters <- function(model, answers) {
 print.candor_package <- function(x, ...) {
   asked <- vapply(c(x$protocol$questions, x$protocol$category_questions), `[[`, "", "name")
   who <- if (x$simulated) "bots (simulated data, nobody's answers)" else "people"
-  cat(sprintf("Data package %s: %d %s, %s\n", basename(x$path), nrow(x$data), who, paste(asked, collapse = ", ")))
+  say(sprintf("Data package %s: %d %s, %s", basename(x$path), nrow(x$data), who, paste(asked, collapse = ", ")))
   cat(if (!x$checked) {
     "Its files were not checked.\n"
   } else if (!x$signature) {

@@ -26,7 +26,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 BASE_DIR = Path(__file__).resolve().parents[3]
 SHORTEST_TOKEN = 20
-VAR_DIR = Path(os.environ.get("CANDOR_VAR", BASE_DIR / "var"))
+VAR_DIR = Path(os.environ.get("CANDOR_VAR") or BASE_DIR / "var")
 
 INSTALLED_APPS = [
     "config",

@@ -3,7 +3,9 @@
 import secrets
 from contextlib import suppress
 from pathlib import Path
-from tempfile import NamedTemporaryFile
+from tempfile import NamedTemporaryFile, TemporaryFile
+
+from django.core.exceptions import ImproperlyConfigured
 
 
 def installation_secret(path: Path, *, characters: int = 64) -> str:
@@ -11,11 +13,16 @@ def installation_secret(path: Path, *, characters: int = 64) -> str:
 
     The file gets its name when the secret is in it: an empty one, of a full disk or of another process at work, would be no secret.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if not path.exists():
-        with NamedTemporaryFile("w", dir=path.parent, prefix=f".{path.name}.") as file:  # for its owner alone
-            file.write(secrets.token_urlsafe(characters)[:characters])
-            file.flush()
-            with suppress(FileExistsError):  # another process was first
-                path.hardlink_to(file.name)
-    return path.read_text().strip()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        TemporaryFile(dir=path.parent).close()  # the database will lie there, too
+        if not path.exists():
+            with NamedTemporaryFile("w", dir=path.parent, prefix=f".{path.name}.") as file:  # for its owner alone
+                file.write(secrets.token_urlsafe(characters)[:characters])
+                file.flush()
+                with suppress(FileExistsError):  # another process was first
+                    path.hardlink_to(file.name)
+        return path.read_text().strip()
+    except OSError as error:
+        found = f"found {str(path.parent)!r}: {error.strerror}"
+        raise ImproperlyConfigured(f"CANDOR_VAR: expected a folder in which files can be written, {found}.") from error

@@ -51,9 +51,8 @@ class Command(BaseCommand):
             )
         if not no_serve:
             require_free_port(host, port)
-        Path(settings.VAR_DIR).mkdir(parents=True, exist_ok=True)
-        call_command("migrate", verbosity=0, interactive=False)
         password = installation_secret(Path(settings.VAR_DIR) / "demo_password", characters=12)
+        call_command("migrate", verbosity=0, interactive=False)
         study, users = build_demonstration(password=password)
         missing = bots - Participant.objects.filter(study=study, is_bot=True).count() - exact_counts(study).declined
         if missing > 0 and study.status == "recruiting":

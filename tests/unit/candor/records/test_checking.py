@@ -221,6 +221,8 @@ def test_the_checker_is_short_and_travels_alone(tmp_path: Path) -> None:
         done = run("records.json", *promised)
         assert (done[0], done[1].startswith(f"records.json: {known} {found}"), len(done[1]) < 1100) == (2, True, True)
     assert run("twice.json", "--k", "2")[0] == 2
+    (tmp_path / "malformed.json").write_text('[{"quasi_identifiers": {}}]', encoding="utf-8")
+    assert run("malformed.json", "--k", "2")[0] == 2
 
 
 def test_no_name_of_a_stranger_moves_the_cursor_of_a_terminal(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ import pytest
 
 from candor.cli.inputs import complete_file
 from candor.errors import QuestionError
+from candor.records import checking
 from candor.records.anonymising import anonymize
 from candor.records.checking import violations
 from candor.records.hierarchies import from_chains
@@ -370,3 +371,23 @@ def test_bad_input_is_refused_in_one_line(case: str, tmp_path: Path, monkeypatch
     Path("H.json").write_text(json.dumps(files.get("H", HIERARCHIES)))
     assert expected in refused("anonymize", "R.json", "--hierarchies", "H.json", *(options or ["--k", "2"]), "-o", "out.json")
     assert not Path("out.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("published", "rule", "code"),
+    [
+        (3, "fields", 2),
+        ({"quasi_identifiers": {}}, "fields", 2),
+        ({"quasi_identifiers": {}, "sensitive": {"gpa": [3]}, "children": []}, "values", 2),
+        ({"quasi_identifiers": {}, "sensitive": {}, "children": [], "name": "Ada"}, "extra field", 1),
+        ({"quasi_identifiers": {"born": 2001.5}, "sensitive": {}, "children": []}, "labels", 1),
+    ],
+    ids=str,
+)
+def test_a_malformed_record_is_bad_input_and_one_that_says_too_much_is_a_violation(published: object, rule: str, code: int) -> None:
+    Path("out.json").write_text(json.dumps([published]))
+    done = candor("check", "out.json", "--k", "2")
+    assert done.exit_code == code, done.output
+    said = f"Error: out.json: record 1, root: {rule}: " if code == 2 else f"violated: record 1, root: {rule}: "
+    assert (done.stderr if code == 2 else done.stdout).startswith(said)
+    assert checking.main(["out.json", "--k", "2"], say=lambda line: None) == code

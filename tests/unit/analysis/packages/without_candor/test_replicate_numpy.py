@@ -11,11 +11,13 @@ from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from analysis.packages.without_candor import check_files, replicate_numpy
+from candor import terminal
+from candor.packages import replicate
 from candor.packages.archive import SIGNATURE
 from candor.packages.signing import private_key, public_pem, signature_of
 from tests.category_cases import category_packages
 from tests.estimate_cases import packages
-from tests.package_contents import files, with_a_changed_byte
+from tests.package_contents import HOSTILE, files, with_a_changed_byte, with_hostile_names
 
 FOLDER = Path(replicate_numpy.__file__).parent
 
@@ -129,3 +131,17 @@ def test_a_signature_with_a_factor_beyond_the_order_is_refused():
     public = key.public_key().public_bytes_raw()
     assert check_files.is_signature(b"text", raw, public)
     assert not check_files.is_signature(b"text", other, public)
+
+
+def test_no_name_of_a_stranger_moves_the_cursor_of_a_terminal(tmp_path, capsys):
+    """Attack: the name of an arm, a question or a file writes over the line that says what was changed."""
+    put(tmp_path, with_hostile_names())
+    hostile = json.dumps(HOSTILE)[1:-1].replace("\\n", "\\u000a")
+    for program in (check_files.main, replicate_numpy.main, replicate.main, replicate.told_changes):
+        program(tmp_path)
+        lines = capsys.readouterr().out.split("\n")
+        assert all(line.isprintable() for line in lines), (program, lines)
+        if program is replicate_numpy.main:
+            assert hostile in lines, "the text of the question"
+            assert any(line.startswith(f"  {hostile} against slides") for line in lines)
+    assert check_files.MOVES_THE_CURSOR.pattern == terminal.MOVES_THE_CURSOR.pattern

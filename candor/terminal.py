@@ -1,4 +1,4 @@
-"""The one way in which commands write to a terminal. Files of strangers name columns, arms, studies and files there."""
+"""The one way in which commands and programs write to a terminal. Files of strangers name columns, arms, studies and files there."""
 
 from __future__ import annotations
 
