@@ -16,6 +16,7 @@ from audit.services import record
 from jobs.tasks import send
 from surveys.batches.selectors import batch_is_complete
 from surveys.errors import TransitionError
+from surveys.lifecycle.steps import locked
 from surveys.models import ENDED, Study
 
 
@@ -36,7 +37,7 @@ def request_full_results(study: Study, *, actor: User) -> None:
     if study.forgotten_on is not None:
         raise TransitionError(gettext("Background answers are deleted, so not everything can be computed again."))
     with transaction.atomic():
-        _hold(study)
+        locked(study, by=actor, no_key=True)
         runner.end_unfinished(study.pk, kind=RunKind.FULL_RESULTS, status=RunStatus.SUPERSEDED)
         if (run := runner.queue_run(study.pk, kind=RunKind.FULL_RESULTS, after=timedelta(0))) is not None:
             transaction.on_commit(partial(send, run))
@@ -55,7 +56,7 @@ def cancel_full_results(study: Study, *, actor: User) -> bool:
 @transaction.atomic
 def blind(study: Study, *, on: bool, actor: User) -> None:
     """From now on show everybody letters instead of arms, until the study is closed; or show the arms again."""
-    _hold(study)
+    locked(study, by=actor, no_key=True)
     blinding, _created = Blinding.objects.get_or_create(study=study)
     if blinding.is_active == on:
         return
@@ -63,11 +64,6 @@ def blind(study: Study, *, on: bool, actor: User) -> None:
     blinding.full_clean()
     blinding.save()
     record(actor=actor, action=actions.BLINDED if on else actions.UNBLINDED, subject=study)
-
-
-def _hold(study: Study) -> None:
-    """Before rows that name the study and before the log, as everywhere: whoever holds it waits for neither."""
-    Study.objects.select_for_update(no_key=True).get(pk=study.pk)
 
 
 def refresh_when_somebody_finished(sender: object, *, study: Study, **kwargs: object) -> None:

@@ -17,7 +17,7 @@ from django.utils.crypto import constant_time_compare, salted_hmac
 from django.utils.translation import gettext
 from django.views.decorators.cache import cache_control, never_cache
 from django.views.decorators.csrf import csrf_exempt
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.access import language_of_reader, require_role, user_of
 from accounts.models import Role
@@ -105,9 +105,11 @@ def login(request: HttpRequest) -> HttpResponse:
 @csrf_exempt  # `state` does what the token does
 @never_cache
 @in_every_language
-@require_POST
+@require_http_methods(["GET", "POST"])
 def launch(request: HttpRequest) -> HttpResponse:
-    """The platform's answer: a student goes on to the study's page for them, a teacher chooses a study."""
+    """The platform's answer: a student goes on to the study's page for them, a teacher chooses a study. Somebody who only came back to
+    this address reads how to go on.
+    """
     state = request.POST.get("state", "")
     asked = opened(request.COOKIES.get(asked_as(state), ""), "asked", seconds=ASKED_SECONDS)
     if asked is None or not constant_time_compare(asked["state"], state):
@@ -170,9 +172,9 @@ def _choice(request: HttpRequest, found: Launch) -> HttpResponse:
 
 @csrf_exempt  # the ticket does what the token does; a frame has no cookie of ours
 @never_cache
-@require_POST
+@require_http_methods(["GET", "POST"])
 def choose(request: HttpRequest) -> HttpResponse:
-    """The study that a teacher chose, handed to the platform, signed, by a form that the teacher sends."""
+    """The study that a teacher chose, handed to the platform, signed, by a form that the teacher sends. Without it: how to go on."""
     asked = opened(request.POST.get("ticket", ""), "choice", seconds=CHOOSE_SECONDS)
     if asked is None:
         raise LaunchError(gettext("This page was open for too long. Choose the content in your course again."))

@@ -36,6 +36,7 @@ ONLY_ONCE = (Event.STUDY_CLOSED, Event.N_REACHED)
 BY_PARTICIPANTS = (Event.N_REACHED, Event.RESULTS_UPDATED, Event.BATCH_COUNTED)
 MARK, DAY = timedelta(minutes=5), timedelta(days=1)
 """Messages about participants leave at whole multiples of these, so that their times do not tell the minute in which somebody came."""
+LONGEST_ADDRESS = 500
 DAYS_OF_TWO_SECRETS = 2
 
 
@@ -52,7 +53,7 @@ class Webhook(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="webhooks")
-    address = models.URLField(max_length=500)
+    address = models.URLField(max_length=LONGEST_ADDRESS)
     events = models.JSONField(help_text="Names of events.")
     site = models.CharField(max_length=200, help_text="Where this Candor is, for the links in messages.")
     created_on = models.DateField(auto_now_add=True)

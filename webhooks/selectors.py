@@ -18,8 +18,8 @@ from webhooks.models import Delivery, Webhook, due_at
 
 
 def webhooks_of(study: Study) -> QuerySet[Webhook]:
-    """The study's webhooks. `inherited`: it is from before the study was given to its owner, who has neither asked for this address nor
-    made a new secret for it.
+    """The study's webhooks. `inherited`: the study was given to its owner, and somebody else asked for this address or made its secret,
+    before that or since.
     """
     return Webhook.objects.filter(study=study).annotate(inherited=ExpressionWrapper(_inherited(study), output_field=BooleanField()))
 
@@ -30,10 +30,10 @@ def has_inherited_webhooks(study: Study) -> bool:
 
 
 def _inherited(study: Study) -> Q:
-    given = entries_about(study).filter(action=studies.TRANSFERRED).first()
-    asked = entries_about(study).filter(action__in=(actions.ADDED, actions.SECRET_RENEWED))
-    own = asked.filter(Q(actor=study.owner_id) | Q(action=actions.ADDED, sequence__gt=given.sequence)) if given else asked
-    return ~Q(address__in=[entry.details["address"] for entry in own])
+    was_given = entries_about(study).filter(action=studies.TRANSFERRED).exists()
+    asked = entries_about(study).filter(action__in=(actions.ADDED, actions.SECRET_RENEWED)).order_by("sequence")
+    last = {entry.details["address"]: entry.actor_id for entry in asked}
+    return ~Q(address__in=[address for address, actor in last.items() if not was_given or actor == study.owner_id])
 
 
 def access_webhook(user: User, slug: str, webhook_id: UUID) -> Webhook:

@@ -2,7 +2,7 @@
 
 from rest_framework import serializers
 
-from webhooks.models import Delivery, DeliveryStatus, Event, Webhook
+from webhooks.models import LONGEST_ADDRESS, Delivery, DeliveryStatus, Event, Webhook
 
 FIELDS = ("id", "address", "events", "created_on", "earlier_secret_until")
 
@@ -11,7 +11,7 @@ class WebhookSerializer(serializers.ModelSerializer[Webhook]):
     events = serializers.ListField(child=serializers.ChoiceField(choices=Event.choices))
     inherited = serializers.BooleanField(
         read_only=True,
-        help_text="It is from before the study was given to its owner, who has not made a new secret for it.",
+        help_text="The study was given to its owner, and somebody else asked for this address or made its secret.",
     )
 
     class Meta:
@@ -21,7 +21,7 @@ class WebhookSerializer(serializers.ModelSerializer[Webhook]):
 
 
 class NewWebhookSerializer(serializers.Serializer[object]):
-    address = serializers.CharField(max_length=500, help_text="An https address on the public internet.")
+    address = serializers.CharField(max_length=LONGEST_ADDRESS, help_text="An https address on the public internet.")
     events = serializers.ListField(child=serializers.ChoiceField(choices=Event.choices), allow_empty=False, max_length=len(Event))
 
 

@@ -13,12 +13,12 @@ from accounts.models import User
 from audit.services import record
 from jobs.tasks import send
 from surveys import actions as studies
-from surveys.access import Seat
+from surveys.lifecycle.steps import locked
 from surveys.models import Study
 from webhooks import actions
 from webhooks.addresses import check_address
 from webhooks.errors import WebhookError
-from webhooks.models import DAYS_OF_TWO_SECRETS, ONLY_ONCE, Delivery, DeliveryStatus, Event, Webhook
+from webhooks.models import DAYS_OF_TWO_SECRETS, LONGEST_ADDRESS, ONLY_ONCE, Delivery, DeliveryStatus, Event, Webhook
 from webhooks.selectors import moment_for
 
 MOST_WEBHOOKS = 10
@@ -38,13 +38,15 @@ TOLD: dict[str, tuple[Event, ...]] = {
 def add_webhook(study: Study, *, address: str, events: Sequence[str], site: str, actor: User) -> Webhook:
     """Tell this address about these events from now on. `site` is where this Candor is, without a slash at the end."""
     check_address(address, private_is_allowed=settings.WEBHOOKS_MAY_STAY_PRIVATE)
+    if len(address) > LONGEST_ADDRESS:
+        raise WebhookError(_("Expected at most %(most)s characters as %(name)s.") % {"most": LONGEST_ADDRESS, "name": "address"})
+    if not events:
+        raise WebhookError(_("Expected at least one event, found none."), field="events")
     asked = [event for event in Event.values if event in events]
-    if not asked or len(asked) != len(set(events)):
-        raise WebhookError(
-            _("Expected some of %(events)s, found %(found)s.")
-            % {"events": ", ".join(Event.values), "found": ", ".join(map(str, events))[:100] or _("none")}
-        )
-    study = _run(study, by=actor)
+    if len(asked) != len(set(events)):
+        told = {"events": ", ".join(Event.values), "found": ", ".join(map(str, events))[:100]}
+        raise WebhookError(_("Expected some of %(events)s, found %(found)s.") % told, field="events")
+    study = locked(study, by=actor, no_key=True)
     there = Webhook.objects.filter(study=study)
     if there.filter(address=address).exists():
         raise WebhookError(_("This address is told already; remove it first to change what it is told."))
@@ -60,7 +62,7 @@ def add_webhook(study: Study, *, address: str, events: Sequence[str], site: str,
 @transaction.atomic
 def renew_secret(hook: Webhook, *, actor: User) -> Webhook:
     """Draw another secret. The one before signs too for two more days, in which the program takes the new one over."""
-    _run(hook.study, by=actor)
+    locked(hook.study, by=actor, no_key=True)
     hook = _held(hook)
     hook.secret_number += 1
     hook.earlier_secret_until = timezone.localdate() + timedelta(days=DAYS_OF_TWO_SECRETS)
@@ -72,7 +74,7 @@ def renew_secret(hook: Webhook, *, actor: User) -> Webhook:
 @transaction.atomic
 def remove_webhook(hook: Webhook, *, actor: User) -> None:
     """Cancel waiting messages, and delete the log of earlier ones. Nothing is told of this study meanwhile: see `_before_messages`."""
-    _run(hook.study, by=actor)
+    locked(hook.study, by=actor, no_key=True)
     _before_messages(hook, action=actions.REMOVED, actor=actor, details={"address": hook.address})
     _held(hook).delete()
 
@@ -81,19 +83,11 @@ def remove_webhook(hook: Webhook, *, actor: User) -> None:
 def send_again(delivery: Delivery, *, actor: User) -> Delivery:
     """Send a message anew, under the same number; if one of the same kind waits, that one will do, and goes now."""
     hook = delivery.webhook
-    _run(hook.study, by=actor)
+    locked(hook.study, by=actor, no_key=True)
     _before_messages(hook, action=actions.SENT_AGAIN, actor=actor, details={"address": hook.address, "event": delivery.event})
     again = _waiting_again(_held(hook), delivery)
     transaction.on_commit(partial(send, again))
     return again
-
-
-def _run(study: Study, *, by: User) -> Study:
-    """The study as stored now, locked, for somebody who may have lost it since they were let in."""
-    study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
-    if not Seat(by, study).may_change:
-        raise WebhookError(_("You do not run this study any more."))
-    return study
 
 
 def _before_messages(hook: Webhook, *, action: str, actor: User, details: dict[str, str]) -> None:

@@ -44,7 +44,7 @@ def webhooks(request: HttpRequest, slug: str) -> HttpResponse:
                 site = request.build_absolute_uri("/").rstrip("/")
                 added = add_webhook(study, address=address, events=events, site=site, actor=user)
             except WebhookError as error:
-                return _page(request, study, errors=[{"field": "address", "message": str(error)}])
+                return _page(request, study, errors=[{"field": error.field, "message": str(error)}])
             return _page(request, study, added=added)  # not a redirection: the secret is shown this once
     return redirect("webhooks:webhooks", slug)
 
@@ -63,6 +63,7 @@ def _page(request: HttpRequest, study: Study, *, added: Webhook | None = None, e
         ],
         "added": added,
         "errors": errors or [],
+        "error_of": {one["field"]: one["message"] for one in errors or ()},
         "events": Event.choices,
         "chosen": request.POST.getlist("events") if errors else Event.values,
         "address": request.POST.get("address", "") if errors else "",

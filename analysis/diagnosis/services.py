@@ -19,6 +19,7 @@ from candor.arguments import share_in_arm
 from jobs.tasks import send
 from surveys.definition import StudyDefinition
 from surveys.errors import SurveyError
+from surveys.lifecycle.steps import locked
 from surveys.models import Study
 
 MOST_PEOPLE = 1_000_000
@@ -80,7 +81,7 @@ def diagnose(study: Study, *, definition: StudyDefinition, asked: Asked, actor: 
             _("The study has %(sections)d sections: expected %(fewest)d people or more, found %(found)d.")
             % {"sections": len(definition.sections), "fewest": fewest, "found": asked.people}
         )
-    Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+    locked(study, by=actor, no_key=True)
     Diagnosis.objects.filter(study=study).delete()
     found = Diagnosis(
         study=study,

@@ -89,7 +89,7 @@ def _tasks_of(user: User) -> Iterator[OwnTask]:
     mine = Study.objects.filter(Q(owner=user) | Q(pk__in=edited), rehearsal_of=None).exclude(status=StudyStatus.ARCHIVED)
     for study in mine.select_related("protocol", "submitted").defer("definition").order_by("title", "pk"):
         if study.owner_id == user.pk and has_inherited_webhooks(study):
-            said = _("The owner before you had programs told about this study, and they are told still. Look whether they should be.")
+            said = _("Somebody else than you has programs told about this study, which was given to you. Look whether they should be.")
             yield OwnTask(study=study, sentence=said, route="webhooks:webhooks")
         yield from _tasks_in(study)
 

@@ -24,6 +24,7 @@ from audit.services import record
 from candor.errors import DataError
 from candor.records.hierarchies import read_hierarchies
 from jobs.tasks import send
+from surveys.lifecycle import steps
 from surveys.models import Study
 from surveys.protocols import protocol_in_force
 from surveys.reading.apart import complaint_in_words
@@ -46,7 +47,7 @@ def save_hierarchy(whole: Study | DataSet, *, attribute: str, chains: Chains | N
     That of a data set may have more values than occur: then the list is that of a catalogue, and tells nobody's. `seen` is the mark of the
     hierarchy that somebody began to edit; another one was made meanwhile if it is not that of now.
     """
-    _lock(whole)
+    _lock(whole, by=actor)
     suggested = schema_of(whole).editable
     if attribute not in suggested:
         known = {"known": ", ".join(suggested), "found": attribute}
@@ -74,7 +75,7 @@ def save_hierarchy(whole: Study | DataSet, *, attribute: str, chains: Chains | N
 @transaction.atomic
 def start_sweep(study: Study, *, simulated: bool, actor: User) -> RecordSweep:
     """Try every class size; the new sweep takes the place of an older one."""
-    study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+    study = steps.locked(study, by=actor, no_key=True)
     if why := " ".join(obstacles(study, simulated=simulated)) or no_records(study, simulated=simulated):
         raise ReleaseError(why)
     return _started(study, simulated=simulated, actor=actor)
@@ -83,16 +84,16 @@ def start_sweep(study: Study, *, simulated: bool, actor: User) -> RecordSweep:
 @transaction.atomic
 def try_data_set(data_set: DataSet, *, actor: User) -> RecordSweep:
     """The same with the records that somebody brought."""
-    _lock(data_set)
+    _lock(data_set, by=actor)
     return _started(data_set, simulated=False, actor=actor)
 
 
-def _lock(whole: Study | DataSet) -> None:
+def _lock(whole: Study | DataSet, *, by: User) -> None:
     """Nobody else changes its records until the transaction ends. Those of a data set stand still once an officer is asked."""
     if isinstance(whole, DataSet):
         locked(whole, DataSetStatus.DRAFT)
     else:
-        Study.objects.select_for_update(no_key=True).get(pk=whole.pk)
+        steps.locked(whole, by=by, no_key=True)
 
 
 def _started(whole: Study | DataSet, *, simulated: bool, actor: User) -> RecordSweep:

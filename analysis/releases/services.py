@@ -44,6 +44,7 @@ from surveys.access import Seat
 from surveys.definition import DIRECT
 from surveys.languages.labels import within_sentence
 from surveys.lifecycle.notices import Audience, record_and_tell
+from surveys.lifecycle.steps import locked
 from surveys.models import Participant, Step, Study
 from surveys.protocols import protocol_in_force
 from surveys.questions.publication import Publication, why_not
@@ -82,8 +83,6 @@ class Choices:
 def start_release(study: Study, *, choices: Choices, site: str, actor: User) -> Release:
     """Fix the choices and have the package built. `site` is the address of this server, which the files name."""
     study = Study.objects.get(pk=study.pk)
-    if not Seat(actor, study).may_change:
-        raise ReleaseError(_("Only those who run the study can release its data."))
     # Before the study is held: people are counted, and nobody who withdraws waits for that.
     if why := obstacles(study, simulated=choices.simulated):
         raise ReleaseError(" ".join(why))
@@ -92,7 +91,7 @@ def start_release(study: Study, *, choices: Choices, site: str, actor: User) -> 
     _require_sensible(study, choices)
     if choices.background == BackgroundHandling.RECORDS:
         choices = replace(choices, protection=_protection(study, choices))
-    study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+    study = locked(study, by=actor, no_key=True)
     if Release.objects.filter(study=study, status__in=OPEN_RELEASES).exists():
         raise ReleaseError(_("Another release of this study is under way. Finish it or discard it first."))
     publication = _publication(study, choices)

@@ -24,6 +24,7 @@ from surveys.batches.tally import kept_lines
 from surveys.definition import StudyDefinition
 from surveys.errors import StudyFullError, TransitionError
 from surveys.languages.labels import within_sentence
+from surveys.lifecycle.steps import locked
 from surveys.models import RUNNING, AllocationList, AllocationSlot, ArmState, DrawingStatus, ListDrawing, SlotStatus, Study, StudyStatus
 from surveys.protocols import protocol_in_force
 
@@ -186,11 +187,11 @@ def take_slot(study: Study, definition: StudyDefinition, *, stratum: str = "") -
     """The next free line of a stratum's lists, now taken. Many people may do so at once; a line whose transaction fails is free again."""
     if assignment := _take_next_free(study, stratum):
         return assignment
-    locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+    held = locked(study, no_key=True)
     while not (assignment := _take_next_free(study, stratum)):
         if not has_room(study, section=stratum if definition.in_sections else None):
             raise StudyFullError
-        _extend(locked, definition, stratum=stratum, length=min(_next_length(locked, definition, stratum), LONGEST_FOR_ONE))
+        _extend(held, definition, stratum=stratum, length=min(_next_length(held, definition, stratum), LONGEST_FOR_ONE))
     return assignment
 
 
@@ -211,17 +212,17 @@ def draw_lists_ahead(study: Study) -> None:
     halves = [one for one in ListDrawing.objects.filter(study=study, launched_by=None, status=DrawingStatus.FAILED) if _has_begun(one)]
     if not halves and not any(_is_short_of_lines(study, definition, stratum=one) for one in definition.strata):
         return
-    locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
-    is_wanted = locked.status in RUNNING or bool(halves)
-    if not is_wanted or ListDrawing.objects.filter(study=locked, status=DrawingStatus.DRAWING).exists():
+    held = locked(study, no_key=True)
+    is_wanted = held.status in RUNNING or bool(halves)
+    if not is_wanted or ListDrawing.objects.filter(study=held, status=DrawingStatus.DRAWING).exists():
         return
-    short = [one for one in definition.strata if _is_short_of_lines(locked, definition, stratum=one)]
-    lists = [Planned(stratum=one, arm=_arm_of(locked, definition, one), length=_next_length(locked, definition, one)) for one in short]
+    short = [one for one in definition.strata if _is_short_of_lines(held, definition, stratum=one)]
+    lists = [Planned(stratum=one, arm=_arm_of(held, definition, one), length=_next_length(held, definition, one)) for one in short]
     if halves or not are_few(lists):
-        ask_for_lists(locked, lists)
+        ask_for_lists(held, lists)
         return
     for one in lists:
-        _extend(locked, definition, stratum=one["stratum"], length=one["length"])
+        _extend(held, definition, stratum=one["stratum"], length=one["length"])
 
 
 def studies_short_of_lines() -> list[Study]:
@@ -352,18 +353,18 @@ def change_arm(study: Study, *, arm: str, actor: User, quota: int | EllipsisType
 
     A setting that is not given stays as somebody else may just have left it.
     """
-    locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
-    if locked.status not in RUNNING:
+    study = locked(study, by=actor, no_key=True)
+    if study.status not in RUNNING:
         raise TransitionError(
             _("Arms can be changed while a study recruits or pauses; this one is %(status)s.")
-            % {"status": within_sentence(locked.get_status_display())}
+            % {"status": within_sentence(study.get_status_display())}
         )
-    state = ArmState.objects.select_for_update().get(study=locked, arm=arm)  # once nobody is just taking a line of it
+    state = ArmState.objects.select_for_update().get(study=study, arm=arm)  # once nobody is just taking a line of it
     state.quota = state.quota if quota is ... else quota
     state.closed = state.closed if closed is ... else closed
-    if state.quota is not None and locked.allocation_lists.exclude(stratum="").exists():
+    if state.quota is not None and study.allocation_lists.exclude(stratum="").exists():
         raise TransitionError(_("This study draws within strata, where arms have no quota. Close the arm instead."))
-    state.places = None if state.quota is None else max(state.quota - _taken(locked, arm), 0)
+    state.places = None if state.quota is None else max(state.quota - _taken(study, arm), 0)
     state.full_clean()
     state.save()
     details = {"arm": arm, "quota": state.quota, "closed": state.closed}

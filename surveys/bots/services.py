@@ -47,7 +47,7 @@ def give_batch_a_day(study: Study, day: date, *, today: date) -> int:
 @transaction.atomic
 def let_bots_walk(study: Study, *, accepts_bots: bool, actor: User) -> None:
     """Say whether bots may walk a study, as long as it does not run."""
-    study = locked(study)
+    study = locked(study, by=actor)
     if study.status not in (StudyStatus.DRAFT, StudyStatus.APPROVED):
         status = within_sentence(study.get_status_display())
         raise TransitionError(_("This study cannot be changed now; it is %(status)s.") % {"status": status})

@@ -14,6 +14,7 @@ from surveys.credit.blind_signatures import BlindMessageError, blind_sign, new_k
 from surveys.credit.keys import decrypted, encrypted, modulus_of
 from surveys.credit.selectors import COMPLETED, PROMISED, Place, bytes_of, credit_of, fingerprint, key_of, text_of, token_hash_in, trace_of
 from surveys.errors import CreditError
+from surveys.lifecycle.steps import locked
 from surveys.models import CourseCredit, CreditBook, Participant, Step, Study
 from surveys.tokens import credit_code
 
@@ -32,7 +33,7 @@ def change_credit(study: Study, *, is_on: bool, for_everybody: bool, actor: User
         finished = Participant.objects.filter(study=study, step=Step.FINISHED, credit="")
         while finished.update(credit=COMPLETED if is_on else PROMISED):
             pass  # some may just be written anew, and are found by the next statement
-    study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+    study = locked(study, by=actor, no_key=True)
     credit = CourseCredit.objects.filter(study=study).first()
     if study.forgotten_on is not None:
         raise CreditError(_("The operational data of this study are deleted, and its credit with them."))

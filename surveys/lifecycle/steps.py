@@ -11,6 +11,8 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext
 from django.utils.translation import gettext as _
 
+from accounts.models import User
+from surveys.access import Seat
 from surveys.errors import TransitionError
 from surveys.languages.labels import within_sentence
 from surveys.lifecycle.selectors import approval_of
@@ -45,9 +47,18 @@ def open_now(study: Study, actions: Mapping[str, Action]) -> dict[str, Action]:
     return {name: action for name, action in actions.items() if study.status in action.statuses and action.when(study)}
 
 
-def locked(study: Study) -> Study:
-    """The study as stored now, locked until the transaction ends."""
-    return Study.objects.select_for_update().get(pk=study.pk)
+def locked(study: Study, *, by: User | None = None, owning: bool = False, no_key: bool = False) -> Study:
+    """The study as stored now, locked until the transaction ends. `no_key`: rows that name it may still be written.
+
+    `by` is for somebody who runs it, or, `owning`, who owns it: they may have lost it since they were let in.
+    """
+    study = Study.objects.select_for_update(no_key=no_key).get(pk=study.pk)
+    seat = Seat(by, study) if by is not None else None
+    if seat and owning and not seat.owns:
+        raise TransitionError(_("You do not own this study any more."))
+    if seat and not seat.may_change:
+        raise TransitionError(_("You do not run this study any more."))
+    return study
 
 
 def each_held(

@@ -84,7 +84,7 @@ def store_media_file(
         if settings.MEDIA_BUCKET:  # read back, which also gives this computer its copy
             confirm(cast("ObjectStore", media.file.storage), place, sha256=media.sha256)
         with transaction.atomic():
-            check(study := locked(study))
+            check(study := locked(study, by=actor))
             MediaFile.objects.filter(study=study, name=media.name, current=True).update(current=False)
             if (there := _in_force(study, media)) is not None:
                 there.current = True

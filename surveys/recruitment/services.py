@@ -120,7 +120,7 @@ def count_end(study_id: int, entry: Entry, *, token: str, end: Ended) -> None:
 @transaction.atomic
 def renew_join_code(study: Study, *, way: str, actor: User) -> str:
     """A new join code for a class. The one before opens nothing from now on; people who have begun go on."""
-    study = locked(study)
+    study = locked(study, by=actor)
     found = definition_shown(study).entry.named(way)
     if found is None or not found.way.takes_join_code:
         raise SurveyError(_("Expected one of the study's classes; found %(way)s.") % {"way": way or _("none")})
@@ -241,7 +241,7 @@ def known_codes(study: Study, *, codes: Iterable[str]) -> int:
 @transaction.atomic
 def add_entry_codes(study: Study, *, codes: Iterable[str], actor: User) -> int:
     """Add codes; existing ones stay as they are. Return the number of new ones."""
-    study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)  # a deletion of all codes that begins now waits, and takes these
+    study = locked(study, by=actor, no_key=True)  # a deletion of all codes that begins now waits, and takes these
     if study.forgotten_on is not None:
         raise TransitionError(_("The operational data of this study are deleted, and its codes with them."))
     hashes = {hash_of_entry_code(code, study.slug) for code in codes}

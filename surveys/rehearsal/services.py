@@ -20,6 +20,7 @@ from surveys import actions
 from surveys.allocation.services import draw_first_lists
 from surveys.batches.services import count_everyone, let_steps_end
 from surveys.errors import SurveyError, TransitionError
+from surveys.lifecycle.steps import locked
 from surveys.models import BotRun, BotRunStatus, MediaFacts, Participant, Study, StudyStatus
 from surveys.protocols import ProtocolView, next_protocol
 from surveys.questions.assignment import Allocation
@@ -73,7 +74,7 @@ def rehearse(study: Study, *, protocol: ProtocolView, planted: Planted, actor: U
         raise TransitionError(_("A rehearsal cannot be rehearsed."))
     if planted.under_reports and protocol.definition.direct_group is None:
         raise RehearsalError(_("This study asks nobody without a die, so nobody can deny a yes there."))
-    _delete_sandbox(study)
+    _delete_sandbox(study, by=actor)
     slug = f"rehearsal-{secrets.token_hex(8)}"
     people, budget = max(planted.bots, 2), protocol.definition.privacy_budget
     share = people / protocol.definition.allocation.planned_participants
@@ -111,7 +112,7 @@ def rehearse(study: Study, *, protocol: ProtocolView, planted: Planted, actor: U
 @transaction.atomic
 def stop_rehearsal(study: Study, *, actor: User) -> bool:
     """Send no further bots; those on their way finish. False: there was nothing to stop."""
-    _hold(study)
+    locked(study, by=actor, no_key=True)
     walking = BotRun.objects.filter(study__rehearsal_of=study, status=BotRunStatus.RUNNING)
     if not BotRun.end(walking, status=BotRunStatus.STOPPED):
         return False
@@ -123,19 +124,15 @@ def stop_rehearsal(study: Study, *, actor: User) -> bool:
 @transaction.atomic
 def delete_rehearsal(study: Study, *, actor: User) -> bool:
     """Delete the sandbox copy with everything in it. False: there was none."""
-    if not _delete_sandbox(study):
+    if not _delete_sandbox(study, by=actor):
         return False
     record(actor=actor, action=actions.REHEARSAL_DELETED, subject=study)
     return True
 
 
-def _hold(study: Study) -> None:
-    """Its sandbox copy is made, stopped, finished and deleted by one request at a time."""
-    Study.objects.select_for_update(no_key=True).get(pk=study.pk)
-
-
-def _delete_sandbox(study: Study) -> bool:
-    _hold(study)
+def _delete_sandbox(study: Study, *, by: User) -> bool:
+    """The study is held first: its sandbox copy is made, stopped, finished and deleted by one request at a time."""
+    locked(study, by=by, no_key=True)
     rehearsals = Study.objects.filter(rehearsal_of=study)
     for one in rehearsals:  # people are held before their study everywhere
         let_steps_end(one)

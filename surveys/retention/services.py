@@ -124,7 +124,7 @@ def begin_forgetting(study: Study, *, actor: User | None = None) -> None:
     if not _can_begin(Study.objects.get(pk=study.pk)):
         return
     details = _to_be_forgotten(study)  # before the study is held: nobody who withdraws waits until all are counted
-    study = locked(study)
+    study = locked(study, by=actor, owning=True)
     if not _can_begin(study):
         return
     study.forgotten_on = timezone.localdate()

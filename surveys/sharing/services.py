@@ -13,7 +13,7 @@ from accounts.models import Role, User
 from accounts.services import create_user
 from audit.services import record
 from surveys import actions
-from surveys.access import OWNER_ROLES, Seat
+from surveys.access import OWNER_ROLES
 from surveys.errors import SharingError
 from surveys.lifecycle.steps import locked
 from surveys.models import Invitation, InvitationLink, MemberRole, Study, StudyMember
@@ -28,7 +28,7 @@ CANNOT_OWN = (MemberRole.BLINDED_VIEWER, MemberRole.ANALYST)
 @transaction.atomic
 def invite(study: Study, *, addressee: str, role: MemberRole, actor: User) -> tuple[Invitation, str]:
     """Invite an e-mail address or an account; return the invitation and the token of its link, which nobody can read again."""
-    study = _managed(study, by=actor)
+    study = locked(study, by=actor, owning=True)
     invitation = Invitation(study=study, role=role)
     token = address(invitation, to=addressee)
     if invitation.user is not None:
@@ -58,7 +58,7 @@ def address(invitation: InvitationLink, *, to: str) -> str:
 @transaction.atomic
 def withdraw_invitation(study: Study, *, invitation_id: int, actor: User) -> None:
     """Disable the invitation's link from now on."""
-    study = _managed(study, by=actor)
+    study = locked(study, by=actor, owning=True)
     invitation = (
         Invitation.objects.select_for_update(of=("self",)).filter(study=study, pk=invitation_id, accepted=False, withdrawn=False).first()
     )
@@ -107,7 +107,7 @@ def create_invited_user(invitation: InvitationLink, *, username: str, password: 
 
 @transaction.atomic
 def change_member_role(study: Study, *, user_id: int, role: MemberRole, actor: User) -> None:
-    study = _managed(study, by=actor)
+    study = locked(study, by=actor, owning=True)
     member = _member(study, user_id)
     former, member.role = member.role, role
     if former == role:
@@ -121,7 +121,7 @@ def change_member_role(study: Study, *, user_id: int, role: MemberRole, actor: U
 @transaction.atomic
 def remove_member(study: Study, *, user_id: int, actor: User) -> None:
     """Remove somebody from the study; members may leave by themselves."""
-    study = locked(study) if actor.pk == user_id else _managed(study, by=actor)
+    study = locked(study) if actor.pk == user_id else locked(study, by=actor, owning=True)
     member = _member(study, user_id)
     username = member.user.username
     member.delete()
@@ -131,7 +131,7 @@ def remove_member(study: Study, *, user_id: int, actor: User) -> None:
 @transaction.atomic
 def transfer_study(study: Study, *, user_id: int, actor: User) -> None:
     """Make a member the owner; the former owner stays as an editor."""
-    study = _managed(study, by=actor)
+    study = locked(study, by=actor, owning=True)
     give_study(study, user=_member(study, user_id).user, actor=actor)
 
 
@@ -154,14 +154,6 @@ def give_study(study: Study, *, user: User, actor: User) -> None:
     StudyMember.objects.create(study=study, user=former, role=MemberRole.EDITOR)
     study.save(update_fields=["owner"])
     record(actor=actor, action=actions.TRANSFERRED, subject=study, details={"from": former.username, "to": user.username})
-
-
-def _managed(study: Study, *, by: User) -> Study:
-    """The study as stored now, locked, for somebody who may have lost it since they were let in."""
-    study = locked(study)
-    if not Seat(by, study).owns:
-        raise SharingError(_("You do not own this study any more."))
-    return study
 
 
 def _locked(invitation: Link) -> Link:

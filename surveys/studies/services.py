@@ -87,7 +87,7 @@ def change_definition(
     protocol in force, and the parts on which their answers depend cannot be changed any more. A study under review cannot be changed. With
     `expected_fingerprint`, of the draft that was changed, a ConcurrentEditError if somebody else was quicker.
     """
-    study = locked(study)
+    study = locked(study, by=actor)
     running = study.status in RUNNING
     if not may_be_edited(study):
         advice = _("It waits for the IRB officers; take it back from review first.") if study.submitted_id else ""
@@ -125,7 +125,7 @@ def change_definition(
 @transaction.atomic
 def confirm_translations(study: Study, *, texts: Collection[Outdated], actor: User) -> Study:
     """Record that somebody has looked at these outdated translations, and that they are right beside the originals as they are now."""
-    study = locked(study)
+    study = locked(study, by=actor)
     definition = with_known_originals(study, define(study.definition))
     if unknown := [one for one in texts if one not in outdated_in(definition)]:
         raise ConcurrentEditError(
@@ -145,7 +145,7 @@ def submit_for_review(study: Study, *, actor: User) -> Study:
     A running study submits an amendment, and stops recruiting until a decision; if nothing was changed, it asks to renew its approval and
     goes on. A rejected protocol cannot be submitted again unchanged.
     """
-    study = locked(study)
+    study = locked(study, by=actor)
     if study.submitted_id is not None:
         raise TransitionError(_("This study waits for the IRB officers already."))
     if study.status not in RUNNING:
@@ -168,7 +168,7 @@ def take_back(study: Study, *, actor: User, reason: str = "") -> Study:
     """The investigator withdraws a study from review or gives up an approval, which makes it a draft; in a running study, the submitted
     amendment is withdrawn.
     """
-    study = locked(study)
+    study = locked(study, by=actor)
     if study.status in RUNNING and study.submitted_id is not None:
         study.submitted = study.submitted_on = None
     else:
@@ -185,7 +185,7 @@ def launch(study: Study, *, actor: User) -> Study:
 
     A long list is drawn by a worker, and the study opens with its last line. A launch that was stopped, or failed, goes on where it was.
     """
-    study = locked(study)
+    study = locked(study, by=actor)
     if study.status != StudyStatus.APPROVED:
         raise TransitionError(
             _("Only an approved study can be launched; this one is %(status)s.") % {"status": within_sentence(study.get_status_display())}
@@ -206,7 +206,7 @@ def launch(study: Study, *, actor: User) -> Study:
 @transaction.atomic
 def stop_launch(study: Study, *, actor: User) -> Study:
     """Open the study later, or with another version; nobody was taken in."""
-    study = locked(study)
+    study = locked(study, by=actor)
     if not stop_drawing(study):
         raise TransitionError(_("No list of this study is being drawn."))
     record(actor=actor, action=actions.LAUNCH_STOPPED, subject=study)
@@ -247,7 +247,7 @@ def pause(study: Study, *, actor: User) -> Study:
 
 @transaction.atomic
 def resume(study: Study, *, actor: User) -> Study:
-    study = locked(study)
+    study = locked(study, by=actor)
     if study.status != StudyStatus.PAUSED:
         raise TransitionError(
             _("Only a paused study can be resumed; this one is %(status)s.") % {"status": within_sentence(study.get_status_display())}
@@ -313,7 +313,7 @@ def _move(
 ) -> Study:
     if at_once := status == StudyStatus.CLOSED and few_are_left(study):
         let_steps_end(study)
-    study = locked(study)
+    study = locked(study, by=actor)
     take_step(study, status)
     if status == StudyStatus.CLOSED:
         study.closed_on = timezone.localdate()

@@ -22,7 +22,7 @@ from surveys.access import (
     studies_of,
     studies_with_results_of,
 )
-from surveys.errors import SharingError, TransitionError
+from surveys.errors import TransitionError
 from surveys.models import Invitation, MemberRole, Study, StudyMember, StudyStatus
 from surveys.review import services as reviews
 from surveys.sharing import services as sharing
@@ -201,7 +201,7 @@ def test_a_study_is_given_to_a_member_and_its_former_owner_stays_as_editor(study
 def test_a_study_that_was_given_away_meanwhile_is_not_given_to_a_second_person(study: Study) -> None:
     former, first, second = study.owner, member(study, MemberRole.EDITOR), member(study, MemberRole.EDITOR)
     sharing.transfer_study(study, user_id=first.pk, actor=former)
-    with pytest.raises(SharingError, match="You do not own this study any more"):
+    with pytest.raises(TransitionError, match="You do not own this study any more"):
         sharing.transfer_study(study, user_id=second.pk, actor=former)
     study.refresh_from_db()
     assert study.owner == first

@@ -321,6 +321,15 @@ def test_the_page_adds_shows_the_secret_once_sends_again_and_removes(study: Stud
     address = f"/studies/{study.slug}/webhooks/"
     refused = client.post(address, {"action": "add", "address": "https://user@lab.example.org/", "events": ["n.reached"]})
     assert (refused.status_code, "without a login" in refused.content.decode()) == (422, True)
+    long = client.post(address, {"action": "add", "address": f"https://lab.example.org/{'y' * 500}", "events": ["n.reached"]})
+    assert (long.status_code, "at most 500 characters" in long.content.decode()) == (422, True)
+    silent = client.post(address, {"action": "add", "address": "https://lab.example.org/"})
+    assert silent.status_code == 422
+    (link,) = page_of(silent).xpath("//*[contains(@class, 'error-summary')]//a")
+    assert (link.get("href"), link.text_content()) == ("#events", "Expected at least one event, found none.")
+    assert (
+        page_of(silent).xpath("string(//fieldset[@id='events-group']//*[@id='events-error'])") == "Expected at least one event, found none."
+    )
     added = client.post(address, {"action": "add", "address": receiver.address, "events": ["study.closed", "n.reached"]})
     hook = Webhook.objects.get()
     assert page_of(added).xpath('string(//*[@id="secret"])') == hook.secret

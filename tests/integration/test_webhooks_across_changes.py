@@ -6,11 +6,11 @@ import pytest
 from django.urls import reverse
 
 from accounts.models import Role, User
+from surveys.errors import TransitionError
 from surveys.models import MemberRole, Study, StudyMember
 from surveys.sharing import services as sharing
 from tests.api_requests import API, problem
 from tests.factories import logged_in, person, recruiting_study
-from webhooks.errors import WebhookError
 from webhooks.models import Delivery, Event, Webhook
 from webhooks.selectors import webhooks_of
 from webhooks.services import add_webhook, emit, remove_webhook, renew_secret, send_again
@@ -60,11 +60,11 @@ def test_the_heir_is_told_of_the_programs_until_they_have_made_a_new_secret_or_r
     page, listed = reverse("webhooks:webhooks", args=[study.slug]), f"{API}studies/{study.slug}/webhooks/"
     assert is_told(heir, study)
     assert not is_told(former, study), "only the heir is told"
-    assert "was told before the study was given to" in logged_in(heir).get(page).content.decode()
+    assert "asked for this address, or made its secret" in logged_in(heir).get(page).content.decode()
     assert [one["inherited"] for one in logged_in(heir).get(listed).json()["results"]] == [True]
     renew_secret(hook, actor=heir)
     assert not is_told(heir, study)
-    assert "was told before the study was given to" not in logged_in(heir).get(page).content.decode()
+    assert "asked for this address, or made its secret" not in logged_in(heir).get(page).content.decode()
     assert [one["inherited"] for one in logged_in(heir).get(listed).json()["results"]] == [False]
 
 
@@ -74,7 +74,31 @@ def test_the_former_owner_cannot_end_what_the_heir_is_told() -> None:
     assert is_told(heir, study)
     add_webhook(study, address=f"{ADDRESS}editors", events=["n.reached"], site="https://candor.example.org", actor=former)
     remove_webhook(hook, actor=heir)
-    assert not is_told(heir, study), "an editor had this address told after the transfer, which the log says"
+    assert is_told(heir, study), "the former owner, who may be an editor, had another address told after the transfer"
+    remove_webhook(webhooks_of(study).get(), actor=heir)
+    assert not is_told(heir, study)
+
+
+def test_an_address_that_the_owner_once_asked_for_is_not_theirs_when_somebody_else_asks_for_it_again() -> None:
+    study, hook, former, heir = given_away()
+    renew_secret(hook, actor=heir)
+    assert not is_told(heir, study)
+    renew_secret(hook, actor=former)
+    assert is_told(heir, study), "the secret in force is somebody else's"
+    renew_secret(hook, actor=heir)
+    remove_webhook(hook, actor=former)
+    add_webhook(study, address=ADDRESS, events=["n.reached"], site="https://candor.example.org", actor=former)
+    assert is_told(heir, study)
+
+
+def test_the_owner_is_told_of_nothing_that_is_theirs() -> None:
+    study, hook, former, heir = given_away()
+    remove_webhook(hook, actor=heir)
+    add_webhook(study, address=ADDRESS, events=["n.reached"], site="https://candor.example.org", actor=heir)
+    assert not is_told(heir, study)
+    sharing.transfer_study(study, user_id=former.pk, actor=heir)
+    study.refresh_from_db()
+    assert is_told(former, study), "the study came back with a program that is not theirs"
 
 
 def test_an_owner_who_never_got_the_study_is_told_of_nothing() -> None:
@@ -94,6 +118,6 @@ def test_nobody_acts_on_a_webhook_of_a_study_that_they_lost_after_they_were_let_
         lambda: send_again(hook.deliveries.get(), actor=former),
     )
     for act in late:
-        with pytest.raises(WebhookError, match="You do not run this study any more"):
+        with pytest.raises(TransitionError, match="You do not run this study any more"):
             act()
     assert [one.secret_number for one in webhooks_of(study)] == [1]
