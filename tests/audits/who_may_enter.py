@@ -95,9 +95,9 @@ EVERYWHERE: dict[str, tuple[Any, ...]] = {
     "lti:keys":                        (200,    200,    200,    200,    200,    200,    200,    200,    200),
     # Nobody comes from a course in these tests.
     "lti:login":                       (403,    403,    403,    403,    403,    403,    403,    403,    403),
-    "lti:launch":                      (405,    405,    405,    405,    405,    405,    405,    405,    405),
+    "lti:launch":                      (403,    403,    403,    403,    403,    403,    403,    403,    403),
     "lti:platform_keys":               (LOGIN,  403,    403,    403,    403,    403,    403,    403,    200),
-    "lti:choose":                      (405,    405,    405,    405,    405,    405,    405,    405,    405),
+    "lti:choose":                      (403,    403,    403,    403,    403,    403,    403,    403,    403),
 }  # fmt: skip
 # Addresses that exist only where a mail server is configured.
 WITH_MAIL: dict[str, tuple[Any, ...]] = {

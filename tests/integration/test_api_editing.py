@@ -115,9 +115,9 @@ def test_an_edit_that_slips_in_between_check_and_change_is_found_under_the_lock(
 ) -> None:
     seen, lock = tag(client, study), studies.locked
 
-    def somebody_is_quicker(one: Study) -> Study:
+    def somebody_is_quicker(one: Study, *, by: User) -> Study:
         Study.objects.filter(pk=one.pk).update(definition={**one.definition, "contact": "the first"})
-        return lock(one)
+        return lock(one, by=by)
 
     monkeypatch.setattr(studies, "locked", somebody_is_quicker)
     problem(change(client, study, {"contact": "the second"}, seen=seen), 412)

@@ -13,7 +13,6 @@ from django.db import IntegrityError, transaction
 from django.test import Client
 from django.utils import timezone
 
-from accounts.models import Role
 from analysis import services
 from analysis.answers.datasets import people_of
 from analysis.models import Chunk, Run, RunKind, RunStatus
@@ -34,7 +33,7 @@ from jobs.registry import JOBS
 from surveys.models import Participant, Study
 from surveys.protocols import protocol_in_force
 from surveys.studies import services as studies
-from tests.factories import QUESTIONS, person, recruiting_study, walk
+from tests.factories import QUESTIONS, recruiting_study, walk
 from tests.finished_people import TELLING_DIE, add_finished_people
 from tests.heartbeats import wait_for_a_beat
 from tests.jobs import Sent, attempt, catch, claimed, fall_silent, held, swept, work_off, work_on, work_on_part
@@ -386,7 +385,6 @@ def test_the_task_hands_chunk_after_chunk_to_the_queue(study: Study, sent: Sent)
 def test_blinding_is_recorded_once(study: Study) -> None:
     from audit.models import Entry
 
-    owner = person(Role.INVESTIGATOR)
     for on in (True, True, False):
-        services.blind(study, on=on, actor=owner)
+        services.blind(study, on=on, actor=study.owner)
     assert list(Entry.objects.order_by("pk").values_list("action", flat=True))[-2:] == ["results.blinded", "results.unblinded"]

@@ -84,7 +84,9 @@ def addressees(messages: list[tuple[str, str]]) -> list[str]:
 
 def test_officers_who_may_review_it_are_told_of_a_submitted_study(sent: Sent, officer: User, other_officer: User) -> None:
     study = with_team(draft_study())
-    studies.change_definition(study, definition=definition(), actor=other_officer)  # who writes on it does not review it
+    left = StudyMember.objects.create(study=study, user=other_officer, role=MemberRole.EDITOR)
+    studies.change_definition(study, definition=definition(), actor=other_officer)  # who wrote on it does not review it
+    left.delete()
     messages = sent(studies.submit_for_review, study, actor=study.owner)
     assert addressees(messages) == ["officer"]
     [(_address, text)] = messages

@@ -107,7 +107,7 @@ def test_a_sweep_that_is_stopped_keeps_what_it_found_and_one_of_too_few_people_i
     assert (sweep.status, len(sweep.found), sweep.due_at) == ("stopped", 1, None)
     assert "Stopped after 1 of" in text_of(client.get(address(study)))
     with pytest.raises(ReleaseError, match="once the study is closed"):
-        start_sweep(draft_study(slug="another-study"), simulated=False, actor=study.owner)
+        start_sweep(another := draft_study(slug="another-study"), simulated=False, actor=another.owner)
 
 
 def test_the_answer_to_a_step_has_no_numbers_because_it_may_be_kept(study: Study) -> None:
