@@ -22,6 +22,7 @@ from candor.clusters.clustered_effects import (
     degrees_of_freedom,
     intraclass_correlation,
     with_t,
+    without_rounding,
 )
 from candor.clusters.people import AssignedTogether
 from candor.clusters.randomisation import randomisation_p_values
@@ -158,7 +159,7 @@ def _effects(
     contrasts = _contrasts(fit, design, np.array([one.weights for one in measures]))
     by_measure, notes = [], list[str]()
     for place, measure in enumerate(measures):
-        joint = joint_estimates_of(fit.model, fit.coefficients, fit.covariance, design, weights=measure.weights)
+        joint = without_rounding(joint_estimates_of(fit.model, fit.coefficients, fit.covariance, design, weights=measure.weights))
         plain = effects_from_joint_estimates(joint, design=design, method=method, level=level)
         notes += [note for effect in plain for note in effect.notes]
         by_measure.append(

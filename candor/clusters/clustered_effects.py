@@ -74,9 +74,7 @@ def estimate_assigned_together(
     used = np.asarray(np.nan)
     if fit.model.honest is not None:
         used = constrained_honest_proportion(table, fit.coefficients[fit.model.honest], design)
-    joint = fit.joint_estimates(honest_proportion_used=used)
-    varies = joint.honest_times_effect_variance > NOTHING
-    joint = replace(joint, honest_times_effect_variance=np.where(varies, joint.honest_times_effect_variance, 0.0))
+    joint = without_rounding(fit.joint_estimates(honest_proportion_used=used))
     plain = effects_from_joint_estimates(joint, design=design, method=method, level=level)
     effects = tuple(with_t(effect, joint, contrast, freedom=freedom[contrast], level=level) for contrast, effect in enumerate(plain))
     adjusted = holm([effect.p_value for effect in effects])
@@ -139,6 +137,12 @@ def degrees_of_freedom(people: AssignedTogether, cells: ClusteredCells, along: F
     traces = np.einsum("aij,aji->a", relative, relative) + np.einsum("aii->a", relative) ** 2
     total = float((traces / worth).sum())
     return max((numbers + numbers**2) / total - lost if total > 0 else 1.0, 1.0)
+
+
+def without_rounding(joint: JointEstimates) -> JointEstimates:
+    """The estimates, with no variance where it is rounding alone."""
+    variance = joint.honest_times_effect_variance
+    return replace(joint, honest_times_effect_variance=np.where(variance > NOTHING, variance, 0.0))
 
 
 def with_t(effect: Effect, joint: JointEstimates, contrast: int, *, freedom: float, level: float) -> Effect:

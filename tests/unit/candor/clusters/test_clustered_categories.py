@@ -93,3 +93,21 @@ def test_an_answer_that_nobody_gave_is_named() -> None:
     lost = assigned_together(reported, people.arm, people.subsample, design=CATEGORIES, cluster=sections)
     with pytest.raises(DataError, match="nobody in the arms 'face' and 'slides' gave the answer “once”"):
         estimated(lost)
+
+
+def test_an_answer_that_strata_explain_has_no_standard_error_of_rounding() -> None:
+    """Everybody of one stratum answered alike: an effect of thirteen people had a p-value of 10⁻⁴³."""
+    arm, subsample, stratum, reported = np.array(
+        [
+            [0, 1, 0, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1],
+            [1, 1, 0, 1, 0, 0, 0, 0, 1, 1, 0, 0, 0],
+            [0, 1, 0, 1, 0, 0, 1, 0, 1, 0, 1, 0, 1],
+            [1, 2, 0, 2, 1, 0, 2, 0, 2, 1, 2, 0, 2],
+        ]
+    )
+    people = assigned_together(reported, arm, subsample, design=CATEGORIES, cluster=None, strata=[stratum.tolist()])
+    by_measure = {(one.measure, one.category): one for one in estimated(people).effects}
+    explained, left = by_measure["category", "often"], by_measure["category", "never"]
+    assert (explained.honest_times_effect.standard_error, explained.p_value) == (None, None)
+    assert left.p_value is not None
+    assert 0 < left.p_value < 1
