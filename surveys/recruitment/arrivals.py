@@ -123,7 +123,7 @@ def names_another(sent: QueryDict, token: str, entry: Entry) -> bool:
     held = arrival_in(token, entry)
     if held is None or not held.identifier:
         return False
-    return sent.get(held.way.way.identifier_in, held.identifier) != held.identifier
+    return (sent.get(held.way.way.identifier_in) or held.identifier) != held.identifier
 
 
 def is_credited_elsewhere(arrival: Arrival | None) -> bool:

@@ -145,6 +145,7 @@ def test_the_next_person_of_a_panel_does_not_go_on_for_one_who_stopped_in_the_mi
     walk(client, study, answers={"welcome": {"survey_code": "abc-123"}}, until="quiz")
     first = participant_of(client)
     assert heading(client.get(address_of(study), {"survey_code": "abc-123"})) == "A short quiz", "their own link again"
+    assert heading(client.get(address_of(study), {"survey_code": ""})) == "A short quiz", "a link that names nobody"
     page = client.get(address_of(study), {"survey_code": "def-456"}, follow=True)
     assert heading(page) == "Begin as somebody else"
     (back,) = page_of(page).xpath("//form//a/@href")
