@@ -34,22 +34,32 @@ SENDERS = ("nobody",)
 PROGRAMS = ("owner", "officer", "administrator")
 ONES_OWN = ("account", "mfa", "log_out")
 """Pages of one's own account, with secrets that are drawn anew each time."""
-SEVERAL = {
-    "figure": ("participants", "enrolment", "balance", "forest-attention", "running-attention", "categories-copying", "shares-probation"),
-    "table": ("participants", "enrolment", "balance", "estimates", "running", "subgroups", "categories"),
-}
+FIGURES = (
+    "participants",
+    "enrolment",
+    "balance",
+    "forest-attention",
+    "running-attention",
+    "subgroups-attention-gender",
+    "categories-copying",
+    "shares-probation",
+)
+TABLES = ("participants", "enrolment", "balance", "estimates", "running", "subgroups", "categories")
 MAY_MOVE = (
     re.compile(r'name="csrfmiddlewaretoken" value="[^"]*"|csrf-token" content="[^"]*"'),
     re.compile(r'name="seed" value="[^"]*"'),  # of codes that would be made
     re.compile(r'data-token="[^"]*"'),  # of news, with its end
+    re.compile(r"state=[0-9a-f]{16}"),
     re.compile(r"Next numbers after \d+ more (people|person)\."),
     re.compile(r'<progress id="batch-progress".*?</progress>'),
     re.compile(r'"until_next":\s*\d+'),
+    re.compile(r"<td>(?:for|in) (?:less than a minute|\d+\s(?:minute|hour)s?(?:, \d+\sminutes?)?)</td>"),  # the clocks of all work
+)
+ALSO_MOVES = (
     re.compile(r"Content-Length: \d+"),  # of all this
     # The clock moves these, or the look itself.
-    re.compile(r"Expires: .*|state=[0-9a-f]{16}|\b[0-9a-f]{32}\b|\b[0-9a-f]{64}\b"),
+    re.compile(r"Expires: .*|\b[0-9a-f]{32}\b|\b[0-9a-f]{64}\b"),
     re.compile(r"\b\d{4}-\d\d-\d\dT[\d:.]+(?:Z|\+00:00)?"),
-    re.compile(r"<td>(?:for|in) (?:less than a minute|\d+\s(?:minute|hour)s?(?:, \d+\sminutes?)?)</td>"),
 )
 
 
@@ -70,8 +80,8 @@ class Surfaces:
             if name.startswith(ONES_OWN) or "data_set" in parameters:
                 continue
             given = {"slug": self.study.slug, **ARGUMENTS}
-            repeated = next((one for one in SEVERAL if one in parameters), "")
-            for value in SEVERAL.get(repeated, ("",)):
+            repeated = next((one for one in ("figure", "table") if one in parameters), "")
+            for value in {"figure": FIGURES, "table": TABLES}.get(repeated, ("",)):
                 chosen = {**given, repeated: value}
                 yield f"{name} {value}".strip(), reverse(name, kwargs={one: chosen[one] for one in parameters})
 
@@ -128,7 +138,7 @@ def _constant(body: bytes) -> str:
         with zipfile.ZipFile(io.BytesIO(body)) as archive:
             return "\n".join(f"{name}: {_constant(archive.read(name))}" for name in archive.namelist())
     text = body.decode("utf-8", "replace")
-    for moving in MAY_MOVE:
+    for moving in (*MAY_MOVE, *ALSO_MOVES):
         text = moving.sub("", text)
     return text
 

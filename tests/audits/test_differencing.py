@@ -40,6 +40,7 @@ from tests.factories import ANSWERS, logged_in, recruiting_study, walk
 from tests.finished_people import TELLING_DIE, add_finished_people, count_everybody
 from tests.jobs import catch, work_off
 from tests.releases import PEOPLE, built_release, closed_study, published_release, rows_in
+from tests.surfaces import FIGURES, MAY_MOVE, TABLES
 from tests.surveys import one_arm
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sent")]
@@ -51,29 +52,8 @@ ONES_OWN = ("account", "mfa")
 """Secrets of one's own account, drawn anew each time."""
 LOGS = ("log", "surveys:study_log", "decisions")
 """They tell of what the auditor and its officer do; that participants leave nothing in them is held by the number of entries."""
-FIGURES = (
-    "participants",
-    "enrolment",
-    "balance",
-    "forest-attention",
-    "running-attention",
-    "subgroups-attention-gender",
-    "categories-copying",
-    "shares-probation",
-)
-TABLES = ("participants", "enrolment", "balance", "estimates", "running", "subgroups", "categories")
 HEADS = ("subsample,arm", "day,consented")
 """How the tables begin that count people."""
-MAY_MOVE = (
-    re.compile(r'name="csrfmiddlewaretoken" value="[^"]*"|csrf-token" content="[^"]*"'),
-    re.compile(r'name="seed" value="[^"]*"'),  # of codes that would be made
-    re.compile(r'data-token="[^"]*"'),  # of news, with its end
-    re.compile(r"state=[0-9a-f]{16}"),
-    re.compile(r"Next numbers after \d+ more (people|person)\."),
-    re.compile(r'<progress id="batch-progress".*?</progress>'),
-    re.compile(r'"until_next":\s*\d+'),
-    re.compile(r"<td>(?:for|in) (?:less than a minute|\d+\s(?:minute|hour)s?(?:, \d+\sminutes?)?)</td>"),  # the clocks of all work
-)
 NOT_PEOPLE = re.compile(
     r"^count$|run$|failed$|replicates$|df$|seed|version|id$|until_next|percent|planned|days_left|number|minutes|seconds|batch"
 )
