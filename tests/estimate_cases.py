@@ -39,7 +39,7 @@ def packages(*, seed: int, chosen: Container[int] = range(45)) -> list[dict[str,
         for die, cheaters, arms in itertools.product(DICE.values(), CHEATERS, ARMS)
     )
     drawn = [(design, _tables(design, rng)) for design in designs]
-    return [_package(design, tables) for number, (design, tables) in enumerate(drawn) if number in chosen]
+    return [package(design, tables) for number, (design, tables) in enumerate(drawn) if number in chosen]
 
 
 def _tables(design: Design, rng: np.random.Generator) -> list[npt.NDArray[np.int64]]:
@@ -57,7 +57,8 @@ def _tables(design: Design, rng: np.random.Generator) -> list[npt.NDArray[np.int
     return tables
 
 
-def _package(design: Design, tables: list[npt.NDArray[np.int64]]) -> dict[str, Any]:
+def package(design: Design, tables: list[npt.NDArray[np.int64]]) -> dict[str, Any]:
+    """One case, with a table of counts for each of `SIZES`."""
     questions = {}
     for size, table in zip(SIZES, tables, strict=True):
         try:
@@ -75,7 +76,8 @@ def _package(design: Design, tables: list[npt.NDArray[np.int64]]) -> dict[str, A
         "questions": [{"name": name, "column": f"answer_{name}"} for name in questions],
         "allocation": {"unit": "person"},
     }
-    return {"csv": "\r\n".join(lines) + "\r\n", "protocol": protocol, "results": {"n": sum(SIZES), "level": 0.95, "outcomes": questions}}
+    results = {"n": len(lines) - 1, "level": 0.95, "outcomes": questions}
+    return {"csv": "\r\n".join(lines) + "\r\n", "protocol": protocol, "results": results}
 
 
 ANSWERS = ("never", "once", "twice", "thrice", "often", "always")

@@ -15,10 +15,11 @@ import numpy as np
 from analysis.packages.archives.labelled_files import labelled_files
 from analysis.packages.package import package_files
 from analysis.packages.without_candor import replicate_numpy
+from candor.designs.design import Design
 from candor.packages.archive import signed
 from candor.packages.signing import private_key, public_pem
 from tests.categories import with_frequency
-from tests.estimate_cases import named_packages, packages
+from tests.estimate_cases import SIZES, named_packages, package, packages
 from tests.package_contents import SECRET, content, files, with_a_changed_byte, with_hostile_names
 
 PROGRAM = Path(replicate_numpy.__file__).with_name("replicate.R")
@@ -71,6 +72,19 @@ def test_every_number_of_every_design_is_that_of_the_library(tmp_path: Path) -> 
     found = said_by(COMPARE, tmp_path)
     assert [line for line in found if len(line.split()) > 1] == []
     assert sum(int(line) for line in found) == values > 4000
+
+
+def test_a_contrast_without_a_test_makes_no_other_one_stronger(tmp_path: Path) -> None:
+    """Everybody in two arms says no, so that their difference in means has no standard error; Holm's method counts it all the same."""
+    mirrored = {"1": {"forced_no": "2/6", "forced_yes": "1/6"}, "2": {"forced_no": "1/6", "forced_yes": "2/6"}}
+    design = Design.of(arms=("slides", "face", "sound"), control="slides", subsamples=mirrored)
+    case = package(design, [np.array([[[3, 0], [3, 0]], [[3, 0], [3, 0]], [[1, 2], [2, 1]]])] * len(SIZES))
+    *_, alike, differs = case["results"]["outcomes"]["of_12"]["effects"]
+    assert alike["p_value"] is None
+    assert differs["adjusted_p_value"] == 2 * differs["p_value"]
+    put_case(tmp_path / "0", case)
+    (line,) = said_by(COMPARE, tmp_path)
+    assert len(line.split()) == 1, line
 
 
 def test_every_number_about_named_answers_is_that_of_the_library(tmp_path: Path) -> None:

@@ -368,7 +368,7 @@ effects_of <- function(fit, method, design, level, contradicted) {
     list(value = one$value, standard_error = if (error > 1e-12) error, p_value = p)
   })
   p_values <- vapply(tests, function(test) if (is.null(test$p_value)) NA_real_ else test$p_value, 1)
-  adjusted <- stats::p.adjust(p_values, "holm", n = max(sum(!is.na(p_values)), 1))
+  adjusted <- stats::p.adjust(p_values, "holm", n = length(p_values))  # a contrast without a test counts, too
   lapply(seq_along(tests), function(at) {
     one <- fit$contrasts[[at]]
     test <- tests[[at]]
