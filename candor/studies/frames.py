@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
 from typing import Protocol
 
 import numpy as np
@@ -77,9 +78,11 @@ def text_of(value: object) -> str:
 
     Examples
     --------
-    >>> [text_of(value) for value in (" face ", 2, 1.0, True, None, float("nan"))]
-    ['face', '2', '1', '1', '', '']
+    >>> [text_of(value) for value in (" face ", 2, 1.0, True, None, float("nan"), np.float32(1), Decimal("1.0"))]
+    ['face', '2', '1', '1', '', '', '1', '1']
     """
+    if isinstance(value, np.generic | Decimal):
+        value = value.item() if isinstance(value, np.generic) else float(value)
     if value is None or type(value).__name__ in ("NAType", "NaTType"):  # those of pandas
         return ""
     if isinstance(value, bool):
@@ -105,6 +108,8 @@ def _values(column: object, *, name: str) -> list[object]:
     values = column if isinstance(column, list | tuple) else np.asarray(column)
     if isinstance(values, np.ndarray) and values.ndim != 1:
         raise DataError(f"column {name!r} must be one row of values, found an array of shape {values.shape}")
+    if isinstance(values, np.ndarray) and values.dtype.kind in "mM":
+        values = values.astype(f"{values.dtype.kind}8[us]")  # numpy makes numbers of dates in nanoseconds, and dates of all others
     if isinstance(column, np.ma.MaskedArray):
         return list(column.tolist())  # None where a value is masked: as an ordinary array it would show what lies below
     return list(values) if isinstance(values, tuple) else values if isinstance(values, list) else values.tolist()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -94,10 +95,25 @@ def test_every_kind_of_frame_is_read_alike(frame):
         frame.assign(arm=frame["arm"].astype("category"), subsample=frame["subsample"].astype(float)),
         frame.assign(attention=frame["attention"] == 1),
         frame.assign(attention=[str(answer) for answer in frame["attention"]]),
+        frame.assign(subsample=[np.float32(name) for name in frame["subsample"].astype(int)]).astype({"subsample": object}),
+        frame.assign(attention=list(map(Decimal, frame["attention"])), subsample=[Decimal(f"{name}.00") for name in frame["subsample"]]),
         frame.assign(age=[None if np.isnan(age) else age for age in frame["age"].astype(object)]),
     ]
     for kind in kinds:
         assert numbers(candor.estimate(kind, DESIGN, outcomes="attention", covariates="age", bootstrap=0)) == expected
+
+
+@pytest.mark.parametrize("kind", ["datetime64", "timedelta64"])
+def test_dates_and_durations_are_words_in_every_unit(frame, kind):
+    """numpy makes whole numbers of those in nanoseconds, which pandas had for all of them up to its version 2."""
+    days = (np.arange(len(frame)) % 3).astype(f"{kind}[D]")
+    days[::7] = "NaT"
+    found = [
+        candor.estimate(frame.assign(day=days.astype(f"{kind}[{unit}]")), DESIGN, outcomes=["attention"], covariates=["day"], bootstrap=0)
+        for unit in ("s", "us", "ns")
+    ]
+    assert found[0].to_dict() == found[1].to_dict() == found[2].to_dict()
+    assert not any("replaced by the mean" in note for note in found[0]["attention"].notes)
 
 
 @pytest.mark.parametrize("missing", [None, np.nan, pd.NA, ""])
