@@ -106,13 +106,13 @@ class Histogram(Question):
 
 
 def count_cell(question: Question, count: int, labels: tuple[str, ...], n: int) -> Cell:
-    """A count rounded to what a count can be, from 0 to all; its interval is cut alike."""
-    most, half = n * (question.entries or 1), question.spending.half_width(question.sensitivity)
+    """A count rounded to what a count can be, from 0 to all; its interval, of whole numbers as the noise is, is cut alike."""
+    most, half = n * (question.entries or 1), math.floor(question.spending.half_width(question.sensitivity))
 
     def cut(value: float) -> float:
         return float(min(max(value, 0), most))
 
-    return Cell(labels=labels, value=cut(count), low=cut(math.floor(count - half)), high=cut(math.ceil(count + half)))
+    return Cell(labels=labels, value=cut(count), low=cut(count - half), high=cut(count + half))
 
 
 def joint_codes(cuts: Sequence[Cut], rows: Rows, schema: Schema) -> tuple[NDArray[np.intp], tuple[int, ...]]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from candor.errors import QuestionError
 from candor.privacy.losses import Loss
@@ -154,14 +155,39 @@ class Quantile(Question):
         margin = self.spending.multiplier(self.sensitivity) * sd
         possible = (excess[:-1] <= margin[:-1]) & (excess[1:] >= -margin[1:])
         edges = np.linspace(self.low, self.high, self.bins + 1)
-        bin_ = int(np.argmax(excess[1:] >= 0)) if (excess[1:] >= 0).any() else self.bins - 1
-        inside = (-excess[bin_] / counts[bin_]) if counts[bin_] > 0 else 0.5
-        value = edges[bin_] + float(np.clip(inside, 0, 1)) * (edges[bin_ + 1] - edges[bin_])
+        value = crossing(excess, edges)
+        bin_ = min(int(np.searchsorted(edges, value, side="right")) - 1, self.bins - 1)
         possible[bin_] = True
         places = np.flatnonzero(possible)
-        cell = Cell(labels=(), value=float(value), low=float(edges[places[0]]), high=float(edges[places[-1] + 1]))
+        cell = Cell(labels=(), value=value, low=float(edges[places[0]]), high=float(edges[places[-1] + 1]))
         return Answer(unit="number", cells=(cell,), notes=(f"Found among {self.bins} bins from {self.low:g} to {self.high:g}.",))
 
     def sentence(self) -> str:
         """In words."""
         return f"The value of {self.column} that {self.q:.0%} of people lie below, {in_words(self.where)}"
+
+
+def crossing(sums: NDArray[np.float64], places: NDArray[np.float64]) -> float:
+    """The place at which noisy sums, which would rise without the noise, cross 0.
+
+    Notes
+    -----
+    The rising numbers that are nearest to the sums cross 0 there (isotonic regression), between two places by a straight line, and in the
+    middle where several are 0. The first sum above 0 would lie too low: noise lets sums go up and down, and the first is among many.
+
+    References
+    ----------
+    Hay, M., Rastogi, V., Miklau, G. & Suciu, D. (2010). Boosting the accuracy of differentially private histograms through consistency.
+    Proceedings of the VLDB Endowment 3, 1021–1032.
+
+    Examples
+    --------
+    The sums 3 and −3 become 0 and 0:
+
+    >>> crossing(np.array([-8.0, 3.0, -3.0, 8.0]), np.array([0.0, 1.0, 2.0, 3.0]))
+    1.5
+    """
+    from scipy.optimize import isotonic_regression
+
+    rising = isotonic_regression(sums).x
+    return float(np.interp(0.0, rising, places) - np.interp(0.0, -rising[::-1], -places[::-1])) / 2
