@@ -92,7 +92,11 @@ prevalence_option = click.option(
     "--prevalence", type=PROPORTION, default=0.4, show_default=True, help="Share of true yes in the control arm."
 )
 cluster_size_option = click.option(
-    "--cluster-size", type=POSITIVE, default=1.0, show_default=True, help="People in a section that is assigned as a whole."
+    "--cluster-size",
+    type=POSITIVE,
+    default=1.0,
+    show_default=True,
+    help="People in a section that is assigned as a whole; Σm²/Σm where sizes m vary.",
 )
 icc_option = click.option(
     "--icc", type=PROPORTION, default=0.0, show_default=True, help="Intraclass correlation of the true answers of a section."

@@ -204,7 +204,7 @@ def plan_study(
     epsilon_cap : float, optional
         Largest acceptable privacy loss per question for suggested dice. Default: the design's own.
     cluster_size, intraclass_correlation : float
-        People in a section that is assigned as a whole, and how alike their true answers are (`with_sections`).
+        People in a section that is assigned as a whole, and how alike their true answers are (`with_sections`). Where sizes m vary, Σm²/Σm.
     margins : sequence of Margin
         Margins against which the effects will be tested (`plan_margin`).
 

@@ -40,7 +40,8 @@ def with_sections(
     A section shifts the true answers of all its people. Every estimate of Δ weighs the subsamples so that Σ w_s t_s = 1, so the shift of
     Π = xp goes into Δ̂ whole, whatever the die: n·Var grows by (m − 1)ρx²[p_a(1 − p_a)/π_a + p_0(1 − p_0)/π_0], and that of τ̂ by this over
     x². The design effect is smaller than 1 + (m − 1)ρ, because the die's own variance does not grow. x̂ compares subsamples within
-    sections, so it stays as it was. Assumes that sections do not differ in their share of cheaters.
+    sections, so it stays as it was. Where sizes m vary, Σm²/Σm stands for m: the size of
+    the section of a person. Assumes that sections do not differ in their share of cheaters.
 
     References
     ----------

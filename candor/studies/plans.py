@@ -68,7 +68,7 @@ def plan(
     epsilon_cap : float, optional
         Largest privacy loss per question, in nats, for suggested dice. Default: the design's own.
     cluster_size : float
-        People in a section that is assigned as a whole; 1 where people are assigned one by one.
+        People in a section that is assigned as a whole; 1 where people are assigned one by one. Where sizes m vary, Σm²/Σm.
     intraclass_correlation : float
         How alike the true answers of two people of a section are, in [0, 1].
     front : bool

@@ -32,6 +32,24 @@ def test_the_standard_error_is_that_of_many_studies_of_sections() -> None:
     assert delta.std() == pytest.approx(planned.honest_times_effect_standard_error, rel=0.025)
 
 
+def test_where_sizes_vary_the_size_of_the_section_of_a_person_counts() -> None:
+    """Half of 40 sections have 4 people, half 46. In the mean that is 25; a person's section has (16 + 2116)/50 = 42.64."""
+    rho, rng = 0.2, np.random.default_rng(4)
+    errors = [
+        plan_study(MIRRORED, **EXPECTED, n=1000, cluster_size=size, intraclass_correlation=rho)
+        .contrasts[0]
+        .honest_times_effect_standard_error
+        for size in (42.64, 25)
+    ]
+    p, people, shape = np.array([0.4, 0.5]), np.tile([2, 23], 10)[:, None, None], 1 / rho - 1
+    prevalence = rng.beta(p * shape, (1 - p) * shape, size=(20_000, 20, 2))
+    means = 0.8 * (prevalence[..., None] / 2 + np.array([1 / 6, 1 / 3])) + 0.1
+    reported = rng.binomial(people, means).sum(axis=1) / people.sum()
+    found = ((reported[:, 1] - reported[:, 0]) / 0.5).mean(axis=-1).std()
+    assert found == pytest.approx(errors[0], rel=0.025)
+    assert found > 1.1 * errors[1]
+
+
 def test_more_people_are_needed_and_the_plan_says_how_many_sections() -> None:
     alone = plan_study(MIRRORED, **EXPECTED)
     together = plan_study(MIRRORED, **EXPECTED, cluster_size=20, intraclass_correlation=0.1)
