@@ -169,9 +169,26 @@ faults_in <- function(folder, key = file.path(folder, KEY)) {
 
 # A decimal or a fraction, "1/6", as two whole numbers: what a design identifies is decided exactly.
 fraction <- function(text) {
+  near <- if (is.numeric(text)) near_fraction(text)
+  if (!is.null(near)) return(near)
   parts <- strsplit(if (is.numeric(text)) format(text, digits = 15, scientific = FALSE) else as.character(text), "/")[[1]]
   digits <- if (grepl("\\.", parts[1])) nchar(sub(".*\\.", "", parts[1])) else 0
   reduced(c(round(as.numeric(parts[1]) * 10^digits), (if (length(parts) > 1) as.numeric(parts[2]) else 1) * 10^digits))
+}
+# The fraction with a denominator up to a million that is a number but for rounding, so that 1/3 means one third; NULL if there is none.
+near_fraction <- function(number) {
+  before <- c(1, 0)
+  found <- c(floor(number), 1)
+  rest <- number - found[1]
+  while (isTRUE(abs(found[1] / found[2] - number) >= 1e-12)) {
+    rest <- 1 / rest
+    following <- floor(rest) * found + before
+    if (following[2] > 1e6) return(NULL)
+    before <- found
+    found <- following
+    rest <- rest - floor(rest)
+  }
+  found
 }
 reduced <- function(f) {
   a <- abs(f[1])

@@ -70,7 +70,7 @@ checked_rows <- function(data, protocol) {
     given <- data[[one$column]]
     answers <- if (is.null(one$design)) c("0", "1") else named_design(one$design)$answers
     text <- if (is.logical(given)) as.character(as.integer(given)) else trimws(as.character(given))
-    text[is.na(text)] <- ""
+    text[is.na(given)] <- ""
     wrong <- which(!text %in% c(answers, ""))
     if (length(wrong)) {
       stop(sprintf("%s, row %d: expected %s or nothing, found %s", one$column, wrong[1], paste(answers, collapse = ", "), text[wrong[1]]), call. = FALSE)

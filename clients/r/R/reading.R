@@ -71,6 +71,7 @@ checked_design <- function(design) {
     stop(sprintf("expected 2 to 6 different categories, found %s", paste(answers, collapse = ", ")), call. = FALSE)
   }
   keys <- if (is.null(answers)) c("forced_no", "forced_yes") else answers
+  chances <- list()
   for (name in names(design$subsamples)) {
     rule <- design$subsamples[[name]]
     chance <- vapply(keys, function(one) {
@@ -82,7 +83,9 @@ checked_design <- function(design) {
       found <- paste(vapply(rule[keys], as.character, ""), collapse = " and ")
       stop(sprintf("subsample %s: expected chances of forced answers from 0 to 1 with a sum below 1, found %s", name, found), call. = FALSE)
     }
+    chances[[name]] <- chance
   }
+  if (length(unique(chances)) < 2) stop("expected subsamples with different dice, found all the same: nothing tells cheaters apart", call. = FALSE)
   # In order without scores: 0, 1, 2 and so on.
   if (is.null(design$scores) && isTRUE(design$ordered)) design$scores <- as.list(seq_along(answers) - 1)
   if (!is.null(design$scores)) {
@@ -91,12 +94,18 @@ checked_design <- function(design) {
       stop(sprintf("expected increasing scores, one for each category, found %s", paste(unlist(design$scores), collapse = ", ")), call. = FALSE)
     }
   }
-  if (!is.null(answers)) checked_cheaters(design$cheater_model, answers)
+  checked_cheaters(design$cheater_model, answers)
   design
 }
 
 checked_cheaters <- function(model, answers) {
   if (identical(model, "any")) return(invisible())
+  if (is.null(answers)) {
+    rate <- if (is.list(model) && length(model$yes_rate) == 1) Reduce(`/`, suppressWarnings(fraction(model$yes_rate)))
+    if (isTRUE(rate >= 0 && rate <= 1) || identical(model, "always_no") || identical(model, "always_yes")) return(invisible())
+    expected <- "\"any\", \"unknown\", \"always_no\", \"always_yes\" or a list with a yes_rate from 0 to 1"
+    stop(sprintf("expected a cheater_model that is %s, found %s", expected, paste(unlist(model), collapse = ", ")), call. = FALSE)
+  }
   named <- if (is.list(model)) if (is.null(model$always)) names(model$distribution) else model$always
   if (is.null(named) || !all(named %in% answers)) {
     stop(sprintf("expected a cheater_model that is \"any\" or names some of %s in always or distribution", paste(answers, collapse = ", ")), call. = FALSE)

@@ -126,6 +126,14 @@ fine <- data.frame(arm = rep(unlist(design$arms), each = 20), subsample = rep(na
 changed <- function(...) utils::modifyList(fine, list(...))
 stopifnot(nrow(candor_estimate(fine, design)$effects) > 0)
 stopifnot(identical(candor_estimate(changed(yes = fine$yes == 1), design), candor_estimate(fine, design)))
+unlike <- changed(yes = replace(as.numeric(fine$yes), 3, NaN))
+stopifnot(candor_estimate(unlike, design)$questions$n == nrow(fine) - 1)
+numbers_for_texts <- design
+numbers_for_texts$subsamples <- lapply(design$subsamples, function(rule) lapply(rule, function(one) eval(parse(text = one))))
+stopifnot(is.numeric(numbers_for_texts$subsamples[[1]]$forced_no))
+stopifnot(identical(candor_estimate(fine, numbers_for_texts)$effects, candor_estimate(fine, design)$effects))
+stopifnot(identical(candor:::fraction(-0.5), c(-1, 2)), identical(candor:::fraction(1 / 3), c(1, 3)), identical(candor:::fraction(0), c(0, 1)))
+stopifnot(anyNA(candor:::fraction(NA_real_)))
 refused(candor_estimate(changed(yes = replace(fine$yes, 3, 2)), design), "yes, row 3: expected 0, 1 or nothing, found 2")
 refused(candor_estimate(changed(arm = replace(fine$arm, 5, "x")), design), "arm, row 5: expected one of")
 refused(candor_estimate(changed(subsample = NA), design), "subsample, row 1: expected one of")
@@ -144,6 +152,13 @@ for (word in c("many", "0,33", "1/x")) {
   wrong$subsamples[["1"]]$forced_no <- word
   refused(candor_design(wrong), sprintf("with a sum below 1, found %s and 1/6", word))
 }
+same_dice <- design
+same_dice$subsamples[[2]] <- same_dice$subsamples[[1]]
+if (length(same_dice$subsamples) == 2) refused(candor_design(same_dice), "expected subsamples with different dice")
+for (model in list("alway_no", list(always = "no"), list(yes_rate = "3/2"), list(yes_rate = "half"), 1)) {
+  refused(candor_design(replace(design, "cheater_model", list(model))), "expected a cheater_model that is \"any\"")
+}
+stopifnot(is.list(candor_design(replace(design, "cheater_model", list(list(yes_rate = "1/4"))))))
 refused(plot(named, answers = FALSE), "all questions have named answers")
 refused(plot(found, answers = TRUE), "no question has named answers")
 never <- two_arms$protocol$category_questions[[1]]$design
