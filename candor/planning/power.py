@@ -64,8 +64,11 @@ class CheaterPrecision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyPlan:
-    """Everything that the design page and ``candor plan`` say about a study that has not begun."""
+    """Everything that the design page and ``candor plan`` say about a study that has not begun, and what that follows from."""
 
+    scenario: Scenario
+    cluster_size: float
+    intraclass_correlation: float
     n: int
     level: float
     target_power: float
@@ -292,6 +295,9 @@ def plan_study(
         largest = float(design_effect.max())
         notes.append(about_sections(n=planned, size=cluster_size, design_effect=largest, arms=len(design.arms)))
     return StudyPlan(
+        scenario=scenario,
+        cluster_size=cluster_size,
+        intraclass_correlation=intraclass_correlation,
         n=planned,
         level=level,
         target_power=power,

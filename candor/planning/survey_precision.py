@@ -19,13 +19,14 @@ from candor.planning.power import MOST_QUESTIONS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SurveyPlan:
-    """The expected precision of a survey.
+    """The expected precision of a survey, with the expectations that it follows from.
 
     ``standard_error`` and ``half_width`` are of the prevalence; None where the design leaves it open, which then stays within
     ``bounds`` with any number of people. ``cheater_standard_error`` may be known even then. ``participants_needed`` reach the wanted
     half-width. ``cost_of_privacy`` is the ratio of the standard error to that of a survey that sees the true answers of honest people.
     """
 
+    scenario: Scenario
     n: int
     level: float
     epsilon: float
@@ -134,6 +135,7 @@ def survey_plan(
     if planned is None:
         raise MethodError("no number of people determines the prevalence under this design: give the number of participants")
     return SurveyPlan(
+        scenario=scenario,
         n=planned,
         level=level,
         epsilon=design.epsilon,

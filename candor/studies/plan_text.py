@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from candor.designs.design import Design
 from candor.figures.tables import number, paragraph, table
+from candor.planning.information import Scenario
 from candor.planning.margins import MarginPlan
 from candor.planning.pareto import FrontDesign
 from candor.planning.power import StudyPlan
@@ -16,6 +17,7 @@ def survey_plan_text(plan: SurveyPlan, design: Design) -> str:
         f"{design.kind.replace('_', ' ')} design, survey of {plan.n} participants, privacy loss ε = {plan.epsilon:.3f} per question, "
         f"{plan.epsilon_total:.3f} in total",
         paragraph(plan.assumption),
+        paragraph(_expected(plan.scenario, design)),
         "",
     ]
     if plan.bounds is None:
@@ -28,12 +30,25 @@ def survey_plan_text(plan: SurveyPlan, design: Design) -> str:
     return "\n".join([*lines, *(paragraph(note, bullet="• ") for note in plan.notes)])
 
 
+def _expected(scenario: Scenario, design: Design) -> str:
+    """The expectations that the numbers follow from."""
+    cheaters, rate, explained = 1 - scenario.honest_proportion, scenario.cheater_yes_rate, scenario.covariate_r_squared
+    said = [
+        f"prevalence {number(scenario.prevalence[design.control_index])} in {design.control}",
+        f"cheater proportion {number(cheaters)}",
+        *([f"yes rate of cheaters {number(rate)}"] if cheaters else []),
+        *([f"R² of covariates {number(explained)}"] if explained else []),
+    ]
+    return f"Expected: {', '.join(said)}."
+
+
 def plan_text(plan: StudyPlan, design: Design) -> str:
     """The plan as tables."""
     total = f", {plan.epsilon_total:.3f} for {plan.questions} questions" if plan.questions > 1 else ""
     lines = [
         f"{design.kind.replace('_', ' ')} design, {plan.n} participants, privacy loss ε = {plan.epsilon:.3f} per question{total}",
         paragraph(plan.assumption),
+        paragraph(_expected(plan.scenario, design)),
         "",
         table(
             ["contrast", "effect", "SE", "power", f"n for {plan.target_power:g}", "ordinary trial: SE", "n", "cost of privacy"],

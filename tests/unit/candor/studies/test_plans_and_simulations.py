@@ -30,6 +30,30 @@ def test_a_plan_is_that_of_the_command():
     assert "<pre>mirrored design, 1000 participants" in plan._repr_html_()
 
 
+def test_a_plan_says_what_it_expects_and_can_be_made_again_from_its_document():
+    asked = {"prevalence": 0.3, "cheater_proportion": 0.1, "cheater_yes_rate": 0.7, "covariate_r_squared": 0.2}
+    plan = candor.plan(DESIGN, effects={"treatment": 0.1}, cluster_size=20, intraclass_correlation=0.05, **asked)
+    said = "Expected: prevalence 0.300 in control, cheater proportion 0.100, yes rate of cheaters 0.700, R² of covariates 0.200."
+    assert said in str(plan).replace("\n", " ")
+    told = plan.to_dict()
+    control, treatment = told["scenario"]["prevalence"]
+    again = candor.plan(
+        told["design"],
+        effects=treatment - control,
+        prevalence=control,
+        cheater_proportion=1 - told["scenario"]["honest_proportion"],
+        cheater_yes_rate=told["scenario"]["cheater_yes_rate"],
+        covariate_r_squared=told["scenario"]["covariate_r_squared"],
+        cluster_size=told["cluster_size"],
+        intraclass_correlation=told["intraclass_correlation"],
+    )
+    assert again.expected.n == plan.expected.n
+    assert again.expected.contrasts[0].power == pytest.approx(plan.expected.contrasts[0].power)
+    survey = candor.plan_survey({**DESIGN, "arms": ["control"], "cheater_model": "always_no"}, prevalence=0.2, cheater_proportion=0.1)
+    assert "Expected: prevalence 0.200 in control, cheater proportion 0.100, yes rate of cheaters 0.000." in str(survey)
+    assert survey.to_dict()["scenario"]["honest_proportion"] == 0.9
+
+
 def test_whole_clusters_are_not_planned_as_independent_people():
     in_clusters = DESIGN | {"allocation": {"unit": "cluster"}}
     Path("clusters.json").write_text(json.dumps(in_clusters))
