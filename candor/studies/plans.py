@@ -48,7 +48,7 @@ def plan(
     design : Design, mapping, str or Path
         See `candor.read_design`.
     effects : float or mapping of str to float
-        Expected difference of prevalence to control, in [−1, 1]: the same for all treatment arms, or by arm.
+        Expected difference of prevalence to control, in [−1, 1]: the same for all treatment arms, or by arm, 0 where none is named.
     prevalence : float
         Expected share of true "yes" in the control arm, in [0, 1].
     cheater_proportion : float
