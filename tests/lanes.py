@@ -6,6 +6,8 @@ LONGEST_FIRST = (
     "integration/test_crash.py",
     "audits/test_differencing.py",
     "audits/test_surfaces.py",
+    "audits/test_surfaces_of_data_sets.py",
+    "audits/test_surfaces_of_records.py",
     "browser/test_die_secrecy.py",
     "integration/test_upgrade.py",
     "browser/test_a_whole_study.py",

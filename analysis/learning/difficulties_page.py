@@ -59,7 +59,7 @@ class Offer:
     @property
     def budget_is_used_up(self) -> bool:
         """Whether no other share would fit either."""
-        return not (self.preview.rho_left or self.preview.epsilon_left)
+        return not (self.preview.account.rho_left or self.preview.account.pure_left)
 
 
 class OfferForm:

@@ -5,7 +5,7 @@ from math import isqrt
 
 from django.db.models import Count, Exists, OuterRef, Q, Sum
 
-from analysis.ledger.units import UNITS, Units
+from analysis.ledger.units import UNITS, Units, left_in_words
 from analysis.models import Budget, Charge, ChargeStep, Reached
 from candor.privacy.conversion import epsilon_of_rho
 
@@ -38,9 +38,22 @@ class Account:
 
     @property
     def pure_left(self) -> int:
-        """Units of pure ε that fit still in one question: by Σε while all is pure, or by the ρ = ε²/2 that they amount to."""
+        """Units of pure ε that fit still in one question."""
+        return self.share(1).epsilon or 0
+
+    def share(self, questions: int) -> Units:
+        """The ρ, or the pure ε, that each of so many questions can have: by Σε while all is pure, or by the ρ = ε²/2 that it amounts to."""
         by_sum = 0 if self.spent.epsilon is None else max(self.epsilon - self.spent.epsilon, 0)
-        return max(by_sum, isqrt(2 * self.rho_left * UNITS))
+        rho = self.rho_left // questions
+        return Units(rho=rho, epsilon=max(by_sum // questions, isqrt(2 * rho * UNITS)))
+
+    @property
+    def rho_in_words(self) -> str:
+        return left_in_words(self.rho_left)
+
+    @property
+    def pure_in_words(self) -> str:
+        return left_in_words(self.pure_left)
 
     @property
     def epsilon_spent(self) -> float:

@@ -5,7 +5,9 @@ that the charge is spent. Once the release is stored, the next worker writes the
 """
 
 import logging
+import traceback
 from datetime import timedelta
+from pathlib import Path
 
 from django.db import transaction
 from django.utils import timezone
@@ -18,6 +20,7 @@ from analysis.ledger.selectors import frozen_for
 from analysis.ledger.units import Units
 from analysis.models import Asking, Budget, ChargeStep, Reached, Snapshot, SnapshotStatus
 from analysis.sources.selectors import schema_of_snapshot, table_of
+from analysis.sources.tables import Table
 from candor.errors import MethodError
 from jobs.queues import Queue
 from jobs.registry import QUICK, job, routine
@@ -30,6 +33,10 @@ LATER = timedelta(seconds=15)
 
 class OverchargedError(AssertionError):
     """A bug: noise that costs more than the price that was reserved for it."""
+
+
+class BrokenQuestionError(AssertionError):
+    """A bug in a kind of question, told by its type and its place: its own words may be those of a row."""
 
 
 @job(kind="question", model=Asking, expects=(LedgerError, QuestionError, MethodError), priority=QUICK)
@@ -68,13 +75,24 @@ def _release(asking: Asking, question: Question) -> None:
     table = table_of(charge.budget.source, charge.snapshot)
     if table is None:
         raise LedgerError(_not_there())
-    exact = question.exact(table)
+    exact = _exact(question, table)
     _draw(asking)
     released, loss = question.release(exact)
     cost, price = Units.of(loss), Units(rho=charge.rho_units, epsilon=charge.epsilon_units)
     if cost.rho > price.rho or (price.epsilon is not None and (cost.epsilon is None or cost.epsilon > price.epsilon)):
         raise OverchargedError(f"expected a loss of at most {price.loss}, found {loss} for {charge.sha256}")
     asking.write(released=released)
+
+
+def _exact(question: Question, table: Table) -> object:
+    """The exact statistic. Where it fails the charge is returned, and people who ask read why."""
+    try:
+        return question.exact(table)
+    except (LedgerError, QuestionError, MethodError):
+        raise
+    except Exception as error:
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        raise BrokenQuestionError(f"{type(error).__name__} at {Path(last.filename).name}:{last.lineno}") from None
 
 
 @transaction.atomic

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from math import inf, sqrt
 
 from analysis.ledger.accounts import Account
-from analysis.ledger.units import UNITS
 from candor.privacy.losses import Loss
 
 LAPLACE, GAUSSIAN = "laplace", "gaussian"
@@ -27,9 +26,8 @@ def shares(account: Account, *, questions: int, l1: float = 1.0, l2: float = 1.0
     """
     if questions < 1:
         raise ValueError(f"expected at least 1 question, found {questions}")
-    rho = account.rho_left / UNITS / questions
-    by_sum = 0 if account.spent.epsilon is None else max(account.epsilon - account.spent.epsilon, 0) / UNITS / questions
-    epsilon = max(by_sum, sqrt(2 * rho))
+    share = account.share(questions).loss
+    rho, epsilon = share.rho, share.pure_epsilon or 0.0
     laplace = Share(mechanism=LAPLACE, noise_sd=sqrt(2) * l1 / epsilon if epsilon else inf, loss=Loss.pure(epsilon))
     gaussian = Share(mechanism=GAUSSIAN, noise_sd=l2 / sqrt(2 * rho) if rho else inf, loss=Loss.zcdp(rho))
     return (laplace, gaussian) if laplace.noise_sd <= gaussian.noise_sd else (gaussian, laplace)

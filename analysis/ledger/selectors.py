@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from analysis.ledger.accounts import Account, account_of
 from analysis.ledger.errors import LedgerError
 from analysis.ledger.questions import Question, read_question
-from analysis.ledger.units import UNITS, Units
+from analysis.ledger.units import Units
 from analysis.models import Budget, Charge, ChargeStep, Reached, Source
 from analysis.sources.selectors import newest_snapshot, obstacle, schema_of_snapshot
 from analysis.sources.tables import Schema
@@ -65,20 +65,10 @@ class Preview:
         return price_in_words(self.loss)
 
     @property
-    def rho_left(self) -> float:
-        """ρ that fits still."""
-        return self.account.rho_left / UNITS
-
-    @property
-    def epsilon_left(self) -> float:
-        """Pure ε that fits in one question."""
-        return self.account.pure_left / UNITS
-
-    @property
-    def epsilon_left_after(self) -> float | None:
-        """Pure ε that fits in one question after this one; None unless this is the first that is not pure, which ends Σε."""
+    def after(self) -> Account | None:
+        """The account after this question; None unless this is the first that is not pure, which ends Σε."""
         ends = not self.earlier and not self.obstacle and self.account.spent.epsilon is not None and self.price.epsilon is None
-        return self.account.after(self.price).pure_left / UNITS if ends else None
+        return self.account.after(self.price) if ends else None
 
 
 def budget_of(source: Source) -> Budget:
@@ -144,11 +134,10 @@ def refusal(budget: Budget, account: Account, price: Units) -> str:
         return why
     if account.fits(price):
         return ""
-    loss, left = price.loss, Units(rho=account.rho_left, epsilon=account.pure_left).loss
     return _("The question costs %(cost)s. The rest is ρ = %(rho)s, or ε = %(epsilon)s for one question with pure ε.") % {
-        "cost": price_in_words(loss),
-        "rho": number_format(f"{left.rho:.3g}"),
-        "epsilon": number_format(f"{left.pure_epsilon:.3g}"),
+        "cost": price_in_words(price.loss),
+        "rho": account.rho_in_words,
+        "epsilon": account.pure_in_words,
     }
 
 

@@ -7,6 +7,7 @@ from rest_framework import serializers
 from analysis.ledger.page import Ledger, Line
 from analysis.ledger.selectors import Preview
 from analysis.ledger.services import LONGEST_REASON
+from analysis.ledger.units import UNITS
 
 
 class SpentSerializer(serializers.Serializer[object]):
@@ -72,9 +73,9 @@ def offer_document(preview: Preview) -> dict[str, object]:
     """The fields that `OfferSerializer` describes."""
     return {
         "obstacle": preview.obstacle,
-        "rho_left": preview.rho_left,
-        "pure_epsilon_left": preview.epsilon_left,
-        "pure_epsilon_left_after": preview.epsilon_left_after,
+        "rho_left": preview.account.rho_left / UNITS,
+        "pure_epsilon_left": preview.account.pure_left / UNITS,
+        "pure_epsilon_left_after": preview.after and preview.after.pure_left / UNITS,
     }
 
 

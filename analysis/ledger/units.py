@@ -1,11 +1,15 @@
 """Privacy losses as whole numbers, so that sums are exact."""
 
 from dataclasses import dataclass
+from decimal import ROUND_DOWN, Context
 from fractions import Fraction
 from math import ceil, floor
 
+from django.utils.formats import number_format
+
 from candor.privacy.losses import Loss
 
+DIGITS = Context(prec=5, rounding=ROUND_DOWN)
 UNITS = 10**12
 """Units of ρ, and of ε, in 1."""
 
@@ -18,6 +22,11 @@ def rounded_up(loss: float) -> int:
 def rounded_down(loss: float) -> int:
     """The loss that a budget allows."""
     return floor(_as_written(loss) * UNITS)
+
+
+def left_in_words(units: int) -> str:
+    """A loss that fits still, in five digits. It is rounded down: somebody who reads it and types it is not refused."""
+    return number_format(f"{DIGITS.divide(units, UNITS).normalize():f}")
 
 
 def _as_written(loss: float) -> Fraction:
@@ -36,7 +45,11 @@ class Units:
 
     @classmethod
     def of(cls, loss: Loss) -> "Units":
-        return cls(rho=rounded_up(loss.rho), epsilon=None if loss.pure_epsilon is None else rounded_up(loss.pure_epsilon))
+        """The ρ of a pure ε is at most ε²/2, which a float may exceed by its last digit."""
+        if loss.pure_epsilon is None:
+            return cls(rho=rounded_up(loss.rho), epsilon=None)
+        epsilon = rounded_up(loss.pure_epsilon)
+        return cls(rho=min(rounded_up(loss.rho), ceil(Fraction(epsilon**2, 2 * UNITS))), epsilon=epsilon)
 
     def __add__(self, other: "Units") -> "Units":
         pure = self.epsilon is not None and other.epsilon is not None

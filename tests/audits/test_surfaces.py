@@ -140,7 +140,7 @@ ALONE: tuple[Callable[[Study], None], ...] = (
 
 
 def test_nothing_tells_what_one_person_does_while_the_study_runs(study: Study, people: dict[str, User], platform: CoursePlatform) -> None:
-    surfaces = Surfaces(study, people)
+    surfaces = Surfaces(people, slug=[study.slug])
     before = surfaces.look()
     assert sum(seen.startswith("200") for seen in before.values()) > 500
     for act in ALONE:
@@ -160,7 +160,7 @@ def test_nothing_tells_what_one_person_does_after_the_end(study: Study, people: 
     study.refresh_from_db()
     analysis.refresh_when_everyone_is_counted(Study, study_id=study.pk)
     settled(study)
-    surfaces = Surfaces(study, people)
+    surfaces = Surfaces(people, slug=[study.slug])
     before = surfaces.look()
     launch(client, platform, study, sub="ada")
     assert hand_in(client, study, credit=signed_token(client, study, ticket)).status_code == 303
@@ -177,7 +177,7 @@ def test_nothing_tells_that_somebody_found_no_room(study: Study, people: dict[st
     for arm in ("slides", "instructor"):
         change_arm(study, arm=arm, actor=study.owner, closed=True)
     settled(study)
-    surfaces = Surfaces(study, people, readers=("nobody", "owner", "officer", "administrator"))
+    surfaces = Surfaces(people, readers=("nobody", "owner", "officer", "administrator"), slug=[study.slug])
     before = surfaces.look()
     assert "full" in answer(client, study, "background").content.decode()
     assert "full" in answer(Client(), study, "welcome", **POSTER).content.decode()
@@ -188,7 +188,7 @@ def test_nothing_tells_that_somebody_found_no_room(study: Study, people: dict[st
 def test_an_exact_count_of_tries_and_codes_is_noticed(study: Study, people: dict[str, User], monkeypatch: pytest.MonkeyPatch) -> None:
     """The page of codes once told how many tries were refused, one by one."""
     monkeypatch.setattr(recruitment, "_as_shown", lambda people, _study: people)
-    surfaces = Surfaces(study, people, readers=("nobody", "owner"))
+    surfaces = Surfaces(people, readers=("nobody", "owner"), slug=[study.slug])
     before = surfaces.look()
     assert moved(before, surfaces.look()) == [], QUIET
     tries_codes(study)

@@ -38,7 +38,7 @@ def test_the_cost_comes_first_then_one_button_then_the_answer() -> None:
     assert "Spend and answer" not in text_of(browser.get(address(study)))
     previewed = browser.post(address(study), sent())
     assert "right to ± 12, 95 times in 100" in text_of(previewed)
-    assert "It costs ε = 0.5. There is left now: ρ = 1.5393, or ε = 10 for one question with pure ε." in text_of(previewed)
+    assert "It costs ε = 0.5. There is left now: ρ = 1.5392, or ε = 10 for one question with pure ε." in text_of(previewed)
     assert "it would be noise" in text_of(previewed), "96 people in nine groups are about eleven each"
     assert page_of(previewed).xpath("//button[@name='spend']")
     assert not Charge.objects.exists()

@@ -1,5 +1,6 @@
 """E-mails about whose turn it is: who gets which, and that they say nothing that only the platform may show."""
 
+import re
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -14,12 +15,15 @@ from django.utils import timezone
 from accounts import sending
 from accounts.models import Role, User
 from analysis.releases import services
+from analysis.services import blind
 from audit.models import Entry
+from surveys.allocation.services import change_arm
 from surveys.models import MemberRole, Study, StudyMember, StudyStatus
 from surveys.review import services as reviews
 from surveys.studies import services as studies
 from surveys.tasks import expire_approvals
 from tests.factories import definition, draft_study, logged_in, page_of, person, recruiting_study, study_in
+from tests.finished_people import TELLING_DIE, add_finished_people, compute
 from tests.releases import built_release, closed_study, requested_release
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("mail_server")]
@@ -173,6 +177,38 @@ def test_officers_hear_that_a_request_was_taken_back_and_of_no_package_that_nobo
     assert addressees(told) == ["officer"]
     assert "An investigator gave up a release that was not public" in told[0][1]
     assert Entry.objects.filter(action="release.discarded").count() == 2
+
+
+def test_nobody_who_is_blinded_gets_a_letter_and_none_tells_an_arm(sent: Sent, officer: User) -> None:
+    """From launch to publication, also to an officer who was to review the study and watches it blinded now, and to its blinded owner."""
+    study = recruiting_study(allocation={"planned_participants": 400}, die=TELLING_DIE)
+    reviews.assign(study, actor=officer, reviewer=(watching := reachable(Role.IRB_OFFICER, "watching")).username)
+    study = with_team(study)
+    StudyMember.objects.create(study=study, user=watching, role=MemberRole.BLINDED_VIEWER)
+    StudyMember.objects.create(study=study, user=reachable(Role.ADMINISTRATOR, "admin"), role=MemberRole.BLINDED_VIEWER)
+    blind(study, on=True, actor=study.owner)
+    add_finished_people(study, 100)
+    compute(study)
+    told = sent(change_arm, study, arm="slides", actor=study.owner, quota=None, closed=True)
+    changed = definition(title="Another title", minimum_seconds=9, allocation={"planned_participants": 400}, die=TELLING_DIE)
+    study = studies.change_definition(study, definition=changed, actor=study.owner)
+    for step, actor, options in (
+        (studies.submit_for_review, study.owner, {}),
+        (reviews.comment, officer, {"section": "arms", "text": "Slides or instructor?"}),
+        (reviews.comment, study.owner, {"section": "arms", "text": "Slides."}),
+        (reviews.approve, officer, {"reason": "Slides."}),
+        (studies.resume, study.owner, {}),
+        (reviews.suspend, officer, {"reason": "Stop slides."}),
+        (reviews.lift_suspension, officer, {"reason": "Go on with slides."}),
+        (studies.resume, study.owner, {}),
+        (studies.close, study.owner, {}),
+    ):
+        told += sent(step, Study.objects.get(pk=study.pk), actor=actor, **options)
+    releases: list[Any] = []
+    told += sent(lambda: releases.append(requested_release(Study.objects.get(pk=study.pk))))
+    told += sent(services.approve, releases[0], actor=officer)
+    assert set(addressees(told)) == {"owner", "editor", "officer"}
+    assert not [text for _address, text in told if re.search(r"slides|instructor", text, re.IGNORECASE)]
 
 
 def test_a_rolled_back_event_is_not_told(sent: Sent, officer: User, waiting: Study) -> None:

@@ -14,7 +14,6 @@ from analysis.ledger.errors import LibraryError, QuestionError
 from analysis.ledger.page import cost_in_words
 from analysis.ledger.questions import AnswerTable, read_question
 from analysis.ledger.selectors import Asked, Preview, budget_of, newest_first, preview, table_now
-from analysis.ledger.units import UNITS
 from analysis.models import Source
 from analysis.sources.selectors import schema_of_snapshot
 from candor import errors
@@ -124,12 +123,11 @@ def refusing() -> Iterator[None]:
 
 
 def _share(asked: Question, account: Account, questions: int) -> Spending:
-    by_sum = 0 if account.spent.epsilon is None else max(account.epsilon - account.spent.epsilon, 0)
-    rho = account.rho_left / UNITS
-    if max(rho, by_sum) <= 0:
+    share = account.share(questions).loss
+    if not (share.rho or share.pure_epsilon):
         raise QuestionError(_("Nothing is left of the budget."))
-    epsilon = max(by_sum / UNITS / questions, (2 * rho / questions) ** 0.5) * questions
-    return share_of_budget(asked.sensitivity, epsilon=epsilon, rho=0.0 if asked.pure_only else rho, questions=questions)
+    rho = 0.0 if asked.pure_only else share.rho
+    return share_of_budget(asked.sensitivity, epsilon=share.pure_epsilon or 0.0, rho=rho, questions=1)
 
 
 def _unit(asked: Question) -> str:

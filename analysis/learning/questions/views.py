@@ -22,7 +22,6 @@ from analysis.ledger.errors import LedgerError, QuestionError
 from analysis.ledger.page import cost_in_words
 from analysis.ledger.selectors import budget_of, why_none
 from analysis.ledger.services import ask
-from analysis.ledger.units import UNITS
 from analysis.models import Source
 from analysis.sources.places import place_at
 from analysis.sources.selectors import newest_snapshot, schema_of_snapshot
@@ -65,8 +64,7 @@ def questions(request: HttpRequest, /, **where: str) -> HttpResponse:
     reported = [one for one in protocol_in_force(place.study).definition.questions if not one.is_background] if place.study else ()
     language = get_language() or "en"
     context |= {
-        "rho_left": account.rho_left / UNITS,
-        "epsilon_left": account.pure_left / UNITS,
+        "account": account,
         "percent": 100 * account.share_spent,
         "lines": answered,
         "waits": any(line.asked.waits for line in answered),

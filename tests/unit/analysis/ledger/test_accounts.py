@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from analysis.ledger.accounts import Account
 from analysis.ledger.mechanisms import GAUSSIAN, LAPLACE, shares
-from analysis.ledger.units import UNITS, Units, rounded_down, rounded_up
+from analysis.ledger.units import UNITS, Units, left_in_words, rounded_down, rounded_up
 from candor.privacy.conversion import rho_within
 from candor.privacy.losses import NO_LOSS, Loss
 
@@ -46,6 +46,26 @@ def test_a_price_fits_by_rho_or_while_all_is_pure_by_the_sum() -> None:
     assert pure.fits(Units.of(Loss.pure(0.1)))
     assert pure.fits(Units.of(NO_LOSS))
     assert account(all_rho).fits(Units.of(NO_LOSS))
+
+
+@given(st.integers(1, 25 * 10**9), st.booleans(), st.integers(1, 30))
+def test_what_is_told_to_be_left_fits_and_so_does_an_equal_share_for_each_question(spent: int, pure: bool, questions: int) -> None:
+    """The ledger said that ε = 0.221 is left, and refused ε = 0.221; of three questions at a third each, it refused the last one."""
+    left = account(Units(rho=spent, epsilon=spent if pure else None))
+    assert left.fits(Units.of(Loss.pure(left.pure_left / UNITS)))
+    assert left.fits(Units.of(Loss.pure(float(left_in_words(left.pure_left)))))
+    assert left.fits(Units.of(Loss.zcdp(float(left_in_words(left.rho_left)))))
+    for share in (Loss.pure, Loss.zcdp):
+        each = left.share(questions).loss
+        loss = share(each.pure_epsilon or 0.0) if share == Loss.pure else share(each.rho)
+        assert left.fits(sum((Units.of(loss) for _ in range(questions)), Units()))
+
+
+@pytest.mark.parametrize(
+    ("units", "words"), [(0, "0"), (UNITS, "1"), (220_869_999_999, "0.22086"), (123, "0.000000000123"), (10 * UNITS, "10")]
+)
+def test_what_is_left_is_told_in_five_digits_rounded_down(units: int, words: str) -> None:
+    assert left_in_words(units) == words
 
 
 @given(st.lists(st.tuples(st.booleans(), st.floats(1e-6, 0.5))))
