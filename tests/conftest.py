@@ -31,6 +31,7 @@ from whitenoise.middleware import WhiteNoiseMiddleware
 from analysis.ledger.remembered import FOLDER as CHARGES
 from analysis.models.triggers import BUDGETS_NEVER_GROW, CHARGES_ARE_KEPT
 from analysis.publications.remembered import FOLDER as PUBLICATIONS
+from analysis.runs import full_results, resampling
 from audit.triggers import LOG_IS_APPEND_ONLY, PUBLISHED_HEADS_ARE_KEPT
 from surveys.models.triggers import PREREGISTRATIONS_ARE_KEPT, PROTOCOLS_ARE_FROZEN
 from tests import kept_studies
@@ -45,6 +46,8 @@ WAITING = 2
 # As many Redis databases as the tests have of their own.
 PROCESSES_AT_MOST = 32
 LONGEST_NAME = 200
+RESAMPLING = (full_results, resampling)
+ALL_REPLICATES = full_results.REPLICATES
 # Rows that `migrate` writes and no test changes.
 MADE_BY_MIGRATING = {"django_content_type", "auth_permission"}
 
@@ -154,6 +157,22 @@ def static_files_found_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(WhiteNoiseMiddleware, "add_files_from_finders", remember)
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def few_replicates() -> Iterator[None]:
+    """In the processes of the tests the bootstrap of results has 50 replicates. Tests of its intervals ask for `all_replicates`."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module in RESAMPLING:
+            patch.setattr(module, "REPLICATES", 50)
+        yield
+
+
+@pytest.fixture
+def all_replicates(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many replicates as in production."""
+    for module in RESAMPLING:
+        monkeypatch.setattr(module, "REPLICATES", ALL_REPLICATES)
 
 
 @pytest.fixture(scope="session", autouse=True)

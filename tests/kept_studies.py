@@ -23,6 +23,9 @@ from surveys.protocols import protocol_in_force
 
 WRITTEN_BY_MIGRATING = frozenset({"django_content_type", "auth_permission", "django_migrations"})
 
+SENDS = "apply_async"
+"""Patched, it collects messages to workers, which are sent after the study is made."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class KeptStudy:
@@ -76,7 +79,9 @@ class Changes:
 
     @property
     def there_are_none(self) -> bool:
-        return self.patched is not None and not self.patched._setattr and settings._wrapped is self.configured
+        patches = () if self.patched is None else self.patched._setattr
+        without = all(name == SENDS for _where, name, _before in patches)
+        return self.patched is not None and without and settings._wrapped is self.configured
 
 
 changes = Changes()

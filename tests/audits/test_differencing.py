@@ -23,7 +23,6 @@ from lxml import html
 from accounts.models import User
 from analysis import services as analysis
 from analysis.models import Release, Run, RunStatus
-from analysis.runs import full_results, resampling
 from audit.models import Entry
 from surveys.batches import services as batches
 from surveys.batches.rules import LEAST
@@ -63,8 +62,6 @@ Answers = dict[tuple[str, str], bytes]
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> None:
     catch(monkeypatch)
-    for module in (full_results, resampling):
-        monkeypatch.setattr(module, "REPLICATES", 50)  # nobody looks at the intervals
 
 
 @pytest.fixture

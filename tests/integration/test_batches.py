@@ -10,7 +10,7 @@ from django.urls import reverse
 from accounts.models import Role
 from analysis import services as analysis
 from analysis.models import Run, RunKind, RunStatus
-from analysis.runs import full_results, resampling, runner
+from analysis.runs import runner
 from surveys import tasks
 from surveys.batches.rules import LEAST, WAITING_PER_GROUP
 from surveys.batches.selectors import batch_is_complete, batch_progress, by_group, consent_counts, finished_people, shown_counts
@@ -32,8 +32,6 @@ FIRST = GROUPS * WAITING_PER_GROUP
 
 @pytest.fixture(autouse=True)
 def sent(monkeypatch: pytest.MonkeyPatch) -> Sent:
-    for module in (full_results, resampling):
-        monkeypatch.setattr(module, "REPLICATES", 50)  # nobody looks at the intervals
     return catch(monkeypatch)
 
 

@@ -14,7 +14,6 @@ from accounts.models import Role
 from analysis import services as analysis
 from analysis.models import Run, RunStatus
 from analysis.releases.services import approve, refuse, request_approval, retract
-from analysis.runs import full_results, resampling
 from surveys.batches.rules import WAITING_PER_GROUP
 from surveys.models import SIGNED_PARTS, Study
 from surveys.review import services as review
@@ -35,8 +34,6 @@ NOON = datetime(2030, 1, 1, 12, tzinfo=UTC)
 
 @pytest.fixture(autouse=True)
 def sent(monkeypatch: pytest.MonkeyPatch) -> Sent:
-    for module in (full_results, resampling):
-        monkeypatch.setattr(module, "REPLICATES", 50)  # nobody looks at the intervals
     return catch(monkeypatch)
 
 

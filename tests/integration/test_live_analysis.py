@@ -38,7 +38,7 @@ from tests.finished_people import TELLING_DIE, add_finished_people
 from tests.heartbeats import wait_for_a_beat
 from tests.jobs import Sent, attempt, catch, claimed, fall_silent, held, swept, work_off, work_on, work_on_part
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("all_replicates")]
 ALL_METHODS = ["efficient", "difference_in_means", "doubly_robust", "efficient_with_covariates"]
 
 

@@ -19,7 +19,6 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from analysis import services as analysis
 from analysis.models import Run, RunStatus
-from analysis.runs import full_results, resampling
 from config.metrics import requests
 from config.metrics.requests import BLOCK, Requests
 from jobs.registry import JOBS
@@ -45,8 +44,6 @@ Numbers = dict[tuple[str, tuple[tuple[str, str], ...]], float]
 
 @pytest.fixture(autouse=True)
 def sent(monkeypatch: pytest.MonkeyPatch, settings: Any) -> Iterator[Sent]:
-    for module in (full_results, resampling):
-        monkeypatch.setattr(module, "REPLICATES", 50)  # nobody looks at the intervals
     settings.METRICS_TOKEN = TOKEN
     cache.clear()
     yield catch(monkeypatch)

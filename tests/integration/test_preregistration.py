@@ -16,7 +16,7 @@ from analysis import services as analysis
 from analysis.models import Run, RunKind, RunStatus
 from analysis.preregistration.report import report_of
 from analysis.preregistration.selectors import report_on
-from analysis.runs import full_results, resampling, runner
+from analysis.runs import runner
 from analysis.stored_results import read_results
 from audit.models import Entry
 from candor.packages.archive import PUBLIC_KEY, SIGNATURE, SUMS, files_in, signed, zip_of
@@ -44,8 +44,6 @@ PLANNED_TESTS = {
 
 @pytest.fixture(autouse=True)
 def sent(monkeypatch: pytest.MonkeyPatch) -> Sent:
-    for module in (full_results, resampling):
-        monkeypatch.setattr(module, "REPLICATES", 50)  # nobody looks at the intervals
     return catch(monkeypatch)
 
 

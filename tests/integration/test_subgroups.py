@@ -34,8 +34,6 @@ CODE = "0123-4567-89AB-CDEF"
 @pytest.fixture(autouse=True)
 def _sent(monkeypatch: pytest.MonkeyPatch) -> None:
     catch(monkeypatch)
-    monkeypatch.setattr("analysis.runs.full_results.REPLICATES", 50)
-    monkeypatch.setattr("analysis.runs.resampling.REPLICATES", 50)
 
 
 @pytest.fixture

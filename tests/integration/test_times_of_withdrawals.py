@@ -12,7 +12,6 @@ from django.utils import timezone
 
 from analysis.answers.datasets import assigned_counts
 from analysis.models import Release, ReleaseStatus, Run, RunKind, RunStatus
-from analysis.runs import full_results, resampling
 from analysis.services import request_refresh
 from audit.models import Entry
 from surveys.actions import FORGETTING_BEGUN, FORGOTTEN
@@ -43,8 +42,6 @@ CODE = "0123-4567-89AB-CDEF"
 
 @pytest.fixture
 def study(monkeypatch: pytest.MonkeyPatch) -> Study:
-    for module in (full_results, resampling):
-        monkeypatch.setattr(module, "REPLICATES", 50)  # nobody looks at the intervals
     catch(monkeypatch)
     return closed_study()
 

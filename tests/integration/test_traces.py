@@ -17,7 +17,6 @@ from django.urls import reverse
 from accounts.models import Role
 from analysis import services as analysis
 from analysis.models import Run, RunKind, RunStatus
-from analysis.runs import full_results, resampling
 from config.traces import middleware, safe, spans, work
 from jobs import tasks
 from jobs.models import Routine
@@ -43,8 +42,6 @@ Committed = Callable[..., Any]
 
 @pytest.fixture(autouse=True)
 def sent(monkeypatch: pytest.MonkeyPatch, settings: Any) -> Sent:
-    for module in (full_results, resampling):
-        monkeypatch.setattr(module, "REPLICATES", 50)  # nobody looks at the intervals
     settings.TRACES = True
     return catch(monkeypatch)
 
