@@ -23,7 +23,7 @@ from surveys.questions.entry import Entry
 from surveys.questions.sections import SECTION
 from surveys.recruitment.arrivals import Ended, WayBack, arrival_at, arrival_in, carried, to_bring, way_back
 from surveys.recruitment.slowing import Wait, wait_before
-from surveys.tokens import hash_of_entry_code, new_token
+from surveys.tokens import brought_by, hash_of_entry_code, mark_of, new_token
 
 
 def newcomer(request: HttpRequest, study: Study, *, goes_on: Callable[[str, Participant], HttpResponse]) -> HttpResponse:
@@ -42,11 +42,12 @@ def newcomer(request: HttpRequest, study: Study, *, goes_on: Callable[[str, Part
         if request.method != "POST":
             return _show_newcomer(request, study, shown, visit)
         if request.POST.get("step") == WELCOME:
-            return _start(request, study, shown)
+            return _start(request, study, shown, visit)
         if request.POST.get("step") in PARTICIPANTS_STEPS:
             raise ForgottenError
         if visit is None or request.POST.get("step") != CONSENT:
             return to_journey(study.slug)
+        visitors.require_own(request.POST, mark_of(visit.token))
         if request.POST.get("choice") == "decline":
             participation.decline(study, version=_version_read(request, study, shown), way=visit.way, is_bot=visit.is_bot)
             return _declined(request, study, shown, visit)
@@ -135,6 +136,8 @@ def _show_newcomer(request: HttpRequest, study: Study, shown: Presentation, visi
         entry_fields = {name: value for name, value in found.items() if value}
         step, variant = WELCOME, (arrival.way.way.takes_code, tuple(entry_fields))
         personal = {name.lower(): value for name, value in entry_fields.items()}
+    else:
+        personal = {"whose": mark_of(visit.token)}
     if rest := rest_of_address(request):
         personal["query"] = rest
     return shared_page(
@@ -158,13 +161,15 @@ def section_in(sent: Mapping[str, str], shown: Presentation) -> str:
     return named
 
 
-def _start(request: HttpRequest, study: Study, shown: Presentation) -> HttpResponse:
+def _start(request: HttpRequest, study: Study, shown: Presentation, before: Visit | None) -> HttpResponse:
+    """Somebody who pressed Start `before`, and brings the same again, is the same person."""
     language = request.POST.get("language", shown.language)
     arrival = arrival_at(request.POST, shown.entry, study_id=study.pk)
     takes_code, code = arrival.way.way.takes_code, request.POST.get("code", "").strip()[:128]
     brings = replace(arrival, code_hash=hash_of_entry_code(code, study.slug)) if takes_code else arrival
+    brought = to_bring(brings, shown.entry)
     visit = Visit(
-        token=new_token(to_bring(brings, shown.entry)),
+        token=before.token if before and brought_by(before.token) == brought else new_token(brought),
         language=language if language in dict(shown.languages) else shown.language,
         code=code,
         way=arrival.way.name,
