@@ -22,7 +22,7 @@ from surveys.journey.comprehension import checked, first_checks
 from surveys.journey.fields import OF_THE_PAGE, FieldView, arranged
 from surveys.journey.forms import errors_of, read_direct_answers, read_fields, read_responses, settled
 from surveys.journey.language import language_of
-from surveys.journey.newcomers.views import newcomer
+from surveys.journey.newcomers.views import named_in, newcomer
 from surveys.journey.pages import SharedContext, as_next_page, can_show_next_page, let_send_to, own_page, shared_page
 from surveys.journey.participant_store import read_study
 from surveys.journey.presentation import Presentation, presentation
@@ -31,7 +31,7 @@ from surveys.journey.steps import BACKGROUND, DIE, DIRECT_CONSENT, DIRECT_QUESTI
 from surveys.journey.stimuli import KINDS, StimulusView
 from surveys.journey.visitors import require_own, to_journey
 from surveys.models import RUNNING, Participant
-from surveys.protocols import frozen_protocol
+from surveys.protocols import frozen_protocol, protocol_in_force
 from surveys.questions.sections import SECTION
 from surveys.recruitment.arrivals import Ended, WayBack, arrival_in, is_credited_elsewhere, names_another, way_back
 from surveys.recruitment.services import count_end
@@ -291,12 +291,18 @@ def journey(request: HttpRequest, slug: str) -> HttpResponse:
             raise Http404("There is no such study.")
         return newcomer(request, study, goes_on=partial(_begin, request))
     person = person_on_the_way(request, token, participant)
-    if request.method != "POST" and participant.step != FINISHED and names_another(request.GET, token, person.shown.entry):
+    if request.GET and request.method != "POST" and participant.step != FINISHED and _is_another(request, person):
         return HttpResponseRedirect(f"{reverse('surveys:begin_anew', args=[slug])}?{request.GET.urlencode()}")
     with translation.override(person.shown.spoken):
         if participant.step != FINISHED and participant.study.status not in RUNNING:
             raise StudyClosedError
         return _take(request, person) if request.method == "POST" else show(request, person)
+
+
+def _is_another(request: HttpRequest, person: Person) -> bool:
+    """Whether the address is that of a member of a panel, by a way of today, who is not this person."""
+    in_force = protocol_in_force(person.participant.study).definition.entry
+    return names_another(request.GET, person.token, person.shown.entry, in_force=in_force)
 
 
 def _take(request: HttpRequest, person: Person) -> HttpResponse:
@@ -305,7 +311,7 @@ def _take(request: HttpRequest, person: Person) -> HttpResponse:
     sent, here = request.POST.get("step", ""), person.participant.step
     page = STEP_PAGES.get(sent)
     if page is None or page.take is None or comes_before(sent, here):
-        return to_journey(person.shown.slug)
+        return to_journey(person.shown.slug, query=named_in(request.POST, person.participant.study))
     if sent != here:
         raise StepOutOfOrderError
     try:

@@ -124,12 +124,16 @@ def arrival_in(token: str, entry: Entry) -> Arrival | None:
     return None if way is None else Arrival(way=way, identifier=identifier, code_hash=str(back.pop(CODE, "")), back=back)
 
 
-def names_another(sent: QueryDict, token: str, entry: Entry) -> bool:
-    """Whether an address names another member of a panel than the one who holds this token."""
+def names_another(sent: QueryDict, token: str, entry: Entry, *, in_force: Entry) -> bool:
+    """Whether an address names a member of a panel who is not the one who holds this token and came by a way of `entry`. Tokens of before
+    tell no number.
+    """
     held = arrival_in(token, entry)
-    if held is None or not held.identifier:
+    if held is None or (held.way.way.is_panel and not held.identifier):
         return False
-    return (sent.get(held.way.way.identifier_in) or held.identifier) != held.identifier
+    own = {held.way.way.identifier_in: held.identifier}
+    panels = {way.way.identifier_in for way in (held.way, *in_force.every_way) if way.way.is_panel}
+    return any(sent[name] != own.get(name) for name in panels if sent.get(name))
 
 
 def is_credited_elsewhere(arrival: Arrival | None) -> bool:

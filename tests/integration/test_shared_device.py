@@ -157,6 +157,33 @@ def test_the_next_person_of_a_panel_does_not_go_on_for_one_who_stopped_in_the_mi
     assert participant_of(client) != first
 
 
+@pytest.mark.parametrize("began", [{"way": "poster"}, {"PROLIFIC_PID": "5f1c0000000000000000000a"}])
+def test_the_next_person_of_a_panel_does_not_go_on_for_one_who_came_another_way(client: Client, began: dict[str, str]) -> None:
+    """Nothing credited the number that they brought. An amendment had added their panel since."""
+    ways = [{"name": "poster"}, {"name": "panel", "kind": "prolific"}]
+    study = recruiting_study(entry={"ways": ways})
+    walk(client, study, answers={"welcome": began}, until="quiz")
+    assert heading(client.get(address_of(study), {"survey_code": "17"})) == "A short quiz", "no way of this study has such numbers"
+    changed = definition(entry={"ways": [*ways, {"name": "sona", "kind": "sona"}]})
+    study = studies.submit_for_review(studies.change_definition(study, definition=changed, actor=study.owner), actor=study.owner)
+    study = reviews.approve(study, actor=person(Role.IRB_OFFICER))
+    assert heading(client.get(address_of(study), {"survey_code": "17"}, follow=True)) == "Begin as somebody else"
+    assert heading(client.get(address_of(study), began)) == "A short quiz", "their own link"
+
+
+@pytest.mark.parametrize("until", ["quiz", "finished"])
+def test_a_welcome_page_that_was_opened_before_keeps_its_number(client: Client, until: str) -> None:
+    """Start led into the journey of the one who was quicker, or past it to a first page that knew no number."""
+    study = recruiting_study(entry={"ways": [{"name": "poster"}, {"name": "sona", "kind": "sona"}]})
+    walk(client, study, answers={"welcome": {"way": "poster"}}, until=until)
+    started = answer(client, study, "welcome", way="sona", survey_code="17")
+    shown = client.get(started["Location"], follow=True)
+    assert heading(shown) == ("Begin as somebody else" if until == "quiz" else TAKEN)
+    (action,) = page_of(shown).xpath("//main//form/@action")
+    action = shown.wsgi_request.path + action if action.startswith("?") else action
+    assert hidden_value(client.get(client.post(action)["Location"]), "survey_code") == "17"
+
+
 BELONGS = "This page belongs to somebody else"
 STEPS = ("background", "direct_consent", "video", "quiz", "die", "questions", "direct_questions")
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from urllib.parse import parse_qsl, urlencode
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.utils import translation
 
@@ -32,7 +32,9 @@ def newcomer(request: HttpRequest, study: Study, *, goes_on: Callable[[str, Part
     """
     visit = visitors.visit_of(request, study)
     if visit is None and study.protocol_id and (farewell := visitors.farewell_of(request, study)):
-        return to_journey(study.slug) if request.method == "POST" else _show_farewell(request, study, farewell)
+        if request.method == "POST":
+            return to_journey(study.slug, query=named_in(request.POST, study))
+        return _show_farewell(request, study, farewell)
     protocol = participation.require_open(study, is_bot=visitors.is_bot(request, study))
     entry = protocol.definition.entry
     if visit is not None and (not _still_fits(visit, entry) or _comes_otherwise(request, visit, entry)):
@@ -58,6 +60,11 @@ def newcomer(request: HttpRequest, study: Study, *, goes_on: Callable[[str, Part
         response = goes_on(visit.token, participant)
         visitors.remember_participant(response, study.slug, visit.token)
         return response
+
+
+def named_in(sent: QueryDict, study: Study) -> str:
+    """The address of somebody who pressed Start where another person began or finished meanwhile."""
+    return urlencode(carried(sent, protocol_in_force(study).definition.entry)) if sent.get("step") == WELCOME else ""
 
 
 def _version_read(request: HttpRequest, study: Study, shown: Presentation) -> int:
