@@ -62,12 +62,15 @@ def was_here(study: Study, way: NamedWay, panel_identifier: str, *, book: EntryB
 
 
 def _former_names(study: Study, way: NamedWay) -> set[str]:
-    """The names that ways of this kind had in any version of the protocol, and that no way has any more."""
+    """The names that ways of this kind had in any version of the protocol without this way, and that no way has any more: one that stood
+    beside it did not become it.
+    """
     if way.way.one_number_everywhere:
         return set()
     versions = [frozen_protocol(key).definition.entry for key in study.protocols.values_list("pk", flat=True)]
     now = {one.name for one in protocol_in_force(study).definition.entry.every_way}
-    return {one.name for entry in versions for one in entry.every_way if one.kind == way.kind} - now
+    without_it = [entry for entry in versions if entry.named(way.name) is None]
+    return {one.name for entry in without_it for one in entry.every_way if one.kind == way.kind} - now
 
 
 def had_way(study_id: int, is_meant: Callable[[NamedWay], bool]) -> bool:

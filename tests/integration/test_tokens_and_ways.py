@@ -68,6 +68,19 @@ def test_a_link_of_a_panel_that_an_amendment_took_away_is_no_open_link(after: di
     assert heading(Client().get(address_of(study), others)) == study.title, "the study never had a way of that panel"
 
 
+def test_a_renamed_way_knows_its_people_and_leaves_the_numbers_of_the_others_alone() -> None:
+    """A student of economics was told that they had taken part already: the same number had come by psychology, under its old name."""
+    economics = {"name": "economics", "kind": "sona"}
+    study = recruiting_study(entry={"ways": [{"name": "psychology", "kind": "sona"}, economics]})
+    walk(Client(), study, answers={"welcome": {"way": "psychology", "survey_code": "17"}})
+    for name in ("psych", "psychology"):
+        study = amended(study, {"ways": [{"name": name, "kind": "sona"}, economics]})
+        assert heading(answer(Client(), study, "welcome", way=name, survey_code="17")) == "You have already taken part"
+        assert answer(Client(), study, "welcome", way="economics", survey_code="17").status_code == 303
+    walk(Client(), study, answers={"welcome": {"way": "economics", "survey_code": "17"}})
+    assert heading(answer(Client(), study, "welcome", way="economics", survey_code="17")) == "You have already taken part"
+
+
 def test_whoever_began_while_there_was_one_way_goes_back_by_it_beside_others() -> None:
     """Their token tells nothing of the way: with it they found no way back from the last page."""
     back = "https://course.example.org/done"
