@@ -17,7 +17,7 @@ from surveys.journey.presentation import Presentation, presentation
 from surveys.journey.services import Visit
 from surveys.journey.steps import CONSENT, PARTICIPANTS_STEPS, WELCOME
 from surveys.journey.visitors import Farewell, to_journey
-from surveys.models import Participant, Study
+from surveys.models import RUNNING, Participant, Study
 from surveys.protocols import protocol_in_force, versions_that_recruited
 from surveys.questions.entry import Entry
 from surveys.questions.sections import SECTION
@@ -35,6 +35,8 @@ def newcomer(request: HttpRequest, study: Study, *, goes_on: Callable[[str, Part
         if request.method == "POST":
             return to_journey(study.slug, query=named_in(request.POST, study))
         return _show_farewell(request, study, farewell)
+    if request.POST.get("step") in PARTICIPANTS_STEPS and study.status in RUNNING:
+        raise ForgottenError
     protocol = participation.require_open(study, is_bot=visitors.is_bot(request, study))
     entry = protocol.definition.entry
     if visit is not None and (not _still_fits(visit, entry) or _comes_otherwise(request, visit, entry)):
@@ -45,8 +47,6 @@ def newcomer(request: HttpRequest, study: Study, *, goes_on: Callable[[str, Part
             return _show_newcomer(request, study, shown, visit)
         if request.POST.get("step") == WELCOME:
             return _start(request, study, shown, visit)
-        if request.POST.get("step") in PARTICIPANTS_STEPS:
-            raise ForgottenError
         if visit is None or request.POST.get("step") != CONSENT:
             return to_journey(study.slug)
         visitors.require_own(request.POST, mark_of(visit.token))
