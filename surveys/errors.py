@@ -165,6 +165,13 @@ class ForgottenError(JourneyError):
     situation = "forgotten"
 
 
+class SomebodyElseError(JourneyError):
+    """A form is sent by a browser in which another person has begun since it was opened."""
+
+    title = _("This page belongs to somebody else")
+    situation = "somebody_else"
+
+
 class ClassRoomError(SurveyError):
     """A room for a class that cannot be opened, or an answer that it cannot take."""
 

@@ -34,8 +34,8 @@ def hash_of_token(token: str) -> str:
     return _digest("token", token).hex()
 
 
-def roll_key(token: str) -> str:
-    """The name under which this participant's browser keeps its rolls, so that two people on one device never share a die."""
+def mark_of(token: str) -> str:
+    """Tells a person from others at the same device: their forms say whose they are, and the browser keeps their rolls under it."""
     return _digest("roll", token).hex()[:16]
 
 

@@ -29,7 +29,7 @@ from surveys.questions.conditions import Condition, names_in
 from surveys.questions.parts import Text
 
 Pairs = tuple[tuple[str, str], ...]
-OF_THE_PAGE = frozenset({"step", "asked", "csrfmiddlewaretoken"})
+OF_THE_PAGE = frozenset({"step", "whose", "asked", "csrfmiddlewaretoken"})
 """The inputs that pages with questions have beside these."""
 
 

@@ -279,7 +279,7 @@ def _context(shown: Presentation, place: Place, protocol: ProtocolView, *, fille
             return personal | {"fields": arranged(fields, order="", by_chance=shown.random_quiz)}
         case steps.DIE | steps.QUESTIONS:
             variant = place.subsample
-            personal["roll_key"] = secrets.token_hex(8)  # every visit begins with fresh dice
+            personal["whose"] = secrets.token_hex(8)  # every visit begins with fresh dice
         case steps.FINISHED:
             variant, code = None, _("only in the study itself")
             personal = {"completion_code": code, "withdrawal_code": code}

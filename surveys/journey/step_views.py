@@ -19,23 +19,23 @@ from surveys.errors import StepOutOfOrderError, StudyClosedError
 from surveys.journey import services as participation
 from surveys.journey import visitors
 from surveys.journey.comprehension import checked, first_checks
-from surveys.journey.fields import FieldView, arranged
+from surveys.journey.fields import OF_THE_PAGE, FieldView, arranged
 from surveys.journey.forms import errors_of, read_direct_answers, read_fields, read_responses, settled
 from surveys.journey.language import language_of
-from surveys.journey.newcomers.views import newcomer
+from surveys.journey.newcomers.views import named_in, newcomer
 from surveys.journey.pages import SharedContext, as_next_page, can_show_next_page, let_send_to, own_page, shared_page
 from surveys.journey.participant_store import read_study
 from surveys.journey.presentation import Presentation, presentation
 from surveys.journey.services import AlreadyDoneError
 from surveys.journey.steps import BACKGROUND, DIE, DIRECT_CONSENT, DIRECT_QUESTIONS, FINISHED, QUESTIONS, QUIZ, VIDEO, comes_before
 from surveys.journey.stimuli import KINDS, StimulusView
-from surveys.journey.visitors import to_journey
+from surveys.journey.visitors import require_own, to_journey
 from surveys.models import RUNNING, Participant
-from surveys.protocols import frozen_protocol
+from surveys.protocols import frozen_protocol, protocol_in_force
 from surveys.questions.sections import SECTION
 from surveys.recruitment.arrivals import Ended, WayBack, arrival_in, is_credited_elsewhere, names_another, way_back
 from surveys.recruitment.services import count_end
-from surveys.tokens import completion_code, hash_of_token, return_ticket, roll_key, withdrawal_code
+from surveys.tokens import completion_code, hash_of_token, mark_of, return_ticket, withdrawal_code
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,9 +113,7 @@ def _take_background(data: QueryDict, person: Person) -> None:
 
 def _carried(data: QueryDict, *, but: set[str]) -> list[tuple[str, str]]:
     """The answers that were sent, but those whose inputs stand on the page."""
-    return [
-        (name, value) for name, values in data.lists() for value in values if name not in but | {"csrfmiddlewaretoken", "step", "asked"}
-    ]
+    return [(name, value) for name, values in data.lists() for value in values if name not in but | OF_THE_PAGE]
 
 
 def _direct_consent_context(shown: Presentation, variant: None) -> dict[str, object]:
@@ -278,7 +276,6 @@ STEP_PAGES = {
         QUESTIONS,
         variant=lambda person: person.participant.subsample,
         shared=_questions_context,
-        personal=lambda person: {"roll_key": roll_key(person.token)},
         take=_take_questions,
     ),
     DIRECT_QUESTIONS: _page(DIRECT_QUESTIONS, shared=lambda shown, _variant: {"questions": shown.questions}, take=_take_direct_questions),
@@ -294,7 +291,7 @@ def journey(request: HttpRequest, slug: str) -> HttpResponse:
             raise Http404("There is no such study.")
         return newcomer(request, study, goes_on=partial(_begin, request))
     person = person_on_the_way(request, token, participant)
-    if request.method != "POST" and participant.step != FINISHED and names_another(request.GET, token, person.shown.entry):
+    if request.GET and request.method != "POST" and participant.step != FINISHED and _is_another(request, person):
         return HttpResponseRedirect(f"{reverse('surveys:begin_anew', args=[slug])}?{request.GET.urlencode()}")
     with translation.override(person.shown.spoken):
         if participant.step != FINISHED and participant.study.status not in RUNNING:
@@ -302,12 +299,19 @@ def journey(request: HttpRequest, slug: str) -> HttpResponse:
         return _take(request, person) if request.method == "POST" else show(request, person)
 
 
+def _is_another(request: HttpRequest, person: Person) -> bool:
+    """Whether the address is that of a member of a panel, by a way of today, who is not this person."""
+    in_force = protocol_in_force(person.participant.study).definition.entry
+    return names_another(request.GET, person.token, person.shown.entry, in_force=in_force)
+
+
 def _take(request: HttpRequest, person: Person) -> HttpResponse:
     """Act on the sent form. Repeating an earlier step is harmless: the person goes to where they belong."""
+    require_own(request.POST, mark_of(person.token))
     sent, here = request.POST.get("step", ""), person.participant.step
     page = STEP_PAGES.get(sent)
     if page is None or page.take is None or comes_before(sent, here):
-        return to_journey(person.shown.slug)
+        return to_journey(person.shown.slug, query=named_in(request.POST, person.participant.study))
     if sent != here:
         raise StepOutOfOrderError
     try:
@@ -345,7 +349,7 @@ def show(request: HttpRequest, person: Person) -> HttpResponse:
     step = person.participant.step
     page = STEP_PAGES[step]
     if step == QUIZ and person.shown.personal_quiz:
-        return own_page(request, page.template, shown=person.shown, step=step, context=page.context(person) | _resume_link(person))
+        return own_page(request, page.template, shown=person.shown, step=step, context=page.context(person) | _own_values(person))
     response = shared_page(
         request,
         page.template,
@@ -354,7 +358,7 @@ def show(request: HttpRequest, person: Person) -> HttpResponse:
         step=step,
         shared=page.shared,
         variant=page.variant(person),
-        personal=page.personal(person) | _resume_link(person),
+        personal=page.personal(person) | _own_values(person),
         fields=page.fields(person),
     )
     if step == FINISHED:
@@ -369,7 +373,7 @@ def show(request: HttpRequest, person: Person) -> HttpResponse:
 def show_again(request: HttpRequest, person: Person, invalid: Invalid) -> HttpResponse:
     """The same page with the typed text and its errors."""
     page = STEP_PAGES[person.participant.step]
-    context = page.context(person) | _resume_link(person) | invalid.context
+    context = page.context(person) | _own_values(person) | invalid.context
     return own_page(request, page.template, shown=person.shown, step=person.participant.step, context=context, status=invalid.status)
 
 
@@ -385,8 +389,8 @@ def onwards(request: HttpRequest, person: Person) -> HttpResponse:
     return as_next_page(show(request, person))
 
 
-def _resume_link(person: Person) -> dict[str, str]:
-    """The address by which this person can go on elsewhere; people who have finished need none."""
+def _own_values(person: Person) -> dict[str, str]:
+    """The mark of this person's forms, and the address by which they can go on elsewhere; people who have finished need neither."""
     if person.participant.step == FINISHED:
         return {}
-    return {"resume_url": person.absolute(visitors.personal_link(person.shown.slug, person.token))}
+    return {"whose": mark_of(person.token), "resume_url": person.absolute(visitors.personal_link(person.shown.slug, person.token))}

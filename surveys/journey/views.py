@@ -21,7 +21,7 @@ from surveys.journey.presentation import Presentation, presentation
 from surveys.journey.services import AlreadyDoneError
 from surveys.journey.steps import VIDEO
 from surveys.journey.visitors import WITHDREW_HERE, Farewell, to_journey
-from surveys.journey.withdrawals import withdrawal_code_is_known
+from surveys.journey.withdrawals import withdrawal_code_is_known, withdrawal_is_remembered
 from surveys.models import Participant, Study
 from surveys.protocols import frozen_protocol, protocol_in_force
 from surveys.recruitment.arrivals import Ended, WayBack, arrival_at, arrival_in, way_back
@@ -186,7 +186,10 @@ def withdraw(request: HttpRequest, slug: str) -> HttpResponse:
     with translation.override(shown.spoken if shown else of_stranger(request)):
         if request.method == "POST" and stage == "enter":
             if not withdrawal_code_is_known(study, code=code):
-                errors = [{"field": "code", "message": _about_unknown_code(code)}]
+                if withdrawal_is_remembered(code):
+                    stage = "done"
+                else:
+                    errors = [{"field": "code", "message": _about_unknown_code(code)}]
             elif request.POST.get("stage") != "confirm":
                 stage = "confirm"
             else:

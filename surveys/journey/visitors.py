@@ -7,9 +7,10 @@ from functools import lru_cache
 
 from django.conf import settings
 from django.core import signing
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.urls import reverse
 
+from surveys.errors import SomebodyElseError
 from surveys.journey.participant_store import read_participant
 from surveys.journey.services import Visit
 from surveys.models import Participant, Study
@@ -71,6 +72,12 @@ def to_journey(slug: str, *, query: str = "") -> HttpResponseRedirect:
     response = HttpResponseRedirect(address_of(slug) + (f"?{query}" if query else ""))
     response.status_code = 303
     return response
+
+
+def require_own(sent: QueryDict, mark: str) -> None:
+    """Refuse a form that was opened for somebody else, before this person began in the same browser."""
+    if sent.get("whose", mark) != mark:
+        raise SomebodyElseError
 
 
 def token_in(request: HttpRequest) -> str:

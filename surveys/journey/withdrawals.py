@@ -61,6 +61,11 @@ def withdrawal_code_is_known(study: Study, *, code: str) -> bool:
     return Participant.objects.filter(study=study, withdrawal_hash=hash_of_withdrawal_code(code)).exists()
 
 
+def withdrawal_is_remembered(code: str) -> bool:
+    """Whether the data of this code were taken out not long ago: the page was loaded again, or pressed twice."""
+    return (folder_of_withdrawals() / hash_of_withdrawal_code(code)).exists()
+
+
 def folder_of_withdrawals() -> Path:
     return Path(settings.MEDIA_ROOT) / FOLDER
 

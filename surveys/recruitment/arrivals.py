@@ -16,7 +16,7 @@ from surveys.errors import EntryRefusedError, PanelPreviewError
 from surveys.questions.entry import Entry, NamedWay
 from surveys.recruitment.selectors import had_way, stored_panel_identifier, way_of_join_code
 from surveys.tokens import brought_by, completion_code, panel_hash, withdrawal_code
-from surveys.ways_in import JOIN, WAY
+from surveys.ways_in import JOIN, WAY, WAYS_IN
 
 CODE = "code"
 """The name under which a token keeps the hash of a code, beside what goes back."""
@@ -83,13 +83,19 @@ def _way_named(sent: QueryDict, entry: Entry, *, study_id: int) -> NamedWay:
         if found is None or not found.way.takes_join_code:
             raise EntryRefusedError(situation="join_unknown")
         return found
-    if name := sent.get(WAY, ""):
-        found = entry.named(name)
-        if found is None:
-            raise EntryRefusedError(situation="link_ended" if had_way(study_id, name) else "link_broken")
-    else:
-        panels = (way for way in entry.every_way if way.way.is_panel and way.way.identifier_in in sent)
-        found = next(panels, entry.without_parameter)
+    name = sent.get(WAY, "")
+    kinds = {kind.name for kind in WAYS_IN.values() if kind.is_panel and kind.identifier_in in sent}
+
+    def is_named(way: NamedWay) -> bool:
+        return way.name == name if name else way.kind in kinds
+
+    found = next(filter(is_named, entry.every_way), None)
+    if found is None and (name or kinds):
+        if had_way(study_id, is_named):
+            raise EntryRefusedError(situation="link_ended")
+        if name:
+            raise EntryRefusedError(situation="link_broken")
+    found = found or entry.without_parameter
     if found is None or found.way.takes_join_code:
         raise EntryRefusedError(situation="link_unknown")
     return found
@@ -118,12 +124,16 @@ def arrival_in(token: str, entry: Entry) -> Arrival | None:
     return None if way is None else Arrival(way=way, identifier=identifier, code_hash=str(back.pop(CODE, "")), back=back)
 
 
-def names_another(sent: QueryDict, token: str, entry: Entry) -> bool:
-    """Whether an address names another member of a panel than the one who holds this token."""
+def names_another(sent: QueryDict, token: str, entry: Entry, *, in_force: Entry) -> bool:
+    """Whether an address names a member of a panel who is not the one who holds this token and came by a way of `entry`. Tokens of before
+    tell no number.
+    """
     held = arrival_in(token, entry)
-    if held is None or not held.identifier:
+    if held is None or (held.way.way.is_panel and not held.identifier):
         return False
-    return (sent.get(held.way.way.identifier_in) or held.identifier) != held.identifier
+    own = {held.way.way.identifier_in: held.identifier}
+    panels = {way.way.identifier_in for way in (held.way, *in_force.every_way) if way.way.is_panel}
+    return any(sent[name] != own.get(name) for name in panels if sent.get(name))
 
 
 def is_credited_elsewhere(arrival: Arrival | None) -> bool:

@@ -1,6 +1,7 @@
 """Entries of a study: spent codes, panel members, who can be found again by a withdrawal code alone, and the join codes of classes."""
 
 import re
+from collections.abc import Callable
 from urllib.parse import urlencode
 
 from django.db.models import Sum
@@ -61,18 +62,21 @@ def was_here(study: Study, way: NamedWay, panel_identifier: str, *, book: EntryB
 
 
 def _former_names(study: Study, way: NamedWay) -> set[str]:
-    """The names that ways of this kind had in any version of the protocol, and that no way has any more."""
+    """The names that ways of this kind had in any version of the protocol without this way, and that no way has any more: one that stood
+    beside it did not become it.
+    """
     if way.way.one_number_everywhere:
         return set()
     versions = [frozen_protocol(key).definition.entry for key in study.protocols.values_list("pk", flat=True)]
     now = {one.name for one in protocol_in_force(study).definition.entry.every_way}
-    return {one.name for entry in versions for one in entry.every_way if one.kind == way.kind} - now
+    without_it = [entry for entry in versions if entry.named(way.name) is None]
+    return {one.name for entry in without_it for one in entry.every_way if one.kind == way.kind} - now
 
 
-def had_way(study_id: int, name: str) -> bool:
-    """Whether an approved version of the protocol had a way of this name."""
+def had_way(study_id: int, is_meant: Callable[[NamedWay], bool]) -> bool:
+    """Whether an approved version of the protocol had the way that is meant."""
     approved = Protocol.objects.filter(study_id=study_id, decisions__verdict=Verdict.APPROVED).values_list("pk", flat=True)
-    return any(frozen_protocol(key).definition.entry.named(name) for key in approved)
+    return any(is_meant(way) for key in approved for way in frozen_protocol(key).definition.entry.every_way)
 
 
 def ended_ways(study: Study) -> list[NamedWay]:

@@ -197,7 +197,7 @@ def test_no_name_and_no_choice_of_pairs_makes_a_difference_that_can_be_noticed_o
         traces.append(trace_of(context, circle, token=newcomer(context, site, study)))
     bodies = [request for request in traces[0].requests if request.startswith("POST")]
     assert len(bodies) == 2
-    assert bodies[0].endswith("csrfmiddlewaretoken=CSRF&step=background&team.friends=3&team.pairs=2")
+    assert bodies[0].endswith("csrfmiddlewaretoken=CSRF&step=background&whose=MARK&team.friends=3&team.pairs=2")
     assert traces[0].kept["local"] == traces[0].kept_meanwhile["session"] == "{}"
     for other in traces[1:]:
         assert other == traces[0]

@@ -1,7 +1,8 @@
 """Everything of a page that an observer outside it could notice: requests, what the browser keeps, and the times of sending.
 
-Time in the page is the test's own clock, so "when" is exact, and nothing waits for the clock on the wall. The participant's token and the
-CSRF token differ from person to person, so they are masked by the values known before; any other difference is a leak.
+Time in the page is the test's own clock, so "when" is exact, and nothing waits for the clock on the wall. The participant's token, the mark
+that follows from it and the CSRF token differ from person to person, so they are masked by the values known before; any other difference is
+a leak.
 """
 
 import re
@@ -12,6 +13,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from playwright.sync_api import BrowserContext, Page, Request, Route, expect
+
+from surveys.tokens import mark_of
 
 STEP_MILLISECONDS = 100
 PATIENCE_MILLISECONDS = 5_000
@@ -171,7 +174,7 @@ def secrets_of(page: Page, token: str) -> dict[str, str]:
     """All that differs from person to person and is known before anything is told, with the words that stand for it."""
     csrf = page.locator("input[name=csrfmiddlewaretoken]").input_value()
     cookie = next(one["value"] for one in page.context.cookies() if one["name"] == "csrftoken")
-    return {token: "TOKEN", cookie: "CSRF-COOKIE", csrf: "CSRF"}
+    return {token: "TOKEN", mark_of(token): "MARK", cookie: "CSRF-COOKIE", csrf: "CSRF"}
 
 
 def masked(text: str, secrets: dict[str, str]) -> str:

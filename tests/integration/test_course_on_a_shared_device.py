@@ -10,7 +10,7 @@ from surveys.models import Participant, Study
 from surveys.tokens import withdrawal_code
 from tests.course_students import hand_in, launch, study_with_credit, waiting, words
 from tests.course_students import platform as platform
-from tests.factories import address_of, answer, everything_stored, heading, participant_of, token_of, walk
+from tests.factories import address_of, answer, everything_stored, heading, hidden_value, participant_of, token_of, walk
 from tests.lti_platform import INSTRUCTOR, CoursePlatform
 
 pytestmark = pytest.mark.django_db
@@ -64,6 +64,16 @@ def test_the_next_student_sees_the_same_whatever_the_one_before_did(platform: Co
     expected = seen_by_the_next(platform, study, only_looks)
     assert WELCOME in expected[1]
     assert {before.__name__: seen_by_the_next(platform, study, before) for before in BEFORE} == {one.__name__: expected for one in BEFORE}
+
+
+def test_a_tab_of_the_student_before_answers_for_nobody_else(platform: CoursePlatform, study: Study) -> None:
+    client, tabs = Client(), []
+    for sub in ("ada", "ben"):
+        launch(client, platform, study, sub=sub)
+        tabs.append(hidden_value(walk(client, study, until="quiz"), "whose"))
+    assert heading(answer(client, study, "quiz", whose=tabs[0])) == "This page belongs to somebody else"
+    assert participant_of(client).step == "quiz"
+    assert answer(client, study, "quiz", whose=tabs[1]).status_code == 303
 
 
 def test_the_next_student_takes_part_as_a_person_of_their_own(platform: CoursePlatform, study: Study) -> None:

@@ -259,14 +259,6 @@ def clicks(*situations: str, wrong: Collection[int] = ()) -> dict[str, str]:
     return sent
 
 
-def test_answers_from_a_browser_that_lost_its_cookie_are_not_dropped_without_a_word(client: Client, study: Study) -> None:
-    walk(client, study, until="quiz")
-    client.cookies.clear()
-    response = send(client, study, "quiz", groups="comparable")
-    assert (response.status_code, heading(response)) == (403, "This browser does not know you any more")
-    assert "were not taken" in response.text
-
-
 def test_a_wrong_answer_is_explained_and_asks_another_situation_and_only_the_rate_is_kept(client: Client, study: Study) -> None:
     first = situations(walk(client, study, until="die"))
     response = send(client, study, "die")

@@ -191,7 +191,7 @@ def pages_of(study: Study, arm: str, subsample: str) -> list[str]:
     pages = []
     for step in STEPS[3:]:
         page = client.get(address_of(study)).content.decode()
-        page = re.sub(r'(name="(csrfmiddlewaretoken|opened)" value=)"[^"]*"', r"\1", page)
+        page = re.sub(r'(name="(csrfmiddlewaretoken|whose|opened)" value=)"[^"]*"', r"\1", page)
         page = re.sub(r"/media/[0-9a-f-]{36}/", "/media/", page)
         page = re.sub(r"/resume/[^/]+/", "/resume/", page)
         pages.append(re.sub(r'data-roll-key="\w+"|(DONE-|SECRET-)[A-Z2-7]{4}(-[A-Z2-7]{4}){3}', "", page))

@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from surveys.models import Participant, Study
+from surveys.models import RUNNING, Participant, Study
 from tests.factories import address_of, answer, everything_stored, heading, page_of, participant_of, recruiting_study, token_of, walk
 
 pytestmark = pytest.mark.django_db
@@ -77,6 +77,17 @@ def test_the_link_of_somebody_who_withdrew_is_unknown(client: Client, study: Stu
     walk(client, study, until="quiz")
     Participant.objects.all().delete()
     assert Client().post(link(study, token_of(client))).status_code == 404
+
+
+@pytest.mark.parametrize("status", RUNNING)
+def test_answers_from_a_browser_that_lost_its_cookie_are_not_dropped_without_a_word(client: Client, study: Study, status: str) -> None:
+    """While an amendment waits, too: people who have begun go on by their link, and read that nobody new can take part."""
+    walk(client, study, until="quiz")
+    Study.objects.update(status=status)
+    client.cookies.clear()
+    response = answer(client, study, "quiz")
+    assert (response.status_code, heading(response)) == (403, "This browser does not know you any more")
+    assert "were not taken" in response.text
 
 
 def test_a_cookie_that_belongs_to_nobody_begins_anew(client: Client, study: Study) -> None:

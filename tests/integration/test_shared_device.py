@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from accounts.models import Role
 from surveys.journey.visitors import COOKIE
-from surveys.models import Participant, Study
+from surveys.models import AllocationSlot, Participant, Study
 from surveys.review import services as reviews
 from surveys.studies import services as studies
 from surveys.tokens import withdrawal_code
@@ -17,6 +17,7 @@ from tests.factories import (
     code_on,
     definition,
     everything_stored,
+    follow,
     heading,
     hidden_value,
     page_of,
@@ -154,6 +155,94 @@ def test_the_next_person_of_a_panel_does_not_go_on_for_one_who_stopped_in_the_mi
     assert hidden_value(client.get(welcome["Location"]), "survey_code") == "def-456"
     walk(client, study, answers={"welcome": {"survey_code": "def-456"}})
     assert participant_of(client) != first
+
+
+@pytest.mark.parametrize("began", [{"way": "poster"}, {"PROLIFIC_PID": "5f1c0000000000000000000a"}])
+def test_the_next_person_of_a_panel_does_not_go_on_for_one_who_came_another_way(client: Client, began: dict[str, str]) -> None:
+    """Nothing credited the number that they brought. An amendment had added their panel since."""
+    ways = [{"name": "poster"}, {"name": "panel", "kind": "prolific"}]
+    study = recruiting_study(entry={"ways": ways})
+    walk(client, study, answers={"welcome": began}, until="quiz")
+    assert heading(client.get(address_of(study), {"survey_code": "17"})) == "A short quiz", "no way of this study has such numbers"
+    changed = definition(entry={"ways": [*ways, {"name": "sona", "kind": "sona"}]})
+    study = studies.submit_for_review(studies.change_definition(study, definition=changed, actor=study.owner), actor=study.owner)
+    study = reviews.approve(study, actor=person(Role.IRB_OFFICER))
+    assert heading(client.get(address_of(study), {"survey_code": "17"}, follow=True)) == "Begin as somebody else"
+    assert heading(client.get(address_of(study), began)) == "A short quiz", "their own link"
+
+
+@pytest.mark.parametrize("until", ["quiz", "finished"])
+def test_a_welcome_page_that_was_opened_before_keeps_its_number(client: Client, until: str) -> None:
+    """Start led into the journey of the one who was quicker, or past it to a first page that knew no number."""
+    study = recruiting_study(entry={"ways": [{"name": "poster"}, {"name": "sona", "kind": "sona"}]})
+    walk(client, study, answers={"welcome": {"way": "poster"}}, until=until)
+    started = answer(client, study, "welcome", way="sona", survey_code="17")
+    shown = client.get(started["Location"], follow=True)
+    assert heading(shown) == ("Begin as somebody else" if until == "quiz" else TAKEN)
+    (action,) = page_of(shown).xpath("//main//form/@action")
+    action = shown.wsgi_request.path + action if action.startswith("?") else action
+    assert hidden_value(client.get(client.post(action)["Location"]), "survey_code") == "17"
+
+
+BELONGS = "This page belongs to somebody else"
+STEPS = ("background", "direct_consent", "video", "quiz", "die", "questions", "direct_questions")
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_tab_of_the_person_before_answers_for_nobody_else(client: Client, step: str) -> None:
+    """Both stand at the same step, and a form that names its step alone would be the answer of the one who came later."""
+    study = recruiting_study(direct_group={"share": 0.5, "consent": "May we?"})
+    AllocationSlot.objects.filter(study=study).update(subsample="direct" if step == "direct_questions" else "1")
+    tabs = []
+    for _ in range(2):
+        begin_anew(client, study)
+        tabs.append(hidden_value(follow(client, study, until=step), "whose"))
+    stored, somebody = everything_stored(), participant_of(client)
+    stale = answer(client, study, step, whose=tabs[0])
+    assert (stale.status_code, heading(stale)) == (409, BELONGS)
+    assert page_of(stale).xpath("//main//a/@href") == [address_of(study)]
+    assert everything_stored() == stored
+    assert answer(client, study, step, whose=tabs[1]).status_code == 303
+    assert participant_of(client).step != somebody.step
+    again = answer(client, study, step, whose=tabs[0])
+    assert heading(again) == BELONGS, "it does not lead into the other's journey, either"
+
+
+def test_a_tab_of_the_person_before_agrees_and_declines_for_nobody_else(client: Client) -> None:
+    study = recruiting_study(entry={"kind": "sona"})
+    tabs = []
+    for number in ("abc-123", "def-456"):
+        answer(client, study, "welcome", survey_code=number)
+        tabs.append(hidden_value(client.get(address_of(study)), "whose"))
+    for choice in ("agree", "decline"):
+        assert heading(answer(client, study, "consent", choice=choice, whose=tabs[0])) == BELONGS
+    assert not Participant.objects.exists()
+    assert heading(client.get(address_of(study))) == "Do you agree to take part?"
+    assert answer(client, study, "consent", whose=tabs[1])["Location"] == address_of(study)
+    assert heading(answer(client, study, "consent", whose=tabs[0])) == BELONGS
+    twice = answer(client, study, "consent", choice="decline", whose=tabs[1])
+    assert (twice.status_code, Participant.objects.count()) == (303, 1), "their own page of before leads to where they are"
+
+
+def test_a_tab_answers_for_nobody_who_took_over_by_a_personal_link(client: Client, study: Study) -> None:
+    mark, other = hidden_value(walk(client, study, until="quiz"), "whose"), Client()
+    walk(other, study, until="quiz")
+    client.post(f"{address_of(study)}resume/{token_of(other)}/")
+    assert heading(answer(client, study, "quiz", whose=mark)) == BELONGS
+
+
+def test_somebody_who_presses_start_in_two_tabs_is_one_person(client: Client, study: Study) -> None:
+    """Also where the answer to their consent was lost on the way, so that this browser does not know of it."""
+    marks, before = [], ""
+    for _ in range(2):
+        answer(client, study, "welcome")
+        before = client.cookies[COOKIE].value
+        marks.append(hidden_value(client.get(address_of(study)), "whose"))
+    assert answer(client, study, "consent", whose=marks[0]).status_code == 303
+    client.cookies[COOKIE] = before
+    answer(client, study, "welcome")
+    assert answer(client, study, "consent", whose=marks[1]).status_code == 303
+    assert Participant.objects.count() == 1
 
 
 def test_the_completion_code_on_the_page_of_withdrawals_is_recognised(client: Client, study: Study) -> None:

@@ -8,7 +8,7 @@ from tests.factories import ANSWERS, STEPS, address_of, answer, document, page_o
 pytestmark = pytest.mark.django_db
 
 
-@pytest.mark.parametrize("name", ["evil", "csrf_token", "fields", "resume_url", "roll_key", "withdrawal_code"])
+@pytest.mark.parametrize("name", ["evil", "csrf_token", "fields", "resume_url", "whose", "withdrawal_code"])
 def test_no_text_of_a_study_can_hold_a_secret_of_its_reader_or_break_a_page(client: Client, name: str) -> None:
     """Where pages had placeholders of two characters, a text with both broke every page, or showed the reader's link within it."""
     mark = f"before \ue000{name}\ue001 after"

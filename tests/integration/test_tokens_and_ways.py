@@ -10,7 +10,7 @@ from accounts.models import Role
 from surveys.models import ArmState, EntryBook, Participant, Study
 from surveys.review import services as reviews
 from surveys.studies import services as studies
-from tests.factories import answer, definition, heading, hidden_value, page_of, person, recruiting_study, send, walk
+from tests.factories import address_of, answer, definition, heading, hidden_value, page_of, person, recruiting_study, send, walk
 
 pytestmark = pytest.mark.django_db
 WAYS = [{"name": "poster"}, {"name": "panel", "kind": "prolific"}]
@@ -47,6 +47,38 @@ def test_whoever_began_before_an_amendment_of_the_ways_comes_in_by_one_that_is_t
         assert heading(anew) == "We do not know this link"
     walk(client, study, answers={"welcome": PROLIFIC}, until="background")
     assert len(EntryBook.objects.get().members) == 1
+
+
+@pytest.mark.parametrize("after", [{"kind": "open"}, {"ways": [{"name": "poster"}, {"name": "letters", "kind": "codes"}]}])
+def test_a_link_of_a_panel_that_an_amendment_took_away_is_no_open_link(after: dict[str, Any]) -> None:
+    """It let its people in by the open link: without a way back, so that nobody credited them, and as often as they liked."""
+    study, done, reader, stale = recruiting_study(entry={"ways": WAYS}), Client(), Client(), Client()
+    walk(done, study, answers={"welcome": PROLIFIC})
+    answer(reader, study, "welcome", **(PROLIFIC | {"PROLIFIC_PID": "5f1c0000000000000000000b"}))
+    study = amended(study, after)
+    ended = [
+        Client().get(address_of(study), PROLIFIC),
+        answer(Client(), study, "welcome", **PROLIFIC),
+        reader.get(answer(reader, study, "consent", version="2")["Location"]),
+        answer(stale, study, "welcome", PROLIFIC_PID="5f1c0000000000000000000c"),
+    ]
+    assert [(one.status_code, heading(one)) for one in ended] == [(403, "This link is no longer used")] * len(ended)
+    assert Participant.objects.count() == 1
+    others = {"survey_code": "17", "utm_source": "poster"}
+    assert heading(Client().get(address_of(study), others)) == study.title, "the study never had a way of that panel"
+
+
+def test_a_renamed_way_knows_its_people_and_leaves_the_numbers_of_the_others_alone() -> None:
+    """A student of economics was told that they had taken part already: the same number had come by psychology, under its old name."""
+    economics = {"name": "economics", "kind": "sona"}
+    study = recruiting_study(entry={"ways": [{"name": "psychology", "kind": "sona"}, economics]})
+    walk(Client(), study, answers={"welcome": {"way": "psychology", "survey_code": "17"}})
+    for name in ("psych", "psychology"):
+        study = amended(study, {"ways": [{"name": name, "kind": "sona"}, economics]})
+        assert heading(answer(Client(), study, "welcome", way=name, survey_code="17")) == "You have already taken part"
+        assert answer(Client(), study, "welcome", way="economics", survey_code="17").status_code == 303
+    walk(Client(), study, answers={"welcome": {"way": "economics", "survey_code": "17"}})
+    assert heading(answer(Client(), study, "welcome", way="economics", survey_code="17")) == "You have already taken part"
 
 
 def test_whoever_began_while_there_was_one_way_goes_back_by_it_beside_others() -> None:

@@ -145,6 +145,17 @@ def test_a_second_click_takes_nothing_out_twice(client: Client, study: Study) ->
     assert sum(ShardedCounter.objects.filter(kind=CounterKind.WITHDREW).values_list("count", flat=True)) == 1
 
 
+@pytest.mark.parametrize("stage", ["enter", "confirm"])
+def test_a_page_that_is_loaded_again_says_once_more_that_the_data_are_gone(client: Client, study: Study, stage: str) -> None:
+    """“No data belong to this code. Look at it again.” sounded as if they were still there under another code."""
+    code = code_on(walk(client, study), "withdrawal")
+    withdraw(client, study, code)
+    for browser in (client, Client()):
+        again = withdraw(browser, study, code, stage=stage)
+        assert (again.status_code, heading(again)) == (200, "Your data are gone")
+        assert "Receipt" not in again.content.decode()
+
+
 @pytest.mark.parametrize("status", [StudyStatus.PAUSED, StudyStatus.CLOSED, StudyStatus.ARCHIVED])
 def test_it_works_as_long_as_the_data_are_not_published(client: Client, study: Study, status: StudyStatus) -> None:
     code = code_on(walk(client, study), "withdrawal")

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from urllib.parse import parse_qsl, urlencode
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.utils import translation
 
@@ -17,13 +17,13 @@ from surveys.journey.presentation import Presentation, presentation
 from surveys.journey.services import Visit
 from surveys.journey.steps import CONSENT, PARTICIPANTS_STEPS, WELCOME
 from surveys.journey.visitors import Farewell, to_journey
-from surveys.models import Participant, Study
+from surveys.models import RUNNING, Participant, Study
 from surveys.protocols import protocol_in_force, versions_that_recruited
 from surveys.questions.entry import Entry
 from surveys.questions.sections import SECTION
 from surveys.recruitment.arrivals import Ended, WayBack, arrival_at, arrival_in, carried, to_bring, way_back
 from surveys.recruitment.slowing import Wait, wait_before
-from surveys.tokens import hash_of_entry_code, new_token
+from surveys.tokens import brought_by, hash_of_entry_code, mark_of, new_token
 
 
 def newcomer(request: HttpRequest, study: Study, *, goes_on: Callable[[str, Participant], HttpResponse]) -> HttpResponse:
@@ -32,7 +32,11 @@ def newcomer(request: HttpRequest, study: Study, *, goes_on: Callable[[str, Part
     """
     visit = visitors.visit_of(request, study)
     if visit is None and study.protocol_id and (farewell := visitors.farewell_of(request, study)):
-        return to_journey(study.slug) if request.method == "POST" else _show_farewell(request, study, farewell)
+        if request.method == "POST":
+            return to_journey(study.slug, query=named_in(request.POST, study))
+        return _show_farewell(request, study, farewell)
+    if request.POST.get("step") in PARTICIPANTS_STEPS and study.status in RUNNING:
+        raise ForgottenError
     protocol = participation.require_open(study, is_bot=visitors.is_bot(request, study))
     entry = protocol.definition.entry
     if visit is not None and (not _still_fits(visit, entry) or _comes_otherwise(request, visit, entry)):
@@ -42,11 +46,10 @@ def newcomer(request: HttpRequest, study: Study, *, goes_on: Callable[[str, Part
         if request.method != "POST":
             return _show_newcomer(request, study, shown, visit)
         if request.POST.get("step") == WELCOME:
-            return _start(request, study, shown)
-        if request.POST.get("step") in PARTICIPANTS_STEPS:
-            raise ForgottenError
+            return _start(request, study, shown, visit)
         if visit is None or request.POST.get("step") != CONSENT:
             return to_journey(study.slug)
+        visitors.require_own(request.POST, mark_of(visit.token))
         if request.POST.get("choice") == "decline":
             participation.decline(study, version=_version_read(request, study, shown), way=visit.way, is_bot=visit.is_bot)
             return _declined(request, study, shown, visit)
@@ -57,6 +60,11 @@ def newcomer(request: HttpRequest, study: Study, *, goes_on: Callable[[str, Part
         response = goes_on(visit.token, participant)
         visitors.remember_participant(response, study.slug, visit.token)
         return response
+
+
+def named_in(sent: QueryDict, study: Study) -> str:
+    """The address of somebody who pressed Start where another person began or finished meanwhile."""
+    return urlencode(carried(sent, protocol_in_force(study).definition.entry)) if sent.get("step") == WELCOME else ""
 
 
 def _version_read(request: HttpRequest, study: Study, shown: Presentation) -> int:
@@ -135,6 +143,8 @@ def _show_newcomer(request: HttpRequest, study: Study, shown: Presentation, visi
         entry_fields = {name: value for name, value in found.items() if value}
         step, variant = WELCOME, (arrival.way.way.takes_code, tuple(entry_fields))
         personal = {name.lower(): value for name, value in entry_fields.items()}
+    else:
+        personal = {"whose": mark_of(visit.token)}
     if rest := rest_of_address(request):
         personal["query"] = rest
     return shared_page(
@@ -158,13 +168,15 @@ def section_in(sent: Mapping[str, str], shown: Presentation) -> str:
     return named
 
 
-def _start(request: HttpRequest, study: Study, shown: Presentation) -> HttpResponse:
+def _start(request: HttpRequest, study: Study, shown: Presentation, before: Visit | None) -> HttpResponse:
+    """Somebody who pressed Start `before`, and brings the same again, is the same person."""
     language = request.POST.get("language", shown.language)
     arrival = arrival_at(request.POST, shown.entry, study_id=study.pk)
     takes_code, code = arrival.way.way.takes_code, request.POST.get("code", "").strip()[:128]
     brings = replace(arrival, code_hash=hash_of_entry_code(code, study.slug)) if takes_code else arrival
+    brought = to_bring(brings, shown.entry)
     visit = Visit(
-        token=new_token(to_bring(brings, shown.entry)),
+        token=before.token if before and brought_by(before.token) == brought else new_token(brought),
         language=language if language in dict(shown.languages) else shown.language,
         code=code,
         way=arrival.way.name,

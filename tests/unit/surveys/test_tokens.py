@@ -14,9 +14,9 @@ from surveys.tokens import (
     hash_of_token,
     hash_of_withdrawal_code,
     looks_like_completion_code,
+    mark_of,
     new_token,
     panel_hash,
-    roll_key,
     withdrawal_code,
 )
 
@@ -37,7 +37,7 @@ def test_secrets_derived_from_one_token_do_not_follow_from_each_other() -> None:
     token = new_token()
     secrets = [
         hash_of_token(token),
-        roll_key(token),
+        mark_of(token),
         panel_hash(withdrawal_code(token)),
         withdrawal_code(token),
         completion_code(token, "a"),
