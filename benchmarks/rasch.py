@@ -64,18 +64,22 @@ CELLS = tuple(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """One kind of class and quiz: standard deviation of the difficulties, and how abilities are spread."""
+    """One kind of class and quiz: how difficulties and abilities are spread."""
 
     n: int
     m: int
     difficulty_sd: float = 1.0
     abilities: str = "normal"
+    farthest: float = 0.0
+    """Difficulties are in equal steps from −`farthest` to `farthest`; where it is 0 they are drawn."""
 
     @property
     def name(self) -> str:
-        return f"{self.n} × {self.m}, difficulty SD {self.difficulty_sd:g}, {self.abilities} abilities"
+        difficulties = f"difficulties ±{self.farthest:g}" if self.farthest else f"difficulty SD {self.difficulty_sd:g}"
+        return f"{self.n} × {self.m}, {difficulties}, {self.abilities} abilities"
 
 
+FEW_FAR_APART = Setting(n=300, m=6, farthest=2.5, abilities="skilled")
 SETTINGS = (
     Setting(n=1000, m=20),
     Setting(n=200, m=20),
@@ -85,6 +89,9 @@ SETTINGS = (
     Setting(n=500, m=30, difficulty_sd=2.0, abilities="bimodal"),
     Setting(n=2000, m=10, abilities="skilled"),
     Setting(n=5000, m=5),
+    Setting(n=1000, m=8, farthest=3.0),
+    Setting(n=5000, m=8, farthest=3.0),
+    FEW_FAR_APART,
     Setting(n=100_000, m=20),
 )
 
@@ -125,8 +132,8 @@ def coverage(setting: Setting, seed: int, *, believed: float = 1.0) -> float:
     `believed` is the share of the variance of the noise that the estimator is told.
     """
     rng = np.random.default_rng(seed)
-    truth = rng.normal(0, setting.difficulty_sd, setting.m)
-    truth -= truth.mean()
+    drawn = rng.normal(0, setting.difficulty_sd, setting.m)
+    truth = np.linspace(-setting.farthest, setting.farthest, setting.m) if setting.farthest else drawn - drawn.mean()
     answers = simulated(rng, abilities(setting.abilities, setting.n, rng), truth)
     of_totals, of_scores = setting.m / (2 * 0.9 * LOSSES[GAUSSIAN].rho), 2 / (2 * 0.1 * LOSSES[GAUSSIAN].rho)
 

@@ -122,6 +122,24 @@ def score_chances(difficulties: FloatArray, abilities: FloatArray) -> FloatArray
     return ScoreTree(_leaves(expit(-logits), expit(logits))).scores[:, : len(difficulties) + 1]
 
 
+def score_slopes(difficulties: FloatArray, abilities: FloatArray) -> FloatArray:
+    """The derivative of each chance of `score_chances` by each difficulty, shape (abilities, m + 1, m).
+
+    Notes
+    -----
+    The chance of score r is q_i·w_r + p_i·w_{r − 1}, where w_r is that without item i, and dq_i = −dp_i = p_i·q_i·dδ_i.
+
+    Examples
+    --------
+    >>> score_slopes(np.zeros(2), np.zeros(1)).tolist()
+    [[[0.125, 0.125], [0.0, 0.0], [-0.125, -0.125]]]
+    """
+    m, logits = len(difficulties), abilities[:, None] - difficulties
+    wrong, right = expit(-logits), expit(logits)
+    without = np.pad(ScoreTree(_leaves(wrong, right)).without[:, :m, :m], ((0, 0), (0, 0), (1, 1)))
+    return np.asarray(((wrong * right)[..., None] * (without[..., 1:] - without[..., :-1])).swapaxes(1, 2))
+
+
 def _leaves(wrong: FloatArray, right: FloatArray) -> FloatArray:
     """Both chances side by side, and items without an answer up to a power of two."""
     m = wrong.shape[1]

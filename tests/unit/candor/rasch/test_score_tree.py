@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from candor.rasch.score_tree import ScoreTree, item_leaves, score_chances
+from candor.rasch.score_tree import ScoreTree, item_leaves, score_chances, score_slopes
 
 
 @given(st.lists(st.floats(-5, 5), min_size=2, max_size=9), st.floats(-3, 3))
@@ -21,6 +21,15 @@ def test_the_chances_of_scores_are_sums_over_all_answers(difficulties, ability):
     for answers in product((0, 1), repeat=len(difficulties)):
         expected[sum(answers)] += np.prod(np.where(answers, right, 1 - right))
     np.testing.assert_allclose(score_chances(np.array(difficulties), np.array([ability]))[0], expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("m", [1, 2, 5, 8])
+def test_slopes_are_those_of_the_chances(m):
+    rng, step = np.random.default_rng(m), 1e-5
+    difficulties, abilities = rng.normal(size=m), np.linspace(-3, 3, 7)
+    for item, moved in enumerate(step * np.eye(m)):
+        across = score_chances(difficulties + moved, abilities) - score_chances(difficulties - moved, abilities)
+        np.testing.assert_allclose(score_slopes(difficulties, abilities)[:, :, item], across / (2 * step), atol=1e-9)
 
 
 def test_products_without_items_are_products_of_the_others():
