@@ -33,6 +33,7 @@ from analysis.models.triggers import BUDGETS_NEVER_GROW, CHARGES_ARE_KEPT
 from analysis.publications.remembered import FOLDER as PUBLICATIONS
 from analysis.runs import full_results, resampling
 from audit.triggers import LOG_IS_APPEND_ONLY, PUBLISHED_HEADS_ARE_KEPT
+from surveys.journey.withdrawals import FOLDER as WITHDRAWALS
 from surveys.models.triggers import PREREGISTRATIONS_ARE_KEPT, PROTOCOLS_ARE_FROZEN
 from tests import kept_studies
 from tests.call_stack import keep_in_one_chunk
@@ -136,9 +137,9 @@ def media_root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(autouse=True)
 def nothing_remembered(media_root: Path) -> Iterator[None]:
-    """A test that rolls the database back is a restore, after which charges would be made again, and studies marked as public."""
+    """A test that rolls the database back is a restore, after which charges and withdrawals would be made again, and studies be public."""
     yield
-    for folder in (CHARGES, PUBLICATIONS):
+    for folder in (CHARGES, PUBLICATIONS, WITHDRAWALS):
         shutil.rmtree(media_root / folder, ignore_errors=True)
 
 

@@ -186,7 +186,7 @@ def withdraw(request: HttpRequest, slug: str) -> HttpResponse:
     with translation.override(shown.spoken if shown else of_stranger(request)):
         if request.method == "POST" and stage == "enter":
             if not withdrawal_code_is_known(study, code=code):
-                if withdrawal_is_remembered(code):
+                if shown and withdrawal_is_remembered(code):
                     stage = "done"
                 else:
                     errors = [{"field": "code", "message": _about_unknown_code(code)}]

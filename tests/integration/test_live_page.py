@@ -182,6 +182,7 @@ def test_groups_of_another_size_than_planned_raise_the_alarm(study: Study) -> No
     assert "Chance hardly explains it" in words_of(get(study))
 
 
+@pytest.mark.usefixtures("all_replicates")
 def test_work_can_be_watched_stopped_and_asked_for(study: Study, committed: Callable[..., Any]) -> None:
     client = logged_in(study.owner)
     address = reverse("analysis:compute", args=[study.slug])

@@ -19,6 +19,7 @@ from surveys.counts import exact_counts
 from surveys.events import counted_people_changed
 from surveys.journey import services as participation
 from surveys.journey.visitors import COOKIE
+from surveys.journey.withdrawals import remember_withdrawal
 from surveys.models import CounterKind, Participant, Response, ShardedCounter, Study, StudyStatus
 from surveys.studies import services as studies
 from surveys.tokens import hash_of_withdrawal_code
@@ -187,9 +188,10 @@ def test_nobody_is_told_who_left(client: Client, study: Study) -> None:
 
 
 def test_a_study_that_has_not_started_knows_no_codes(client: Client) -> None:
-    study = study_in(StudyStatus.DRAFT)
+    study, code = study_in(StudyStatus.DRAFT), "AAAA-BBBB-CCCC-DDDD"
     assert page(client, study).status_code == 200
-    assert withdraw(client, study, "AAAA-BBBB-CCCC-DDDD").status_code == 422
+    remember_withdrawal(withdrawal_hash=hash_of_withdrawal_code(code), panel_number="")  # from another study
+    assert withdraw(client, study, code).status_code == 422
     assert page(client, Study(slug="nowhere")).status_code == 404
 
 
