@@ -118,6 +118,7 @@ def two_hosts(folder: Path, *, like: Site) -> Iterator[Hosts]:
                 **pool.variables("candor_web"),
                 **store.environment,
                 "CANDOR_MEDIA_URL": store.address(),
+                "MEDIA_ROOT": str(folder / "media"),
                 "SECRET_KEY": settings.SECRET_KEY,
                 "PUSH": "1",
                 "LANGUAGES_FOLDER": str(folder / name / "languages"),
