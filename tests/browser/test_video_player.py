@@ -94,7 +94,7 @@ def test_continue_opens_when_the_required_share_has_been_watched(page: Page, des
         expect(status).to_have_text("You have watched 10 of 10 parts. You can continue.")
     proceed(page).click()
     expect(page).to_have_title(re.compile(NEXT_PAGE))
-    assert desk.submitted == [{"step": "video", "page": "0", "opened": desk.opened}]
+    assert desk.submitted == [{"step": "video", "whose": "", "page": "0", "opened": desk.opened}]
     assert told == sorted(set(told)), "each tenth is reported once, and they rise"
     assert set(told) <= {tenths / 10 for tenths in range(1, 11)}
     assert told[-1] == 1
@@ -188,7 +188,7 @@ def test_a_dropped_line_loses_no_progress(page: Page, desk: Desk, complaints: Co
     proceed(page).click()
     expect(page).to_have_title(re.compile(NEXT_PAGE))
     assert max(desk.shares) == 1
-    assert desk.submitted == [{"step": "video", "page": "0", "opened": desk.opened}]
+    assert desk.submitted == [{"step": "video", "whose": "", "page": "0", "opened": desk.opened}]
 
 
 def test_a_lecture_that_does_not_load_says_what_to_do_and_can_be_tried_again(page: Page, desk: Desk, complaints: Complaints) -> None:
@@ -268,4 +268,4 @@ def test_without_javascript_the_lecture_plays_and_continue_goes_to_the_server(ne
     expect(page.get_by_label("Speed")).to_be_hidden()
     proceed(page).click()
     expect(page).to_have_title(re.compile(NEXT_PAGE))
-    assert desk.submitted == [{"step": "video", "page": "0", "opened": desk.opened}]
+    assert desk.submitted == [{"step": "video", "whose": "", "page": "0", "opened": desk.opened}]
