@@ -5,10 +5,11 @@ has a way on.
 import random
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlencode, urljoin
 
 import pytest
 from django.http import HttpResponse
-from django.test import Client
+from django.test import Client, RequestFactory
 
 from surveys.counts import exact_counts
 from surveys.journey.visitors import COOKIE, visit_of
@@ -47,14 +48,16 @@ class Browser:
     people: set[str] = field(default_factory=set)
 
     def open(self, address: str, query: dict[str, str] | None = None) -> None:
-        self.read(self.client.get(address, query))
+        whole = f"{address}?{urlencode(query)}" if query else address
+        self.read(self.client.get(whole), whole)
 
-    def read(self, response: HttpResponse) -> None:
-        """Follow the response to its page, whose forms stay open."""
+    def read(self, response: HttpResponse, address: str) -> None:
+        """Follow the response of this address to its page, whose forms stay open."""
         while response.status_code in (302, 303):
-            response = self.client.get(response["Location"])
+            address = response["Location"]
+            response = self.client.get(address)
         assert response.status_code < 500, response.content
-        page, here = page_of(response), response.wsgi_request  # type: ignore[attr-defined]
+        page = page_of(response)
         assert page.xpath("//main//a[@href] | //main//form") or "You can close this page." in page.text_content(), (
             response.status_code,
             page.xpath("string(//h1)"),
@@ -64,13 +67,12 @@ class Browser:
             fields: dict[str, list[str]] = {}
             for one in form.xpath(".//input[@type='hidden']"):
                 fields.setdefault(one.get("name"), []).append(one.get("value") or "")
-            action = form.get("action") or here.get_full_path()
-            self.forms.append(Form(address=here.path + action if action[0] == "?" else action, fields=fields))
+            self.forms.append(Form(address=urljoin(address, form.get("action") or ""), fields=fields))
 
     def token(self) -> str:
         """The token that the browser holds, also before consent."""
         kept = self.client.cookies[COOKIE].value if COOKIE in self.client.cookies else ""
-        visit = visit_of(type("Request", (), {"COOKIES": {COOKIE: kept}}), self.study)  # type: ignore[arg-type]
+        visit = visit_of(RequestFactory(headers={"cookie": f"{COOKIE}={kept}"}).get("/"), self.study)
         return visit.token if visit else "" if ":" in kept else kept
 
     def send(self, form: Form) -> None:
@@ -83,7 +85,7 @@ class Browser:
         if form.step in ANSWERS and form.step != "welcome":
             (owner,) = (token for token in self.people if [mark_of(token)] == form.fields["whose"])
             assert changed <= {hash_of_token(owner)}, (form, response.status_code)
-        self.read(response)
+        self.read(response, form.address)
 
 
 def rows() -> set[tuple[str, tuple[object, ...]]]:
