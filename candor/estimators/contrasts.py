@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import ndtr
@@ -159,66 +159,100 @@ def _one_effect(
     shadow: Shadow | None,
     notes: tuple[str, ...],
 ) -> Effect:
-    raw, used = float(joint.honest_proportion), float(joint.honest_proportion_used)
-    value = defined(float(joint.effect[contrast]))
-    error: float | None = None
-    fieller: Interval | None = None
-    wald: Interval | None = None
-    said = list(notes)
-    if math.isnan(raw):
-        said.append(NOT_IDENTIFIED)
-    elif test.standard_error is None:
-        said.append(NO_VARIATION)
-    else:
-        fieller = fieller_interval(
-            float(joint.honest_times_effect[contrast]),
-            raw,
-            numerator_variance=float(joint.test_variance[contrast]),
-            denominator_variance=float(joint.honest_proportion_variance),
-            covariance=float(joint.covariance[contrast]),
-            level=level,
-        )
-    interval = fieller if shadow is None else shadow.interval
-    if value is not None and test.standard_error is not None:
-        error = defined(float(joint.standard_error[contrast]))
-        wald = wald_interval(value, error or math.nan, level=level)
+    raw, missing = float(joint.honest_proportion), [NO_VARIATION] if test.standard_error is None else []
+    fieller = None if math.isnan(raw) or missing else _fieller(joint, contrast, level=level)
+    estimate = _estimate(joint, contrast, test=test, level=level)
+    estimate = estimate.saying(*notes, *([NOT_IDENTIFIED] if math.isnan(raw) else missing))
     if shadow is None:
-        said += {"unbounded": [UNBOUNDED], "empty": [EMPTY]}.get("" if fieller is None else fieller.kind, [])
-        if not math.isnan(raw) and value is None:
-            said.append(NOBODY_HONEST)
-        if value is not None and abs(used - raw) > ROUNDING:
-            said.append(CUT_TO_ONE.format(raw=raw))
-            said += [OUTSIDE_INTERVAL] if abs(value) <= 1 and fieller is not None and not fieller.contains(value) else []
-        if value is not None and abs(value) > 1 + ROUNDING:
-            nearest = math.copysign(1.0, value)
-            possible = fieller is not None and fieller.kind == "fieller" and wald is not None and wald.contains(nearest)
-            said.append((OUTSIDE if possible else NO_EFFECT).format(raw=value))
-            value, error, wald = (nearest, error, wald) if possible else (None, None, None)
-    elif not math.isnan(raw):
-        said += [NOTHING_EXCLUDED] if (shadow.interval.low, shadow.interval.high) == (-1, 1) else []
-        possible = value is not None and abs(value) <= 1 + ROUNDING and -ROUNDING <= raw <= 1 + ROUNDING
-        if not possible or shadow.likeliest is None:
-            used, value = shadow.honest_proportion, shadow.likeliest
-            if value is None:
-                error = wald = None
-                said += [NOBODY_HONEST] if shadow.interval.kind != "empty" else []
-            else:
-                unlimited = float(joint.raw_effect[contrast])
-                said.append(LIKELIEST.format(honest=raw, effect="" if math.isnan(unlimited) else f" and the effect {unlimited:.3f}"))
+        shown = _in_range(estimate, raw=raw, fieller=fieller)
+    else:
+        shown = _in_region(estimate, shadow, raw=raw, unlimited=float(joint.raw_effect[contrast]))
     return Effect(
         treatment=treatment,
         control=control,
         method=method,
-        value=value,
-        standard_error=error,
-        interval=interval,
-        wald=wald,
+        value=shown.value,
+        standard_error=shown.standard_error,
+        interval=fieller if shadow is None else shadow.interval,
+        wald=shown.wald,
         p_value=test.p_value,
         adjusted_p_value=adjusted_p_value,
         honest_times_effect=test,
-        honest_proportion=defined(used),
+        honest_proportion=defined(shown.honest_proportion),
         assumption=assumption,
         bounds=bounds,
         fieller=fieller,
-        notes=tuple(said),
+        notes=shown.notes,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Estimate:
+    """One effect, the honest share that it rests on, and what has to be said about them."""
+
+    value: float | None
+    standard_error: float | None
+    wald: Interval | None
+    honest_proportion: float
+    notes: tuple[str, ...] = ()
+
+    def saying(self, *notes: str) -> _Estimate:
+        return replace(self, notes=(*self.notes, *notes))
+
+    def without_effect(self) -> _Estimate:
+        return replace(self, value=None, standard_error=None, wald=None)
+
+
+def _estimate(joint: JointEstimates, contrast: int, *, test: HonestTimesEffect, level: float) -> _Estimate:
+    value, used = defined(float(joint.effect[contrast])), float(joint.honest_proportion_used)
+    if value is None or test.standard_error is None:
+        return _Estimate(value=value, standard_error=None, wald=None, honest_proportion=used)
+    error = defined(float(joint.standard_error[contrast]))
+    wald = wald_interval(value, error or math.nan, level=level)
+    return _Estimate(value=value, standard_error=error, wald=wald, honest_proportion=used)
+
+
+def _fieller(joint: JointEstimates, contrast: int, *, level: float) -> Interval:
+    return fieller_interval(
+        float(joint.honest_times_effect[contrast]),
+        float(joint.honest_proportion),
+        numerator_variance=float(joint.test_variance[contrast]),
+        denominator_variance=float(joint.honest_proportion_variance),
+        covariance=float(joint.covariance[contrast]),
+        level=level,
+    )
+
+
+def _in_range(estimate: _Estimate, *, raw: float, fieller: Interval | None) -> _Estimate:
+    """Bring an impossible estimate to the nearest possible effect where its intervals allow that; otherwise give none."""
+    kind = "" if fieller is None else fieller.kind
+    estimate = estimate.saying(*{"unbounded": [UNBOUNDED], "empty": [EMPTY]}.get(kind, []))
+    value = estimate.value
+    if value is None:
+        return estimate if math.isnan(raw) else estimate.saying(NOBODY_HONEST)
+    if abs(estimate.honest_proportion - raw) > ROUNDING:
+        estimate = estimate.saying(CUT_TO_ONE.format(raw=raw))
+        if abs(value) <= 1 and fieller is not None and not fieller.contains(value):
+            estimate = estimate.saying(OUTSIDE_INTERVAL)
+    if abs(value) <= 1 + ROUNDING:
+        return estimate
+    nearest = math.copysign(1.0, value)
+    if kind == "fieller" and estimate.wald is not None and estimate.wald.contains(nearest):
+        return replace(estimate.saying(OUTSIDE.format(raw=value)), value=nearest)
+    return estimate.saying(NO_EFFECT.format(raw=value)).without_effect()
+
+
+def _in_region(estimate: _Estimate, shadow: Shadow, *, raw: float, unlimited: float) -> _Estimate:
+    """Let an impossible estimate, or an impossible honest share, give way to the most likely possible ones."""
+    if math.isnan(raw):
+        return estimate
+    if (shadow.interval.low, shadow.interval.high) == (-1, 1):
+        estimate = estimate.saying(NOTHING_EXCLUDED)
+    possible = estimate.value is not None and abs(estimate.value) <= 1 + ROUNDING and -ROUNDING <= raw <= 1 + ROUNDING
+    if possible and shadow.likeliest is not None:
+        return estimate
+    likeliest = replace(estimate, value=shadow.likeliest, honest_proportion=shadow.honest_proportion)
+    if shadow.likeliest is not None:
+        effect = "" if math.isnan(unlimited) else f" and the effect {unlimited:.3f}"
+        return likeliest.saying(LIKELIEST.format(honest=raw, effect=effect))
+    return likeliest.without_effect().saying(*([] if shadow.interval.kind == "empty" else [NOBODY_HONEST]))
