@@ -129,3 +129,25 @@ def test_an_officer_who_waits_to_be_an_analyst_reads_neither_ledger_nor_log_and_
     assert browser.get(reverse("surveys:api_log"), {"kind": "data_set."}).json()["entries"] == []
     assert browser.post(ledger, {"action": "freeze", "reason": "A complaint."}).status_code == 404
     assert logged_in(other).get(ledger).status_code == 200
+
+
+@pytest.mark.parametrize("by_program", [False, True])
+def test_an_officer_who_waits_to_be_an_analyst_may_leave_and_is_an_officer_again(by_program: bool) -> None:
+    """They lost the ledger by a word of theirs, and nobody need approve them before they take it back."""
+    officer = person(Role.IRB_OFFICER)
+    source = approved()
+    made = source.data_set
+    assert made is not None
+    named(made, officer)
+    browser = logged_in(officer)
+    shown = page_of(browser.get(page(made)))
+    assert "You may ask once another officer has approved you." in shown.text_content()
+    assert shown.xpath('//button[@name="action"]/@value') == ["leave"]
+    if by_program:
+        left = browser.delete(reverse("analysis:api_data_set_person", args=[made.slug, officer.username]))
+    else:
+        left = browser.post(page(made), {"action": "leave"})
+    assert left.status_code == (204 if by_program else 302)
+    assert browser.get(reverse("analysis:data_set_ledger", args=[made.slug])).status_code == 200
+    assert page_of(browser.get(page(made))).xpath('//button[@value="leave"]') == []
+    assert logged_in(made.owner).post(page(made), {"action": "leave"}).status_code == 404, "its owner is no analyst"
