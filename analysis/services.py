@@ -47,6 +47,7 @@ def request_full_results(study: Study, *, actor: User) -> None:
 @transaction.atomic
 def cancel_full_results(study: Study, *, actor: User) -> bool:
     """Stop the full computation. False: there was none."""
+    locked(study, by=actor, no_key=True)
     stopped = runner.end_unfinished(study.pk, kind=RunKind.FULL_RESULTS, status=RunStatus.CANCELLED)
     if stopped:
         record(actor=actor, action=actions.COMPUTATION_STOPPED, subject=study)

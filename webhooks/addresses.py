@@ -15,6 +15,8 @@ TRANSLATED = IPv6Network("64:ff9b::/96")  # IPv4 behind a translator
 
 def check_address(address: str, *, private_is_allowed: bool) -> None:
     """An https address without a login; http only to this computer itself, where private addresses are allowed."""
+    if not address:
+        raise WebhookError(_("Expected an https address, found nothing."))
     try:
         parts = urlsplit(address)
         host, _port = parts.hostname or "", parts.port

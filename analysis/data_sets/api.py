@@ -149,7 +149,7 @@ class DataSetPerson(APIView):
     def delete(self, request: Request, data_set: str, username: str) -> Response:
         """Remove an analyst, for the owner; or leave."""
         user = person_of(request)
-        seat = _of_columns(access_data_set(user, data_set, needs="may_ask" if username == user.get_username() else "may_change"))
+        seat = _of_columns(access_data_set(user, data_set, needs="is_named" if username == user.get_username() else "may_change"))
         (user_id,) = _keys([username]) or (0,)
         services.remove_analyst(seat.data_set, user_id=user_id, actor=user)
         return Response(status=204)

@@ -294,4 +294,4 @@ class BudgetForm:
 class ReasonForm(forms.Form):
     """Why a data set goes back to its owner."""
 
-    reason = forms.CharField(max_length=LONGEST_REASON, error_messages={"required": _("Write why the data set goes back.")})
+    reason = forms.CharField(max_length=LONGEST_REASON, error_messages={"required": gettext_lazy("Write why the data set goes back.")})

@@ -251,7 +251,7 @@ ACTIONS: dict[str, tuple[Act, str]] = {
     "withdraw": (_withdraw, "may_change"),
     "approve-analysts": (_approve_analysts, "may_review"),
     "remove-analyst": (_remove_analyst, "may_change"),
-    "leave": (_leave, "may_ask"),
+    "leave": (_leave, "is_named"),
     "delete": (_delete, "may_change"),
 }
 """The steps that a data set's page sends, each with the permission of a seat that it needs."""

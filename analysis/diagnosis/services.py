@@ -101,6 +101,7 @@ def diagnose(study: Study, *, definition: StudyDefinition, asked: Asked, actor: 
 @transaction.atomic
 def stop_diagnosis(study: Study, *, actor: User) -> bool:
     """Simulate no further studies; what is there stays. False: there was nothing to stop."""
+    locked(study, by=actor, no_key=True)
     if not Diagnosis.end(Diagnosis.objects.filter(study=study, status=DiagnosisStatus.RUNNING), status=DiagnosisStatus.STOPPED):
         return False
     record(actor=actor, action=actions.DIAGNOSIS_STOPPED, subject=study)
@@ -110,6 +111,7 @@ def stop_diagnosis(study: Study, *, actor: User) -> bool:
 @transaction.atomic
 def delete_diagnosis(study: Study, *, actor: User) -> bool:
     """False: there was none."""
+    locked(study, by=actor, no_key=True)
     deleted, _by_model = Diagnosis.objects.filter(study=study).delete()
     if not deleted:
         return False

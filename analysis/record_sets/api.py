@@ -208,12 +208,13 @@ class ConfirmRecordSet(APIView):
 
 def _state(seat: DataSetSeat) -> dict[str, object]:
     data_set = DataSet.objects.get(pk=seat.data_set.pk)
-    from analysis.record_sets.page import package_of  # late: it draws with the design page's kit, which loads SciPy
+    seat = DataSetSeat(seat.user, data_set)
+    from analysis.record_sets.page import may_read_package, package_of  # late: it draws with the design page's kit, which loads SciPy
 
     schema = schema_of_records(data_set)
     hierarchies = hierarchies_of(data_set, schema.hierarchies)
     sweep = RecordSweep.objects.filter(data_set=data_set).first()
-    package = package_of(data_set)
+    package, reads_package = package_of(data_set), may_read_package(seat)
     shown = {
         "data_set": data_set.slug,
         "status": data_set.status,
@@ -222,15 +223,21 @@ def _state(seat: DataSetSeat) -> dict[str, object]:
             {"name": name, "words": schema.words[name], "role": role, "hierarchy": hierarchies.get(name)}
             for name, role in schema.roles.items()
         ],
-        "sweep": sweep and {"status": sweep.status, "error": sweep.error, "parts": len(sweep.plan), "found": sweep.findings},
+        "sweep": sweep
+        and {
+            "status": sweep.status,
+            "error": sweep.error if seat.has_the_files else "",
+            "parts": len(sweep.plan),
+            "found": sweep.findings if seat.has_the_files else [],
+        },
         "verdict": package
         and {
             "status": package.status,
             "done": package.done,
-            "error": package.error,
+            "error": package.error if reads_package else "",
             "holds": True if package.summary else None,
             "sha256": package.package_sha256,
-            "records": package.summary.get("records"),
+            "records": package.summary.get("records") if reads_package else None,
         },
     }
     return dict(RecordSetSerializer(shown).data)

@@ -27,7 +27,7 @@ SHARE_OF_CLASSES = 90
 SHOWN = 20
 
 
-@job(kind="record_package", model=RecordPackage, expects=(ReleaseError, MethodError), queue=Queue.FILES, priority=HEAVY)
+@job(kind="record_package", model=RecordPackage, expects=(ReleaseError, MethodError), queue=Queue.FILES, priority=HEAVY, of_its_owner=True)
 def build(package: RecordPackage) -> None:
     """Protect the records as they stand, and sign the files. Every report of progress ends the work if nobody wants it any more."""
     content = _content(package)

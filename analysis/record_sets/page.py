@@ -27,32 +27,38 @@ def package_of(data_set: DataSet) -> RecordPackage | None:
     return RecordPackage.objects.filter(data_set=data_set).defer("package").first()
 
 
-def records_page(seat: DataSetSeat, sent: QueryDict, errors: Mapping[str, str]) -> dict[str, object]:
-    """The context of the template. Records as they were are shown to their owner alone, who has the files.
-
-    Protected ones that are not public are shown to officers besides: every build forms other classes, which somebody could compare.
+def may_read_package(seat: DataSetSeat) -> bool:
+    """Everybody reads a public one. Every build forms other classes, which somebody could compare: until then its owner reads it, and the
+    officers who decide about it.
     """
+    return seat.has_the_files or seat.may_review or seat.data_set.status == DataSetStatus.APPROVED
+
+
+def records_page(seat: DataSetSeat, sent: QueryDict, errors: Mapping[str, str]) -> dict[str, object]:
+    """The context of the template. Records as they were, and what was tried with them, are for their owner alone, who has the files."""
     found = DataSet.objects.select_related("owner", "decided_by").get(pk=seat.data_set.pk)
     schema, package = schema_of_records(found), package_of(found)
     sweep = RecordSweep.objects.filter(data_set=found).first()
     choices = RecordChoices.sent(schema, sent) if "k" in sent else RecordChoices.empty(schema, last=package.protection if package else None)
     if "k" in sent:
         choices.check()
-    is_public, is_owner = found.status == DataSetStatus.APPROVED, found.owner_id == seat.user.pk
-    reads_records = is_public or is_owner or seat.may_review
+    is_public = found.status == DataSetStatus.APPROVED
+    seat = DataSetSeat(seat.user, found)
+    reads_package = may_read_package(seat)
     attributes = attributes_of(schema, hierarchies_of(found, schema.hierarchies))
     typed = dict(zip(sent.getlist("attribute"), sent.getlist("role"), strict=False))
     may_change = seat.may_change and found.forgotten_on is None
-    return Place(DataSetSeat(seat.user, found)).context | {
+    return Place(seat).context | {
         "n": students_of(found),
         "attributes": attributes,
         "roles": [(one, typed.get(one.name, one.code)) for one in attributes],
         "roles_mark": mark_of(schema.roles),
         "view": sweep and sweep_view(sweep),
-        "example": sweep.example if sweep and is_owner else [],
+        "example": sweep.example if sweep and seat.has_the_files else [],
         "package": package,
-        "shown": package.summary.get("shown", []) if package and package.status == PackageStatus.BUILT and reads_records else [],
-        "records": summary_in(package.summary["records"]) if package and package.summary else None,
+        "shown": package.summary.get("shown", []) if package and package.status == PackageStatus.BUILT and reads_package else [],
+        "reads_package": reads_package,
+        "records": summary_in(package.summary["records"]) if package and package.summary and reads_package else None,
         "asked": asked_in(package.protection, package.summary, schema.auxiliary) if package else None,
         "licence": LICENCES[package.licence] if package else None,
         "licences": [(one.name, f"{one.title}: {_(one.meaning)}") for one in LICENCES.values()],

@@ -101,7 +101,7 @@ class RecordsOrQuery(APIView):
         if "slug" in where:
             whole: Study | DataSet = access_own_study(user, where["slug"]).study
         else:
-            whole = access_record_set(user, where["data_set"], needs="may_change").data_set
+            whole = access_record_set(user, where["data_set"], needs="has_the_files").data_set
         from analysis.records.comparison import comparison_of
 
         sweep = RecordSweep.objects.filter(**key_of(whole)).first()

@@ -47,7 +47,9 @@ class SweepSerializer(serializers.Serializer[object]):
     status = serializers.ChoiceField(choices=SweepStatus.choices)
     error = serializers.CharField(allow_blank=True)
     parts = serializers.IntegerField()
-    found = SweepPartSerializer(many=True, help_text="None in the answer to a step.")
+    found = SweepPartSerializer(
+        many=True, help_text="None in the answer to a step; of records that somebody brought, for their owner alone."
+    )
 
 
 class AnsweredSerializer(serializers.Serializer[object]):

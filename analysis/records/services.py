@@ -115,7 +115,9 @@ def _started(whole: Study | DataSet, *, simulated: bool, actor: User) -> RecordS
 
 @transaction.atomic
 def stop_sweep(whole: Study | DataSet, *, actor: User) -> bool:
-    """Try nothing further; the findings stay. False: there was nothing to stop."""
+    """Try nothing further; the findings stay. False: there was nothing to stop. That of a data set may go on while an officer is asked."""
+    if not isinstance(whole, DataSet):
+        steps.locked(whole, by=actor, no_key=True)
     if not RecordSweep.end(RecordSweep.objects.filter(**key_of(whole), status=SweepStatus.RUNNING), status=SweepStatus.STOPPED):
         return False
     record(actor=actor, action=actions.RECORDS_TRIAL_STOPPED, subject=whole)

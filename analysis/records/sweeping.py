@@ -44,7 +44,7 @@ def plan_of(schema: RecordSchema) -> list[dict[str, float]]:
     return [*sizes, *({"epsilon": epsilon} for epsilon in EPSILONS)]
 
 
-@job(kind="record_sweep", model=RecordSweep, expects=(MethodError,), queue=Queue.BOOTSTRAP, priority=HEAVY)
+@job(kind="record_sweep", model=RecordSweep, expects=(MethodError,), queue=Queue.BOOTSTRAP, priority=HEAVY, of_its_owner=True)
 def sweep_all(sweep: RecordSweep) -> None:
     """Leave each class size to all workers; once they are done, put their findings together."""
     if not sweep.parts.exists():
@@ -63,7 +63,16 @@ def sweep_all(sweep: RecordSweep) -> None:
         sweep.finish()
 
 
-@job(kind="record_sweep_part", model=SweepPart, expects=(MethodError,), queue=Queue.BOOTSTRAP, priority=LAST, part_of="sweep", lanes=LANES)
+@job(
+    kind="record_sweep_part",
+    model=SweepPart,
+    expects=(MethodError,),
+    queue=Queue.BOOTSTRAP,
+    priority=LAST,
+    part_of="sweep",
+    lanes=LANES,
+    of_its_owner=True,
+)
 def sweep_one(part: SweepPart) -> None:
     """Try one class size."""
     sweep = part.sweep

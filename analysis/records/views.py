@@ -37,7 +37,7 @@ def records_or_query(request: HttpRequest, /, **where: str) -> HttpResponse:
     """
     user = user_of(request)
     place = Place(
-        access_own_study(user, where["slug"]) if "slug" in where else access_record_set(user, where["data_set"], needs="may_change")
+        access_own_study(user, where["slug"]) if "slug" in where else access_record_set(user, where["data_set"], needs="has_the_files")
     )
     if request.method == "POST":
         try:

@@ -43,19 +43,28 @@ class DataSetSeat:
         return self.role in (StudyRole.OWNER, StudyRole.ADMINISTRATOR)
 
     @property
+    def has_the_files(self) -> bool:
+        """Whether this person brought the data, and may read exact numbers about them: administrators care for the machine alone."""
+        return self.role == StudyRole.OWNER
+
+    @property
     def may_ask(self) -> bool:
         return self.may_change or self.role == StudyRole.ANALYST
 
     @property
     def may_read_ledger(self) -> bool:
-        return self.may_change or (self.user.role == Role.IRB_OFFICER and self.may_see_study)
+        """Its owner and IRB officers, but none who is named as an analyst."""
+        return self.may_change or (self.user.role == Role.IRB_OFFICER and not self.is_named)
+
+    @cached_property
+    def is_named(self) -> bool:
+        """Whether this person accepted to be an analyst; perhaps an officer has not approved them yet."""
+        return DataSetAnalyst.objects.filter(data_set=self.data_set, user=self.user).exists()
 
     @cached_property
     def may_review(self) -> bool:
         """An IRB officer who neither brought the data nor is named as an analyst of them, and who never prepared them."""
-        if self.user.role != Role.IRB_OFFICER or self.role is not None:
-            return False
-        if DataSetAnalyst.objects.filter(data_set=self.data_set, user=self.user).exists():
+        if self.user.role != Role.IRB_OFFICER or self.role is not None or self.is_named:
             return False
         if Charge.objects.filter(asked_by=self.user, budget__source__data_set=self.data_set).exists():
             return False
@@ -77,10 +86,10 @@ def data_sets_of(user: User) -> QuerySet[DataSet]:
 
 
 def data_sets_as_analyst(user: User) -> QuerySet[DataSet]:
-    """The data sets about which this person may ask, and of which they read neither the ledger nor the log."""
-    approved = DataSetAnalyst.objects.filter(user=user, approved_on__isnull=False).values("data_set")
+    """The data sets of which this person accepted to be an analyst. They read neither the ledger nor the log, also while they wait."""
+    named = DataSetAnalyst.objects.filter(user=user).values("data_set")
     found = DataSet.objects.exclude(owner=user)
-    return found.none() if user.role == Role.ADMINISTRATOR else found.filter(pk__in=approved)
+    return found.none() if user.role == Role.ADMINISTRATOR else found.filter(pk__in=named)
 
 
 def waiting_data_sets(officer: User) -> list[tuple[DataSet, bool]]:

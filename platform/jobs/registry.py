@@ -22,7 +22,8 @@ class Job(Generic[T]):
 
     It applies to rows that match `where`. `expects` are the errors that are no bugs. `part_of` names the foreign key to the work that was
     split into such rows; `lanes` is how many workers that have other work, too, may be at the parts of one piece at once. `queue` is where
-    its messages wait, `priority` its place among those of a worker that takes several queues.
+    its messages wait, `priority` its place among those of a worker that takes several queues. Errors of work `of_its_owner` may quote
+    records that only their owner reads.
     """
 
     kind: str
@@ -34,6 +35,7 @@ class Job(Generic[T]):
     most_seconds: int | None = None
     part_of: str = ""
     lanes: int = 1
+    of_its_owner: bool = False
     do: Callable[[T], None] = field(default=lambda _row: None)
 
     def __call__(self, do: Callable[[T], None]) -> Callable[[T], None]:

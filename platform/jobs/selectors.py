@@ -1,5 +1,6 @@
 """Waiting, running and failed work, for people who look after the server. No clock times: ages of what is there, days of what ended."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -89,8 +90,16 @@ def _work(job: Job[Lease]) -> Work:
         running=load.running,
         progress=[lease.progress for lease in job.rows().filter(holder__isnull=False)[:NEWEST] if lease.progress] if load.running else (),
         failed=load.failed,
-        failures=[Failure(day=getattr(lease, day) if day else None, error=lease.error) for lease in failures],
+        failures=[Failure(day=getattr(lease, day) if day else None, error=_told(job, lease)) for lease in failures],
     )
+
+
+def _told(job: Job[Lease], lease: Lease) -> str:
+    """The reason of a failure, for people who look after the server. They read the kind of a bug alone if its words may quote records."""
+    if not job.of_its_owner or lease.error == lease.GIVEN_UP.format(attempts=lease.MOST_ATTEMPTS):
+        return lease.error
+    bug = re.match(r"\w+(?=: )", lease.error)
+    return bug[0] if bug else "Its owner reads why."
 
 
 def _in_words(time: timedelta) -> str:

@@ -9,7 +9,9 @@ from http import HTTPStatus
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from surveys.builder.frame import BuilderPage, DraftPage
 from surveys.builder.services import change_part, put_words
@@ -130,6 +132,15 @@ class WaysIn(DraftPage):
         return {"kinds": [(way.name, way.label) for way in WAYS_IN.values()], "ways": form.root["ways"].rows}
 
 
+NO_ORCID = gettext_lazy(
+    "Expected an ORCID such as 0000-0002-1825-0097, whose last sign fits the others, found “%(found)s”: is a digit mistyped?"
+)
+NO_ROR = gettext_lazy(
+    "Expected a ROR such as https://ror.org/04cw6st05, whose last two digits fit the others, found “%(found)s”: is a sign mistyped?"
+)
+MOST_SHOWN = 60
+
+
 class Publishing(DraftPage):
     """Authors, funding and all else by which the data will be found and cited. People who take part see nothing of it."""
 
@@ -172,9 +183,9 @@ class Publishing(DraftPage):
     def _creator(self, form: DraftForm, row: str) -> dict[str, object]:
         found: dict[str, object] = {
             "name": form.line(f"{row}.name", missing=_("Write the name.")),
-            "orcid": self._identifier(form, f"{row}.orcid", checked_orcid),
+            "orcid": self._identifier(form, f"{row}.orcid", checked_orcid, NO_ORCID),
             "institution": form.line(f"{row}.institution"),
-            "ror": self._identifier(form, f"{row}.ror", checked_ror),
+            "ror": self._identifier(form, f"{row}.ror", checked_ror, NO_ROR),
             "roles": [role for role in form.several(f"{row}.roles") if role in CREDIT],
         }
         if found["ror"] and not found["institution"]:
@@ -184,7 +195,7 @@ class Publishing(DraftPage):
     def _grant(self, form: DraftForm, row: str) -> dict[str, object]:
         found = {
             "funder": form.line(f"{row}.funder", missing=_("Write the name of the funder.")),
-            "ror": self._identifier(form, f"{row}.ror", checked_ror),
+            "ror": self._identifier(form, f"{row}.ror", checked_ror, NO_ROR),
             "award": form.line(f"{row}.award"),
         }
         return {key: value for key, value in found.items() if value}
@@ -194,13 +205,13 @@ class Publishing(DraftPage):
         return not form.checked(f"{row}.remove") and any(form.line(f"{row}.{name}") for name in names)
 
     @staticmethod
-    def _identifier(form: DraftForm, name: str, checked: Callable[[object], str]) -> str:
+    def _identifier(form: DraftForm, name: str, checked: Callable[[object], str], complaint: Promise) -> str:
         """The identifier in its one form; a mistake is an error at its input."""
         typed = form.line(name)
         try:
             return checked(typed) if typed else ""
-        except ValueError as error:
-            form.error(name, f"{str(error)[:1].upper()}{str(error)[1:]}.".replace("?.", "?"))
+        except ValueError:
+            form.error(name, str(complaint) % {"found": typed[:MOST_SHOWN]})
             return ""
 
     def context_of(self, form: DraftForm) -> dict[str, object]:

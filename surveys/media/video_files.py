@@ -138,7 +138,7 @@ def check_captions(file: BinaryIO | ReadableFile) -> CaptionFacts:
         raise VideoError(_("The captions are not UTF-8 text: byte %(start)s cannot be read.", start=error.start)) from error
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     if not re.match(r"WEBVTT(?:[ \t]|$)", lines[0]):
-        found = f"“{lines[0][:40]}”" if lines[0].strip() else _("nothing")
+        found = _("“%(label)s”", label=lines[0][:40]) if lines[0].strip() else _("nothing")
         hint = _(" It looks like a SubRip (.srt) file: save it as WebVTT.") if _SUBRIP.search(text) else ""
         raise VideoError(
             _("The captions are not WebVTT: the first line must be “WEBVTT”, and it is %(found)s.%(hint)s", found=found, hint=hint)

@@ -14,7 +14,8 @@ def planned_tests_in_words(planned: PlannedTests, texts: Mapping[str, str]) -> I
         yield _("To be shown for “%(question)s”") % {"question": texts[name]}, margin_in_words(margin)
     for family, members in planned.families.items():
         words = _("These questions share the level of 5 %%, by Holm’s method, at every look and at the end: %(questions)s.")
-        yield _("Family “%(family)s”") % {"family": family}, words % {"questions": "; ".join(f"“{texts[name]}”" for name in members)}
+        quoted = (_("“%(label)s”") % {"label": texts[name]} for name in members)
+        yield _("Family “%(family)s”") % {"family": family}, words % {"questions": "; ".join(quoted)}
 
 
 def margin_in_words(margin: PlannedMargin) -> str:

@@ -60,7 +60,10 @@ def study(request: HttpRequest, slug: str) -> HttpResponse:
     missing = [one for one in to_do(found) if one.needed] if found.status == StudyStatus.DRAFT else []
     following = next_step(seat, missing=missing)
     own_page = {name: reverse("surveys:action", args=[slug, name]) for name in open_now}
+    obstacles = obstacles_to_recruiting(found) if found.status in (StudyStatus.APPROVED, *RUNNING) else []
     others = {name: words for name, words in open_now.items() if name != following.action and own_page[name] != following.page}
+    if obstacles:
+        others.pop("resume", None)
     context = {
         "study": found,
         "next": following,
@@ -69,7 +72,7 @@ def study(request: HttpRequest, slug: str) -> HttpResponse:
         "batch": batch_progress(found),
         "actions": {name: words for name, words in others.items() if not words.irreversible},
         "final_actions": {name: words for name, words in others.items() if words.irreversible},
-        "obstacles": obstacles_to_recruiting(found) if found.status in (StudyStatus.APPROVED, *RUNNING) else [],
+        "obstacles": obstacles,
         "sections": list(definition.sections.items()),
         "approval": approval_of(found),
         "stopped_by": stopped_by(found),

@@ -1,5 +1,5 @@
 """Student records that differ in one student: what tells it is the package, for those who may read it, and what was tried and built for it,
-for its owner, administrators and the officer who decides.
+for its owner and the officer who decides.
 
 A package has the classes of that student, and the numbers of its page are about the records as they were. Everything else is the same to
 the byte: pages, lists, the log, metrics, mails, and records of which nothing was built yet.
@@ -21,9 +21,9 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("mail_server")]
 BROUGHT, TRIED, BUILT, WAITING, PUBLIC = TITLES = "Brought", "Tried", "Built", "Waiting", "Public"
 READERS = ("nobody", "owner", "colleague", "officer", "administrator")
 TOLD = {
-    TRIED: {"owner", "administrator"},
-    BUILT: {"owner", "administrator"},
-    WAITING: {"owner", "administrator", "officer"},
+    TRIED: {"owner"},
+    BUILT: {"owner"},
+    WAITING: {"owner", "officer"},
     PUBLIC: {*READERS},
 }
 """The readers of each data set who see more than that it is there."""
@@ -36,7 +36,7 @@ class Worlds:
     def __init__(self, people: dict[str, User], tmp_path: Path) -> None:
         self.people, self.tmp_path, self.made = people, tmp_path, 0
         slugs = [title.lower() for title in TITLES]
-        self.surfaces = Surfaces(people, readers=READERS, programs=("owner", "officer"), data_set=slugs)
+        self.surfaces = Surfaces(people, readers=READERS, programs=("owner", "officer", "administrator"), data_set=slugs)
 
     def look(self, n: int, courses: str) -> Seen:
         """A look at a world of so many students with these courses, from which nothing stays."""

@@ -259,3 +259,26 @@ def test_every_error_that_people_read_takes_its_words_from_the_catalogue() -> No
 
 def test_the_titles_of_errors_come_from_the_catalogue() -> None:
     assert [kind.__name__ for kind in kinds_of(SurveyError) if isinstance(kind.title, str) or isinstance(kind.advice, str)] == []
+
+
+def said_at_once(code: ast.AST, words: set[str]) -> Iterator[int]:
+    """The lines of calls of `words` that run when the module is loaded, in the language of whoever comes first."""
+    for one in ast.iter_child_nodes(code):
+        if isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id in words:
+            yield one.lineno
+        if not isinstance(one, ast.FunctionDef | ast.Lambda):
+            yield from said_at_once(one, words)
+
+
+def test_no_words_are_translated_before_somebody_reads_them() -> None:
+    broken = (
+        "from django.utils.translation import gettext as _\nclass Form:\n    label = _('Reason')\n    def said(self): return _('Later')\n"
+    )
+    files = {"broken.py": broken} | {str(one): (ROOT / one).read_text() for one in project_files(".py") if one.parts[0] != "tests"}
+    found = []
+    for name, source in files.items():
+        code = ast.parse(source)
+        given = [one for one in ast.walk(code) if isinstance(one, ast.ImportFrom) and one.module == "django.utils.translation"]
+        words = {one.asname or one.name for line in given for one in line.names if one.name in {"gettext", "ngettext", "pgettext"}}
+        found += [f"{name}:{line}" for line in said_at_once(code, words)]
+    assert found == ["broken.py:3"]

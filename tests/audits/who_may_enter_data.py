@@ -55,11 +55,11 @@ OF_A_RECORD_SET: dict[str, tuple[Any, ...]] = {
     "analysis:api_data_set_ledger":    (NO,     404,    404,    404,    404,    404,    404,    404,    404),
     "analysis:api_data_set":           (NO,     200,    404,    404,    404,    404,    200,    404,    200),
     "analysis:data_set_records":       (LOGIN,  200,    404,    404,    404,    404,    200,    404,    200),
-    "analysis:data_set_records_or_query": (LOGIN, 200,  404,    404,    404,    404,    404,    404,    200),
+    "analysis:data_set_records_or_query": (LOGIN, 200,  404,    404,    404,    404,    404,    404,    404),
     "analysis:public_records":         (200,    200,    200,    200,    200,    200,    200,    200,    200),
     "analysis:public_records_package": (200,    200,    200,    200,    200,    200,    200,    200,    200),
     "analysis:api_data_set_people":  (NO,     404,    404,    404,    404,    404,    404,    404,    404),
-    "analysis:api_record_set_or_query":(NO,     200,    404,    404,    404,    404,    404,    404,    200),
+    "analysis:api_record_set_or_query":(NO,     200,    404,    404,    404,    404,    404,    404,    404),
     "analysis:api_record_set":         (NO,     200,    404,    404,    404,    404,    200,    404,    200),
 }  # fmt: skip
 DATA_SET_OPEN_TO_ITS_ANALYST = {"analysis:data_set", "analysis:data_set_questions", "analysis:data_set_topics", "analysis:api_data_set"}

@@ -3,6 +3,7 @@
 import pytest
 from django.urls import reverse
 
+from accounts.models import User
 from surveys.models import Study, StudyStatus
 from surveys.questions.publication import Publication
 from surveys.study_file import define
@@ -84,6 +85,17 @@ def test_a_mistake_is_named_at_its_field_and_nothing_is_lost(typed: dict[str, st
     assert complaint in page.xpath(f'string(//*[@id="{field}-error"])')
     assert page.xpath('string(//input[@name="contact_email"]/@value)') == "data@uni.example"
     assert stored(study) == PUBLICATION
+
+
+@pytest.mark.parametrize(
+    ("field", "said"), [("creators.0.orcid", "Erwartet wird eine ORCID"), ("creators.0.ror", "Erwartet wird eine ROR")]
+)
+def test_a_mistyped_identifier_is_named_in_the_language_of_the_page(field: str, said: str) -> None:
+    study = draft_study(publication=FULL)
+    User.objects.filter(pk=study.owner_id).update(language="de")
+    told = page_of(save(study, **{field: "04cw6st0x"})).xpath(f'string(//*[@id="{field}-error"])')
+    assert said in told
+    assert "gefunden wurde „04cw6st0x“" in told
 
 
 @pytest.mark.parametrize("typed", [{"first": "2026-10-05"}, {"contact_email": "office"}, {"last": "2025"}, {"keywords": "Die\ndie"}])

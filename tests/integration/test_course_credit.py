@@ -2,6 +2,7 @@
 
 import pytest
 from django.test import Client
+from django.urls import reverse
 
 from accounts.models import Role
 from audit.models import Entry
@@ -12,6 +13,7 @@ from surveys.credit.services import change_credit
 from surveys.models import CourseCredit, CreditBook, Participant, Study
 from surveys.recruitment.services import check_completion_codes
 from surveys.retention.services import forget_operational_data
+from surveys.studies import services as studies
 from surveys.tokens import hash_of_token
 from tests.course_students import finish, hand_in, launch, queue, signed_token, study_with_credit, waiting, words
 from tests.course_students import platform as platform
@@ -272,6 +274,16 @@ def test_no_student_stays_when_operational_data_are_deleted(platform: CoursePlat
     assert Participant.objects.exclude(credit="").count() == 0
     assert not CourseCredit.objects.exclude(private_key="").exists()
     assert STUDENT not in str(everything_stored())
+
+
+def test_a_study_whose_data_are_deleted_offers_no_credit(study: Study) -> None:
+    address = reverse("lti:study_credit", args=[study.slug])
+    assert page_of(logged_in(study.owner).get(address)).xpath('//button[@name="action"]/@value') == ["on", "off"]
+    studies.close(study, actor=study.owner)
+    forget_operational_data(study)
+    page = page_of(logged_in(study.owner).get(address))
+    assert page.xpath('//button[@name="action"]') == []
+    assert "The operational data of this study are deleted, and its credit with them." in page.text_content()
 
 
 def test_only_those_who_run_a_study_turn_credit_on(platform: CoursePlatform) -> None:

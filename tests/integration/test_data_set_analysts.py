@@ -111,3 +111,43 @@ def test_an_officer_who_is_an_analyst_reads_no_entry_about_the_data_set() -> Non
     assert entries(analyst) == {str(elsewhere.whole.pk)}
     told = analyst.get(reverse("surveys:log")).content.decode()
     assert f"You are a blinded viewer or an analyst of {secret}" in told
+
+
+def test_an_officer_who_waits_to_be_an_analyst_reads_neither_ledger_nor_log_and_hears_no_answer() -> None:
+    """They accepted: from then on they have a part in it, whether another officer has approved them or not."""
+    waiting, other = person(Role.IRB_OFFICER), person(Role.IRB_OFFICER)
+    source = approved(officer=other)
+    made = source.data_set
+    assert made is not None
+    ledger = reverse("analysis:data_set_ledger", args=[made.slug])
+    program = reverse("analysis:api_data_set_ledger", args=[made.slug])
+    browser = logged_in(waiting)
+    assert [browser.get(address).status_code for address in (ledger, program)] == [200, 200]
+    named(made, waiting)
+    assert [browser.get(address).status_code for address in (ledger, program)] == [404, 404]
+    assert f'href="{ledger}"' not in browser.get(page(made)).content.decode()
+    assert browser.get(reverse("surveys:api_log"), {"kind": "data_set."}).json()["entries"] == []
+    assert browser.post(ledger, {"action": "freeze", "reason": "A complaint."}).status_code == 404
+    assert logged_in(other).get(ledger).status_code == 200
+
+
+@pytest.mark.parametrize("by_program", [False, True])
+def test_an_officer_who_waits_to_be_an_analyst_may_leave_and_is_an_officer_again(by_program: bool) -> None:
+    """They lost the ledger by a word of theirs, and nobody need approve them before they take it back."""
+    officer = person(Role.IRB_OFFICER)
+    source = approved()
+    made = source.data_set
+    assert made is not None
+    named(made, officer)
+    browser = logged_in(officer)
+    shown = page_of(browser.get(page(made)))
+    assert "You may ask once another officer has approved you." in shown.text_content()
+    assert shown.xpath('//button[@name="action"]/@value') == ["leave"]
+    if by_program:
+        left = browser.delete(reverse("analysis:api_data_set_person", args=[made.slug, officer.username]))
+    else:
+        left = browser.post(page(made), {"action": "leave"})
+    assert left.status_code == (204 if by_program else 302)
+    assert browser.get(reverse("analysis:data_set_ledger", args=[made.slug])).status_code == 200
+    assert page_of(browser.get(page(made))).xpath('//button[@value="leave"]') == []
+    assert logged_in(made.owner).post(page(made), {"action": "leave"}).status_code == 404, "its owner is no analyst"

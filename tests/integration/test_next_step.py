@@ -89,6 +89,22 @@ def test_an_obstacle_is_named_as_it_is(settings: Any) -> None:
     assert shown(study, study.owner)[1] == reverse("surveys:build", args=[study.slug])
 
 
+def amended() -> Study:
+    study = study_in(S.PAUSED)
+    studies.change_definition(study, definition=definition(contact="somebody else"), actor=study.owner)
+    return studies.submit_for_review(study, actor=study.owner)
+
+
+@pytest.mark.parametrize("made", [lambda: ended(study_in(S.PAUSED)), amended], ids=["ended", "amended"])
+def test_recruiting_is_not_offered_while_something_blocks_it(made: Callable[[], Study]) -> None:
+    study = made()
+    page = page_of(logged_in(study.owner).get(reverse("surveys:study", args=[study.slug])))
+    assert "What blocks recruiting" in page.text_content()
+    offered = page.xpath('//button[@name="action"]/@value')
+    assert "resume" not in offered
+    assert any(href.endswith("/actions/close/") for href in page.xpath("//a/@href"))
+
+
 def test_a_draft_with_gaps_leads_to_the_first_one() -> None:
     study = draft_study(contact="[[Your name and address]]")
     words, behind = shown(study, study.owner)

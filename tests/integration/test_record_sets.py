@@ -11,21 +11,24 @@ from django.urls import reverse
 
 from accounts.models import Role
 from analysis.data_sets import services as data_sets
-from analysis.models import DataSet, RecordPackage, Snapshot
+from analysis.models import DataSet, RecordPackage, RecordSweep, Snapshot
 from analysis.sources.selectors import rows_of_records, schema_of_records
 from audit.models import Entry
 from candor.packages.archive import files_in
 from tests.factories import logged_in, page_of, person
-from tests.jobs import catch
+from tests.jobs import catch, work_off
 from tests.record_sets import (
     FILES,
     TYPED,
     TYPED_STATEMENTS,
     bring,
+    built,
     courses_file,
+    page,
     published,
     record_set,
     statements,
+    step,
     students_file,
     words,
 )
@@ -210,3 +213,29 @@ def test_records_in_json_and_statements_come_in_with_any_depth() -> None:
     told = next(rows_of_records(DataSet.objects.latest("pk")).records())["children"][0]
     assert (told["quasi_identifiers"]["activity"], told["quasi_identifiers"]["activity.kind"]) == ("entry", "assessment")
     assert set(told["sensitive"]) == {"activity.grade"}
+
+
+def test_exact_numbers_of_a_draft_are_for_its_owner_alone() -> None:
+    """Administrators may do what its owner may. They care for the machine, and do not read what stands in the files."""
+    made, administrator = record_set(), logged_in(person(Role.ADMINISTRATOR))
+    assert step(administrator, made, "start").status_code == 302
+    work_off(RecordSweep.objects.get())
+    built(made)
+    owner = logged_in(made.owner)
+    shown, hidden = owner.get(page(made)).content.decode(), administrator.get(page(made)).content.decode()
+    for told in ("Largest possible ℓ", "Insider risk", "What is promised"):
+        assert (told in shown, told in hidden) == (True, False), told
+    assert "Only the owner reads what was found: the numbers are exact." in hidden
+    assert "Every class size was tried." in hidden
+    assert (owner.get(page(made, "data_set_records_or_query")).status_code) == 200
+    assert (administrator.get(page(made, "data_set_records_or_query")).status_code) == 404
+    program = page(made, "api_record_set")
+    for reader, reads in ((owner, True), (administrator, False)):
+        state = reader.get(program).json()
+        assert (bool(state["sweep"]["found"]), bool(state["verdict"]["records"])) == (reads, reads)
+    RecordSweep.objects.update(status="failed", error="expected 60 records")
+    RecordPackage.objects.update(status="failed", error="12 of 60 left out", package=None)
+    for reader, reads in ((owner, True), (administrator, False)):
+        for address in (page(made), program):
+            said = reader.get(address).content.decode()
+            assert ("xpected 60 records" in said, "12 of 60 left out" in said) == (reads, reads)

@@ -14,7 +14,8 @@ from django.urls import reverse
 
 from accounts.models import ApiToken, Language, Role, TokenScope, User
 from accounts.services import choose_language, issue_token
-from analysis.data_sets.services import invite_analyst, send_back
+from analysis.data_sets.retention import usual_day
+from analysis.data_sets.services import invite_analyst, send_back, submit
 from analysis.ledger.services import ask
 from analysis.models import Asking, RecordPackage, RecordSweep
 from analysis.packages.licences import LICENCES
@@ -30,7 +31,7 @@ from surveys.models import PacketSection
 from surveys.privacy.services import set_limit
 from surveys.review import services as reviews
 from surveys.studies import services as studies
-from tests.data_sets import TEXTS, approved, data_set
+from tests.data_sets import BUDGET, TEXTS, approved, data_set
 from tests.factories import PASSWORD, draft_study, logged_in, page_of, person, recruiting_study
 from tests.integration.test_builder import definition_of
 from tests.integration.test_network_questions import source_of_circles
@@ -333,3 +334,12 @@ def test_the_pages_of_reviews_are_german_as_a_whole() -> None:
     must_be_german(study.owner, [own], content)
     study = reviews.approve(study, actor=officer, conditions="Keep the lecture short.", reason="It is needed here.")
     must_be_german(officer, [own, reverse("surveys:review", args=[draft.slug])], content)
+
+
+def test_a_missing_reason_is_asked_for_in_the_language_of_the_page() -> None:
+    made, officer = data_set(), person(Role.IRB_OFFICER)
+    User.objects.filter(pk=officer.pk).update(language="de")
+    submit(made, budget=BUDGET, delete_on=usual_day(), actor=made.owner)
+    answer = logged_in(officer).post(reverse("analysis:data_set", args=[made.slug]), {"action": "send-back", "reason": ""})
+    assert answer.status_code == 422
+    assert "Schreibe, warum der Datenbestand zurückgeht." in page_of(answer).text_content()

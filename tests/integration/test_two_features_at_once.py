@@ -383,6 +383,10 @@ def test_no_code_comes_in_once_operational_data_are_deleted() -> None:
     forget_operational_data(close(study, actor=study.owner))
     with pytest.raises(TransitionError, match="are deleted, and its codes with them"):
         add_entry_codes(study, codes=["EFGH-5678"], actor=study.owner)
-    page = logged_in(study.owner).post(reverse("surveys:codes", args=[study.slug]), {"action": "add", "codes": "EFGH5678"})
+    owner, address = logged_in(study.owner), reverse("surveys:codes", args=[study.slug])
+    page = owner.post(address, {"action": "add", "codes": "EFGH5678"})
     assert (page.status_code, "are deleted, and its codes with them" in page.content.decode()) == (422, True)
+    offered = page_of(owner.get(address))
+    assert offered.xpath('//button[@name="action"]/@value') == ["check"]
+    assert "are deleted, and its codes with them" in offered.text_content()
     assert not EntryCode.objects.exists()

@@ -5,16 +5,23 @@ from functools import partial
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from accounts.models import Role, User
+from analysis.diagnosis.services import Asked, delete_diagnosis, diagnose, stop_diagnosis
+from analysis.models import RecordSweep, Run, RunKind, RunStatus
+from analysis.records.services import stop_sweep
+from analysis.services import cancel_full_results
 from audit.models import Entry
 from audit.selectors import entries_about
 from surveys import actions
 from surveys.errors import SharingError, TransitionError
 from surveys.models import EntryCode, MemberRole, Study, StudyMember
+from surveys.protocols import protocol_in_force
 from surveys.recruitment.services import add_entry_codes
 from surveys.sharing import services as sharing
-from tests.factories import draft_study, person
+from tests.factories import draft_study, person, recruiting_study
+from tests.jobs import catch, held
 from tests.simultaneous import at_once, outcomes_at_once
 
 pytestmark = pytest.mark.usefixtures("postgresql")
@@ -72,6 +79,30 @@ def test_nobody_manages_the_team_of_a_study_that_they_gave_away_a_moment_before(
             with pytest.raises(TransitionError, match="You do not own this study any more"):
                 again()
     sharing.remove_member(study, user_id=former.pk, actor=former)  # everybody may leave
+
+
+def test_nobody_stops_the_work_of_a_study_that_they_left_a_moment_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They ran it when their request came; work of others goes on, and the log does not name them after they left."""
+    catch(monkeypatch)
+    for number in range(TIMES):
+        study = recruiting_study(slug=f"study-{number}")
+        editor = person(Role.INVESTIGATOR)
+        StudyMember.objects.create(study=study, user=editor, role=MemberRole.EDITOR)
+        Run.objects.create(study=study, kind=RunKind.FULL_RESULTS, status=RunStatus.RUNNING, **held())
+        RecordSweep.objects.create(study=study, simulated=False, hierarchies={}, plan=[{"size": 2, "level": 0}], due_at=timezone.now())
+        asked = Asked(people=100, prevalence=0.3, effect=0.1, cheater_proportion=0.1, drop_out=0.0, studies=1000)
+        diagnose(study, definition=protocol_in_force(study).definition, asked=asked, actor=study.owner)
+        stops: list[Callable[[], Any]] = [
+            partial(stop, study, actor=editor) for stop in (cancel_full_results, stop_sweep, stop_diagnosis, delete_diagnosis)
+        ]
+        left, *others = outcomes_at_once(partial(sharing.remove_member, study, user_id=editor.pk, actor=study.owner), *stops)
+        assert left is None
+        assert not [one for one in others if isinstance(one, Exception) and not isinstance(one, TransitionError)]
+        removed = entries_about(study).filter(action=actions.MEMBER_REMOVED).latest("sequence")
+        assert not entries_about(study).filter(actor_id=editor.pk, sequence__gt=removed.sequence).exists()
+        for stop in stops:
+            with pytest.raises(TransitionError, match="You do not run this study any more"):
+                stop()
 
 
 def _done_after_giving(study: Study, *, by: User) -> list[str]:

@@ -6,13 +6,15 @@ from datetime import timedelta
 import pytest
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import escape
 
 from accounts.models import Role
-from analysis.models import Run, RunStatus
+from analysis.models import PackageStatus, RecordPackage, RecordSweep, Run, RunStatus, SweepStatus
 from config import heartbeat
 from jobs.models import Routine
 from tests.factories import logged_in, page_of, person, recruiting_study
 from tests.jobs import held
+from tests.record_sets import built, record_set
 
 pytestmark = pytest.mark.django_db
 
@@ -49,6 +51,28 @@ def test_what_waits_runs_and_failed_is_counted_by_kind_with_ages_and_days(monkey
     assert "First results: what failed last March 4, 2026: ZeroDivisionError: a bug" in text
     assert "Nothing waits" not in text
     assert not re.search(r"\d:\d\d", text)
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        ("12 of 60 records cannot be protected; at most 2% may be left out", "Its owner reads why."),
+        ("KeyError: 'Midwifery'", "KeyError"),
+        ("Given up after 5 workers fell silent.", "Given up after 5 workers fell silent."),
+    ],
+)
+def test_errors_that_may_quote_records_are_for_their_owner(error: str, told: str) -> None:
+    """Numbers of a draft of records are exact, and its owner alone has the files."""
+    made = record_set()
+    RecordSweep.objects.create(data_set=made, simulated=False, hierarchies={}, plan=[], status=SweepStatus.FAILED, error=error)
+    package = built(made)
+    RecordPackage.objects.filter(pk=package.pk).update(status=PackageStatus.FAILED, error=error, package=None)
+    text = page_text()
+    for kind in ("Record sweep", "Record package"):
+        assert re.search(rf"{kind}: what failed last ([A-Z][a-z.]+ \d+, \d+: )?{re.escape(told)} ", text + " "), text
+    assert (error in text) == (error == told)
+    its_page = logged_in(made.owner).get(reverse("analysis:data_set_records", args=[made.slug])).content.decode()
+    assert escape(error).rstrip(".") in its_page
 
 
 def test_how_far_a_computation_is_stands_beside_it() -> None:

@@ -5,6 +5,7 @@ from ipaddress import ip_address
 from typing import Any
 
 import pytest
+from django.utils import translation
 
 from webhooks.addresses import check_address, is_public, resolve
 from webhooks.errors import RefusedAddressError, WebhookError
@@ -69,6 +70,8 @@ def test_an_address_that_is_not_https_on_the_internet_is_refused(address: str) -
 
 def test_an_empty_address_is_called_nothing() -> None:
     with pytest.raises(WebhookError, match=r"^Expected an https address, found nothing\.$"):
+        check_address("", private_is_allowed=False)
+    with translation.override("de"), pytest.raises(WebhookError, match=r"^Erwartet wird eine https-Adresse, gefunden wurde keine\.$"):
         check_address("", private_is_allowed=False)
 
 

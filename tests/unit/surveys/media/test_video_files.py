@@ -16,10 +16,11 @@ import av
 import numpy as np
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.utils import translation
 
 import surveys
 from surveys.media.video_files import MAX_CAPTION_BYTES, VideoError, check_captions, check_video, probe_video
-from surveys.reading.apart import NotReadError, read_apart
+from surveys.reading.apart import NotReadError, in_words, read_apart
 from surveys.reading.readers import VIDEO
 
 LIMITS = {"max_bytes": 1_000_000, "max_seconds": 60.0}
@@ -235,6 +236,14 @@ def test_captions_are_counted(text: str) -> None:
 def test_captions_that_would_not_show_are_refused(content: bytes, message: str) -> None:
     with pytest.raises(VideoError, match=message):
         check_captions(io.BytesIO(content))
+
+
+def test_the_first_line_of_captions_is_quoted_as_the_language_of_the_page_quotes() -> None:
+    with pytest.raises(VideoError) as refused:
+        check_captions(io.BytesIO(b"Chance decides.\n"))
+    (problem,) = refused.value.problems
+    with translation.override("de"):
+        assert "und sie ist „Chance decides.“" in in_words(problem.document())
 
 
 def damaged(content: bytes, *, seed: int) -> bytes:
