@@ -217,6 +217,12 @@ def hidden_value(response: HttpResponse, name: str) -> str:
     return str(page_of(response).xpath(f'//input[@type="hidden" and @name="{name}"]/@value')[0])
 
 
+def take_out(client: Client, page: HttpResponse, *, where: str = "//footer") -> HttpResponse:
+    """Press *Take my data out* on a page of somebody on the way."""
+    (form,) = page_of(page).xpath(f"{where}//form")
+    return client.post(form.get("action"), {one.get("name"): one.get("value") or "" for one in form.xpath(".//input")})
+
+
 def code_on(response: HttpResponse, kind: str) -> str:
     """The `completion` or `withdrawal` code on the last page."""
     return str(page_of(response).xpath(f'string(//*[@id="{kind}-code"])')).strip()

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from surveys.access import is_public
 from surveys.credit.selectors import key_of
 from surveys.credit.services import give_code, sign_credit
-from surveys.errors import JourneyError, LinkUnknownError, ReturnUnknownError
+from surveys.errors import JourneyError, LinkUnknownError, ReturnUnknownError, StudyClosedError
 from surveys.journey import services as participation
 from surveys.journey import step_views, visitors
 from surveys.journey.language import keeps_language, language_of, of_stranger, rest_of_address
@@ -25,7 +25,7 @@ from surveys.journey.withdrawals import withdrawal_code_is_known, withdrawal_is_
 from surveys.models import Participant, Study
 from surveys.protocols import frozen_protocol, protocol_in_force
 from surveys.recruitment.arrivals import Ended, WayBack, arrival_at, arrival_in, way_back
-from surveys.tokens import looks_like_completion_code, return_ticket_is_genuine, withdrawal_code
+from surveys.tokens import looks_like_completion_code, mark_of, return_ticket_is_genuine, withdrawal_code
 
 View = Callable[..., HttpResponse]
 TURNED_AWAY = ("full", "inattentive")
@@ -42,7 +42,7 @@ def participant_page(view: View) -> View:
             response = view(request, slug, *args, **kwargs)
         except JourneyError as error:
             study = get_object_or_404(Study.objects.defer("definition"), slug=slug)
-            _token, participant = visitors.participant_of(request, slug)
+            token, participant = visitors.participant_of(request, slug)
             shown = _shown(study, request, participant)
             with translation.override(shown.spoken if shown else of_stranger(request)):
                 response = render(
@@ -53,6 +53,7 @@ def participant_page(view: View) -> View:
                         "situation": error.situation,
                         "message": str(error),
                         "back": _turned_away(request, study, error),
+                        "whose": mark_of(token) if participant and isinstance(error, StudyClosedError) else "",
                     },
                     status=error.http_status,
                 )
@@ -175,14 +176,16 @@ def credit(request: HttpRequest, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @participant_page
 def withdraw(request: HttpRequest, slug: str) -> HttpResponse:
-    """Enter the code, confirm, gone. In the participant's own browser the code is filled in already."""
+    """Enter the code, confirm, gone. The pages of somebody on the way bring their mark in its place."""
     study = get_object_or_404(Study.objects.defer("definition"), slug=slug)
     token, participant = visitors.participant_of(request, slug)
     shown = _shown(study, request, participant)
-    own_code = withdrawal_code(token) if participant else ""
     stage = "published" if study.data_published else "forgotten" if study.forgotten_on else "enter"
     receipt = None
-    errors, code = [], request.POST.get("code", own_code).strip()[:64]
+    errors, code = [], request.POST.get("code", "").strip()[:64]
+    if token and "whose" in request.POST:
+        visitors.require_own(request.POST, mark_of(token))
+        code = withdrawal_code(token)
     with translation.override(shown.spoken if shown else of_stranger(request)):
         if request.method == "POST" and stage == "enter":
             if not withdrawal_code_is_known(study, code=code):

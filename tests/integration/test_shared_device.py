@@ -24,6 +24,7 @@ from tests.factories import (
     participant_of,
     person,
     recruiting_study,
+    take_out,
     token_of,
     walk,
 )
@@ -229,6 +230,59 @@ def test_a_tab_answers_for_nobody_who_took_over_by_a_personal_link(client: Clien
     walk(other, study, until="quiz")
     client.post(f"{address_of(study)}resume/{token_of(other)}/")
     assert heading(answer(client, study, "quiz", whose=mark)) == BELONGS
+
+
+@pytest.mark.parametrize("until", ["quiz", "questions"])
+def test_a_tab_of_the_person_before_takes_nobody_elses_data_out(client: Client, study: Study, until: str) -> None:
+    """The page of withdrawals filled in the code of the person who came later: their data went, whoever had asked."""
+    tabs = []
+    for _ in range(2):
+        begin_anew(client, study)
+        tabs.append(walk(client, study, until=until))
+    before = everything_stored()
+    stale = take_out(client, tabs[0])
+    assert (stale.status_code, heading(stale)) == (409, BELONGS)
+    assert page_of(stale).xpath("//form") == [], "and this page is not that of the person who came later, either"
+    for beside in ("withdraw", "privacy", "begin_anew"):
+        page = client.get(reverse(f"surveys:{beside}", args=[study.slug]))
+        assert page_of(page).xpath("//input[@name='whose']") == []
+        assert withdrawal_code(token_of(client)) not in page.content.decode()
+    assert everything_stored() == before
+    assert withdrawal_code(token_of(client)) in take_out(client, tabs[1]).content.decode()
+    answer(client, study, until)
+    walk(client, study)
+    late = take_out(client, tabs[1])
+    assert (late.status_code, heading(late)) == (422, "Take my data out"), "their last page has shown them the code"
+
+
+def test_somebody_on_the_way_takes_their_data_out_of_a_study_that_has_ended(client: Client, study: Study) -> None:
+    walk(client, study, until="quiz")
+    studies.close(study, actor=study.owner)
+    ended = client.get(address_of(study))
+    assert heading(ended) == "This study has ended"
+    assert heading(take_out(client, ended, where="//main")) == "Take my data out"
+    asked = take_out(client, ended)
+    client.post(reverse("surveys:withdraw", args=[study.slug]), {"stage": "confirm", "code": hidden_value(asked, "code")})
+    assert not Participant.objects.exists()
+
+
+def test_somebody_who_has_not_agreed_yet_has_nothing_to_take_out(client: Client, study: Study) -> None:
+    answer(client, study, "welcome")
+    assert page_of(client.get(address_of(study))).xpath("//footer//form") == []
+
+
+@pytest.mark.parametrize("step", ["consent", "quiz", "questions"])
+def test_an_answer_that_is_sent_after_somebody_else_finished_says_that_it_was_not_taken(client: Client, study: Study, step: str) -> None:
+    """It led to the page of somebody who took part here, without a word about what was sent."""
+    mark = hidden_value(walk(client, study, until=step), "whose")
+    begin_anew(client, study)
+    walk(client, study)
+    before = everything_stored()
+    sent = answer(client, study, step, whose=mark)
+    assert (sent.status_code, heading(sent)) == (409, TAKEN)
+    assert "The answers that you sent just now were not taken" in page_of(sent).text_content()
+    assert everything_stored() == before
+    assert "not taken" not in client.get(address_of(study)).content.decode()
 
 
 def test_somebody_who_presses_start_in_two_tabs_is_one_person(client: Client, study: Study) -> None:
