@@ -64,15 +64,16 @@ def participant_page(view: View) -> View:
 
 
 def _turned_away(request: HttpRequest, study: Study, error: JourneyError) -> WayBack | None:
-    """Where somebody goes whom the study does not take: back by the way that they came by, as the protocol has it to which they agreed."""
+    """Where somebody goes whom the study does not take: back by the way that they came by under the protocol to which they agreed."""
     if error.situation not in TURNED_AWAY or study.protocol_id is None:
         return None
-    entry = frozen_protocol(error.protocol_id or study.protocol_id).definition.entry
+    in_force = protocol_in_force(study).definition.entry
+    entry = frozen_protocol(error.protocol_id).definition.entry if error.protocol_id else in_force
     token, visit = visitors.token_in(request), visitors.visit_of(request, study)
     with suppress(JourneyError):
         sent = QueryDict(visit.query) if visit else request.POST
         arrival = arrival_in(token, entry) if error.protocol_id else arrival_at(sent, entry, study_id=study.pk)
-        return way_back(arrival, Ended.SCREENED_OUT, study_id=study.pk, slug=study.slug, token=token)
+        return way_back(arrival, Ended.SCREENED_OUT, in_force=in_force, study_id=study.pk, slug=study.slug, token=token)
     return None
 
 

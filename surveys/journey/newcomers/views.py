@@ -98,7 +98,8 @@ def _begin_anew(study: Study, *, query: str) -> HttpResponse:
 
 def _declined(request: HttpRequest, study: Study, shown: Presentation, visit: Visit) -> HttpResponse:
     """The way back to the panel, or to the first page with all that the address said."""
-    back = way_back(arrival_in(visit.token, shown.entry), Ended.DECLINED, study_id=study.pk, slug=study.slug, token=visit.token)
+    arrival, entry = arrival_in(visit.token, shown.entry), shown.entry
+    back = way_back(arrival, Ended.DECLINED, in_force=entry, study_id=study.pk, slug=study.slug, token=visit.token)
     way = shown.entry.named(visit.way)
     context = {"study": shown, "language": shown.language, "back": back, "query": visit.query, "from_panel": way and way.way.is_panel}
     response = render(request, "surveys/participant/declined.html", context)
