@@ -17,6 +17,7 @@ from surveys.errors import JourneyError, LinkUnknownError, ReturnUnknownError, S
 from surveys.journey import services as participation
 from surveys.journey import step_views, visitors
 from surveys.journey.language import keeps_language, language_of, of_stranger, rest_of_address
+from surveys.journey.pages import as_next_page
 from surveys.journey.presentation import Presentation, presentation
 from surveys.journey.services import AlreadyDoneError
 from surveys.journey.steps import VIDEO
@@ -57,6 +58,8 @@ def participant_page(view: View) -> View:
                     },
                     status=error.http_status,
                 )
+            if error.protocol_id:  # they are deleted: no second request is told why, so the script shows this answer
+                as_next_page(response)
         response["Cache-Control"] = "no-store"
         return response
 

@@ -104,7 +104,7 @@ def _declined(request: HttpRequest, study: Study, shown: Presentation, visit: Vi
     context = {"study": shown, "language": shown.language, "back": back, "query": visit.query, "from_panel": way and way.way.is_panel}
     response = render(request, "surveys/participant/declined.html", context)
     visitors.forget(response, study.slug)
-    return as_next_page(response) if can_show_next_page(request) else response
+    return as_next_page(response)  # at whichever address: nobody is told so a second time
 
 
 def _show_farewell(request: HttpRequest, study: Study, farewell: Farewell) -> HttpResponse:
