@@ -86,16 +86,19 @@ journey = require_http_methods(["GET", "HEAD", "POST"])(participant_page(step_vi
 @require_http_methods(["GET", "HEAD", "POST"])
 @participant_page
 def begin_anew(request: HttpRequest, slug: str) -> HttpResponse:
-    """On a shared device: forget the person before, and begin at the first page. The way in decides whether that is possible."""
+    """On a shared device: forget the person before, and begin at the first page. The way in decides whether that is possible. A tab from
+    before this person began asks first.
+    """
     study = get_object_or_404(Study.objects.defer("definition"), slug=slug)
-    _token, participant = visitors.participant_of(request, slug)
-    if request.method == "POST":
+    token, participant = visitors.participant_of(request, slug)
+    forgets = mark_of(token) if participant else ""
+    if request.method == "POST" and request.POST.get("whose", forgets) == forgets:
         response = to_journey(slug, query=request.GET.urlencode())
         visitors.forget(response, slug)
         return response
     shown = _shown(study, request, participant)
     with translation.override(shown.spoken if shown else of_stranger(request)):
-        context = {"study": shown or Nameless(slug=study.slug), "query": rest_of_address(request), "somebody": participant}
+        context = {"study": shown or Nameless(slug=study.slug), "query": rest_of_address(request), "forgets": forgets}
         return render(request, "surveys/participant/begin_anew.html", context)
 
 
@@ -129,7 +132,10 @@ def resume(request: HttpRequest, slug: str, token: str) -> HttpResponse:
     shown = presentation(participant.protocol_id, language_of(request, participant.study, participant))
     with translation.override(shown.spoken):
         if request.method != "POST":
-            return render(request, "surveys/participant/resume.html", {"study": shown, "language": shown.language})
+            _token, somebody = visitors.participant_of(request, slug)
+            forgets = somebody is not None and somebody.pk != participant.pk
+            context = {"study": shown, "language": shown.language, "forgets": forgets}
+            return render(request, "surveys/participant/resume.html", context)
     response = to_journey(slug)
     visitors.remember_participant(response, slug, token)
     return response

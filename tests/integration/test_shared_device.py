@@ -23,6 +23,7 @@ from tests.factories import (
     page_of,
     participant_of,
     person,
+    press,
     recruiting_study,
     take_out,
     token_of,
@@ -245,7 +246,7 @@ def test_a_tab_of_the_person_before_takes_nobody_elses_data_out(client: Client, 
     assert page_of(stale).xpath("//form") == [], "and this page is not that of the person who came later, either"
     for beside in ("withdraw", "privacy", "begin_anew"):
         page = client.get(reverse(f"surveys:{beside}", args=[study.slug]))
-        assert page_of(page).xpath("//input[@name='whose']") == []
+        assert page_of(page).xpath("//footer//input[@name='whose']") == []
         assert withdrawal_code(token_of(client)) not in page.content.decode()
     assert everything_stored() == before
     assert withdrawal_code(token_of(client)) in take_out(client, tabs[1]).content.decode()
@@ -260,7 +261,7 @@ def test_somebody_on_the_way_takes_their_data_out_of_a_study_that_has_ended(clie
     studies.close(study, actor=study.owner)
     ended = client.get(address_of(study))
     assert heading(ended) == "This study has ended"
-    assert heading(take_out(client, ended, where="//main")) == "Take my data out"
+    assert heading(press(client, ended, where="//main")) == "Take my data out"
     asked = take_out(client, ended)
     client.post(reverse("surveys:withdraw", args=[study.slug]), {"stage": "confirm", "code": hidden_value(asked, "code")})
     assert not Participant.objects.exists()
@@ -269,6 +270,34 @@ def test_somebody_on_the_way_takes_their_data_out_of_a_study_that_has_ended(clie
 def test_somebody_who_has_not_agreed_yet_has_nothing_to_take_out(client: Client, study: Study) -> None:
     answer(client, study, "welcome")
     assert page_of(client.get(address_of(study))).xpath("//footer//form") == []
+
+
+@pytest.mark.parametrize("until", ["quiz", "finished"])
+def test_somebody_else_in_an_old_tab_forgets_nobody_who_began_since(client: Client, study: Study, until: str) -> None:
+    """The button stood on the page of somebody who had finished, and took the next person’s journey, or their codes, without a word."""
+    walk(client, study)
+    tab = client.get(address_of(study))
+    begin_anew(client, study)
+    walk(client, study, until="questions" if until == "finished" else until)
+    if until == "finished":
+        answer(client, study, "questions")
+    token = token_of(client)
+    asked = press(client, tab, where="//main")
+    assert (asked.status_code, heading(asked)) == (200, "Begin as somebody else")
+    assert token_of(client) == token
+    assert press(client, asked, where="//main", address=reverse("surveys:begin_anew", args=[study.slug])).status_code == 303
+    assert heading(client.get(address_of(study))) == "A short lecture and four honest answers"
+
+
+def test_a_personal_link_says_first_whom_the_device_forgets(client: Client, study: Study) -> None:
+    ben, ada = Client(), client
+    walk(ben, study, until="quiz")
+    walk(ada, study, until="die")
+    link = f"{address_of(study)}resume/{token_of(ben)}/"
+    warned = "can go on afterwards only by their personal link"
+    assert warned in ada.get(link).content.decode()
+    assert warned not in ben.get(link).content.decode()
+    assert warned not in Client().get(link).content.decode()
 
 
 @pytest.mark.parametrize("step", ["consent", "quiz", "questions"])
