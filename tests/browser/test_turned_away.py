@@ -40,6 +40,7 @@ def test_somebody_whom_the_study_does_not_take_reads_why_and_goes_back(
     button(page, "Continue").click()
     expect(page.get_by_role("heading", level=1)).to_have_text(words)
     expect(page.get_by_role("link", name="Go back to where you came from")).to_have_attribute("href", OUT)
+    expect(page.get_by_role("navigation", name="Language")).to_have_count(0)  # it led to a page without the way back
     assert not Participant.objects.exists()
 
 
@@ -51,4 +52,5 @@ def test_somebody_who_opens_their_link_again_and_does_not_agree_goes_back(page: 
     page.goto(LINK)
     button(page, "I do not agree").click()
     expect(page.get_by_role("link", name="Go back to where you came from")).to_have_attribute("href", NO)
+    expect(page.get_by_role("navigation", name="Language")).to_have_count(0)
     assert ShardedCounter.objects.get(kind=CounterKind.DECLINED).count == 1

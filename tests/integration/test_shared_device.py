@@ -57,6 +57,16 @@ def test_the_codes_are_shown_once_and_nothing_in_the_browser_leads_to_them(clien
     assert "finished" not in kept, "the cookie is packed"
 
 
+def test_no_link_of_a_page_that_comes_once_looks_as_if_it_kept_the_page(client: Client, study: Study) -> None:
+    """The switch of the language did, and the codes were gone, with the credit of a course; so was the receipt of a withdrawal."""
+    last = walk(client, study)
+    gone = client.post(reverse("surveys:withdraw", args=[study.slug]), {"code": code_on(last, "withdrawal"), "stage": "confirm"})
+    assert heading(gone) == "Your data are gone"
+    for page in (last, gone):
+        assert page_of(page).xpath("//nav[@class='languages']") == []
+    assert page_of(client.get(address_of(study))).xpath("//nav[@class='languages']"), "the page that can be read again has it"
+
+
 def test_somebody_who_comes_back_after_an_amendment_finds_both_texts_of_the_end(client: Client, study: Study) -> None:
     """The newer one may correct the older one, and the older one is what they were told. The browser does not know theirs."""
     told = walk(client, study)
