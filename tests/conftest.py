@@ -35,6 +35,7 @@ from analysis.runs import full_results, resampling
 from audit.triggers import LOG_IS_APPEND_ONLY, PUBLISHED_HEADS_ARE_KEPT
 from surveys.journey.withdrawals import FOLDER as WITHDRAWALS
 from surveys.models.triggers import PREREGISTRATIONS_ARE_KEPT, PROTOCOLS_ARE_FROZEN
+from surveys.retention.remembered import FOLDER as DELETIONS
 from tests import kept_studies
 from tests.call_stack import keep_in_one_chunk
 from tests.crowds import build_study
@@ -137,9 +138,9 @@ def media_root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(autouse=True)
 def nothing_remembered(media_root: Path) -> Iterator[None]:
-    """A test that rolls the database back is a restore, after which charges and withdrawals would be made again, and studies be public."""
+    """A test that rolls the database back is a restore, after which all that files remember would be done again."""
     yield
-    for folder in (CHARGES, PUBLICATIONS, WITHDRAWALS):
+    for folder in (CHARGES, DELETIONS, PUBLICATIONS, WITHDRAWALS):
         shutil.rmtree(media_root / folder, ignore_errors=True)
 
 

@@ -217,6 +217,17 @@ def hidden_value(response: HttpResponse, name: str) -> str:
     return str(page_of(response).xpath(f'//input[@type="hidden" and @name="{name}"]/@value')[0])
 
 
+def press(client: Client, page: HttpResponse, *, where: str, address: str = "") -> HttpResponse:
+    """Send the only form of this part of a page as it stands. `address`: that of the page, for a form that names none."""
+    (form,) = page_of(page).xpath(f"{where}//form")
+    return client.post(form.get("action") or address, {one.get("name"): one.get("value") or "" for one in form.xpath(".//input")})
+
+
+def take_out(client: Client, page: HttpResponse) -> HttpResponse:
+    """Press *Take my data out* at the foot of a page of somebody on the way."""
+    return press(client, page, where="//footer")
+
+
 def code_on(response: HttpResponse, kind: str) -> str:
     """The `completion` or `withdrawal` code on the last page."""
     return str(page_of(response).xpath(f'string(//*[@id="{kind}-code"])')).strip()

@@ -8,7 +8,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from analysis.data_sets.errors import DataSetError
-from analysis.data_sets.services import delete
+from analysis.data_sets.services import delete, delete_again
 from analysis.models import DataSet
 from jobs.registry import routine
 
@@ -38,7 +38,8 @@ def typed_day(typed: str) -> date:
 
 @routine(kind="data_set_retention", every=timedelta(hours=1))
 def delete_due() -> None:
-    """Delete the rows whose day has come. Answers and ledgers stay."""
+    """Delete the rows whose day has come, and those that a restore brought back. Answers and ledgers stay."""
+    delete_again()
     for data_set in DataSet.objects.filter(forgotten_on=None, delete_on__lte=timezone.localdate()):
         with suppress(DataSetError):  # its owner was faster
             delete(data_set, actor=None)

@@ -231,8 +231,9 @@ def _take_direct_questions(data: QueryDict, person: Person) -> None:
 
 def finished_way_back(person: Person) -> WayBack | None:
     """Where somebody who has finished says so."""
-    study_id, slug = person.participant.study_id, person.shown.slug
-    return way_back(arrival_in(person.token, person.shown.entry), Ended.FINISHED, study_id=study_id, slug=slug, token=person.token)
+    study, arrival = person.participant.study, arrival_in(person.token, person.shown.entry)
+    entry = protocol_in_force(study).definition.entry
+    return way_back(arrival, Ended.FINISHED, in_force=entry, study_id=study.pk, slug=study.slug, token=person.token)
 
 
 def _debrief_values(person: Person) -> dict[str, str]:

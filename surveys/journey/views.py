@@ -13,10 +13,11 @@ from django.views.decorators.http import require_http_methods, require_POST
 from surveys.access import is_public
 from surveys.credit.selectors import key_of
 from surveys.credit.services import give_code, sign_credit
-from surveys.errors import JourneyError, LinkUnknownError, ReturnUnknownError
+from surveys.errors import JourneyError, LinkUnknownError, ReturnUnknownError, StudyClosedError
 from surveys.journey import services as participation
 from surveys.journey import step_views, visitors
 from surveys.journey.language import keeps_language, language_of, of_stranger, rest_of_address
+from surveys.journey.pages import as_next_page
 from surveys.journey.presentation import Presentation, presentation
 from surveys.journey.services import AlreadyDoneError
 from surveys.journey.steps import VIDEO
@@ -25,7 +26,7 @@ from surveys.journey.withdrawals import withdrawal_code_is_known, withdrawal_is_
 from surveys.models import Participant, Study
 from surveys.protocols import frozen_protocol, protocol_in_force
 from surveys.recruitment.arrivals import Ended, WayBack, arrival_at, arrival_in, way_back
-from surveys.tokens import looks_like_completion_code, return_ticket_is_genuine, withdrawal_code
+from surveys.tokens import looks_like_completion_code, mark_of, return_ticket_is_genuine, withdrawal_code
 
 View = Callable[..., HttpResponse]
 TURNED_AWAY = ("full", "inattentive")
@@ -42,7 +43,7 @@ def participant_page(view: View) -> View:
             response = view(request, slug, *args, **kwargs)
         except JourneyError as error:
             study = get_object_or_404(Study.objects.defer("definition"), slug=slug)
-            _token, participant = visitors.participant_of(request, slug)
+            token, participant = visitors.participant_of(request, slug)
             shown = _shown(study, request, participant)
             with translation.override(shown.spoken if shown else of_stranger(request)):
                 response = render(
@@ -53,9 +54,12 @@ def participant_page(view: View) -> View:
                         "situation": error.situation,
                         "message": str(error),
                         "back": _turned_away(request, study, error),
+                        "whose": mark_of(token) if participant and isinstance(error, StudyClosedError) else "",
                     },
                     status=error.http_status,
                 )
+            if error.protocol_id:  # they are deleted: no second request is told why, so the script shows this answer
+                as_next_page(response)
         response["Cache-Control"] = "no-store"
         return response
 
@@ -63,15 +67,16 @@ def participant_page(view: View) -> View:
 
 
 def _turned_away(request: HttpRequest, study: Study, error: JourneyError) -> WayBack | None:
-    """Where somebody goes whom the study does not take: back by the way that they came by, as the protocol has it to which they agreed."""
+    """Where somebody goes whom the study does not take: back by the way that they came by under the protocol to which they agreed."""
     if error.situation not in TURNED_AWAY or study.protocol_id is None:
         return None
-    entry = frozen_protocol(error.protocol_id or study.protocol_id).definition.entry
+    in_force = protocol_in_force(study).definition.entry
+    entry = frozen_protocol(error.protocol_id).definition.entry if error.protocol_id else in_force
     token, visit = visitors.token_in(request), visitors.visit_of(request, study)
     with suppress(JourneyError):
         sent = QueryDict(visit.query) if visit else request.POST
         arrival = arrival_in(token, entry) if error.protocol_id else arrival_at(sent, entry, study_id=study.pk)
-        return way_back(arrival, Ended.SCREENED_OUT, study_id=study.pk, slug=study.slug, token=token)
+        return way_back(arrival, Ended.SCREENED_OUT, in_force=in_force, study_id=study.pk, slug=study.slug, token=token)
     return None
 
 
@@ -81,16 +86,19 @@ journey = require_http_methods(["GET", "HEAD", "POST"])(participant_page(step_vi
 @require_http_methods(["GET", "HEAD", "POST"])
 @participant_page
 def begin_anew(request: HttpRequest, slug: str) -> HttpResponse:
-    """On a shared device: forget the person before, and begin at the first page. The way in decides whether that is possible."""
+    """On a shared device: forget the person before, and begin at the first page. The way in decides whether that is possible. A tab from
+    before this person began asks first.
+    """
     study = get_object_or_404(Study.objects.defer("definition"), slug=slug)
-    _token, participant = visitors.participant_of(request, slug)
-    if request.method == "POST":
+    token, participant = visitors.participant_of(request, slug)
+    forgets = mark_of(token) if participant else ""
+    if request.method == "POST" and request.POST.get("whose", forgets) == forgets:
         response = to_journey(slug, query=request.GET.urlencode())
         visitors.forget(response, slug)
         return response
     shown = _shown(study, request, participant)
     with translation.override(shown.spoken if shown else of_stranger(request)):
-        context = {"study": shown or Nameless(slug=study.slug), "query": rest_of_address(request), "somebody": participant}
+        context = {"study": shown or Nameless(slug=study.slug), "query": rest_of_address(request), "forgets": forgets}
         return render(request, "surveys/participant/begin_anew.html", context)
 
 
@@ -124,7 +132,10 @@ def resume(request: HttpRequest, slug: str, token: str) -> HttpResponse:
     shown = presentation(participant.protocol_id, language_of(request, participant.study, participant))
     with translation.override(shown.spoken):
         if request.method != "POST":
-            return render(request, "surveys/participant/resume.html", {"study": shown, "language": shown.language})
+            _token, somebody = visitors.participant_of(request, slug)
+            forgets = somebody is not None and somebody.pk != participant.pk
+            context = {"study": shown, "language": shown.language, "forgets": forgets}
+            return render(request, "surveys/participant/resume.html", context)
     response = to_journey(slug)
     visitors.remember_participant(response, slug, token)
     return response
@@ -175,14 +186,16 @@ def credit(request: HttpRequest, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @participant_page
 def withdraw(request: HttpRequest, slug: str) -> HttpResponse:
-    """Enter the code, confirm, gone. In the participant's own browser the code is filled in already."""
+    """Enter the code, confirm, gone. The pages of somebody on the way bring their mark in its place."""
     study = get_object_or_404(Study.objects.defer("definition"), slug=slug)
     token, participant = visitors.participant_of(request, slug)
     shown = _shown(study, request, participant)
-    own_code = withdrawal_code(token) if participant else ""
     stage = "published" if study.data_published else "forgotten" if study.forgotten_on else "enter"
     receipt = None
-    errors, code = [], request.POST.get("code", own_code).strip()[:64]
+    errors, code = [], request.POST.get("code", "").strip()[:64]
+    if token and "whose" in request.POST:
+        visitors.require_own(request.POST, mark_of(token))
+        code = withdrawal_code(token)
     with translation.override(shown.spoken if shown else of_stranger(request)):
         if request.method == "POST" and stage == "enter":
             if not withdrawal_code_is_known(study, code=code):

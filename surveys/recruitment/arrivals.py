@@ -143,13 +143,12 @@ def is_credited_elsewhere(arrival: Arrival | None) -> bool:
     return arrival.way.way.credits or "{completion_code}" in (arrival.way.completion_url or "")
 
 
-def way_back(arrival: Arrival | None, ended: Ended, *, study_id: int, slug: str, token: str) -> WayBack | None:
+def way_back(arrival: Arrival | None, ended: Ended, *, in_force: Entry, study_id: int, slug: str, token: str) -> WayBack | None:
     """Where a person goes who came this way and ended so, with their number and their completion code where the address asks for them."""
     if arrival is None:
         return None
     way, code = arrival.way, completion_code(token, slug, credited_elsewhere=is_credited_elsewhere(arrival))
-    addresses = {Ended.FINISHED: way.completion_url, Ended.DECLINED: way.declined_url, Ended.SCREENED_OUT: way.screened_out_url}
-    if address := addresses[ended]:
+    if address := _address_today(way, ended, in_force):
         if "{identifier}" in address:
             number = arrival.identifier or stored_panel_identifier(study_id, panel_hash(withdrawal_code(token)))
             if not number:  # it came with a version of before, and is a hash by now
@@ -164,3 +163,23 @@ def way_back(arrival: Arrival | None, ended: Ended, *, study_id: int, slug: str,
         fields = {name: value for name, value in arrival.back.items() if name != "turkSubmitTo"}
         return WayBack(address=site + way.way.submits_at, fields=fields | {"completion_code": code})
     return None
+
+
+def _address_today(way: NamedWay, ended: Ended, in_force: Entry) -> str:
+    """The address of the way to which somebody agreed, as an amendment has it that corrects it: nobody is paid by way of a wrong one. One
+    that tells the other site more about the person than they agreed to is for newcomers.
+    """
+    agreed, today = _address(way, ended), in_force.named(way.name)
+    if today is None or today.kind != way.kind:
+        return agreed
+    corrected = _address(today, ended)
+    return corrected if _told_by(corrected) <= _told_by(agreed) else agreed
+
+
+def _address(way: NamedWay, ended: Ended) -> str:
+    of_ends = {Ended.FINISHED: way.completion_url, Ended.DECLINED: way.declined_url, Ended.SCREENED_OUT: way.screened_out_url}
+    return of_ends[ended] or ""
+
+
+def _told_by(address: str) -> set[str]:
+    return {place for place in ("{identifier}", "{completion_code}") if place in address}

@@ -1,4 +1,4 @@
-"""Deletes operational data of closed studies when the protocol says so, or earlier when their owner says so.
+"""Deletes operational data of closed studies when the protocol says so, or earlier when their owner says so, and again after a restore.
 
 Deleted: background and quiz answers, direct answers, tokens and withdrawal codes, days, watched shares, languages, people who did not
 finish, panel members, entry codes, exact numbers of ways in, who had credit and its key. Kept: arm, subsample and reported answers of
@@ -8,6 +8,7 @@ those who finished, which the die protects; and counts.
 from collections import Counter
 from collections.abc import Iterator
 from datetime import date, timedelta
+from pathlib import Path
 from typing import TypeVar
 from uuid import UUID
 
@@ -48,6 +49,7 @@ from surveys.models import (
 )
 from surveys.protocols import protocol_in_force
 from surveys.recruitment.selectors import panel_members
+from surveys.retention.remembered import deletion_is_remembered, name_of, remember_deletion
 from surveys.retention.selectors import day_of_forgetting
 
 CHUNK = 1000
@@ -62,12 +64,23 @@ def forget_what_is_due(today: date | None = None) -> list[str]:
     It looks again after each round of deletions: somebody may have begun another one meanwhile, which must not wait for the next hour.
     """
     today = today or timezone.localdate()
-    found: list[str] = []
+    found = forget_again()
     while due := [study for study in _due(today) if study.slug not in found]:
         for study in due:
             forget_operational_data(study)
             found.append(study.slug)
     return found
+
+
+def forget_again(*, within: Path | None = None) -> list[str]:
+    """Delete what was deleted before and came back with a back-up; return the slugs of the studies concerned. `within`: the folder that
+    remembers it.
+    """
+    there = Study.objects.filter(forgotten_on=None, status__in=ENDED, numbers_withheld=False).defer("definition")
+    back = [study for study in there if deletion_is_remembered(name_of(study), study.closed_on, within=within)]
+    for study in back:
+        forget_operational_data(study)
+    return [study.slug for study in back]
 
 
 def _due(today: date) -> Iterator[Study]:
@@ -131,6 +144,7 @@ def begin_forgetting(study: Study, *, actor: User | None = None) -> None:
     study.save(update_fields=["forgotten_on"])
     operational_data_forgotten.send(sender=Study, study_id=study.pk)
     record(actor=actor, action=actions.FORGETTING_BEGUN, subject=study, details=details | {"due_on": day_of_forgetting(study)})
+    remember_deletion(name_of(study), study.closed_on)
 
 
 def _can_begin(study: Study) -> bool:

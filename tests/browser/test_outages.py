@@ -152,7 +152,7 @@ def test_an_acknowledgement_that_is_lost_doubles_nothing(newcomer: Page, study: 
 def test_without_the_keeping_the_answers_would_be_gone(newcomer: Page, study: Study) -> None:
     """The negative control: the same outage, and a form that the browser sends as it sends any form."""
     newcomer.goto(JOURNEY)
-    newcomer.locator("form").evaluate("(form) => form.removeAttribute('data-kept-until-sent')")
+    newcomer.locator("#main form").evaluate("(form) => form.removeAttribute('data-kept-until-sent')")
     answer_all(newcomer, number=2)
     fail(newcomer, 503)
     button(newcomer, "Submit answers").click()

@@ -172,7 +172,7 @@ def kept_by(page: Page, secrets: dict[str, str]) -> dict[str, str]:
 
 def secrets_of(page: Page, token: str) -> dict[str, str]:
     """All that differs from person to person and is known before anything is told, with the words that stand for it."""
-    csrf = page.locator("input[name=csrfmiddlewaretoken]").input_value()
+    csrf = page.locator("#main input[name=csrfmiddlewaretoken]").input_value()
     cookie = next(one["value"] for one in page.context.cookies() if one["name"] == "csrftoken")
     return {token: "TOKEN", mark_of(token): "MARK", cookie: "CSRF-COOKIE", csrf: "CSRF"}
 

@@ -14,7 +14,7 @@ from django.test import Client, RequestFactory
 from surveys.counts import exact_counts
 from surveys.journey.visitors import COOKIE, visit_of
 from surveys.models import AllocationSlot, Participant, Study
-from surveys.tokens import hash_of_token, mark_of
+from surveys.tokens import hash_of_token, mark_of, withdrawal_code
 from tests.factories import ANSWERS, address_of, page_of, recruiting_study
 
 pytestmark = pytest.mark.django_db
@@ -45,6 +45,8 @@ class Browser:
     chance: random.Random
     client: Client = field(default_factory=lambda: Client(enforce_csrf_checks=True, headers={"origin": "http://testserver"}))
     forms: list[Form] = field(default_factory=list)
+    exits: list[Form] = field(default_factory=list)
+    """The buttons at the foot of pages, which take data out."""
     people: set[str] = field(default_factory=set)
 
     def open(self, address: str, query: dict[str, str] | None = None) -> None:
@@ -63,11 +65,12 @@ class Browser:
             page.xpath("string(//h1)"),
         )
         self.people |= {self.token()} - {""}
-        for form in page.xpath("//main//form[@method='post']"):
-            fields: dict[str, list[str]] = {}
-            for one in form.xpath(".//input[@type='hidden']"):
-                fields.setdefault(one.get("name"), []).append(one.get("value") or "")
-            self.forms.append(Form(address=urljoin(address, form.get("action") or ""), fields=fields))
+        for kept, place in ((self.forms, "main"), (self.exits, "footer")):
+            for form in page.xpath(f"//{place}//form[@method='post']"):
+                fields: dict[str, list[str]] = {}
+                for one in form.xpath(".//input[@type='hidden']"):
+                    fields.setdefault(one.get("name"), []).append(one.get("value") or "")
+                kept.append(Form(address=urljoin(address, form.get("action") or ""), fields=fields))
 
     def token(self) -> str:
         """The token that the browser holds, also before consent."""
@@ -85,6 +88,9 @@ class Browser:
         if form.step in ANSWERS and form.step != "welcome":
             (owner,) = (token for token in self.people if [mark_of(token)] == form.fields["whose"])
             assert changed <= {hash_of_token(owner)}, (form, response.status_code)
+        elif "whose" in form.fields and b'name="code"' in response.content:
+            shown = page_of(response).xpath("string(//input[@name='code']/@value)")
+            assert shown in ("", *(withdrawal_code(token) for token in self.people if [mark_of(token)] == form.fields["whose"]))
         self.read(response, form.address)
 
 
@@ -107,7 +113,7 @@ def test_a_form_counts_for_its_owner_alone(seed: int) -> None:
     browser = Browser(study=study, chance=chance)
     for _ in range(CLICKS):
         match chance.choices(
-            ["link", "any tab", "last page", "somebody else", "personal link", "withdraw", "no cookie"], [2, 7, 16, 3, 2, 0.2, 0.3]
+            ["link", "any tab", "last page", "somebody else", "personal link", "withdraw", "no cookie"], [2, 7, 16, 3, 2, 1, 0.3]
         )[0]:
             case "any tab" if browser.forms:
                 browser.send(chance.choice(browser.forms))
@@ -117,8 +123,8 @@ def test_a_form_counts_for_its_owner_alone(seed: int) -> None:
                 browser.open(f"{address_of(study)}somebody-else/", chance.choice(links))
             case "personal link" if browser.people:
                 browser.open(f"{address_of(study)}resume/{chance.choice(sorted(browser.people))}/")
-            case "withdraw":
-                browser.open(f"{address_of(study)}withdraw/")
+            case "withdraw" if browser.exits:
+                browser.send(chance.choice(browser.exits))
             case "no cookie":
                 browser.client.cookies.pop(chance.choice([COOKIE, "csrftoken"]), None)
             case _:

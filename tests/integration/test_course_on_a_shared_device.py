@@ -5,8 +5,11 @@ from collections.abc import Callable
 import pytest
 from django.test import Client
 
+from surveys.counts import exact_counts
 from surveys.journey.visitors import COOKIE
 from surveys.models import Participant, Study
+from surveys.retention.services import forget_operational_data
+from surveys.studies.services import close
 from surveys.tokens import withdrawal_code
 from tests.course_students import hand_in, launch, study_with_credit, waiting, words
 from tests.course_students import platform as platform
@@ -88,6 +91,22 @@ def test_the_next_student_takes_part_as_a_person_of_their_own(platform: CoursePl
     launch(client, platform, study, sub="ada")
     client.post(f"{address_of(study)}resume/{token}/")
     assert heading(client.get(address_of(study))) == "A short quiz", "by the personal link"
+
+
+def test_a_student_who_is_forgotten_half_way_counts_as_somebody_who_stopped(platform: CoursePlatform, study: Study) -> None:
+    """Nothing of the course is in their row, which goes with the operational data; they begin anew as another person."""
+    client = Client()
+    for sub, until in (("ada", "quiz"), ("ben", "finished"), ("ada", "finished")):
+        launch(client, platform, study, sub=sub)
+        walk(client, study, until=until)
+    counts = exact_counts(study)
+    assert (counts.consented, counts.assigned, counts.finished) == (3, 3, 2)
+    (left,) = Participant.objects.exclude(step="finished")
+    assert [left.credit, left.finished_on, left.quiz] == ["", None, {}]
+    assert "ada" not in repr([one.__dict__ for one in Participant.objects.all()])
+    forget_operational_data(close(study, actor=study.owner))
+    assert Participant.objects.count() == 2
+    assert exact_counts(study).consented == 3
 
 
 @pytest.mark.parametrize("before", [stops_in_the_middle, finishes])

@@ -97,7 +97,7 @@ def test_numbers_that_a_version_of_before_stored_in_clear_are_hashed_in_the_firs
 
 def test_a_way_back_without_the_number_is_not_shown() -> None:
     entry = Entry(kind="sona", completion_url="https://psy.example.org/?survey_code={identifier}")
-    assert way_back(Arrival(way=entry.every_way[0]), Ended.FINISHED, study_id=0, slug="s", token="of before") is None
+    assert way_back(Arrival(way=entry.every_way[0]), Ended.FINISHED, in_force=entry, study_id=0, slug="s", token="of before") is None
 
 
 def test_entries_wait_in_one_row_and_go_to_their_tables_in_whole_batches(monkeypatch: pytest.MonkeyPatch) -> None:

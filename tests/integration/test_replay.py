@@ -15,6 +15,7 @@ from surveys.batches.selectors import batch_progress
 from surveys.batches.services import count_next_batch
 from surveys.journey.withdrawals import remember_withdrawal
 from surveys.models import Participant, Study
+from surveys.retention.services import forget_operational_data
 from surveys.tokens import hash_of_withdrawal_code
 from tests.back_ups import lost_with_the_back_up
 from tests.factories import person, recruiting_study
@@ -32,7 +33,7 @@ def folder(settings: Any, tmp_path: Path) -> Path:
 
 
 def much_since_the_back_up() -> Study:
-    """A study that was asked about, frozen and released after the back-up; somebody had withdrawn before the release."""
+    """A study that was asked about, frozen, released and deleted after the back-up; somebody had withdrawn before the release."""
     source = open_source()
     one = Participant.objects.filter(study=source.study, counted=True).first()
     assert one is not None
@@ -43,6 +44,7 @@ def much_since_the_back_up() -> Study:
         ledger.freeze(source, reason="People asked.", actor=person(Role.IRB_OFFICER))
         published_release(source.study, background="left_out")
         keep_publications()
+        forget_operational_data(source.study)
     assert source.study is not None
     return source.study
 
@@ -51,12 +53,14 @@ NONE_RUNS = "0 running studies show no other numbers until enough new people hav
 ALL_OF_IT = [
     "1 withdrawals are remembered, 1 were done again.",
     "The data of 1 studies were marked as public again.",
+    "The operational data of 1 studies and the rows of 0 data sets were deleted again.",
     "1 charges were made again, 1 budgets were frozen or lowered again.",
     NONE_RUNS,
 ]
 NOTHING = [
     "1 withdrawals are remembered, 0 were done again.",
     "The data of 0 studies were marked as public again.",
+    "The operational data of 0 studies and the rows of 0 data sets were deleted again.",
     "0 charges were made again, 0 budgets were frozen or lowered again.",
     NONE_RUNS,
 ]
@@ -76,7 +80,7 @@ def test_one_command_does_all_again_in_the_order_in_which_nothing_is_refused(cap
 def test_the_command_takes_what_another_host_remembers(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     much_since_the_back_up()
     elsewhere = folder.rename(tmp_path / "from-another-host")
-    with pytest.raises(CommandError, match=r"expected a folder with \.withdrawals, \.published, \.charges"):
+    with pytest.raises(CommandError, match=r"expected a folder with \.withdrawals, \.published, \.forgotten, \.charges"):
         call_command("replay", "--folder", str(tmp_path / "nowhere"))
     call_command("replay", "--folder", str(elsewhere))
     assert capsys.readouterr().out.splitlines() == ALL_OF_IT
@@ -88,7 +92,7 @@ def test_a_file_that_cannot_be_read_holds_nothing_else_up(folder: Path, capsys: 
     with pytest.raises(CommandError, match="Not everything was done again"):
         call_command("replay")
     written = capsys.readouterr()
-    assert written.out.splitlines() == [*ALL_OF_IT[:2], NONE_RUNS]
+    assert written.out.splitlines() == [*ALL_OF_IT[:3], NONE_RUNS]
     assert ".charges: Expected a remembered charge or budget in" in written.err
     assert Study.objects.get(pk=study.pk).data_published
 

@@ -23,7 +23,9 @@ from tests.factories import (
     page_of,
     participant_of,
     person,
+    press,
     recruiting_study,
+    take_out,
     token_of,
     walk,
 )
@@ -53,6 +55,16 @@ def test_the_codes_are_shown_once_and_nothing_in_the_browser_leads_to_them(clien
     kept = client.cookies[COOKIE].value
     assert token_of(client) not in kept
     assert "finished" not in kept, "the cookie is packed"
+
+
+def test_no_link_of_a_page_that_comes_once_looks_as_if_it_kept_the_page(client: Client, study: Study) -> None:
+    """The switch of the language did, and the codes were gone, with the credit of a course; so was the receipt of a withdrawal."""
+    last = walk(client, study)
+    gone = client.post(reverse("surveys:withdraw", args=[study.slug]), {"code": code_on(last, "withdrawal"), "stage": "confirm"})
+    assert heading(gone) == "Your data are gone"
+    for page in (last, gone):
+        assert page_of(page).xpath("//nav[@class='languages']") == []
+    assert page_of(client.get(address_of(study))).xpath("//nav[@class='languages']"), "the page that can be read again has it"
 
 
 def test_somebody_who_comes_back_after_an_amendment_finds_both_texts_of_the_end(client: Client, study: Study) -> None:
@@ -229,6 +241,87 @@ def test_a_tab_answers_for_nobody_who_took_over_by_a_personal_link(client: Clien
     walk(other, study, until="quiz")
     client.post(f"{address_of(study)}resume/{token_of(other)}/")
     assert heading(answer(client, study, "quiz", whose=mark)) == BELONGS
+
+
+@pytest.mark.parametrize("until", ["quiz", "questions"])
+def test_a_tab_of_the_person_before_takes_nobody_elses_data_out(client: Client, study: Study, until: str) -> None:
+    """The page of withdrawals filled in the code of the person who came later: their data went, whoever had asked."""
+    tabs = []
+    for _ in range(2):
+        begin_anew(client, study)
+        tabs.append(walk(client, study, until=until))
+    before = everything_stored()
+    stale = take_out(client, tabs[0])
+    assert (stale.status_code, heading(stale)) == (409, BELONGS)
+    assert page_of(stale).xpath("//form") == [], "and this page is not that of the person who came later, either"
+    for beside in ("withdraw", "privacy", "begin_anew"):
+        page = client.get(reverse(f"surveys:{beside}", args=[study.slug]))
+        assert page_of(page).xpath("//footer//input[@name='whose']") == []
+        assert withdrawal_code(token_of(client)) not in page.content.decode()
+    assert everything_stored() == before
+    assert withdrawal_code(token_of(client)) in take_out(client, tabs[1]).content.decode()
+    answer(client, study, until)
+    walk(client, study)
+    late = take_out(client, tabs[1])
+    assert (late.status_code, heading(late)) == (422, "Take my data out"), "their last page has shown them the code"
+
+
+def test_somebody_on_the_way_takes_their_data_out_of_a_study_that_has_ended(client: Client, study: Study) -> None:
+    walk(client, study, until="quiz")
+    studies.close(study, actor=study.owner)
+    ended = client.get(address_of(study))
+    assert heading(ended) == "This study has ended"
+    assert heading(press(client, ended, where="//main")) == "Take my data out"
+    asked = take_out(client, ended)
+    client.post(reverse("surveys:withdraw", args=[study.slug]), {"stage": "confirm", "code": hidden_value(asked, "code")})
+    assert not Participant.objects.exists()
+
+
+def test_somebody_who_has_not_agreed_yet_has_nothing_to_take_out(client: Client, study: Study) -> None:
+    answer(client, study, "welcome")
+    assert page_of(client.get(address_of(study))).xpath("//footer//form") == []
+
+
+@pytest.mark.parametrize("until", ["quiz", "finished"])
+def test_somebody_else_in_an_old_tab_forgets_nobody_who_began_since(client: Client, study: Study, until: str) -> None:
+    """The button stood on the page of somebody who had finished, and took the next person’s journey, or their codes, without a word."""
+    walk(client, study)
+    tab = client.get(address_of(study))
+    begin_anew(client, study)
+    walk(client, study, until="questions" if until == "finished" else until)
+    if until == "finished":
+        answer(client, study, "questions")
+    token = token_of(client)
+    asked = press(client, tab, where="//main")
+    assert (asked.status_code, heading(asked)) == (200, "Begin as somebody else")
+    assert token_of(client) == token
+    assert press(client, asked, where="//main", address=reverse("surveys:begin_anew", args=[study.slug])).status_code == 303
+    assert heading(client.get(address_of(study))) == "A short lecture and four honest answers"
+
+
+def test_a_personal_link_says_first_whom_the_device_forgets(client: Client, study: Study) -> None:
+    ben, ada = Client(), client
+    walk(ben, study, until="quiz")
+    walk(ada, study, until="die")
+    link = f"{address_of(study)}resume/{token_of(ben)}/"
+    warned = "can go on afterwards only by their personal link"
+    assert warned in ada.get(link).content.decode()
+    assert warned not in ben.get(link).content.decode()
+    assert warned not in Client().get(link).content.decode()
+
+
+@pytest.mark.parametrize("step", ["consent", "quiz", "questions"])
+def test_an_answer_that_is_sent_after_somebody_else_finished_says_that_it_was_not_taken(client: Client, study: Study, step: str) -> None:
+    """It led to the page of somebody who took part here, without a word about what was sent."""
+    mark = hidden_value(walk(client, study, until=step), "whose")
+    begin_anew(client, study)
+    walk(client, study)
+    before = everything_stored()
+    sent = answer(client, study, step, whose=mark)
+    assert (sent.status_code, heading(sent)) == (409, TAKEN)
+    assert "The answers that you sent just now were not taken" in page_of(sent).text_content()
+    assert everything_stored() == before
+    assert "not taken" not in client.get(address_of(study)).content.decode()
 
 
 def test_somebody_who_presses_start_in_two_tabs_is_one_person(client: Client, study: Study) -> None:

@@ -10,7 +10,7 @@ from accounts.models import Role
 from surveys.models import ArmState, EntryBook, Participant, Study
 from surveys.review import services as reviews
 from surveys.studies import services as studies
-from tests.factories import address_of, answer, definition, heading, hidden_value, page_of, person, recruiting_study, send, walk
+from tests.factories import address_of, answer, definition, follow, heading, hidden_value, page_of, person, recruiting_study, send, walk
 
 pytestmark = pytest.mark.django_db
 WAYS = [{"name": "poster"}, {"name": "panel", "kind": "prolific"}]
@@ -118,6 +118,46 @@ def test_people_of_a_full_study_go_back_by_the_way_that_they_came_by(before: lis
     assert page_of(refused).xpath("//a[@rel='noreferrer']/@href") == [OUT]
 
 
+WRONG, RIGHT = "https://panel.example.org/done?cc=WRONG", "https://panel.example.org/done?cc=RIGHT"
+
+
+def way_of_panel(name: str, *, kind: str = "prolific", done: str | None) -> dict[str, Any]:
+    return {"name": name, "kind": kind} | ({"completion_url": done} if done else {})
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "leads"),
+    [
+        (way_of_panel("panel", done=WRONG), way_of_panel("panel", done=RIGHT), RIGHT),
+        (way_of_panel("panel", done=None), way_of_panel("panel", done=RIGHT), RIGHT),
+        (way_of_panel("panel", done=WRONG), way_of_panel("autumn", done=RIGHT), WRONG),
+        (way_of_panel("panel", done=WRONG), way_of_panel("panel", kind="sona", done=RIGHT), WRONG),
+        (way_of_panel("panel", done=WRONG), way_of_panel("panel", done=RIGHT + "&id={identifier}"), WRONG),
+        (way_of_panel("panel", done=WRONG), way_of_panel("panel", done=RIGHT + "&proof={completion_code}"), WRONG),
+        (way_of_panel("panel", done=WRONG + "&id={identifier}"), way_of_panel("panel", done=RIGHT), RIGHT),
+    ],
+    ids=["corrected", "forgotten", "renamed", "another panel has its name", "tells the number", "tells the code", "tells less"],
+)
+def test_people_inside_go_back_by_a_corrected_address_that_tells_the_panel_no_more(
+    before: dict[str, Any], after: dict[str, Any], leads: str
+) -> None:
+    """A wrong address of a panel stayed wrong for everybody who had agreed before the amendment: nobody paid them."""
+    study, client = recruiting_study(entry={"ways": [{"name": "poster"}, before]}), Client()
+    walk(client, study, answers={"welcome": PROLIFIC}, until="quiz")
+    study = amended(study, {"ways": [{"name": "poster"}, after]})
+    last = follow(client, study)
+    assert page_of(last).xpath("//a[@rel='noreferrer']/@href") == [leads]
+    assert page_of(client.get(address_of(study))).xpath("//a[@rel='noreferrer']/@href") == [leads], "after a reload"
+
+
+def test_people_of_the_only_way_go_back_by_its_corrected_address() -> None:
+    study, client = recruiting_study(entry={"kind": "prolific", "screened_out_url": OF_OTHERS}), Client()
+    walk(client, study, answers={"welcome": PROLIFIC}, until="background")
+    study = amended(study, {"kind": "prolific", "screened_out_url": OUT})
+    ArmState.objects.filter(study=study).update(closed=True)
+    assert page_of(answer(client, study, "background")).xpath("//a[@rel='noreferrer']/@href") == [OUT]
+
+
 def test_somebody_who_was_turned_away_and_comes_otherwise_goes_back_by_the_new_way() -> None:
     """Their browser still holds the token of their first visit."""
     other = {"name": "autumn", "kind": "sona", "screened_out_url": OF_OTHERS}
@@ -127,3 +167,31 @@ def test_somebody_who_was_turned_away_and_comes_otherwise_goes_back_by_the_new_w
     assert page_of(answer(client, study, "background")).xpath("//a[@rel='noreferrer']/@href") == [OUT]
     again = answer(client, study, "welcome", way="autumn", survey_code="17")
     assert page_of(again).xpath("//a[@rel='noreferrer']/@href") == [OF_OTHERS]
+
+
+PAID_BY_SONA = {"name": "sona", "kind": "sona", "completion_url": "https://psy.example.org/?survey_code={identifier}"}
+TWO_PANELS = [way_of_panel("panel", done=RIGHT), PAID_BY_SONA, way_of_panel("again", done=WRONG)]
+
+
+def test_somebody_whom_two_panels_invite_goes_on_by_the_first_in_their_browser() -> None:
+    study, client, sona = recruiting_study(entry={"ways": TWO_PANELS}), Client(), {"way": "sona", "survey_code": "17"}
+    walk(client, study, answers={"welcome": {"way": "panel", **PROLIFIC}}, until="quiz")
+    assert heading(client.get(address_of(study), {"way": "again", **PROLIFIC})) == "A short quiz", "the same number is the same person"
+    asked = client.get(address_of(study), sona, follow=True)
+    assert heading(asked) == "Begin as somebody else"
+    (back,) = page_of(asked).xpath("//main//form//a/@href")
+    assert heading(client.get(back)) == "A short quiz"
+    follow(client, study)
+    taken = client.get(address_of(study), sona)
+    assert heading(taken) == "Somebody has taken part here"
+    assert page_of(taken).xpath("//a[@rel='noreferrer']/@href") == [RIGHT], "the panel that knows them as a participant"
+    assert Participant.objects.count() == 1
+
+
+def test_two_ways_of_one_panel_know_a_person_in_every_browser_and_two_panels_do_not() -> None:
+    """Nothing that is kept could tell that two numbers are one person's; docs/investigators.md says so."""
+    study = recruiting_study(entry={"ways": TWO_PANELS})
+    walk(Client(), study, answers={"welcome": {"way": "panel", **PROLIFIC}})
+    refused = answer(Client(), study, "welcome", way="again", **PROLIFIC)
+    assert heading(refused) == "You have already taken part"
+    assert answer(Client(), study, "welcome", way="sona", survey_code="17").status_code == 303

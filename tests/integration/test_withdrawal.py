@@ -33,6 +33,7 @@ from tests.factories import (
     recruiting_study,
     send,
     study_in,
+    take_out,
     token_of,
     walk,
 )
@@ -59,8 +60,8 @@ def prefilled(response: HttpResponse) -> Any:
 
 
 def test_a_page_that_is_open_when_the_data_are_taken_out_elsewhere_sends_nobody_back(client: Client, study: Study) -> None:
-    walk(client, study, until="quiz")
-    withdraw(Client(), study, prefilled(page(client, study)))
+    asked = take_out(client, walk(client, study, until="quiz"))
+    withdraw(Client(), study, prefilled(asked))
     sent = send(client, study, "quiz", groups="comparable")
     assert sent.status_code == 403
     assert "If you took your data out, there is nothing left to do." in sent.content.decode()
@@ -99,8 +100,9 @@ def test_it_is_asked_once_more_before_anything_goes(client: Client, study: Study
 
 @pytest.mark.parametrize("step", ["background", "video", "quiz", "die", "questions"])
 def test_one_can_leave_in_the_middle_without_having_seen_the_code(client: Client, study: Study, step: str) -> None:
-    walk(client, study, until=step)
-    withdraw(client, study, prefilled(page(client, study)))
+    asked = take_out(client, walk(client, study, until=step))
+    assert "This cannot be undone." in asked.content.decode()
+    withdraw(client, study, prefilled(asked))
     assert not Participant.objects.exists()
     assert heading(client.get(address_of(study))) == "Your data were taken out"
 

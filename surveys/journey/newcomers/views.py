@@ -32,7 +32,7 @@ def newcomer(request: HttpRequest, study: Study, *, goes_on: Callable[[str, Part
     """
     visit = visitors.visit_of(request, study)
     if visit is None and study.protocol_id and (farewell := visitors.farewell_of(request, study)):
-        if request.method == "POST":
+        if request.method == "POST" and "whose" not in request.POST:
             return to_journey(study.slug, query=named_in(request.POST, study))
         return _show_farewell(request, study, farewell)
     if request.POST.get("step") in PARTICIPANTS_STEPS and study.status in RUNNING:
@@ -98,20 +98,21 @@ def _begin_anew(study: Study, *, query: str) -> HttpResponse:
 
 def _declined(request: HttpRequest, study: Study, shown: Presentation, visit: Visit) -> HttpResponse:
     """The way back to the panel, or to the first page with all that the address said."""
-    back = way_back(arrival_in(visit.token, shown.entry), Ended.DECLINED, study_id=study.pk, slug=study.slug, token=visit.token)
+    arrival, entry = arrival_in(visit.token, shown.entry), shown.entry
+    back = way_back(arrival, Ended.DECLINED, in_force=entry, study_id=study.pk, slug=study.slug, token=visit.token)
     way = shown.entry.named(visit.way)
     context = {"study": shown, "language": shown.language, "back": back, "query": visit.query, "from_panel": way and way.way.is_panel}
     response = render(request, "surveys/participant/declined.html", context)
     visitors.forget(response, study.slug)
-    return as_next_page(response) if can_show_next_page(request) else response
+    return as_next_page(response)  # at whichever address: nobody is told so a second time
 
 
 def _show_farewell(request: HttpRequest, study: Study, farewell: Farewell) -> HttpResponse:
     shown = presentation(protocol_in_force(study).id, language_of(request, study, None))
     with translation.override(shown.spoken):
         context = {"study": shown, "language": shown.language, "farewell": farewell, "query": rest_of_address(request)}
-        context["other_debriefs"] = _other_debriefs(study, shown)
-        response = render(request, "surveys/participant/taken_part.html", context)
+        context |= {"other_debriefs": _other_debriefs(study, shown), "sent_in_vain": "whose" in request.POST}
+        response = render(request, "surveys/participant/taken_part.html", context, status=409 if context["sent_in_vain"] else 200)
     let_send_to(response, WayBack(address=farewell.way_back, fields=farewell.fields))
     return response
 

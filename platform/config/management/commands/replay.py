@@ -6,6 +6,7 @@ from pathlib import Path
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from analysis.data_sets.services import delete_again
 from analysis.ledger.errors import LedgerError
 from analysis.ledger.remembered import FOLDER as CHARGES
 from analysis.ledger.remembered import make_whole
@@ -15,12 +16,14 @@ from analysis.publications.remembered import publish_again, unknown_record_sets
 from surveys.batches.numbers import wait_for_new_people
 from surveys.journey.services import replay_withdrawals
 from surveys.journey.withdrawals import FOLDER as WITHDRAWALS
+from surveys.retention.remembered import FOLDER as DELETIONS
+from surveys.retention.services import forget_again
 
 
 class Command(BaseCommand):
     help = (
-        "Does again what was done after the back-up that is in the database now: withdrawals, publications, charges to privacy budgets, "
-        "their freezing and lowering. People who wait to be shown wait for new ones. Twice does no harm."
+        "Does again what was done after the back-up that is in the database now: withdrawals, publications, deletions, charges to privacy "
+        "budgets, their freezing and lowering. People who wait to be shown wait for new ones. Twice does no harm."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -54,6 +57,12 @@ def _publications(folder: Path) -> str:
     return f"{said} Public records that this database does not know: {', '.join(unknown)}." if unknown else said
 
 
+def _deletions(folder: Path) -> str:
+    """After the withdrawals, which find nobody from then on."""
+    studies, data_sets = len(forget_again(within=folder)), len(delete_again(within=folder))
+    return f"The operational data of {studies} studies and the rows of {data_sets} data sets were deleted again."
+
+
 def _ledgers(folder: Path) -> str:
     """After the withdrawals, which take a source's table away. A ledger that cannot be read keeps no other from being made whole."""
     charges, limits, wrong = 0, 0, []
@@ -69,5 +78,5 @@ def _ledgers(folder: Path) -> str:
     return f"{charges} charges were made again, {limits} budgets were frozen or lowered again."
 
 
-STEPS: dict[str, Callable[[Path], str]] = {WITHDRAWALS: _withdrawals, PUBLICATIONS: _publications, CHARGES: _ledgers}
+STEPS: dict[str, Callable[[Path], str]] = {WITHDRAWALS: _withdrawals, PUBLICATIONS: _publications, DELETIONS: _deletions, CHARGES: _ledgers}
 """The steps, in their order, by the name of the folder that remembers each."""

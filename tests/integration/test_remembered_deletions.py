@@ -1,0 +1,78 @@
+"""Data that were deleted before their day do not stay when a back-up of before is restored."""
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from analysis.data_sets import services as data_sets
+from analysis.data_sets.retention import delete_due
+from analysis.models import DataSet
+from surveys.errors import JourneyError
+from surveys.journey import services as participation
+from surveys.models import Participant, Study
+from surveys.retention.remembered import FOLDER
+from surveys.retention.services import forget_operational_data, forget_what_is_due
+from surveys.studies.services import close
+from tests.back_ups import lost_with_the_back_up
+from tests.data_sets import data_set
+from tests.factories import code_on, recruiting_study, walk
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def folder(settings: Any, tmp_path: Path) -> Path:
+    settings.MEDIA_ROOT = str(tmp_path)
+    return tmp_path / FOLDER
+
+
+def test_operational_data_that_an_owner_had_deleted_go_again_within_the_hour() -> None:
+    study = recruiting_study()
+    code = code_on(walk(Client(), study), "withdrawal")
+    walk(Client(), study, until="quiz")
+    study = close(study, actor=study.owner)
+    with lost_with_the_back_up():
+        forget_operational_data(study, actor=study.owner)
+    assert Participant.objects.exclude(background={}).count() == 2, "they are back"
+    assert forget_what_is_due() == [study.slug]
+    assert [(one.background, one.consented_on) for one in Participant.objects.all()] == [({}, None)]
+    with pytest.raises(JourneyError, match="found any more"):
+        participation.withdraw(Study.objects.get(pk=study.pk), code=code)
+    assert forget_what_is_due() == [], "once"
+
+
+def test_people_who_came_after_the_restore_keep_their_time() -> None:
+    """The back-up knew the study as running, and it was closed on another day in the time that is lost."""
+    study = recruiting_study()
+    walk(Client(), study)
+    with lost_with_the_back_up():
+        forget_operational_data(close(study, actor=study.owner))
+    study = close(Study.objects.get(pk=study.pk), actor=study.owner)
+    Study.objects.filter(pk=study.pk).update(closed_on=study.closed_on + timedelta(days=1))
+    assert forget_what_is_due() == []
+
+
+def test_a_deletion_that_cannot_be_remembered_is_not_done(folder: Path) -> None:
+    study = recruiting_study()
+    walk(Client(), study)
+    study = close(study, actor=study.owner)
+    folder.write_text("no folder")
+    with pytest.raises(OSError, match=FOLDER):
+        forget_operational_data(study)
+    assert Participant.objects.exclude(background={}).exists()
+
+
+def test_rows_of_a_data_set_that_somebody_deleted_go_again_within_the_hour() -> None:
+    found = data_set()
+    with lost_with_the_back_up():
+        data_sets.delete(found, actor=found.owner)
+    DataSet.objects.filter(pk=found.pk).update(created_on=found.created_on - timedelta(days=1))
+    delete_due()
+    assert DataSet.objects.get(pk=found.pk).forgotten_on is None, "another one has its name now"
+    DataSet.objects.filter(pk=found.pk).update(created_on=found.created_on)
+    delete_due()
+    assert DataSet.objects.get(pk=found.pk).forgotten_on is not None
+    assert not found.source.snapshots.exclude(data=None).exists()
