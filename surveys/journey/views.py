@@ -29,7 +29,7 @@ from surveys.recruitment.arrivals import Ended, WayBack, arrival_at, arrival_in,
 from surveys.tokens import looks_like_completion_code, mark_of, return_ticket_is_genuine, withdrawal_code
 
 View = Callable[..., HttpResponse]
-TURNED_AWAY = ("full", "inattentive")
+TURNED_AWAY = ("closed", "full", "inattentive")
 """The situations of people who came in vain."""
 
 
@@ -53,7 +53,7 @@ def participant_page(view: View) -> View:
                         "study": shown or Nameless(slug=study.slug),
                         "situation": error.situation,
                         "message": str(error),
-                        "back": _turned_away(request, study, error),
+                        "back": _turned_away(request, study, error, participant),
                         "whose": mark_of(token) if participant and isinstance(error, StudyClosedError) else "",
                     },
                     status=error.http_status,
@@ -66,16 +66,17 @@ def participant_page(view: View) -> View:
     return wrapped
 
 
-def _turned_away(request: HttpRequest, study: Study, error: JourneyError) -> WayBack | None:
+def _turned_away(request: HttpRequest, study: Study, error: JourneyError, participant: Participant | None) -> WayBack | None:
     """Where somebody goes whom the study does not take: back by the way that they came by under the protocol to which they agreed."""
     if error.situation not in TURNED_AWAY or study.protocol_id is None:
         return None
     in_force = protocol_in_force(study).definition.entry
-    entry = frozen_protocol(error.protocol_id).definition.entry if error.protocol_id else in_force
+    agreed_to = error.protocol_id or (participant and participant.protocol_id)
+    entry = frozen_protocol(agreed_to).definition.entry if agreed_to else in_force
     token, visit = visitors.token_in(request), visitors.visit_of(request, study)
     with suppress(JourneyError):
-        sent = QueryDict(visit.query) if visit else request.POST
-        arrival = arrival_in(token, entry) if error.protocol_id else arrival_at(sent, entry, study_id=study.pk)
+        sent = QueryDict(visit.query) if visit else request.POST or request.GET
+        arrival = arrival_in(token, entry) if agreed_to else arrival_at(sent, entry, study_id=study.pk)
         return way_back(arrival, Ended.SCREENED_OUT, in_force=in_force, study_id=study.pk, slug=study.slug, token=token)
     return None
 

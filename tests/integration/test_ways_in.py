@@ -15,6 +15,7 @@ from surveys.errors import EntryRefusedError
 from surveys.models import ClassRoom, EntryBook, JoinCode, Participant, Study, WayNumbers
 from surveys.recruitment.services import add_entry_codes, renew_join_code, require_entry
 from surveys.recruitment.slowing import refused_codes
+from surveys.studies import services as studies
 from surveys.tokens import hash_of_panel_identifier
 from tests.factories import (
     address_of,
@@ -262,6 +263,19 @@ def test_a_full_study_sends_people_of_a_panel_back(study: Study, monkeypatch: py
     sent = answer(Client(), study, "welcome", **PROLIFIC)
     assert heading(sent) == "This study is full"
     assert page_of(sent).xpath("//a[@rel='noreferrer']/@href") == [OUT]
+
+
+def test_a_study_that_has_ended_sends_people_of_a_panel_back(study: Study) -> None:
+    """Newcomers, somebody who has pressed Start, and somebody half-way; people who came by the poster have nowhere to go back to."""
+    (started, page), (half, other_page) = come(study, PROLIFIC), come(study, PROLIFIC | {"PROLIFIC_PID": OTHER})
+    start(started, study, page)
+    start(half, study, other_page)
+    send(half, study, "consent", choice="agree", version="1")
+    studies.close(study, actor=study.owner)
+    asked = [Client().get(address_of(study), query) for query in (PROLIFIC, {"way": "poster"}, PROLIFIC | {"STUDY_ID": "0" * 24})]
+    asked += [started.get(address_of(study)), half.get(address_of(study)), send(half, study, "background")]
+    assert {heading(one) for one in asked} == {"This study has ended"}
+    assert [page_of(one).xpath("//a[@rel='noreferrer']/@href") for one in asked] == [[OUT], [], [], [OUT], [OUT], [OUT]]
 
 
 def test_a_personal_link_to_another_device_keeps_the_way(study: Study) -> None:
