@@ -84,3 +84,27 @@ def test_a_top_where_nobody_cheats_is_found_though_a_smaller_honest_share_sends_
     assert found.cheater_proportion.value == 0
     prevalence = 1 / (1 + np.exp(-np.cumsum([one.value for one in found.coefficients])))
     assert prevalence == pytest.approx(shares[heights.argmax(axis=1)], abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("mirrored, cheaters say no", [[[198, 39], [176, 93]], [[150, 79], [139, 126]]]),
+        ("mirrored, cheaters say no", [[[81, 15], [59, 41]], [[67, 34], [54, 49]]]),
+        ("mirrored, cheaters say no", [[[83, 15], [63, 37]], [[62, 33], [48, 59]]]),
+        ("symmetric, cheaters say no", [[[69, 14], [65, 35]], [[67, 42], [64, 44]]]),
+    ],
+)
+def test_an_interval_without_end_is_told_where_a_higher_top_lies_at_an_edge(name: str, said: list[list[list[int]]]) -> None:
+    """Oracle: the likelihood on a grid of prevalence and honest share. The search stopped at a lower top inside."""
+    design, counts = DESIGNS[name], np.array(said)
+    rows = [(design.arms[a], design.subsample_names[s], answer) for (a, s, answer), people in np.ndenumerate(counts) for _ in range(people)]
+    arm, subsample, attention = zip(*rows, strict=True)
+    found = regress({"arm": arm, "subsample": subsample, "attention": attention}, design)["attention"]
+    odds, honest = np.linspace(-18, 6, 481), np.linspace(0.01, 1, 100)
+    for effect in (7.0, 10.0, 14.0):
+        prevalence = 1 / (1 + np.exp(-np.stack([odds, odds + effect], axis=1)))
+        yes = honest[:, None, None, None] * (design.truth * prevalence[:, :, None] + design.forced_yes)
+        heights = (counts[..., 1] * np.log(yes) + counts[..., 0] * np.log(1 - yes)).sum(axis=(-2, -1))
+        assert heights.max() > found.log_likelihood - 1.92  # half of the quantile of χ²: the effect is within the interval
+    assert found.coefficients[1].interval.high is None
