@@ -167,12 +167,11 @@ class FittedModel:
         while direction * (end - inner) > 0:
             outer = direction * min(direction * inner + step, direction * end)
             try:
-                below = searched(outer) < 0 and searched(outer) < 0
+                if searched(outer) < 0 and searched(outer) < 0:
+                    found = _crossing(above, outer, inner, level=level)
+                    return found if direction * (end - found) > AT_THE_END else None
             except MethodError:
                 return None
-            if below:
-                found = _crossing(above, outer, inner, level=level)
-                return found if direction * (end - found) > AT_THE_END else None
             inner, step = outer, 1.7 * step
         return None
 
