@@ -20,6 +20,8 @@ from candor.results import Interval
 FloatArray = npt.NDArray[np.float64]
 HONEST_SHARES = (1.0, 0.85, 0.7, 0.55, 0.4, 0.3, 0.2, 0.1)
 """Where the search for the top begins."""
+FEW = 2000
+"""With so few different people the likelihood may have several tops where a coefficient is held, too."""
 AT_INFINITY = 15.0
 """Log odds, for a column of standard deviation 1: a search that passes this is on its way to infinity, and a profile that has not fallen
 enough here has no end."""
@@ -140,6 +142,8 @@ class FittedModel:
         """
         found: list[Fit] = []
         problem: MethodError | None = None
+        if held and self.data.logistic and len(self.data.people) <= FEW:
+            starts = [*starts, *(replace(starts[0], x=x, c=(1 - x) / 2) for x in HONEST_SHARES[::2])]
         for start in starts if self.data.logistic else starts[:1]:
             try:
                 found.append(_top(self.data, possible or self.possible, start=start, held=held))

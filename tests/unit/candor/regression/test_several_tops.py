@@ -150,3 +150,23 @@ def test_a_search_that_does_not_settle_leaves_an_end_open() -> None:
     ]
     assert both[0].value == pytest.approx(-both[1].value, abs=1e-4)
     assert [(one.interval.low, one.interval.high) for one in both] == [(None, None)] * 2
+
+
+def test_the_ends_of_an_interval_do_not_hang_on_which_arm_is_the_control() -> None:
+    """Two tops where the coefficient is held: the search found the lower one alone, and one of the intervals ended too early."""
+    design = replace(DESIGNS["symmetric, cheaters say no"], cheater_model=CheaterModel(name="yes_rate", yes_rate=Fraction(1, 4)))
+    people = candor.simulate(
+        design,
+        n=400,
+        effects=0.2,
+        prevalence=0.1,
+        seed=65,
+        cheater_proportion=0.0,
+        cheater_behaviour="always_no",
+        background_effects={"age": 0.5},
+    )
+    one, other = (
+        regress(people, replace(design, control=control), outcomes=["outcome"], covariates=["age"])["outcome"].coefficients[1].interval
+        for control in design.arms
+    )
+    assert (one.low, one.high) == pytest.approx((-other.high, -other.low), abs=1e-4)
