@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -264,8 +265,13 @@ def highest(data: Data, possible: Possible, *, start: Fit, held: tuple[int, floa
         return inside
     gradient = derivatives(data, best.beta, best.x, best.c)[0][-2:]
     rising = max(float(gradient @ (np.array(corner) - (best.x, best.c))) for corner in possible.corners)
-    if rising > 1e-2:
+    if rising > 1e-2 and inside is None:
         raise problem or MethodError(NOT_SETTLED)
+    if rising > 1e-2:  # from this edge the way leads up to another top inside
+        with suppress(MethodError):
+            found = climb(data, possible.faces[0], start=best, held=held)
+            if found and is_possible(found.x, found.c) and found.log_likelihood > best.log_likelihood:
+                best = found
     return replace(best, c=max(best.c, 0.0))
 
 
