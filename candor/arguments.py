@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from numbers import Integral, Real
+from pathlib import Path
+
+import numpy as np
 
 from candor.errors import MethodError, what_came
 
@@ -78,20 +82,59 @@ def whole_or_none(*, least: int | None = None, **given: object) -> tuple[int | N
 
 
 def effects_of(effects: object) -> float | dict[str, float]:
-    """One number for all treatment arms, or one for each arm by its name.
+    """One number for all treatment arms, or one for each arm by its name, each from −1 to 1.
 
     Examples
     --------
     >>> effects_of({"face": "large"})
     Traceback (most recent call last):
     candor.errors.MethodError: effects of face: expected a number, found 'large'
+    >>> effects_of(float("nan"))
+    Traceback (most recent call last):
+    candor.errors.MethodError: effects: expected a number from -1 to 1, found nan
     """
     if isinstance(effects, Mapping):
-        return {str(arm): numbers(**{f"effects of {arm}": value})[0] for arm, value in effects.items()}
-    return numbers(effects=effects)[0]
+        return {str(arm): _difference(value, of=f"effects of {arm}") for arm, value in effects.items()}
+    return _difference(effects, of="effects")
 
 
-def names_in(names: object, *, of: str) -> list[str]:
+def _difference(value: object, *, of: str) -> float:
+    (found,) = numbers(**{of: value})
+    if not -1 <= found <= 1:
+        raise MethodError(f"{of}: expected a number from -1 to 1, found {found:.6g}")
+    return found
+
+
+def switches(**given: object) -> tuple[bool, ...]:
+    """Arguments that are on or off, in their order; a text such as "no" would be on for Python.
+
+    Examples
+    --------
+    >>> switches(simulated="no")
+    Traceback (most recent call last):
+    candor.errors.MethodError: simulated: expected True or False, found 'no'
+    """
+    for name, value in given.items():
+        if not isinstance(value, bool | np.bool_):
+            raise MethodError(f"{name}: expected True or False, found {what_came(value)}")
+    return tuple(bool(value) for value in given.values())
+
+
+def path_of(value: object, *, of: str) -> Path:
+    """The path of a file or a folder; an empty text would be the folder in which Python runs.
+
+    Examples
+    --------
+    >>> path_of("", of="path")
+    Traceback (most recent call last):
+    candor.errors.MethodError: path: expected the path of a file or a folder, found nothing
+    """
+    if not isinstance(value, str | os.PathLike) or not str(value).strip():
+        raise MethodError(f"{of}: expected the path of a file or a folder, found {what_came(value)}")
+    return Path(value)
+
+
+def names_in(names: object, *, of: str, what: str = "names of columns") -> list[str]:
     """One name, which Python would read as a sequence of letters, or several; refuses everything else.
 
     Examples
@@ -99,9 +142,9 @@ def names_in(names: object, *, of: str) -> list[str]:
     >>> names_in("age", of="covariates"), names_in(("age", "sex"), of="covariates")
     (['age'], ['age', 'sex'])
     """
-    found = [names] if isinstance(names, str) else list(names) if isinstance(names, Iterable) else None
+    found = [names] if isinstance(names, str) else list(names) if isinstance(names, Iterable) and not isinstance(names, bytes) else None
     if found is None:
-        raise MethodError(f"{of}: expected names of columns, found {what_came(names)}")
+        raise MethodError(f"{of}: expected {what}, found {what_came(names)}")
     return [str(name) for name in found]
 
 
@@ -134,4 +177,7 @@ def families_of(families: object) -> dict[str, list[str]]:
     """
     if not isinstance(families, Mapping | None):
         raise MethodError(f"families: expected names of columns by the name of each family, found {what_came(families)}")
-    return {str(name): names_in(names, of=f"families of {name}") for name, names in (families or {}).items()}
+    found = {str(name): names_in(names, of=f"families of {name}") for name, names in (families or {}).items()}
+    if empty := [name for name, names in found.items() if not names]:
+        raise MethodError(f"families of {empty[0]}: expected names of columns, found none")
+    return found

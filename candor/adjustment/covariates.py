@@ -25,6 +25,12 @@ UNBALANCED = (
 )
 
 
+class Level(str):
+    """A word, also where it reads as a number: the year 2 as one of several, and not as twice the year 1."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Term:
     """One covariate as a regression sees it: the columns that enter or leave a model together.
@@ -135,8 +141,8 @@ def model_matrix(
 ) -> ModelMatrix:
     """Turn raw covariates into regression columns, keeping every participant.
 
-    A covariate is numeric when all of its answers read as numbers, otherwise categorical. ``None``, NaN and the empty string
-    mean "not answered".
+    A covariate is numeric when all of its answers read as numbers and none is a `Level`, otherwise categorical. ``None``, NaN and the
+    empty string mean "not answered".
 
     Parameters
     ----------
@@ -195,14 +201,17 @@ def model_matrix(
 
 
 def _answers(name: str, raw: ArrayLike | Sequence[object], participants: int) -> NDArray[Any]:
-    """Return floats with NaN where missing if every answer reads as a number, otherwise stripped strings, empty where missing."""
+    """Return floats with NaN where missing if every answer is or reads as a number, otherwise stripped strings, empty where missing."""
     values: NDArray[np.generic] = raw if isinstance(raw, np.ndarray) else np.asarray(raw, dtype=object)
     if values.shape != (participants,):
         raise MethodError(f"covariate {name!r} needs {participants} values, got an array of shape {values.shape}")
     if values.dtype.kind not in "fiub":
+        levels = any(isinstance(value, Level) for value in values.tolist())
         if values.dtype.kind != "U":
             values = np.array(["" if value is None or value != value else str(value) for value in values.tolist()], dtype=str)
         text = np.strings.strip(values.astype(str))
+        if levels:
+            return text
         try:
             values = np.where(text == "", "nan", text).astype(float)
         except ValueError:

@@ -134,6 +134,8 @@ def assigned_together(
 
 
 def _word(value: object) -> str:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)  # sections may have numbers, and columns of numbers hold floats
     return "" if value is None or (isinstance(value, float) and np.isnan(value)) else str(value).strip()
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from candor.arguments import path_of
 from candor.designs.design import CLUSTER, Design
 from candor.designs.study_documents import design_of_study
 from candor.errors import DesignError, MethodError
@@ -55,7 +56,7 @@ def read_design(source: DesignSource) -> Design:
     if isinstance(source, Design):
         return source
     if isinstance(source, str | Path):
-        return design_in(Path(source).read_bytes(), name=str(source))
+        return design_in(path_of(source, of="design").read_bytes(), name=str(source))
     return _design_of(source)
 
 

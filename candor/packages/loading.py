@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from candor.arguments import path_of, switches
 from candor.designs.design import Design
 from candor.designs.sources import read_design
 from candor.errors import PackageError
@@ -98,7 +99,7 @@ def load_package(path: str | Path, *, verify: bool = False, key: str | Path | by
     Traceback (most recent call last):
     candor.errors.PackageError: ...: no data package: data.csv is missing
     """
-    where = Path(path)
+    (verify,), where = switches(verify=verify), path_of(path, of="path")
     content = files_at(where) if where.is_dir() else where.read_bytes()  # once: what was verified is what is read
     if verify or key is not None:
         found = faults_of(content, key=key_in(key)) if isinstance(content, bytes) else faults_of_files(content, key=key_in(key))
@@ -132,7 +133,7 @@ def load_package(path: str | Path, *, verify: bool = False, key: str | Path | by
 
 def key_in(source: str | Path | bytes | None) -> bytes | None:
     """The content of a PEM file; what is content already, or nothing, stays."""
-    return Path(source).read_bytes() if isinstance(source, str | Path) else source
+    return source if source is None or isinstance(source, bytes) else path_of(source, of="key").read_bytes()
 
 
 def _is_simulated(catalogue: bytes) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from candor.arguments import names_in, numbers
+from candor.arguments import names_in, numbers, switches
 from candor.designs.design import Design
 from candor.documents import InRows
 from candor.errors import DataError, MethodError
@@ -94,7 +94,7 @@ def pool(
     Traceback (most recent call last):
     candor.errors.DataError: pooling needs at least 2 studies, found 0
     """
-    (level,) = numbers(level=level)
+    (level,), (simulated, verify) = numbers(level=level), switches(simulated=simulated, verify=verify)
     found = studies_of(studies, simulated=simulated, verify=verify, key=key)
     return _pooled(found, outcomes=names_in(outcomes, of="outcomes"), questions=questions or {}, arms=arms or {}, level=level)
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from candor.designs.design import Design
-from candor.errors import DataError
+from candor.errors import DataError, what_came
 from candor.packages.loading import DataPackage, key_in, load_package
 from candor.studies.answers import Answers
 from candor.studies.frames import answers_in
@@ -40,6 +40,8 @@ def studies_of(
     """
     if isinstance(sources, str | Path | DataPackage):
         raise DataError("pooling needs at least 2 studies, found 1")
+    if not isinstance(sources, Iterable):
+        raise DataError(f"studies: expected data packages or paths of them, found {what_came(sources)}")
     named, pem = sources if isinstance(sources, Mapping) else None, key_in(key)
     packages = [
         one if isinstance(one, DataPackage) else load_package(one, verify=verify, key=pem)

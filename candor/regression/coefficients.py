@@ -108,9 +108,7 @@ def over_all_rates(data: Data, *, units: FloatArray, level: float) -> tuple[tupl
             raise MethodError(NO_MAXIMUM.format(label=label))
         low, high = float(values[settled, index].min()), float(values[settled, index].max())
         bounds = (None if values[:, index].min() < low else low, None if values[:, index].max() > high else high)
-        # The first and the last rate, and the least and the largest estimate, have the farthest ends.
-        at = values[settled, index]
-        chosen = sorted({int(settled[place]) for place in (0, -1, int(np.argmin(at)), int(np.argmax(at)))})
+        chosen = settled[_extremes(values[settled, index])]
         ends = [
             _profile(models[place], index, error=float(errors[place, index]), unit=float(units[index]), level=level) for place in chosen
         ]
@@ -129,9 +127,15 @@ def over_all_rates(data: Data, *, units: FloatArray, level: float) -> tuple[tupl
                 bounds=bounds,
             )
         )
-    cheaters = _hull([_cheaters_interval(models[place], level=level) for place in (0, len(models) // 2, -1)])
+    honest = np.array([model.fit.x for model in models])
+    cheaters = _hull([_cheaters_interval(models[place], level=level) for place in _extremes(honest)])
     whole = CheaterProportion(value=None, raw=None, standard_error=None, interval=cheaters)
     return tuple(rows), whole, min(model.fit.log_likelihood for model in models)
+
+
+def _extremes(values: FloatArray) -> list[int]:
+    """The first and the last rate, and those with the least and the largest estimate: these have the farthest ends."""
+    return sorted({0, len(values) - 1, int(np.argmin(values)), int(np.argmax(values))})
 
 
 def _at(data: Data, rate: float) -> FittedModel | None:

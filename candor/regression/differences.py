@@ -53,7 +53,9 @@ def highest_of_differences(data: Data, possible: Possible, *, start: Fit, held: 
             return Fit(beta=beta, x=start.x, c=start.c, log_likelihood=-np.inf)
         inside = found.x[:-1]
     counts = np.column_stack([data.people * (1 - data.reported), data.people * data.reported])
-    top = maximise(counts, MeansWithin(matrix=matrix, offset=offset, limits=limits, ends=ends, inside=inside))
+    # The likelihood keeps the probability of what somebody answered above 0 by itself.
+    needed = np.concatenate([data.reported == 1, data.reported == 0, np.ones(len(ends) - 2 * len(offset), dtype=bool)])
+    top = maximise(counts, MeansWithin(matrix=matrix, offset=offset, limits=limits[needed], ends=ends[needed], inside=inside))
     if not top.settled:
         raise MethodError(NOT_SETTLED)
     x, c = corner + top.coordinates[len(free) :] @ sides

@@ -20,6 +20,8 @@ from candor.results import Interval
 FloatArray = npt.NDArray[np.float64]
 HONEST_SHARES = (1.0, 0.85, 0.7, 0.55, 0.4, 0.3, 0.2, 0.1)
 """Where the search for the top begins."""
+FEW = 2000
+"""With so few different people the likelihood may have several tops where a coefficient is held, too."""
 AT_INFINITY = 15.0
 """Log odds, for a column of standard deviation 1: a search that passes this is on its way to infinity, and a profile that has not fallen
 enough here has no end."""
@@ -123,12 +125,12 @@ class FittedModel:
                 return -1.0  # hardly anybody honest: the coefficients run away
 
         shares = [min(top.x, 1.0) for top in tops]
-        low = 0.0 if above(0.01) >= 0 else _crossing(above, 0.01, min(shares))
-        high = 1.0 if above(1.0) >= 0 else _crossing(above, 1.0, max(shares))
+        low = 0.0 if above(0.01) >= 0 else _crossing(above, 0.01, min(shares), level=level)
+        high = 1.0 if above(1.0) >= 0 else _crossing(above, 1.0, max(shares), level=level)
         return Interval(kind="profile", low=low, high=high, level=level)
 
     def _least(self, level: float) -> float:
-        return self.fit.log_likelihood - float(chdtri(1, 1 - level)) / 2
+        return self.fit.log_likelihood - _drop(level)
 
     def _highest(self, starts: Sequence[Fit], *, held: tuple[int, float] | None = None, possible: Possible | None = None) -> Fit:
         """The highest top under a restriction, from several beginnings.
@@ -140,6 +142,8 @@ class FittedModel:
         """
         found: list[Fit] = []
         problem: MethodError | None = None
+        if held and self.data.logistic and len(self.data.people) <= FEW:
+            starts = [*starts, *(replace(starts[0], x=x, c=(1 - x) / 2) for x in HONEST_SHARES[::2])]
         for start in starts if self.data.logistic else starts[:1]:
             try:
                 found.append(_top(self.data, possible or self.possible, start=start, held=held))
@@ -167,18 +171,28 @@ class FittedModel:
         while direction * (end - inner) > 0:
             outer = direction * min(direction * inner + step, direction * end)
             try:
-                below = searched(outer) < 0 and searched(outer) < 0
+                if searched(outer) < 0 and searched(outer) < 0:
+                    found = _crossing(above, outer, inner, level=level)
+                    return found if direction * (end - found) > AT_THE_END else None
             except MethodError:
                 return None
-            if below:
-                found = _crossing(above, outer, inner)
-                return found if direction * (end - found) > AT_THE_END else None
             inner, step = outer, 1.7 * step
         return None
 
 
-def _crossing(above: Callable[[float], float], outer: float, inner: float) -> float:
-    return float(brentq(above, outer, inner, xtol=1e-7, rtol=1e-9)) if above(inner) > 0 else inner
+def _drop(level: float) -> float:
+    """How far the likelihood falls from its top to the ends of an interval: half of the quantile of χ²."""
+    return float(chdtri(1, 1 - level)) / 2
+
+
+def _crossing(above: Callable[[float], float], outer: float, inner: float, *, level: float) -> float:
+    """Where the likelihood comes to the least of the interval. Its fall is nearly a square, so that the search goes by the root of that."""
+    drop = _drop(level)
+
+    def in_roots(value: float) -> float:
+        return math.sqrt(drop) - math.sqrt(max(drop - above(value), 0.0))
+
+    return float(brentq(in_roots, outer, inner, xtol=1e-7, rtol=1e-9)) if above(inner) > 0 else inner
 
 
 def _top(data: Data, possible: Possible, *, start: Fit, held: tuple[int, float] | None = None) -> Fit:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -237,10 +238,12 @@ def highest(data: Data, possible: Possible, *, start: Fit, held: tuple[int, floa
 
     Notes
     -----
-    A top inside of the widest face is taken. If that lies beyond an edge, the tops of the narrower faces are compared, and the best must
-    be a top of the whole: no direction towards a corner leads upward.
+    A top inside of the widest face is taken. If that lies beyond an edge, or a coefficient is held, the tops of the narrower faces are
+    compared: with a held log odds one at an edge may be higher than one inside. The best must be a top of the whole: no direction towards a
+    corner leads upward.
     """
     best: Fit | None = None
+    inside: Fit | None = None
     problem: MethodError | None = None
     for face in possible.faces:
         try:
@@ -253,13 +256,22 @@ def highest(data: Data, possible: Possible, *, start: Fit, held: tuple[int, floa
         if best is None or found.log_likelihood > best.log_likelihood:
             best = found
         if face is possible.faces[0]:
-            return replace(best, c=max(best.c, 0.0))
+            inside = replace(found, c=max(found.c, 0.0))
+            if held is None:
+                return inside
     if best is None:
         raise problem or MethodError("no share of honest people above 0 fits the answers: an assumption of the model fails")
+    if inside and inside.log_likelihood >= best.log_likelihood:
+        return inside
     gradient = derivatives(data, best.beta, best.x, best.c)[0][-2:]
     rising = max(float(gradient @ (np.array(corner) - (best.x, best.c))) for corner in possible.corners)
-    if rising > 1e-2:
+    if rising > 1e-2 and inside is None:
         raise problem or MethodError(NOT_SETTLED)
+    if rising > 1e-2:  # from this edge the way leads up to another top inside
+        with suppress(MethodError):
+            found = climb(data, possible.faces[0], start=best, held=held)
+            if found and is_possible(found.x, found.c) and found.log_likelihood > best.log_likelihood:
+                best = found
     return replace(best, c=max(best.c, 0.0))
 
 

@@ -172,8 +172,8 @@ def regress_answers(
 ) -> TraitRegressions:
     """The regressions on all outcomes, wherever the answers come from."""
     normal_quantile(level)
-    if link not in LINKS:
-        raise DataError(f"link: expected {' or '.join(LINKS)}, found {link!r}")
+    if not isinstance(link, str) or link not in LINKS:
+        raise DataError(f"link: expected {' or '.join(LINKS)}, found {what_came(link)}")
     if any(ARM in term for term in terms) and len(design.arms) < 2:
         terms = [term for term in terms if ARM not in term]
     if design.in_clusters:
@@ -197,10 +197,14 @@ def _regression(
     reported = answers.reported[outcome]
     complete = reported != MISSING
     for values in answers.covariates.values():
-        complete &= np.array([not is_missing(text_of(value)) for value in values])
+        complete &= np.array([not is_missing(text_of(value)) for value in values], dtype=bool)
     there = np.flatnonzero(complete)
     if not len(there):
         raise DataError("nobody has both the answer and all covariates")
+    arms = design.arms if (ARM,) in terms else ()
+    for what, names, found in (("arm", arms, answers.arm[there]), ("subsample", design.subsample_names, answers.subsample[there])):
+        if missing := [name for place, name in enumerate(names) if not np.any(found == place)]:
+            raise DataError(f"nobody in {what} {missing[0]!r} has the answer and all covariates")
     covariates = {name: np.asarray(values, dtype=object)[there] for name, values in answers.covariates.items()}
     columns = model_columns(answers.arm[there], covariates, terms=terms, design=design)
     subsample = answers.subsample[there]
@@ -213,7 +217,8 @@ def _regression(
         labels=columns.labels,
         logistic=logistic,
     ).joined()
-    _require_answers(data, design=design, subsample=subsample)
+    if len(set(data.reported.tolist())) < 2:
+        raise DataError("everybody gave the same answer: there is nothing to explain")
     notes = [LEFT_OUT.format(people=len(reported) - len(there), all=len(reported))] if len(there) < len(reported) else []
     notes += columns.notes
     if len(there) < PEOPLE_PER_COLUMN * len(columns.labels):
@@ -272,14 +277,6 @@ def _about_other_tops(model: FittedModel, *, level: float) -> list[str]:
     away = AWAY.format(label=model.data.labels[largest]) if model.data.logistic and abs(there.beta[largest]) > AT_INFINITY else ""
     below = first.log_likelihood - there.log_likelihood
     return [SEVERAL_TOPS.format(tops=1 + len(others), here=max(1 - first.x, 0), there=max(1 - there.x, 0), below=below, away=away)]
-
-
-def _require_answers(data: Data, *, design: Design, subsample: object) -> None:
-    for place, name in enumerate(design.subsample_names):
-        if not np.any(subsample == place):
-            raise DataError(f"nobody in subsample {name!r} has the answer and all covariates")
-    if len(set(data.reported.tolist())) < 2:
-        raise DataError("everybody gave the same answer: there is nothing to explain")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

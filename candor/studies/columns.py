@@ -78,7 +78,7 @@ def chosen_columns(
     DataError
         When a column is not there, would be two things at once, or is an outcome of another design.
     """
-    there, words = ", ".join(names), answer_words(categories)
+    there, words = ", ".join(names) or "none", answer_words(categories)
     for name in (*ASSIGNMENT, *outcomes, *covariates):
         if name not in names:
             raise DataError(f"there is no column {name!r}; {have} {there}")

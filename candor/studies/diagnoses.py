@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from html import escape
 from pathlib import Path
 
-from candor.arguments import effects_of, numbers, whole_numbers, whole_or_none
+from candor.arguments import effects_of, names_in, numbers, path_of, whole_numbers, whole_or_none
 from candor.designs.sources import DesignSource, read_planned_design
 from candor.diagnosis.diagnose import Plan, settings_for, settings_of
 from candor.diagnosis.kept import KeptDiagnosis, keep
@@ -55,7 +55,7 @@ def diagnose(
     studies: int = 4000,
     level: float = 0.95,
     seed: int | None = None,
-    resume: Path | None = None,
+    resume: str | Path | None = None,
     progress: Callable[[int], object] = lambda done: None,
 ) -> Diagnosis:
     """Simulate a design under plausible ways to cheat and to leave, and say what its estimates are worth in each.
@@ -90,7 +90,7 @@ def diagnose(
         Confidence level.
     seed : int, optional
         The same seed gives the same numbers. Default: a fresh one, which the result names.
-    resume : Path, optional
+    resume : str or Path, optional
         A file that is written while studies are simulated, and from which the same diagnosis goes on; it brings its seed.
     progress : callable
         Is told, again and again, how many more studies were simulated.
@@ -129,11 +129,13 @@ def diagnose(
         prevalence=prevalence, cheater_proportion=cheater_proportion, drop_out=drop_out, level=level
     )
     cluster_size, intraclass_correlation = numbers(cluster_size=cluster_size, intraclass_correlation=intraclass_correlation)
+    cheating, leaving = names_in(cheating, of="cheating", what="names"), names_in(leaving, of="leaving", what="names")
     found = read_planned_design(design, cluster_size=cluster_size)
     by_arm = dict(effects) if isinstance(effects, Mapping) else dict.fromkeys(found.treatments, effects)
     if unknown := sorted(set(by_arm) - set(found.treatments)):
         raise MethodError(f"there is no treatment arm {unknown[0]!r}; the design has {', '.join(map(repr, found.treatments))}")
-    kept = KeptDiagnosis.read(resume) if resume else None
+    file = None if resume is None else path_of(resume, of="resume")
+    kept = None if file is None else KeptDiagnosis.read(file)
     fresh = secrets.randbits(32) if kept is None else kept.seed
     plan = Plan(
         design=found,
@@ -152,14 +154,14 @@ def diagnose(
         level=level,
     )
     begun, tallies = 0, dict[int, Tally]()
-    if resume and kept:
-        kept.require(plan, path=resume)
+    if file and kept:
+        kept.require(plan, path=file)
         begun, tallies = kept.done, dict(kept.tallies)
         progress(sum(size for _setting, _part, size in plan.parts[:begun]))
     for done, so_far in plan.carry_on(tallies, done=begun):
         tallies = so_far
-        if resume:
-            keep(resume, plan, done=done, tallies=tallies)
+        if file:
+            keep(file, plan, done=done, tallies=tallies)
         progress(plan.parts[done - 1][2])
     return Diagnosis(plan=plan, rows=plan.rows(tallies))
 

@@ -73,8 +73,8 @@ def estimate(
     ----------
     frame : DataFrame or mapping of str to array_like of shape (n,)
         One row per participant: ``arm`` and ``subsample`` as the design names them, outcomes as 0 and 1, no and yes, or false and true (or
-        as the design's categories are called), covariates of numbers or words. pandas, polars and pyarrow are read alike; None, NaN, “NA”
-        and empty texts are missing.
+        as the design's categories are called), covariates of numbers or words. A column of a categorical type holds words. pandas, polars
+        and pyarrow are read alike; None, NaN, “NA” and empty texts are missing.
     design : Design, mapping, str or Path
         See `candor.read_design`.
     outcomes : sequence of str

@@ -10,12 +10,17 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from candor.adjustment.covariates import Level
 from candor.designs.design import Design
 from candor.designs.sources import ALONE, Beside
 from candor.errors import DataError
 from candor.studies.answers import AnswerColumns
 from candor.studies.columns import ASSIGNMENT, chosen_columns
-from candor.studies.written_values import answer_words, background_values, group_names
+from candor.studies.written_values import answer_words, background_values, group_names, is_missing
+
+DICTIONARY = "DictionaryType"
+LEVELS = ("CategoricalDtype", "Categorical", "Enum", DICTIONARY)
+"""The types of pandas, polars, polars again, and pyarrow by which somebody says that the values are levels."""
 
 
 class Columns(Protocol):
@@ -66,7 +71,9 @@ def answers_in(
         arm=_codes(column("arm"), arms.get, name="arm", expected=" or ".join(arms)),
         subsample=_codes(column("subsample"), subsamples.get, name="subsample", expected=" or ".join(subsamples)),
         reported={name: _codes(column(name), words.code, name=name, expected=words.expected) for name in choice.outcomes},
-        covariates={name: _background(column(name), name=name) for name in dict.fromkeys(covariates)},
+        covariates={
+            name: _background(column(name), name=name, levels=_kind(frame[names[name]]) in LEVELS) for name in dict.fromkeys(covariates)
+        },
         choice=choice,
         shape=design.shape,
         groups={name: group_names(map(text_of, column(name))) for name in subgroups},
@@ -105,6 +112,8 @@ def _names(frame: object) -> dict[str, str]:
 
 
 def _values(column: object, *, name: str) -> list[object]:
+    if _kind(column) == DICTIONARY and (listed := getattr(column, "to_pylist", None)) is not None:
+        return list(listed())  # as an array of numpy it has a value where nothing is written
     values = column if isinstance(column, list | tuple) else np.asarray(column)
     if isinstance(values, np.ndarray) and values.ndim != 1:
         raise DataError(f"column {name!r} must be one row of values, found an array of shape {values.shape}")
@@ -125,5 +134,13 @@ def _codes(values: Sequence[object], code_of: Callable[[str], int | None], *, na
     return np.array(codes, dtype=np.intp)
 
 
-def _background(values: Sequence[object], *, name: str) -> list[float | str | None]:
+def _kind(column: object) -> str:
+    """The name of a column's type: of pandas, polars, or pyarrow, also where that lies in a column of pandas."""
+    kind = getattr(column, "dtype", getattr(column, "type", None))
+    return type(getattr(kind, "pyarrow_dtype", kind)).__name__
+
+
+def _background(values: Sequence[object], *, name: str, levels: bool) -> Sequence[float | str | None]:
+    if levels:
+        return [None if is_missing(text) else Level(text) for text in map(text_of, values)]
     return background_values(list(map(text_of, values)), refused=lambda row, what: DataError(f"column {name!r}, row {row}: {what}"))

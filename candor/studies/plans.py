@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from html import escape
 
-from candor.arguments import effects_of, numbers, numbers_or_none, whole_numbers, whole_or_none
+from candor.arguments import effects_of, numbers, numbers_or_none, switches, whole_numbers, whole_or_none
 from candor.designs.design import Design
 from candor.designs.sources import DesignSource, read_design, read_planned_design
 from candor.equivalence.margins import Worse
-from candor.errors import DesignError
+from candor.errors import DesignError, MethodError
 from candor.planning.information import Scenario
 from candor.planning.pareto import LEAST_TRUTH, FrontDesign, pareto_front
 from candor.planning.power import StudyPlan, plan_study
@@ -112,9 +112,14 @@ def plan(
     cluster_size, intraclass_correlation = numbers(cluster_size=cluster_size, intraclass_correlation=intraclass_correlation)
     cheater_yes_rate, epsilon_cap = numbers_or_none(cheater_yes_rate=cheater_yes_rate, epsilon_cap=epsilon_cap)
     equivalence_margin, non_inferiority = numbers_or_none(equivalence_margin=equivalence_margin, non_inferiority=non_inferiority)
+    (front,) = switches(front=front)
     found = read_planned_design(design, cluster_size=cluster_size)
     if found.is_survey:
         raise DesignError("a survey has one arm and no effect: plan_survey says how precisely it will know the prevalence")
+    if effects == {}:
+        raise MethodError(
+            f"effects: expected the effect of one of {', '.join(map(repr, found.treatments))}, or one number for all, found none"
+        )
     expected = plan_study(
         found,
         prevalence=prevalence,

@@ -79,15 +79,17 @@ def simulate(
     """
     effects, (n,), (seed,) = effects_of(effects), whole_numbers(n=n), whole_numbers(least=0, seed=seed)
     prevalence, cheater_proportion = numbers(prevalence=prevalence, cheater_proportion=cheater_proportion)
-    if not isinstance(background_effects, Mapping | None) or not isinstance(outcome, str):
-        given = what_came(background_effects if isinstance(outcome, str) else outcome)
+    named = (outcome, *background_effects) if isinstance(background_effects, Mapping) else (outcome,)
+    nameless = [name for name in named if not isinstance(name, str) or not name.strip()]
+    if nameless or not isinstance(background_effects, Mapping | None):
+        given = what_came(nameless[0] if nameless else background_effects)
         raise MethodError(f"expected the name of the answer, and the effect of every covariate by its name, found {given}")
     background = {name: numbers(**{f"effect of {name}": value})[0] for name, value in (background_effects or {}).items()}
     found = read_design(design)
     names = ["arm", "subsample", outcome, *background]
     if repeated := [name for name in names if names.count(name) > 1]:
         raise MethodError(f"the column {repeated[0]!r} is there already: give the answer and every covariate a name of its own")
-    if cheater_behaviour not in WAYS_TO_CHEAT:
+    if not isinstance(cheater_behaviour, str) or cheater_behaviour not in WAYS_TO_CHEAT:
         raise MethodError(f"a way to cheat is one of {', '.join(WAYS_TO_CHEAT)}, not {what_came(cheater_behaviour)}")
     model = LatentModel(
         prevalence=prevalence,

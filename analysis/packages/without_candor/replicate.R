@@ -169,6 +169,7 @@ faults_in <- function(folder, key = file.path(folder, KEY)) {
 
 # A decimal or a fraction, "1/6", as two whole numbers: what a design identifies is decided exactly.
 fraction <- function(text) {
+  if (is.character(text) && grepl("e", text, ignore.case = TRUE)) text <- as.numeric(text)
   near <- if (is.numeric(text)) near_fraction(text)
   if (!is.null(near)) return(near)
   parts <- strsplit(if (is.numeric(text)) format(text, digits = 15, scientific = FALSE) else as.character(text), "/")[[1]]

@@ -43,11 +43,16 @@ estimate_of_package <- function(package, outcomes, level) {
   named <- !vapply(chosen, function(one) is.null(one$design), NA)
   protocol$questions <- chosen[!named]
   protocol$category_questions <- chosen[named]
-  checked_rows(package$data, protocol)
   results <- package$results
   if (!is.null(level)) results$level <- level
-  estimated(package$data, protocol, results)
+  estimated(checked_rows(package$data, protocol), protocol, results)
 }
+
+# The words for no and yes, as the Python library reads them.
+YES_NO <- c("0" = "0", "0.0" = "0", "0,0" = "0", no = "0", false = "0", "1" = "1", "1.0" = "1", "1,0" = "1", yes = "1", true = "1")
+
+# The texts of a column without spaces around them, empty where nothing is written.
+written <- function(column) ifelse(is.na(column), "", trimws(as.character(column), whitespace = "[\\h\\v]"))
 
 # Arms, subsamples and answers as text, as replicate.R reads them; whatever is not understood is refused by column and row.
 checked_rows <- function(data, protocol) {
@@ -60,22 +65,22 @@ checked_rows <- function(data, protocol) {
   document <- protocol$design
   known <- list(arm = unlist(document$arms), subsample = names(document$subsamples))
   for (name in names(known)) {
-    data[[name]] <- as.character(data[[name]])
-    wrong <- which(!data[[name]] %in% known[[name]])
-    if (length(wrong)) {
+    given <- match(written(data[[name]]), trimws(known[[name]]))
+    if (length(wrong <- which(is.na(given)))) {
       stop(sprintf("%s, row %d: expected one of %s, found %s", name, wrong[1], paste(known[[name]], collapse = ", "), data[[name]][wrong[1]]), call. = FALSE)
     }
+    data[[name]] <- known[[name]][given]
   }
   for (one in questions) {
-    given <- data[[one$column]]
-    answers <- if (is.null(one$design)) c("0", "1") else named_design(one$design)$answers
-    text <- if (is.logical(given)) as.character(as.integer(given)) else trimws(as.character(given))
-    text[is.na(given)] <- ""
-    wrong <- which(!text %in% c(answers, ""))
-    if (length(wrong)) {
-      stop(sprintf("%s, row %d: expected %s or nothing, found %s", one$column, wrong[1], paste(answers, collapse = ", "), text[wrong[1]]), call. = FALSE)
+    words <- if (is.null(one$design)) YES_NO else stats::setNames(nm = named_design(one$design)$answers)
+    text <- tolower(written(data[[one$column]]))
+    codes <- match(text, tolower(names(words)))
+    missing <- text %in% c("", "na", "nan")
+    if (length(wrong <- which(is.na(codes) & !missing))) {
+      expected <- paste(if (is.null(one$design)) c("0", "1", "no", "yes", "false", "true") else words, collapse = ", ")
+      stop(sprintf("%s, row %d: expected %s or nothing, found %s", one$column, wrong[1], expected, data[[one$column]][wrong[1]]), call. = FALSE)
     }
-    data[[one$column]] <- text
+    data[[one$column]] <- ifelse(missing, "", words[codes])
   }
   data
 }

@@ -58,60 +58,6 @@ candor_design <- function(design) {
   design
 }
 
-checked_design <- function(design) {
-  for (name in c("arms", "control", "subsamples")) {
-    if (is.null(design[[name]])) stop(sprintf("a design has arms, control and subsamples; this one has no %s", name), call. = FALSE)
-  }
-  if (is.null(design$cheater_model) || identical(design$cheater_model, "unknown")) design$cheater_model <- "any"
-  if (!design$control %in% unlist(design$arms)) {
-    stop(sprintf("the control is one of the arms %s; it is %s", paste(unlist(design$arms), collapse = ", "), design$control), call. = FALSE)
-  }
-  answers <- unlist(design$categories)
-  if (!is.null(answers) && (!is.character(answers) || length(answers) < 2 || length(answers) > 6 || anyDuplicated(answers))) {
-    stop(sprintf("expected 2 to 6 different categories, found %s", paste(answers, collapse = ", ")), call. = FALSE)
-  }
-  keys <- if (is.null(answers)) c("forced_no", "forced_yes") else answers
-  chances <- list()
-  for (name in names(design$subsamples)) {
-    rule <- design$subsamples[[name]]
-    chance <- vapply(keys, function(one) {
-      if (is.null(rule[[one]])) stop(sprintf("subsample %s: expected %s; %s is missing", name, paste(keys, collapse = " and "), one), call. = FALSE)
-      parts <- suppressWarnings(fraction(rule[[one]]))
-      parts[1] / parts[2]
-    }, 1)
-    if (anyNA(chance) || any(chance < 0) || sum(chance) >= 1) {
-      found <- paste(vapply(rule[keys], as.character, ""), collapse = " and ")
-      stop(sprintf("subsample %s: expected chances of forced answers from 0 to 1 with a sum below 1, found %s", name, found), call. = FALSE)
-    }
-    chances[[name]] <- chance
-  }
-  if (length(unique(chances)) < 2) stop("expected subsamples with different dice, found all the same: nothing tells cheaters apart", call. = FALSE)
-  # In order without scores: 0, 1, 2 and so on.
-  if (is.null(design$scores) && isTRUE(design$ordered)) design$scores <- as.list(seq_along(answers) - 1)
-  if (!is.null(design$scores)) {
-    scores <- vapply(design$scores, function(one) Reduce(`/`, suppressWarnings(fraction(one))), 1)
-    if (length(scores) != length(answers) || anyNA(scores) || any(diff(scores) <= 0)) {
-      stop(sprintf("expected increasing scores, one for each category, found %s", paste(unlist(design$scores), collapse = ", ")), call. = FALSE)
-    }
-  }
-  checked_cheaters(design$cheater_model, answers)
-  design
-}
-
-checked_cheaters <- function(model, answers) {
-  if (identical(model, "any")) return(invisible())
-  if (is.null(answers)) {
-    rate <- if (is.list(model) && length(model$yes_rate) == 1) Reduce(`/`, suppressWarnings(fraction(model$yes_rate)))
-    if (isTRUE(rate >= 0 && rate <= 1) || identical(model, "always_no") || identical(model, "always_yes")) return(invisible())
-    expected <- "\"any\", \"unknown\", \"always_no\", \"always_yes\" or a list with a yes_rate from 0 to 1"
-    stop(sprintf("expected a cheater_model that is %s, found %s", expected, paste(unlist(model), collapse = ", ")), call. = FALSE)
-  }
-  named <- if (is.list(model)) if (is.null(model$always)) names(model$distribution) else model$always
-  if (is.null(named) || !all(named %in% answers)) {
-    stop(sprintf("expected a cheater_model that is \"any\" or names some of %s in always or distribution", paste(answers, collapse = ", ")), call. = FALSE)
-  }
-}
-
 print.candor_package <- function(x, ...) {
   asked <- vapply(c(x$protocol$questions, x$protocol$category_questions), `[[`, "", "name")
   who <- if (x$simulated) "bots (simulated data, nobody's answers)" else "people"

@@ -134,7 +134,7 @@ stopifnot(is.numeric(numbers_for_texts$subsamples[[1]]$forced_no))
 stopifnot(identical(candor_estimate(fine, numbers_for_texts)$effects, candor_estimate(fine, design)$effects))
 stopifnot(identical(candor:::fraction(-0.5), c(-1, 2)), identical(candor:::fraction(1 / 3), c(1, 3)), identical(candor:::fraction(0), c(0, 1)))
 stopifnot(anyNA(candor:::fraction(NA_real_)))
-refused(candor_estimate(changed(yes = replace(fine$yes, 3, 2)), design), "yes, row 3: expected 0, 1 or nothing, found 2")
+refused(candor_estimate(changed(yes = replace(fine$yes, 3, 2)), design), "yes, row 3: expected 0, 1, no, yes, false, true or nothing, found 2")
 refused(candor_estimate(changed(arm = replace(fine$arm, 5, "x")), design), "arm, row 5: expected one of")
 refused(candor_estimate(changed(subsample = NA), design), "subsample, row 1: expected one of")
 refused(candor_estimate(fine[c("arm", "yes")], design), "subsample is missing")
@@ -155,7 +155,7 @@ for (word in c("many", "0,33", "1/x")) {
 same_dice <- design
 same_dice$subsamples[[2]] <- same_dice$subsamples[[1]]
 if (length(same_dice$subsamples) == 2) refused(candor_design(same_dice), "expected subsamples with different dice")
-for (model in list("alway_no", list(always = "no"), list(yes_rate = "3/2"), list(yes_rate = "half"), 1)) {
+for (model in list("alway_no", list(always = "never"), list(yes_rate = "3/2"), list(yes_rate = "half"), 1)) {
   refused(candor_design(replace(design, "cheater_model", list(model))), "expected a cheater_model that is \"any\"")
 }
 stopifnot(is.list(candor_design(replace(design, "cheater_model", list(list(yes_rate = "1/4"))))))
@@ -171,7 +171,7 @@ refused(candor_design(utils::modifyList(never, list(subsamples = list("1" = list
 refused(candor_read("absent.zip"), "there is nothing at absent.zip")
 refused(candor_read("cases.json"), "is neither a folder nor a ZIP file")
 refused(candor_read(tempdir()), "it has no protocol.json")
-one_arm <- candor_estimate(fine[fine$arm == unlist(design$arms)[1], ], utils::modifyList(design, list(arms = unlist(design$arms)[1])))
+one_arm <- candor_estimate(fine[fine$arm == unlist(design$arms)[1], ], utils::modifyList(design, list(arms = unlist(design$arms)[1], allocation = NULL)))
 stopifnot(nrow(one_arm$effects) == 0, identical(names(one_arm$effects), names(found$effects)))
 refused(plot(one_arm), "the study has one arm")
 others <- fine

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
+from contextlib import suppress
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import candor
@@ -26,7 +30,9 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "plan_survey": lambda **given: candor.plan_survey(SURVEY, **({"n": 500} | given)),
     "simulate": lambda **given: candor.simulate(DESIGN, **({"n": 5, "seed": 1} | given)),
     "diagnose": lambda **given: candor.diagnose(DESIGN, **({"n": 100, "studies": 10} | given)),
-    "pool": lambda **given: candor.pool([], **given),
+    "pool": lambda **given: candor.pool(**({"studies": []} | given)),
+    "load_package": lambda **given: candor.load_package(**({"path": "absent.zip"} | given)),
+    "read_design": lambda **given: candor.read_design(**given),
 }
 NUMBERS = {
     "estimate": ("level", "kappa", "equivalence_margin", "non_inferiority"),
@@ -125,3 +131,99 @@ def test_numbers_of_other_kinds_are_numbers() -> None:
     assert found[0] == found[1] == found[2]
     precise = [FUNCTIONS["plan_survey"](prevalence=one, level=1 - one, n=n, questions=n // 250).to_dict() for one, n in kinds]
     assert precise[0] == precise[1] == precise[2]
+
+
+NOTHING = (None, {}, [], (), float("nan"), "", " ", pd.DataFrame(), np.array([]), pd.Series([], dtype=float))
+SWITCHES = {"plan": ("front",), "pool": ("simulated", "verify"), "load_package": ("verify",)}
+PATHS = {"load_package": ("path",), "diagnose": ("resume",), "pool": ("key",)}
+
+
+@pytest.mark.parametrize("wrong", NOTHING, ids=repr)
+def test_no_empty_value_ends_with_a_traceback(wrong: object) -> None:
+    """Every argument of every function: it stands for its default, or is refused in words."""
+    for function, call in FUNCTIONS.items():
+        for name in inspect.signature(getattr(candor, function)).parameters:
+            if name not in ("progress", "frame", "design"):
+                with suppress(candor.MethodError, FileNotFoundError):
+                    call(**{name: wrong})
+
+
+@pytest.mark.parametrize("wrong", NOTHING, ids=repr)
+def test_no_empty_frame_and_no_empty_design_end_with_a_traceback(wrong: Any) -> None:
+    for design in (DESIGN, SURVEY):
+        for analyse in (candor.estimate, candor.regress):
+            with pytest.raises(
+                candor.MethodError, match=r"expected a DataFrame or a mapping of columns|there is no column 'arm'; the data have none"
+            ):
+                analyse(wrong, design)
+    for function in (candor.plan, candor.plan_survey, candor.simulate, candor.diagnose):
+        with pytest.raises(candor.MethodError, match="design"):
+            function(
+                wrong,
+                **({"effects": 0.1} if function is candor.plan else {"n": 9, "seed": 1} if function is not candor.plan_survey else {}),
+            )
+
+
+@pytest.mark.parametrize(("function", "name"), [(function, name) for function, names in SWITCHES.items() for name in names])
+def test_what_is_neither_on_nor_off_is_refused_by_its_name(function: str, name: str) -> None:
+    for wrong in (None, 1, "no", [], pd.DataFrame()):
+        with pytest.raises(candor.MethodError, match=f"^{name}: expected True or False, found "):
+            FUNCTIONS[function](**{name: wrong})
+
+
+@pytest.mark.parametrize(("function", "name"), [(function, name) for function, names in PATHS.items() for name in names])
+def test_what_is_no_path_is_refused_by_its_name(function: str, name: str) -> None:
+    for wrong in ("", " ", 5, [], {"a": 1}):
+        with pytest.raises(candor.MethodError, match=f"^{name}: expected the path of a file or a folder, found "):
+            FUNCTIONS[function](**{name: wrong})
+
+
+@pytest.mark.parametrize(
+    ("function", "wrong", "said"),
+    [
+        ("plan", {"effects": {}, "n": None}, "^effects: expected the effect of one of 'face', or one number for all, found none"),
+        ("plan", {"effects": float("nan")}, "^effects: expected a number from -1 to 1, found nan"),
+        ("simulate", {"effects": {"face": 1.5}}, "^effects of face: expected a number from -1 to 1, found 1.5"),
+        ("diagnose", {"effects": float("inf")}, "^effects: expected a number from -1 to 1, found inf"),
+        ("diagnose", {"cheating": None}, "^cheating: expected names, found null"),
+        ("diagnose", {"leaving": 5}, "^leaving: expected names, found 5"),
+        ("diagnose", {"leaving": []}, "^expected at least one of none, anybody, treated, treated_yes, found none"),
+        ("simulate", {"outcome": " "}, "^expected the name of the answer, .* found nothing"),
+        ("simulate", {"background_effects": {"": 1.0}}, "^expected the name of the answer, .* found nothing"),
+        ("simulate", {"cheater_behaviour": pd.DataFrame()}, "^a way to cheat is one of always_no,"),
+        ("estimate", {"families": {"mind": []}}, "^families of mind: expected names of columns, found none"),
+        ("regress", {"link": np.array([])}, "^link: expected logit or identity, found array"),
+        ("pool", {"studies": None}, "^studies: expected data packages or paths of them, found null"),
+        ("pool", {"studies": {"spring": None, "autumn": ""}}, "^path: expected the path of a file or a folder, found null"),
+        ("read_design", {"source": ""}, "^design: expected the path of a file or a folder, found nothing"),
+    ],
+)
+def test_an_empty_value_is_blamed_itself(function: str, wrong: dict[str, Any], said: str) -> None:
+    with pytest.raises(candor.MethodError, match=said):
+        FUNCTIONS[function](**wrong)
+
+
+def test_one_way_to_cheat_may_stand_alone(tmp_path: Path) -> None:
+    found = FUNCTIONS["diagnose"](cheating="random", leaving="none", seed=1, resume=str(tmp_path / "kept.json"))
+    assert len(found.rows) == 1
+    assert (tmp_path / "kept.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("kept", "said"),
+    [
+        (lambda people: people["outcome"] > 1, "column 'outcome': nobody has both the answer and all covariates"),
+        (lambda people: people["arm"] == "slides", "column 'outcome': nobody in arm 'face' has the answer and all covariates"),
+        (lambda people: people["subsample"] == "2", "column 'outcome': nobody in subsample '1' has the answer and all covariates"),
+    ],
+)
+def test_a_regression_says_who_is_missing(kept: Callable[[Any], Any], said: str) -> None:
+    people = {name: values[kept(PEOPLE)] for name, values in PEOPLE.items()}
+    for link in ("logit", "identity"):
+        with pytest.raises(candor.DataError, match=f"^{said}"):
+            candor.regress(people, DESIGN, outcomes=["outcome"], covariates=["age"], link=link)
+
+
+def test_a_section_with_a_number_is_called_by_it() -> None:
+    with pytest.raises(candor.DataError, match=r"^cluster .7. has people in the arms .slides. and .face."):
+        candor.estimate(PEOPLE | {"section": np.full(80, 7)}, DESIGN, outcomes=["outcome"], bootstrap=0, cluster="section")

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
-from candor.designs.design import Design
+import candor
+from candor.designs.design import CheaterModel, Design
 from candor.errors import MethodError
 from candor.regression.fitted_model import AT_INFINITY, FittedModel
 from candor.regression.likelihood import derivatives
 from candor.regression.trait_regression import regress
+from candor.results import Interval
 from tests.designs import DESIGNS
 from tests.unit.candor.regression.simulated import data_of, simulated
 
@@ -84,3 +89,84 @@ def test_a_top_where_nobody_cheats_is_found_though_a_smaller_honest_share_sends_
     assert found.cheater_proportion.value == 0
     prevalence = 1 / (1 + np.exp(-np.cumsum([one.value for one in found.coefficients])))
     assert prevalence == pytest.approx(shares[heights.argmax(axis=1)], abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("mirrored, cheaters say no", [[[198, 39], [176, 93]], [[150, 79], [139, 126]]]),
+        ("mirrored, cheaters say no", [[[81, 15], [59, 41]], [[67, 34], [54, 49]]]),
+        ("mirrored, cheaters say no", [[[83, 15], [63, 37]], [[62, 33], [48, 59]]]),
+        ("symmetric, cheaters say no", [[[69, 14], [65, 35]], [[67, 42], [64, 44]]]),
+    ],
+)
+def test_an_interval_without_end_is_told_where_a_higher_top_lies_at_an_edge(name: str, said: list[list[list[int]]]) -> None:
+    """Oracle: the likelihood on a grid of prevalence and honest share. The search stopped at a lower top inside."""
+    design, counts = DESIGNS[name], np.array(said)
+    rows = [(design.arms[a], design.subsample_names[s], answer) for (a, s, answer), people in np.ndenumerate(counts) for _ in range(people)]
+    arm, subsample, attention = zip(*rows, strict=True)
+    found = regress({"arm": arm, "subsample": subsample, "attention": attention}, design)["attention"]
+    odds, honest = np.linspace(-18, 6, 481), np.linspace(0.01, 1, 100)
+    for effect in (7.0, 10.0, 14.0):
+        prevalence = 1 / (1 + np.exp(-np.stack([odds, odds + effect], axis=1)))
+        yes = honest[:, None, None, None] * (design.truth * prevalence[:, :, None] + design.forced_yes)
+        heights = (counts[..., 1] * np.log(yes) + counts[..., 0] * np.log(1 - yes)).sum(axis=(-2, -1))
+        assert heights.max() > found.log_likelihood - 1.92  # half of the quantile of χ²: the effect is within the interval
+    assert found.coefficients[1].interval.high is None
+
+
+def test_the_share_of_cheaters_is_within_its_interval_at_every_rate() -> None:
+    """A die that leaves the rate open: the interval holds those at stated rates. It was that of three of them."""
+    people = candor.simulate(
+        DESIGN,
+        n=400,
+        effects=0.2,
+        prevalence=0.4,
+        seed=67,
+        cheater_proportion=0.2,
+        cheater_behaviour="always_no",
+        background_effects={"age": 0.5},
+    )
+
+    def interval(cheaters: CheaterModel) -> Interval:
+        return regress(people, replace(DESIGN, cheater_model=cheaters), outcomes=["outcome"], covariates=["age"])[
+            "outcome"
+        ].cheater_proportion.interval
+
+    whole = interval(CheaterModel(name="any"))
+    for rate in (0, 0.1, 0.3, 0.6, 1):
+        stated = interval(CheaterModel(name="yes_rate", yes_rate=Fraction(str(rate))))
+        assert whole.low <= stated.low
+        assert stated.high <= whole.high
+
+
+def test_a_search_that_does_not_settle_leaves_an_end_open() -> None:
+    """The whole regression was refused, and only with this arm as the control."""
+    design = replace(DESIGNS["symmetric, cheaters say no"], cheater_model=CheaterModel(name="yes_rate", yes_rate=Fraction(1, 4)))
+    people = candor.simulate(design, n=400, prevalence=0.1, seed=73, background_effects={"age": 0.5})
+    both = [
+        regress(people, replace(design, control=control), outcomes=["outcome"], covariates=["age"])["outcome"].coefficients[1]
+        for control in design.arms
+    ]
+    assert both[0].value == pytest.approx(-both[1].value, abs=1e-4)
+    assert [(one.interval.low, one.interval.high) for one in both] == [(None, None)] * 2
+
+
+def test_the_ends_of_an_interval_do_not_hang_on_which_arm_is_the_control() -> None:
+    """Two tops where the coefficient is held: the search found the lower one alone, and one of the intervals ended too early."""
+    design = replace(DESIGNS["symmetric, cheaters say no"], cheater_model=CheaterModel(name="yes_rate", yes_rate=Fraction(1, 4)))
+    people = candor.simulate(
+        design,
+        n=400,
+        effects=0.2,
+        prevalence=0.1,
+        seed=65,
+        cheater_proportion=0.0,
+        cheater_behaviour="always_no",
+        background_effects={"age": 0.5},
+    )
+    one, other = (
+        regress(people, replace(design, control=control), outcomes=["outcome"], covariates=["age"])["outcome"].coefficients[1].interval
+        for control in design.arms
+    )
+    assert (one.low, one.high) == pytest.approx((-other.high, -other.low), abs=1e-4)

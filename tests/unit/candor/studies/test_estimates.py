@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,13 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.typing import NDArray
 
 import candor
+from candor.adjustment.covariates import Level, model_matrix
+from candor.designs.design import CheaterModel
 from candor.studies.estimates import StudyEstimates
+from candor.studies.frames import answers_in
 from tests.unit.candor.cli.running import DESIGN, SYMMETRIC, answers_file, estimated
 from tests.unit.candor.cli.running import candor as command
 
@@ -282,3 +287,55 @@ def test_columns_may_be_called_by_numbers(frame):
     assert candor.estimate(numbered, DESIGN, bootstrap=0)["3"].n == candor.estimate(numbered, DESIGN, outcomes=[3], bootstrap=0)["3"].n
     with pytest.raises(candor.DataError, match="the data name the column '3' twice"):
         candor.estimate({**numbered, "3": numbered[3]}, DESIGN)
+
+
+def test_a_categorical_of_numbers_is_levels(frame: pd.DataFrame) -> None:
+    """As patsy and R take a factor: one effect for each level, wherever a covariate is used, as if the numbers were words."""
+    years = np.resize([1, 2, 3, 4], len(frame)).astype(object)
+    years[::7] = None
+    numbers_, levels = frame.assign(year=years.astype(float)), frame.assign(year=pd.Categorical(years))
+    words = frame.assign(year=[None if one is None else f"year {one}" for one in years])
+    options: dict[str, Any] = {"outcomes": ["attention"], "covariates": ["year"], "bootstrap": 20, "seed": 3}
+
+    def estimated(people: Any) -> list[Any]:
+        return [
+            (one.method, one.value, one.standard_error, one.bootstrap)
+            for one in candor.estimate(people, DESIGN, **options)["attention"].effects
+        ]
+
+    assert estimated(levels) == estimated(words) != estimated(numbers_)
+    ordered = frame.assign(year=pd.Categorical(years, categories=[4, 3, 2, 1], ordered=True))
+    assert estimated(ordered) == estimated(OtherFrame(levels, names="columns")) == estimated(levels)
+    stated = replace(candor.read_design(DESIGN), cheater_model=CheaterModel(name="always_no"))
+    people = candor.simulate(stated, n=400, seed=1) | {"year": pd.Categorical(np.resize([1, 2, 3, 4], 400))}
+    labels = [one.label for one in candor.regress(people, stated, outcomes=["outcome"], covariates=["year"])["outcome"].coefficients]
+    assert [label for label in labels if label.startswith("year")] == ["year: 2", "year: 3", "year: 4"]
+
+
+@pytest.mark.parametrize("kind", ["Categorical", "Enum", "DictionaryType"])
+def test_categories_of_polars_and_pyarrow_are_levels(kind: str) -> None:
+    kept_in = "type" if kind == "DictionaryType" else "dtype"
+    column = type("Column", (list,), {kept_in: type(kind, (), {})()})(["1", "2", "NA", "1"])
+    design = candor.read_design(DESIGN)
+    people = {"arm": [*design.arms] * 2, "subsample": ["1", "1", "2", "2"], "said": [0, 1, 0, 1], "year": column}
+    read = answers_in(people, design=design, outcomes=["said"], covariates=["year"])
+    assert read.covariates["year"] == [Level("1"), Level("2"), None, Level("1")]
+    assert model_matrix(read.covariates, participants=4).notes == ("year: every level but one is rare, left out",)
+
+
+def test_a_dictionary_of_pyarrow_keeps_what_is_missing() -> None:
+    """As an array of numpy it has the first of its values where nothing is written."""
+
+    class Column:
+        type = type("DictionaryType", (), {})()
+
+        def __array__(self, *_: Any, **__: Any) -> NDArray[np.object_]:
+            return np.array(["1", "2", "1"], dtype=object)
+
+        def to_pylist(self) -> list[str | None]:
+            return ["1", "2", None]
+
+    design = candor.read_design(DESIGN)
+    people = {"arm": [design.control] * 3, "subsample": ["1", "1", "2"], "said": [0, 1, 0], "year": Column()}
+    read = answers_in(people, design=design, outcomes=["said"], covariates=["year"], subgroups=["year"])
+    assert (read.covariates["year"], read.groups["year"]) == ([Level("1"), Level("2"), None], ["1", "2", ""])
