@@ -15,7 +15,6 @@ from surveys.errors import EntryRefusedError
 from surveys.models import ClassRoom, EntryBook, JoinCode, Participant, Study, WayNumbers
 from surveys.recruitment.services import add_entry_codes, renew_join_code, require_entry
 from surveys.recruitment.slowing import refused_codes
-from surveys.studies import services as studies
 from surveys.tokens import hash_of_panel_identifier
 from tests.factories import (
     address_of,
@@ -235,47 +234,6 @@ def test_a_refusal_of_consent_has_its_own_way_back(study: Study) -> None:
     worker, page = come(study, TURK)
     start(worker, study, page)
     assert "Give your place back on the site that sent you" in send(worker, study, "consent", choice="decline").content.decode()
-
-
-CHECKED = {
-    "kind": "single_choice",
-    "name": "check",
-    "text": "Choose blue.",
-    "role": "auxiliary",
-    "options": [{"name": "blue", "text": "Blue"}, {"name": "red", "text": "Red"}],
-    "expected": "blue",
-}
-
-
-def test_people_whom_the_study_does_not_take_are_sent_back_so() -> None:
-    study = recruiting_study(entry={"ways": WAYS}, background=[CHECKED], attention="exclude")
-    client, page = come(study, PROLIFIC)
-    start(client, study, page)
-    send(client, study, "consent", choice="agree", version="1")
-    refused = send(client, study, "background", check="red")
-    assert heading(refused) == "This study ends here for you"
-    assert page_of(refused).xpath("//a[@rel='noreferrer']/@href") == [OUT]
-    assert WayNumbers.objects.get().counts == {"prolific": {"agreed": 1, "screened_out": 1}}
-
-
-def test_a_full_study_sends_people_of_a_panel_back(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("surveys.journey.services.has_room", lambda study: False)
-    sent = answer(Client(), study, "welcome", **PROLIFIC)
-    assert heading(sent) == "This study is full"
-    assert page_of(sent).xpath("//a[@rel='noreferrer']/@href") == [OUT]
-
-
-def test_a_study_that_has_ended_sends_people_of_a_panel_back(study: Study) -> None:
-    """Newcomers, somebody who has pressed Start, and somebody half-way; people who came by the poster have nowhere to go back to."""
-    (started, page), (half, other_page) = come(study, PROLIFIC), come(study, PROLIFIC | {"PROLIFIC_PID": OTHER})
-    start(started, study, page)
-    start(half, study, other_page)
-    send(half, study, "consent", choice="agree", version="1")
-    studies.close(study, actor=study.owner)
-    asked = [Client().get(address_of(study), query) for query in (PROLIFIC, {"way": "poster"}, PROLIFIC | {"STUDY_ID": "0" * 24})]
-    asked += [started.get(address_of(study)), half.get(address_of(study)), send(half, study, "background")]
-    assert {heading(one) for one in asked} == {"This study has ended"}
-    assert [page_of(one).xpath("//a[@rel='noreferrer']/@href") for one in asked] == [[OUT], [], [], [OUT], [OUT], [OUT]]
 
 
 def test_a_personal_link_to_another_device_keeps_the_way(study: Study) -> None:
