@@ -42,6 +42,14 @@ _sample = document_of(read_study_file(SAMPLE.read_text(encoding="utf-8")))
 # The steps of the sample study, which asks nobody directly.
 STEPS = steps_of(define(_sample))
 # Answers to each page of the sample study; every background question is answered.
+ATTENTION_CHECK = {
+    "kind": "single_choice",
+    "name": "check",
+    "text": "Choose blue.",
+    "role": "auxiliary",
+    "options": [{"name": "blue", "text": "Blue"}, {"name": "red", "text": "Red"}],
+    "expected": "blue",
+}
 ANSWERS: dict[str, dict[str, Any]] = {
     "welcome": {"language": "en"},
     "consent": {"choice": "agree"},

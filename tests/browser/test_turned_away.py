@@ -7,23 +7,16 @@ from surveys.models import ArmState, CounterKind, Participant, ShardedCounter, S
 from tests.browser.conftest import Complaints
 from tests.browser.people import JOURNEY, recruiting_study
 from tests.browser.turning import button
+from tests.factories import ATTENTION_CHECK
 
 OUT, NO = "https://panel.example.org/out", "https://panel.example.org/no"
 LINK = f"{JOURNEY}?PROLIFIC_PID=5f1c0000000000000000000a"
-CHECK = {
-    "kind": "single_choice",
-    "name": "check",
-    "text": "Choose blue.",
-    "role": "auxiliary",
-    "options": [{"name": "blue", "text": "Blue"}, {"name": "red", "text": "Red"}],
-    "expected": "blue",
-}
 
 
 @pytest.fixture
 def study(transactional_db: None) -> Study:
     panel = {"kind": "prolific", "screened_out_url": OUT, "declined_url": NO}
-    return recruiting_study(entry=panel, background=[CHECK], attention="exclude")
+    return recruiting_study(entry=panel, background=[ATTENTION_CHECK], attention="exclude")
 
 
 @pytest.mark.parametrize(("choice", "words"), [("Blue", "This study is full"), ("Red", "This study ends here for you")])

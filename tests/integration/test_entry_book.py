@@ -20,6 +20,7 @@ from surveys.review import services as reviews
 from surveys.studies import services as studies
 from surveys.tokens import hash_of_entry_code, hash_of_panel_identifier, hash_of_token
 from tests.factories import (
+    ATTENTION_CHECK,
     answer,
     code_on,
     definition,
@@ -178,9 +179,7 @@ def test_a_code_that_was_given_back_is_unspent_in_the_table_after_the_night(monk
 
 
 def test_nobody_who_is_sent_away_for_what_they_answered_gets_their_code_back() -> None:
-    check = {"kind": "single_choice", "name": "check", "text": "Choose blue.", "role": "auxiliary", "expected": "blue"}
-    options = [{"name": "blue", "text": "Blue"}, {"name": "red", "text": "Red"}]
-    study = recruiting_study(entry={"kind": "codes"}, background=[check | {"options": options}], attention="exclude")
+    study = recruiting_study(entry={"kind": "codes"}, background=[ATTENTION_CHECK], attention="exclude")
     add_entry_codes(study, codes=["CODE-0001"], actor=study.owner)
     client = Client()
     answer(client, study, "welcome", code="CODE-0001")

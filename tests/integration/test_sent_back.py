@@ -5,23 +5,15 @@ from django.test import Client
 
 from surveys.models import Study, WayNumbers
 from surveys.studies import services as studies
-from tests.factories import address_of, answer, heading, page_of, recruiting_study, send
+from tests.factories import ATTENTION_CHECK, address_of, answer, heading, page_of, recruiting_study, send
 from tests.integration.test_ways_in import OTHER, OUT, PROLIFIC, WAYS, come, start
 from tests.integration.test_ways_in import study as study
 
 pytestmark = pytest.mark.django_db
-CHECKED = {
-    "kind": "single_choice",
-    "name": "check",
-    "text": "Choose blue.",
-    "role": "auxiliary",
-    "options": [{"name": "blue", "text": "Blue"}, {"name": "red", "text": "Red"}],
-    "expected": "blue",
-}
 
 
 def test_people_whom_the_study_does_not_take_are_sent_back_so() -> None:
-    study = recruiting_study(entry={"ways": WAYS}, background=[CHECKED], attention="exclude")
+    study = recruiting_study(entry={"ways": WAYS}, background=[ATTENTION_CHECK], attention="exclude")
     client, page = come(study, PROLIFIC)
     start(client, study, page)
     send(client, study, "consent", choice="agree", version="1")

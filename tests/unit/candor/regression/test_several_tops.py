@@ -25,6 +25,12 @@ def half_cheat(seed):
     return simulated(DESIGN, n=500, seed=seed, honest=0.5)
 
 
+def answers_of(design, *, prevalence, seed, **others):
+    """Answers of 400 people with one covariate; cheaters, if there are any, say no."""
+    habits = {"cheater_behaviour": "always_no", "background_effects": {"age": 0.5}}
+    return candor.simulate(design, n=400, prevalence=prevalence, seed=seed, **habits, **others)
+
+
 @pytest.mark.parametrize(("seed", "column"), [(18, "intercept"), (22, "arm: treatment"), (0, "intercept")])
 def test_a_highest_top_at_infinity_is_refused_and_its_column_named(seed, column):
     """The command used to print the number at which its search gave up, with a standard error of billions."""
@@ -117,16 +123,7 @@ def test_an_interval_without_end_is_told_where_a_higher_top_lies_at_an_edge(name
 
 def test_the_share_of_cheaters_is_within_its_interval_at_every_rate() -> None:
     """A die that leaves the rate open: the interval holds those at stated rates. It was that of three of them."""
-    people = candor.simulate(
-        DESIGN,
-        n=400,
-        effects=0.2,
-        prevalence=0.4,
-        seed=67,
-        cheater_proportion=0.2,
-        cheater_behaviour="always_no",
-        background_effects={"age": 0.5},
-    )
+    people = answers_of(DESIGN, prevalence=0.4, seed=67, effects=0.2, cheater_proportion=0.2)
 
     def interval(cheaters: CheaterModel) -> Interval:
         return regress(people, replace(DESIGN, cheater_model=cheaters), outcomes=["outcome"], covariates=["age"])[
@@ -143,7 +140,7 @@ def test_the_share_of_cheaters_is_within_its_interval_at_every_rate() -> None:
 def test_a_search_that_does_not_settle_leaves_an_end_open() -> None:
     """The whole regression was refused, and only with this arm as the control."""
     design = replace(DESIGNS["symmetric, cheaters say no"], cheater_model=CheaterModel(name="yes_rate", yes_rate=Fraction(1, 4)))
-    people = candor.simulate(design, n=400, prevalence=0.1, seed=73, background_effects={"age": 0.5})
+    people = answers_of(design, prevalence=0.1, seed=73)
     both = [
         regress(people, replace(design, control=control), outcomes=["outcome"], covariates=["age"])["outcome"].coefficients[1]
         for control in design.arms
@@ -155,16 +152,7 @@ def test_a_search_that_does_not_settle_leaves_an_end_open() -> None:
 def test_the_ends_of_an_interval_do_not_hang_on_which_arm_is_the_control() -> None:
     """Two tops where the coefficient is held: the search found the lower one alone, and one of the intervals ended too early."""
     design = replace(DESIGNS["symmetric, cheaters say no"], cheater_model=CheaterModel(name="yes_rate", yes_rate=Fraction(1, 4)))
-    people = candor.simulate(
-        design,
-        n=400,
-        effects=0.2,
-        prevalence=0.1,
-        seed=65,
-        cheater_proportion=0.0,
-        cheater_behaviour="always_no",
-        background_effects={"age": 0.5},
-    )
+    people = answers_of(design, prevalence=0.1, seed=65, effects=0.2)
     one, other = (
         regress(people, replace(design, control=control), outcomes=["outcome"], covariates=["age"])["outcome"].coefficients[1].interval
         for control in design.arms
