@@ -209,7 +209,7 @@ def withdraw(request: HttpRequest, slug: str) -> HttpResponse:
             else:
                 receipt = participation.withdraw(study, code=code)
                 stage = "done"
-        found = {"stage": stage, "receipt": receipt, "errors": errors, "code_value": code}
+        found = {"stage": stage, "receipt": receipt, "errors": errors, "code_value": code, "is_on_the_way": participant is not None}
         context = {"study": shown or Nameless(slug=study.slug), "step": "withdraw", **found}
         response = render(request, "surveys/participant/withdraw.html", context, status=422 if errors else 200)
     if stage == "done" and not (token and visitors.participant_with(token, slug)) and visitors.visit_of(request, study) is None:

@@ -98,6 +98,15 @@ def test_it_is_asked_once_more_before_anything_goes(client: Client, study: Study
     assert everything_stored() == before
 
 
+def test_the_question_leads_people_on_the_way_back_to_where_they_are(client: Client, study: Study) -> None:
+    def back(asked: HttpResponse) -> Any:
+        return page_of(asked).xpath("//main//a[normalize-space()='Go back']/@href")
+
+    asked = take_out(client, walk(client, study, until="quiz"))
+    assert heading(client.get(*back(asked))) == "A short quiz"
+    assert back(withdraw(Client(), study, prefilled(asked), stage="enter")) == []
+
+
 @pytest.mark.parametrize("step", ["background", "video", "quiz", "die", "questions"])
 def test_one_can_leave_in_the_middle_without_having_seen_the_code(client: Client, study: Study, step: str) -> None:
     asked = take_out(client, walk(client, study, until=step))
