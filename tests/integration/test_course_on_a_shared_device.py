@@ -96,14 +96,14 @@ def test_the_next_student_takes_part_as_a_person_of_their_own(platform: CoursePl
 def test_a_student_who_is_forgotten_half_way_counts_as_somebody_who_stopped(platform: CoursePlatform, study: Study) -> None:
     """Nothing of the course is in their row, which goes with the operational data; they begin anew as another person."""
     client = Client()
-    for sub, until in (("ada", "quiz"), ("ben", "finished"), ("ada", "finished")):
+    for sub, until in (("olga", "quiz"), ("ben", "finished"), ("olga", "finished")):
         launch(client, platform, study, sub=sub)
         walk(client, study, until=until)
     counts = exact_counts(study)
     assert (counts.consented, counts.assigned, counts.finished) == (3, 3, 2)
     (left,) = Participant.objects.exclude(step="finished")
     assert [left.credit, left.finished_on, left.quiz] == ["", None, {}]
-    assert "ada" not in repr([one.__dict__ for one in Participant.objects.all()])
+    assert "olga" not in repr([one.__dict__ for one in Participant.objects.all()])
     forget_operational_data(close(study, actor=study.owner))
     assert Participant.objects.count() == 2
     assert exact_counts(study).consented == 3
