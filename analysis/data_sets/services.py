@@ -36,6 +36,7 @@ from analysis.sources.brought import Brought
 from analysis.sources.records.rows import BroughtRecords
 from analysis.sources.seats import DataSetSeat
 from analysis.sources.services import delete_rows, store_rows
+from audit.selectors import entries_about
 from audit.services import record
 from surveys.errors import SharingError
 from surveys.languages.labels import within_sentence
@@ -214,21 +215,16 @@ def delete(data_set: DataSet, *, actor: User | None) -> None:
     if data_set.status != DataSetStatus.APPROVED:
         RecordPackage.objects.filter(data_set=data_set).delete()
     record(actor=actor, action=actions.DATA_SET_DELETED, subject=data_set, details={"due_on": data_set.delete_on})
-    remember_deletion(name_of_data_set(data_set), data_set.created_on)
+    remember_deletion(entries_about(data_set).last())
 
 
 def delete_again(*, within: Path | None = None) -> list[str]:
     """Delete rows that were deleted before and came back with a back-up; return the slugs. `within`: the folder that remembers it."""
     there = DataSet.objects.filter(forgotten_on=None)
-    back = [one for one in there if deletion_is_remembered(name_of_data_set(one), one.created_on, within=within)]
+    back = [one for one in there if deletion_is_remembered(entries_about(one).last(), within=within)]
     for data_set in back:
         delete(data_set, actor=None)
     return [one.slug for one in back]
-
-
-def name_of_data_set(data_set: DataSet) -> str:
-    """The name under which a deletion of its rows is remembered."""
-    return f"data-set-{data_set.slug}"
 
 
 def students_of(data_set: DataSet) -> int:

@@ -19,6 +19,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts.models import User
+from audit.models import Entry
 from audit.selectors import entries_about
 from audit.services import record
 from surveys import actions
@@ -49,7 +50,7 @@ from surveys.models import (
 )
 from surveys.protocols import protocol_in_force
 from surveys.recruitment.selectors import panel_members
-from surveys.retention.remembered import deletion_is_remembered, name_of, remember_deletion
+from surveys.retention.remembered import deletion_is_remembered, remember_deletion
 from surveys.retention.selectors import day_of_forgetting
 
 CHUNK = 1000
@@ -77,10 +78,14 @@ def forget_again(*, within: Path | None = None) -> list[str]:
     remembers it.
     """
     there = Study.objects.filter(forgotten_on=None, status__in=ENDED, numbers_withheld=False).defer("definition")
-    back = [study for study in there if deletion_is_remembered(name_of(study), study.closed_on, within=within)]
+    back = [study for study in there if deletion_is_remembered(_closing_of(study), within=within)]
     for study in back:
         forget_operational_data(study)
     return [study.slug for study in back]
+
+
+def _closing_of(study: Study) -> Entry | None:
+    return entries_about(study).filter(action=actions.CLOSED).first()
 
 
 def _due(today: date) -> Iterator[Study]:
@@ -144,7 +149,7 @@ def begin_forgetting(study: Study, *, actor: User | None = None) -> None:
     study.save(update_fields=["forgotten_on"])
     operational_data_forgotten.send(sender=Study, study_id=study.pk)
     record(actor=actor, action=actions.FORGETTING_BEGUN, subject=study, details=details | {"due_on": day_of_forgetting(study)})
-    remember_deletion(name_of(study), study.closed_on)
+    remember_deletion(_closing_of(study))
 
 
 def _can_begin(study: Study) -> bool:

@@ -1,6 +1,5 @@
 """Data that were deleted before their day do not stay when a back-up of before is restored."""
 
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -45,13 +44,12 @@ def test_operational_data_that_an_owner_had_deleted_go_again_within_the_hour() -
 
 
 def test_people_who_came_after_the_restore_keep_their_time() -> None:
-    """The back-up knew the study as running, and it was closed on another day in the time that is lost."""
+    """The back-up knew the study as running, and it was closed in the time that is lost: on the same day as now."""
     study = recruiting_study()
     walk(Client(), study)
     with lost_with_the_back_up():
         forget_operational_data(close(study, actor=study.owner))
-    study = close(Study.objects.get(pk=study.pk), actor=study.owner)
-    Study.objects.filter(pk=study.pk).update(closed_on=study.closed_on + timedelta(days=1))
+    close(Study.objects.get(pk=study.pk), actor=study.owner)
     assert forget_what_is_due() == []
 
 
@@ -69,10 +67,17 @@ def test_rows_of_a_data_set_that_somebody_deleted_go_again_within_the_hour() -> 
     found = data_set()
     with lost_with_the_back_up():
         data_sets.delete(found, actor=found.owner)
-    DataSet.objects.filter(pk=found.pk).update(created_on=found.created_on - timedelta(days=1))
-    delete_due()
-    assert DataSet.objects.get(pk=found.pk).forgotten_on is None, "another one has its name now"
-    DataSet.objects.filter(pk=found.pk).update(created_on=found.created_on)
     delete_due()
     assert DataSet.objects.get(pk=found.pk).forgotten_on is not None
     assert not found.source.snapshots.exclude(data=None).exists()
+
+
+def test_a_data_set_that_was_brought_again_keeps_its_rows() -> None:
+    """It was brought and deleted in the time that is lost; another one has its name now, on the same day."""
+    with lost_with_the_back_up():
+        lost = data_set()
+        data_sets.delete(lost, actor=lost.owner)
+    found = data_set()
+    assert found.slug == lost.slug
+    delete_due()
+    assert DataSet.objects.get(pk=found.pk).forgotten_on is None
