@@ -10,6 +10,7 @@ import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
+from datetime import timedelta
 from itertools import product
 from pathlib import Path
 from types import MappingProxyType
@@ -24,6 +25,7 @@ from django.db import connection, transaction
 from django.http import HttpResponse
 from django.test import Client, override_settings
 from django.urls import reverse
+from django.utils import timezone
 
 from accounts.login import middleware
 from accounts.models import TokenScope, User
@@ -31,6 +33,7 @@ from accounts.services import issue_token
 from analysis.sources.unpacked import UNPACKED
 from audit.models import Entry
 from config.metrics.page import Families, of_participants
+from jobs.models import Routine
 from tests.audits.test_permissions import client_of, own_routes
 from tests.audits.who_may_enter import ARGUMENTS, VISITORS
 from webhooks.models import Delivery
@@ -104,6 +107,7 @@ class Surfaces:
         **wholes: Sequence[str],
     ) -> None:
         Client().get(reverse("lti:keys"))  # the first look would make them
+        Routine.objects.update(due_at=timezone.now() + timedelta(days=1))  # a look takes longer than some of them wait
         self.wholes, self.documents = wholes, documents
         self.browsers = {reader: client_of(reader, dict(people)) for reader in readers}
         tokens = {one: issue_token(user=people[one], name="look", scope=TokenScope.WRITE, days=1) for one in programs if one in readers}

@@ -116,9 +116,13 @@ def _remark(note: str, arms: Labels) -> str:
 
 def _called(text: str, arms: Labels) -> str:
     """Arms by their labels, subsamples without quotes, methods by their names, other names of files without underscores."""
-    text = QUOTED.sub(lambda found: f"“{arms.get(found[2], found[2])}”" if found[1] == "arm" else _("subsample %s") % found[2], text)
+    text = QUOTED.sub(lambda found: _in_quotes(arms.get(found[2], found[2])) if found[1] == "arm" else _("subsample %s") % found[2], text)
     return IDENTIFIER.sub(lambda found: method_name(found[0]) if found[0] in METHODS else found[0].replace("_", " "), text)
 
 
 def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
+
+
+def _in_quotes(label: str) -> str:
+    return _("“%(answer)s”") % {"answer": label}

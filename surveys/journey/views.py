@@ -194,8 +194,8 @@ def withdraw(request: HttpRequest, slug: str) -> HttpResponse:
     stage = "published" if study.data_published else "forgotten" if study.forgotten_on else "enter"
     receipt = None
     errors, code = [], request.POST.get("code", "").strip()[:64]
-    if token and "whose" in request.POST:
-        visitors.require_own(request.POST, mark_of(token))
+    is_own = visitors.is_own(request.POST, mark_of(token))
+    if token and is_own and "whose" in request.POST:
         code = withdrawal_code(token)
     with translation.override(shown.spoken if shown else of_stranger(request)):
         if request.method == "POST" and stage == "enter":
@@ -203,7 +203,7 @@ def withdraw(request: HttpRequest, slug: str) -> HttpResponse:
                 if shown and withdrawal_is_remembered(code):
                     stage = "done"
                 else:
-                    errors = [{"field": "code", "message": _about_unknown_code(code)}]
+                    errors = [{"field": "code", "message": _about_unknown_code(code, is_own=is_own or not token)}]
             elif request.POST.get("stage") != "confirm":
                 stage = "confirm"
             else:
@@ -217,9 +217,10 @@ def withdraw(request: HttpRequest, slug: str) -> HttpResponse:
     return response
 
 
-def _about_unknown_code(code: str) -> str:
+def _about_unknown_code(code: str, *, is_own: bool) -> str:
     if not code:
-        return translation.gettext("Enter your code.")
+        begun = "" if is_own else translation.gettext("Another person has begun on this device since this page was opened.") + " "
+        return begun + translation.gettext("Enter your code.")
     if looks_like_completion_code(code):
         return translation.gettext("This is the completion code, for your teacher. The withdrawal code begins with SECRET.")
     return translation.gettext("No data belong to this code. Look at it again.")

@@ -76,8 +76,13 @@ def to_journey(slug: str, *, query: str = "") -> HttpResponseRedirect:
 
 def require_own(sent: QueryDict, mark: str) -> None:
     """Refuse a form that was opened for somebody else, before this person began in the same browser."""
-    if sent.get("whose", mark) != mark:
+    if not is_own(sent, mark):
         raise SomebodyElseError
+
+
+def is_own(sent: QueryDict, mark: str) -> bool:
+    """Whether a form was opened for the person whom this browser knows by now."""
+    return sent.get("whose", mark) == mark
 
 
 def token_in(request: HttpRequest) -> str:

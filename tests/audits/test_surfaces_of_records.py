@@ -27,7 +27,8 @@ TOLD = {
     PUBLIC: {*READERS},
 }
 """The readers of each data set who see more than that it is there."""
-EVERYBODYS = {"analysis:public_records", "analysis:public_records_package"}
+PACKAGE, ITS_PAGE = "analysis:public_records_package", "analysis:public_records"
+"""Everybody reads these of what is published. On the page the numbers of two packages may be equal."""
 
 
 class Worlds:
@@ -67,7 +68,7 @@ def test_one_student_is_told_by_packages_and_what_was_tried_alone(
         told.setdefault(place.rpartition(" ")[2].capitalize(), set()).add(reader.removeprefix("a program of "))
     assert told == TOLD
     seen_by_all = {place.split()[-2] for reader, place in places if reader in ("nobody", "colleague")}
-    assert seen_by_all == EVERYBODYS
+    assert {PACKAGE} <= seen_by_all <= {PACKAGE, ITS_PAGE}
 
     one_more = moved_places(before, worlds.look(STUDENTS + 1, courses_file(STUDENTS + 1)))
     assert {("owner", "GET analysis:data_set_records brought"), ("officers", "log")} <= one_more, "the number of students is noticed"

@@ -127,6 +127,7 @@ DESIGNS: Sequence[object] = (
             *("Inf", ["1/6"], None, "", "many", True, 1e-20),
         )
     ),
+    *({**YES_NO, key: None} for key in ("arms", "subsamples", "cheater_model", "categories", "ordered", "scores", "reanalysis")),
     *(
         {"design": YES_NO, "questions": []},
         {"design": with_first(YES_NO, forced_no=0)},

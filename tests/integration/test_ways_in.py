@@ -266,10 +266,9 @@ def test_numbers_of_ways_move_only_when_all_numbers_of_the_study_do(study: Study
     keep_shown_numbers(study)
     WayNumbers.objects.create(study=study, counts={"poster": {"agreed": 500}})
     page = logged_in(study.owner).get(reverse("surveys:ways_in", args=[study.slug])).content.decode()
-    assert "0 agreed, 0 finished" in page
-    assert "500" not in page
+    assert page.count("<dd>0 agreed, 0 finished") == len(WAYS)
     keep_shown_numbers(study)
-    assert "490 agreed, 0 finished" in logged_in(study.owner).get(reverse("surveys:ways_in", args=[study.slug])).content.decode()
+    assert "<dd>490 agreed, 0 finished" in logged_in(study.owner).get(reverse("surveys:ways_in", args=[study.slug])).content.decode()
 
 
 def test_a_study_with_one_way_counts_no_ways() -> None:

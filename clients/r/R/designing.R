@@ -30,6 +30,9 @@ checked_design <- function(design) {
   for (name in c("arms", "control", "subsamples")) {
     expect(!is.null(design[[name]]), "a design has arms, control and subsamples; this one has no %s", name)
   }
+  for (name in intersect(c("cheater_model", "categories", "ordered", "reanalysis"), names(design))) {
+    expect(!is.null(design[[name]]), "expected a value for %s, found null: leave it out for the usual one", name)
+  }
   unknown <- setdiff(names(design), c(KEYS, MADE_HERE))
   expect(!length(unknown), "a design has no %s; it may have %s", paste(unknown, collapse = ", "), paste(KEYS, collapse = ", "))
   arms <- unlist(design$arms)
