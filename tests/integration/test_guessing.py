@@ -1,5 +1,6 @@
 """People who guess passwords: they fill no machine, lock nobody out of a known device, and gain nothing by guessing at once."""
 
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -117,7 +118,7 @@ def test_nothing_typed_lies_in_the_counts(ada: User) -> None:
     counted = repr(list(AttemptCount.objects.values()))
     assert AttemptCount.objects.count() == 2
     assert "password" not in counted
-    assert "ada" not in counted
+    assert not re.search(r"(?<![0-9a-f])ada(?![0-9a-f])", counted), "a hash may hold these three"
 
 
 def test_counts_hold_while_the_cache_is_away(ada: User, few_attempts: int, monkeypatch: pytest.MonkeyPatch) -> None:
