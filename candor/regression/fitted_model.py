@@ -14,7 +14,7 @@ from scipy.special import chdtrc, chdtri
 from candor.errors import MethodError
 from candor.regression.differences import highest_of_differences
 from candor.regression.faces import with_any_rate, with_honest_share, with_stated_rate
-from candor.regression.likelihood import NO_MAXIMUM, NOT_SETTLED, Data, Fit, Possible, climb, derivatives, highest, means_of
+from candor.regression.likelihood import FARTHEST, NO_MAXIMUM, NOT_SETTLED, Data, Fit, Possible, climb, derivatives, highest, means_of
 from candor.results import Interval
 
 FloatArray = npt.NDArray[np.float64]
@@ -27,6 +27,8 @@ AT_INFINITY = 15.0
 enough here has no end."""
 AT_THE_END = 0.1
 """An end so near to that is where a search gave up."""
+NOTHING = 1e-6
+"""A likelihood that is lower by less is as high: by so much it falls where a prevalence of .0001, known to ± .1, becomes 0."""
 SAME_HEIGHT, SAME_SHARE = 1e-3, 1e-2
 """Tops whose log-likelihoods and shares of honest people are so near are one."""
 NEVER = 1e-6
@@ -67,12 +69,20 @@ class FittedModel:
         MethodError
             When the likelihood is highest where a coefficient is infinite, or, of differences, where a mean is 0 or 1.
         """
-        fit, data = self.fit, self.data
-        if data.logistic and np.abs(fit.beta).max() > AT_INFINITY:
-            raise MethodError(NO_MAXIMUM.format(label=data.labels[int(np.argmax(np.abs(fit.beta)))]))
+        fit, data, largest = self.fit, self.data, int(np.argmax(np.abs(self.fit.beta)))
+        if data.logistic and (abs(fit.beta[largest]) > AT_INFINITY or self._is_as_high_at_infinity(largest)):
+            raise MethodError(NO_MAXIMUM.format(label=data.labels[largest]))
         means = means_of(data, fit.beta, fit.x, fit.c)
         if min(means.min(), 1 - means.max()) < NEVER:
             raise MethodError(NO_DIFFERENCES)
+
+    def _is_as_high_at_infinity(self, index: int) -> bool:
+        """Whether the likelihood falls by nothing on the way on to infinity: a search may give up anywhere on it."""
+        held = (index, math.copysign(FARTHEST, self.fit.beta[index]))
+        try:
+            return self._highest([self.fit], held=held).log_likelihood > self.fit.log_likelihood - NOTHING
+        except MethodError:
+            return False
 
     def competing(self, *, level: float) -> tuple[Fit, ...]:
         """The tops within χ²/2 of the highest, which is the first: the answers do not tell them apart."""
