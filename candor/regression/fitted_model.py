@@ -159,6 +159,8 @@ class FittedModel:
                 found.append(_top(self.data, possible or self.possible, start=start, held=held))
             except MethodError as error:
                 problem = problem or error
+        if not found and held and self.data.logistic:  # the tops may lie at infinity, from where no way leads back
+            found = _from_many_shares(self.data, self.possible, start=_beginning(self.data), yes_rate=self.yes_rate, held=held)
         if not found:
             raise problem or MethodError(NOT_SETTLED)
         return max(found, key=lambda fit: fit.log_likelihood)
@@ -218,21 +220,28 @@ def _tops(data: Data, possible: Possible, *, yes_rate: float | None) -> tuple[Fi
         honest = climb(data, possible.faces[-1], start=start) or start
     except MethodError:
         honest = start  # nobody cheats only in this first attempt
+    different: list[Fit] = []
+    for fit in sorted(_from_many_shares(data, possible, start=honest, yes_rate=yes_rate), key=lambda one: -one.log_likelihood):
+        if all(abs(fit.log_likelihood - other.log_likelihood) > SAME_HEIGHT or abs(fit.x - other.x) > SAME_SHARE for other in different):
+            different.append(fit)
+    return tuple(different)
+
+
+def _from_many_shares(
+    data: Data, possible: Possible, *, start: Fit, yes_rate: float | None, held: tuple[int, float] | None = None
+) -> list[Fit]:
+    """The tops that are found from several shares of honest people, each of which is held at first."""
     found: list[Fit] = []
     problem: MethodError | None = None
     for x in HONEST_SHARES:
         try:
-            start = highest(data, with_honest_share(x, yes_rate=yes_rate), start=replace(honest, x=x, c=(1 - x) / 2))
-            found.append(highest(data, possible, start=start))
+            there = highest(data, with_honest_share(x, yes_rate=yes_rate), start=replace(start, x=x, c=(1 - x) / 2), held=held)
+            found.append(highest(data, possible, start=there, held=held))
         except MethodError as error:
             problem = problem or error
     if not found:
         raise problem or MethodError(NOT_SETTLED)
-    different: list[Fit] = []
-    for fit in sorted(found, key=lambda one: -one.log_likelihood):
-        if all(abs(fit.log_likelihood - other.log_likelihood) > SAME_HEIGHT or abs(fit.x - other.x) > SAME_SHARE for other in different):
-            different.append(fit)
-    return tuple(different)
+    return found
 
 
 def _beginning(data: Data) -> Fit:

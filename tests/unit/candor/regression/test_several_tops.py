@@ -7,12 +7,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy.stats import chi2
 
 import candor
 from candor.designs.design import CheaterModel, Design
 from candor.errors import MethodError
 from candor.regression.fitted_model import AT_INFINITY, FittedModel
-from candor.regression.likelihood import derivatives
+from candor.regression.likelihood import Data, derivatives
 from candor.regression.trait_regression import regress
 from candor.results import Interval
 from tests.designs import DESIGNS
@@ -196,3 +197,32 @@ def test_the_ends_of_an_interval_do_not_hang_on_which_arm_is_the_control() -> No
         for control in design.arms
     )
     assert (one.low, one.high) == pytest.approx((-other.high, -other.low), abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("said", "rate"), [([[[24, 5], [18, 16]], [[24, 21], [26, 16]]], 0.5), ([[[26, 10], [22, 15]], [[23, 14], [25, 15]]], 0.4)]
+)
+def test_the_likelihood_without_a_coefficient_is_found_though_all_tops_lie_at_infinity(said: list[list[list[int]]], rate: float) -> None:
+    """Oracle: the likelihood on a grid. No search came back from infinity, and a regression whose yes rate is open was refused."""
+    design, counts = DESIGNS["mirrored"], np.array(said)
+    arm, subsample, answer = (one.ravel() for one in np.indices(counts.shape))
+    model = FittedModel.of(
+        Data(
+            reported=answer.astype(float),
+            truth=design.truth[subsample],
+            forced_yes=design.forced_yes[subsample],
+            columns=np.column_stack([np.ones(8), arm]),
+            people=counts.ravel().astype(float),
+            labels=("intercept", "arm: treatment"),
+            logistic=True,
+        ),
+        yes_rate=rate,
+    )
+    honest, shares = np.linspace(0.001, 1, 1000)[:, None, None], np.linspace(0, 1, 401)[:, None]
+    control, treatment = (
+        (of_arm[:, 1] * np.log(yes) + of_arm[:, 0] * np.log(1 - yes)).sum(axis=-1).max(axis=1)
+        for of_arm, true in zip(counts, (np.full((1, 1), 0.5), shares), strict=True)
+        for yes in [honest * (design.truth * true + design.forced_yes) + (1 - honest) * rate]
+    )
+    statistic = 2 * (model.fit.log_likelihood - (control + treatment).max())
+    assert model.likelihood_ratio_p_value(0) == pytest.approx(chi2.sf(statistic, 1), rel=1e-3)
