@@ -293,7 +293,7 @@ def plan_study(
     notes = list(_warnings(design, cheaters=cheaters, n=planned, questions=questions, cap=cap, dice=dice))
     if cluster_size > 1:
         largest = float(design_effect.max())
-        notes.append(about_sections(n=planned, size=cluster_size, design_effect=largest, arms=len(design.arms)))
+        notes.append(about_sections(n=planned, size=cluster_size, design_effect=largest, design=design))
     return StudyPlan(
         scenario=scenario,
         cluster_size=cluster_size,

@@ -85,8 +85,8 @@ def between_sections(design: Design, scenario: Scenario, *, size: float, intracl
     return added
 
 
-def about_sections(*, n: int, size: float, design_effect: float, arms: int) -> str:
-    """The sentence about sections in a plan."""
-    sections, enough = ceil(n / size), 10 * arms
+def about_sections(*, n: int, size: float, design_effect: float, design: Design) -> str:
+    """The sentence about sections in a plan; `enough` of them are ten in the smallest arm."""
+    sections, enough = ceil(n / size), ceil(10 / min(design.arm_probabilities))
     values = {"size": f"{size:g}", "people": n, "sections": sections, "times": f"{design_effect:.2f}", "enough": enough}
     return (FEW_SECTIONS if sections < enough else SECTIONS) % values

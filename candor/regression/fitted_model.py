@@ -14,7 +14,7 @@ from scipy.special import chdtrc, chdtri
 from candor.errors import MethodError
 from candor.regression.differences import highest_of_differences
 from candor.regression.faces import with_any_rate, with_honest_share, with_stated_rate
-from candor.regression.likelihood import NO_MAXIMUM, NOT_SETTLED, Data, Fit, Possible, climb, derivatives, highest, means_of
+from candor.regression.likelihood import FARTHEST, NO_MAXIMUM, NOT_SETTLED, Data, Fit, Possible, climb, derivatives, highest, means_of
 from candor.results import Interval
 
 FloatArray = npt.NDArray[np.float64]
@@ -27,6 +27,8 @@ AT_INFINITY = 15.0
 enough here has no end."""
 AT_THE_END = 0.1
 """An end so near to that is where a search gave up."""
+NOTHING = 1e-6
+"""A likelihood that is lower by less is as high: by so much it falls where a prevalence of .0001, known to ± .1, becomes 0."""
 SAME_HEIGHT, SAME_SHARE = 1e-3, 1e-2
 """Tops whose log-likelihoods and shares of honest people are so near are one."""
 NEVER = 1e-6
@@ -67,12 +69,20 @@ class FittedModel:
         MethodError
             When the likelihood is highest where a coefficient is infinite, or, of differences, where a mean is 0 or 1.
         """
-        fit, data = self.fit, self.data
-        if data.logistic and np.abs(fit.beta).max() > AT_INFINITY:
-            raise MethodError(NO_MAXIMUM.format(label=data.labels[int(np.argmax(np.abs(fit.beta)))]))
+        fit, data, largest = self.fit, self.data, int(np.argmax(np.abs(self.fit.beta)))
+        if data.logistic and (abs(fit.beta[largest]) > AT_INFINITY or self._is_as_high_at_infinity(largest)):
+            raise MethodError(NO_MAXIMUM.format(label=data.labels[largest]))
         means = means_of(data, fit.beta, fit.x, fit.c)
         if min(means.min(), 1 - means.max()) < NEVER:
             raise MethodError(NO_DIFFERENCES)
+
+    def _is_as_high_at_infinity(self, index: int) -> bool:
+        """Whether the likelihood falls by nothing on the way on to infinity: a search may give up anywhere on it."""
+        held = (index, math.copysign(FARTHEST, self.fit.beta[index]))
+        try:
+            return self._highest([self.fit], held=held).log_likelihood > self.fit.log_likelihood - NOTHING
+        except MethodError:
+            return False
 
     def competing(self, *, level: float) -> tuple[Fit, ...]:
         """The tops within χ²/2 of the highest, which is the first: the answers do not tell them apart."""
@@ -149,6 +159,8 @@ class FittedModel:
                 found.append(_top(self.data, possible or self.possible, start=start, held=held))
             except MethodError as error:
                 problem = problem or error
+        if not found and held and self.data.logistic:  # the tops may lie at infinity, from where no way leads back
+            found = _from_many_shares(self.data, self.possible, start=_beginning(self.data), yes_rate=self.yes_rate, held=held)
         if not found:
             raise problem or MethodError(NOT_SETTLED)
         return max(found, key=lambda fit: fit.log_likelihood)
@@ -208,21 +220,28 @@ def _tops(data: Data, possible: Possible, *, yes_rate: float | None) -> tuple[Fi
         honest = climb(data, possible.faces[-1], start=start) or start
     except MethodError:
         honest = start  # nobody cheats only in this first attempt
+    different: list[Fit] = []
+    for fit in sorted(_from_many_shares(data, possible, start=honest, yes_rate=yes_rate), key=lambda one: -one.log_likelihood):
+        if all(abs(fit.log_likelihood - other.log_likelihood) > SAME_HEIGHT or abs(fit.x - other.x) > SAME_SHARE for other in different):
+            different.append(fit)
+    return tuple(different)
+
+
+def _from_many_shares(
+    data: Data, possible: Possible, *, start: Fit, yes_rate: float | None, held: tuple[int, float] | None = None
+) -> list[Fit]:
+    """The tops that are found from several shares of honest people, each of which is held at first."""
     found: list[Fit] = []
     problem: MethodError | None = None
     for x in HONEST_SHARES:
         try:
-            start = highest(data, with_honest_share(x, yes_rate=yes_rate), start=replace(honest, x=x, c=(1 - x) / 2))
-            found.append(highest(data, possible, start=start))
+            there = highest(data, with_honest_share(x, yes_rate=yes_rate), start=replace(start, x=x, c=(1 - x) / 2), held=held)
+            found.append(highest(data, possible, start=there, held=held))
         except MethodError as error:
             problem = problem or error
     if not found:
         raise problem or MethodError(NOT_SETTLED)
-    different: list[Fit] = []
-    for fit in sorted(found, key=lambda one: -one.log_likelihood):
-        if all(abs(fit.log_likelihood - other.log_likelihood) > SAME_HEIGHT or abs(fit.x - other.x) > SAME_SHARE for other in different):
-            different.append(fit)
-    return tuple(different)
+    return found
 
 
 def _beginning(data: Data) -> Fit:

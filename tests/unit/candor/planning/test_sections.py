@@ -1,5 +1,8 @@
 """The price of assigning sections, against the variance of sections that were made up."""
 
+from dataclasses import replace
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -57,6 +60,14 @@ def test_more_people_are_needed_and_the_plan_says_how_many_sections() -> None:
     assert any(note.startswith("Sections of 20 people assigned as a whole") for note in together.notes)
     few = plan_study(MIRRORED, **EXPECTED, n=200, cluster_size=20, intraclass_correlation=0.1)
     assert any("fewer than 10 sections in every arm" in note for note in few.notes)
+
+
+@pytest.mark.parametrize(("sections", "few"), [(40, True), (99, True), (100, False)])
+def test_ten_sections_are_wanted_in_the_smallest_arm(sections: int, few: bool) -> None:
+    """One section in ten is a control: of 40, four are. In 300 simulated studies of such 40 the test found .47 where the plan says .65."""
+    design = replace(MIRRORED, arm_probabilities=(Fraction(1, 10), Fraction(9, 10)))
+    notes = plan_study(design, **EXPECTED, n=25 * sections, cluster_size=25, intraclass_correlation=0.1).notes
+    assert any("fewer than 10 sections in every arm" in note and "plan 100 sections" in note for note in notes) == few
 
 
 @pytest.mark.parametrize(("given", "said"), [({"cluster_size": 0.5}, "at least 1"), ({"intraclass_correlation": 1.5}, "between 0 and 1")])

@@ -7,12 +7,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy.stats import chi2
 
 import candor
 from candor.designs.design import CheaterModel, Design
 from candor.errors import MethodError
 from candor.regression.fitted_model import AT_INFINITY, FittedModel
-from candor.regression.likelihood import derivatives
+from candor.regression.likelihood import Data, derivatives
 from candor.regression.trait_regression import regress
 from candor.results import Interval
 from tests.designs import DESIGNS
@@ -31,11 +32,53 @@ def answers_of(design, *, prevalence, seed, **others):
     return candor.simulate(design, n=400, prevalence=prevalence, seed=seed, **habits, **others)
 
 
+def as_people(design: Design, said: object) -> dict[str, tuple[object, ...]]:
+    """One row for each person, from counts by arm, subsample and answer."""
+    rows = [(design.arms[a], design.subsample_names[s], one) for (a, s, one), n in np.ndenumerate(np.array(said)) for _ in range(n)]
+    return dict(zip(("arm", "subsample", "attention"), zip(*rows, strict=True), strict=True))
+
+
 @pytest.mark.parametrize(("seed", "column"), [(18, "intercept"), (22, "arm: treatment"), (0, "intercept")])
 def test_a_highest_top_at_infinity_is_refused_and_its_column_named(seed, column):
     """The command used to print the number at which its search gave up, with a standard error of billions."""
     with pytest.raises(MethodError, match=f"'attention': the likelihood has no top: the coefficient of {column} grows without end"):
         regress(half_cheat(seed), DESIGN, covariates=["age"])
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("mirrored, cheaters say no", [[[25, 5], [11, 11]], [[20, 4], [16, 8]]]),
+        ("mirrored, cheaters say no", [[[9, 5], [11, 6]], [[10, 5], [8, 6]]]),
+        ("three subsamples", [[[11, 6], [6, 8], [10, 6]], [[13, 5], [12, 6], [6, 11]]]),
+    ],
+)
+def test_a_search_that_gives_up_on_its_way_to_infinity_has_found_no_top(name: str, said: list[list[list[int]]]) -> None:
+    """Oracle: the likelihood on a grid. Where the way was flat the search ended at log odds of 9 to 15, with errors up to millions."""
+    design, counts = DESIGNS[name], np.array(said)
+    with pytest.raises(MethodError, match="the likelihood has no top: the coefficient of arm: treatment grows without end"):
+        regress(as_people(design, said), design)
+    honest, inside = np.linspace(0.01, 1, 100), np.linspace(1e-4, 1 - 1e-4, 201)
+
+    def heights(arm: int, prevalence: np.ndarray, rate: float) -> np.ndarray:
+        true = design.truth * prevalence[:, None] + design.forced_yes
+        yes = honest[:, None, None] * true + (1 - honest[:, None, None]) * rate
+        return (counts[arm, :, 1] * np.log(yes) + counts[arm, :, 0] * np.log(1 - yes)).sum(axis=-1).max(axis=1)
+
+    def highest(of_treatment: np.ndarray) -> float:
+        rates = np.linspace(0, 1, 21) if design.cheater_model.yes_rate is None else [0.0]
+        return max((heights(0, inside, rate) + heights(1, of_treatment, rate)).max() for rate in rates)
+
+    assert highest(np.array([0.0, 1.0])) >= highest(inside)
+
+
+def test_a_group_that_hardly_ever_says_yes_has_a_top() -> None:
+    """Negative control, exact: means of .9(π/2 + f1) with π of .001 and ½. The error of the log odds is large, and the top is there."""
+    said = [[[16991, 3009], [13991, 6009]], [[12500, 7500], [9500, 10500]]]
+    intercept, arm = regress(as_people(DESIGN, said), DESIGN)["attention"].coefficients
+    assert (intercept.value, arm.value) == pytest.approx((np.log(1 / 999), np.log(999)), abs=1e-3)
+    assert intercept.standard_error > 10
+    assert (intercept.interval.low, arm.interval.high) == (None, None)
 
 
 def test_intervals_reach_over_all_tops_that_the_answers_do_not_tell_apart():
@@ -85,9 +128,7 @@ def test_a_top_where_nobody_cheats_is_found_though_a_smaller_honest_share_sends_
     subsamples = {name: {"forced_no": no, "forced_yes": yes} for name, (no, yes) in dice.items()}
     design = Design.of(arms=("a", "b"), control="a", cheater_model="always_no", subsamples=subsamples)
     said = np.array([[[65, 33], [48, 55], [59, 50]], [[32, 64], [10, 91], [13, 80]]])
-    rows = [("ab"[a], "123"[s], answer) for (a, s, answer), people in np.ndenumerate(said) for _ in range(people)]
-    arm, subsample, attention = zip(*rows, strict=True)
-    found = regress({"arm": arm, "subsample": subsample, "attention": attention}, design)["attention"]
+    found = regress(as_people(design, said), design)["attention"]
     shares = np.linspace(0.001, 0.999, 999)
     yes = design.truth * shares[:, None] + design.forced_yes
     heights = (said[:, None, :, 1] * np.log(yes) + said[:, None, :, 0] * np.log(1 - yes)).sum(axis=-1)
@@ -109,9 +150,7 @@ def test_a_top_where_nobody_cheats_is_found_though_a_smaller_honest_share_sends_
 def test_an_interval_without_end_is_told_where_a_higher_top_lies_at_an_edge(name: str, said: list[list[list[int]]]) -> None:
     """Oracle: the likelihood on a grid of prevalence and honest share. The search stopped at a lower top inside."""
     design, counts = DESIGNS[name], np.array(said)
-    rows = [(design.arms[a], design.subsample_names[s], answer) for (a, s, answer), people in np.ndenumerate(counts) for _ in range(people)]
-    arm, subsample, attention = zip(*rows, strict=True)
-    found = regress({"arm": arm, "subsample": subsample, "attention": attention}, design)["attention"]
+    found = regress(as_people(design, said), design)["attention"]
     odds, honest = np.linspace(-18, 6, 481), np.linspace(0.01, 1, 100)
     for effect in (7.0, 10.0, 14.0):
         prevalence = 1 / (1 + np.exp(-np.stack([odds, odds + effect], axis=1)))
@@ -158,3 +197,32 @@ def test_the_ends_of_an_interval_do_not_hang_on_which_arm_is_the_control() -> No
         for control in design.arms
     )
     assert (one.low, one.high) == pytest.approx((-other.high, -other.low), abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("said", "rate"), [([[[24, 5], [18, 16]], [[24, 21], [26, 16]]], 0.5), ([[[26, 10], [22, 15]], [[23, 14], [25, 15]]], 0.4)]
+)
+def test_the_likelihood_without_a_coefficient_is_found_though_all_tops_lie_at_infinity(said: list[list[list[int]]], rate: float) -> None:
+    """Oracle: the likelihood on a grid. No search came back from infinity, and a regression whose yes rate is open was refused."""
+    design, counts = DESIGNS["mirrored"], np.array(said)
+    arm, subsample, answer = (one.ravel() for one in np.indices(counts.shape))
+    model = FittedModel.of(
+        Data(
+            reported=answer.astype(float),
+            truth=design.truth[subsample],
+            forced_yes=design.forced_yes[subsample],
+            columns=np.column_stack([np.ones(8), arm]),
+            people=counts.ravel().astype(float),
+            labels=("intercept", "arm: treatment"),
+            logistic=True,
+        ),
+        yes_rate=rate,
+    )
+    honest, shares = np.linspace(0.001, 1, 1000)[:, None, None], np.linspace(0, 1, 401)[:, None]
+    control, treatment = (
+        (of_arm[:, 1] * np.log(yes) + of_arm[:, 0] * np.log(1 - yes)).sum(axis=-1).max(axis=1)
+        for of_arm, true in zip(counts, (np.full((1, 1), 0.5), shares), strict=True)
+        for yes in [honest * (design.truth * true + design.forced_yes) + (1 - honest) * rate]
+    )
+    statistic = 2 * (model.fit.log_likelihood - (control + treatment).max())
+    assert model.likelihood_ratio_p_value(0) == pytest.approx(chi2.sf(statistic, 1), rel=1e-3)
