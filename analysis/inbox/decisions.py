@@ -84,7 +84,7 @@ def half_year(day: date) -> tuple[date, date]:
 
 def report_for(officer: User, *, first: date, last: date) -> DecisionReport:
     """The decisions about everything that this officer may see."""
-    every = [*_on_protocols(officer, first, last), *_on_releases(officer, first, last), *_on_data_sets(officer, first, last)]
+    every = [*_on_protocols(officer, first, last), *_on_releases(officer, first, last), *reversed([*_on_data_sets(officer, first, last)])]
     return DecisionReport(first=first, last=last, decisions=sorted(every, key=lambda one: one.decided_on, reverse=True))
 
 
@@ -125,7 +125,7 @@ def _on_releases(officer: User, first: date, last: date) -> Iterator[Decided]:
 
 
 def _on_data_sets(officer: User, first: date, last: date) -> Iterator[Decided]:
-    """The log has every decision; a data set keeps the newest alone."""
+    """The log has every decision, and here the oldest comes first; a data set keeps the newest alone."""
     shown = {str(one.pk): one for one in data_sets_of(officer)}
     verdicts = {actions.DATA_SET_APPROVED: _("Approved"), actions.DATA_SET_SENT_BACK: _("Sent back")}
     asked_on: dict[str, date] = {}

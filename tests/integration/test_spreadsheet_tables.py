@@ -26,7 +26,10 @@ FILE = "\ufeff" + "\r\n".join(["Nummer;Note;Fach;Punkte", *ROWS]) + "\r\n"
 
 
 def test_grades_with_a_comma_are_values_and_points_with_a_comma_are_numbers() -> None:
-    assert bring(logged_in(person(Role.INVESTIGATOR)), TYPED, FILE).status_code == 302
+    browser = logged_in(person(Role.INVESTIGATOR))
+    brought = bring(browser, TYPED, FILE)
+    assert brought.status_code == 302
+    assert "1,0 · 1,3" in page_of(browser.get(brought.url)).text_content()
     table = table_of(DataSet.objects.get().source, 1)
     assert table is not None
     assert table.schema.column("background.Note").names == ("1,0", "1,3")
