@@ -43,7 +43,7 @@ from surveys.questions.parts import (
 )
 from surveys.questions.plans import PlannedTests, PrivacyBudget, Subgroups
 from surveys.questions.publication import Publication
-from surveys.questions.sections import LEAST_PER_ARM, SECTION
+from surveys.questions.sections import LEAST_PER_ARM, SECTION, least_sections
 from surveys.questions.sensitive import Die, SensitiveQuestion, require_apart, require_faces
 from surveys.questions.stimuli import KINDS, Arm, Task, Watching, require_stimuli
 
@@ -190,7 +190,7 @@ class StudyDefinition(Part):
             if labels:
                 raise ValueError("allocation.sections are assigned as a whole: write unit: cluster, or leave them out")
             return
-        if len(labels) < (needed := -(-LEAST_PER_ARM // min(weights)) * sum(weights)):
+        if len(labels) < (needed := least_sections(weights)):
             raise ValueError(
                 f"allocation.sections: every arm needs {LEAST_PER_ARM} or more, or nobody can tell how much sections differ; with these "
                 f"weights of arms that takes {needed} sections, got {len(labels)}"

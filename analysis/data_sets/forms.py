@@ -202,7 +202,8 @@ class BringForm(NewDataSetForm):
         return BroughtColumn(**column)  # type: ignore[arg-type]  # by name
 
     def _values(self, place: int, name: str, declared: str) -> tuple[str, ...]:
-        values = [value.strip() for value in next(csv.reader([declared.replace("\n", " ")], skipinitialspace=True), [])]
+        between = ";" if ";" in declared else ","
+        values = [value.strip() for value in next(csv.reader([declared.replace("\n", " ")], delimiter=between, skipinitialspace=True), [])]
         if problem := problem_of_values(name, values):
             self.errors[f"declared-{place}"] = problem
         return () if problem else tuple(values)

@@ -9,12 +9,15 @@ from datetime import date, timedelta
 from statistics import median
 
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts.models import User
-from analysis.models import DataSetStatus, ReleaseStatus
+from analysis import actions
+from analysis.models import DataSet, ReleaseStatus
 from analysis.releases.selectors import releases
 from analysis.sources.seats import data_sets_of
+from audit.models import Entry
 from surveys.access import studies_of
 from surveys.models import Decision
 
@@ -81,7 +84,7 @@ def half_year(day: date) -> tuple[date, date]:
 
 def report_for(officer: User, *, first: date, last: date) -> DecisionReport:
     """The decisions about everything that this officer may see."""
-    every = [*_on_protocols(officer, first, last), *_on_releases(officer, first, last), *_on_data_sets(officer, first, last)]
+    every = [*_on_protocols(officer, first, last), *_on_releases(officer, first, last), *reversed([*_on_data_sets(officer, first, last)])]
     return DecisionReport(first=first, last=last, decisions=sorted(every, key=lambda one: one.decided_on, reverse=True))
 
 
@@ -122,16 +125,23 @@ def _on_releases(officer: User, first: date, last: date) -> Iterator[Decided]:
 
 
 def _on_data_sets(officer: User, first: date, last: date) -> Iterator[Decided]:
-    """The newest decision on each data set."""
-    for one in data_sets_of(officer).filter(decided_on__range=(first, last), decided_by__isnull=False).order_by("-pk"):
-        if one.decided_on and one.decided_by:
+    """The log has every decision, and here the oldest comes first; a data set keeps the newest alone."""
+    shown = {str(one.pk): one for one in data_sets_of(officer)}
+    verdicts = {actions.DATA_SET_APPROVED: _("Approved"), actions.DATA_SET_SENT_BACK: _("Sent back")}
+    asked_on: dict[str, date] = {}
+    found = Entry.objects.filter(subject_kind=DataSet._meta.label_lower, subject_id__in=shown)
+    for entry in found.filter(action__in=[actions.DATA_SET_SUBMITTED, *verdicts]).order_by("sequence"):
+        day, one = timezone.localdate(entry.at), shown[entry.subject_id]
+        if entry.action not in verdicts:
+            asked_on[entry.subject_id] = day
+        elif first <= day <= last:
             yield Decided(
                 kind=_("Data set"),
                 title=one.title,
                 page=reverse("analysis:data_set", args=[one.slug]),
                 version=None,
-                verdict=_("Approved") if one.status == DataSetStatus.APPROVED else _("Sent back"),
-                asked_on=one.submitted_on,
-                decided_on=one.decided_on,
-                decided_by=one.decided_by.get_username(),
+                verdict=verdicts[entry.action],
+                asked_on=asked_on.get(entry.subject_id),
+                decided_on=day,
+                decided_by=entry.actor_name,
             )

@@ -33,6 +33,8 @@ MISSING = -1
 FORMULA = ("=", "@")
 """Beginnings of cells that a spreadsheet would compute."""
 NUMBER = re.compile(r"[+-]?(\d{1,15}(\.\d{0,20})?|\.\d{1,20})(e[+-]?\d{1,2})?", re.ASCII | re.IGNORECASE)
+DECIMAL_COMMA = ";"
+"""Programs that write a decimal comma put this delimiter between columns. Beside another one, “1,000” may be a thousand."""
 BREAK = re.compile(r"\s*\n\s*")
 CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 NOTHING = frozenset({"", "NA", "NaN"})
@@ -133,10 +135,10 @@ def read(file: IO[bytes], *, columns: Sequence[Declared], entries: int) -> dict[
     `columns` are those of the first line, in its order, each with `name`, `role` (student, item, category, number, left_out), `values`
     or `minimum` and `maximum`, and `several`: a student has up to `entries` of it, in as many rows; of more some are drawn by chance.
     """
-    names, rows = opened(file, [column["name"] for column in columns])
+    names, rows, delimiter = opened(file, [column["name"] for column in columns])
     place_of_student = next(place for place, column in enumerate(columns) if column["role"] == "student")
     kept: list[tuple[int, Declared, Read, array[float]]] = [
-        (place, column, _reader(column), array("d" if column["role"] == "number" else "h"))
+        (place, column, _reader(column, delimiter), array("d" if column["role"] == "number" else "h"))
         for place, column in enumerate(columns)
         if column["role"] not in ("student", "left_out")
     ]
@@ -151,7 +153,11 @@ def read(file: IO[bytes], *, columns: Sequence[Declared], entries: int) -> dict[
         if student == len(first_lines):
             first_lines.append(line)
         elif entries == 1:
-            raise refused(line, names[place_of_student], _("the key of line %(first)s stands here again", first=first_lines[student]))
+            again = _(
+                "the key of line %(first)s stands here again: keep one row, or give a column a role “in each row of a student”",
+                first=first_lines[student],
+            )
+            raise refused(line, names[place_of_student], again)
         lines.append(line)
         whose.append(student)
         for place, column, value_of, cells in kept:
@@ -196,15 +202,17 @@ def are_simulated(keys: Collection[str]) -> bool:
     return found > 0
 
 
-def opened(file: Iterable[bytes], expected: Sequence[str]) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
-    """The columns of a file, which must be those that were declared, and its rows, each with its first line and as long as the first."""
+def opened(file: Iterable[bytes], expected: Sequence[str]) -> tuple[list[str], Iterator[tuple[int, list[str]]], str]:
+    """The columns of a file, which must be those that were declared, its rows, each with its first line and as long as the first, and the
+    delimiter.
+    """
     lines = decoded(file)
     first = next(lines, "")
     names, delimiter = names_of(first)
     if names != list(expected):
         told = {"expected": ", ".join(expected)[:400], "found": ", ".join(names)[:400]}
         raise UnreadableError(_("line 1: expected the declared columns %(expected)s; found %(found)s", **told))
-    return names, _rows(lines, names, delimiter, after=first.rstrip("\r\n").count("\n") + 1)
+    return names, _rows(lines, names, delimiter, after=first.rstrip("\r\n").count("\n") + 1), delimiter
 
 
 def _rows(lines: Iterator[str], names: Sequence[str], delimiter: str, *, after: int) -> Iterator[tuple[int, list[str]]]:
@@ -224,12 +232,12 @@ def _rows(lines: Iterator[str], names: Sequence[str], delimiter: str, *, after: 
         csv.field_size_limit(before)
 
 
-def _reader(column: Declared) -> Read:
+def _reader(column: Declared, delimiter: str) -> Read:
     match column["role"]:
         case "item":
             return {"0": 0, "1": 1, "": MISSING}.__getitem__
         case "number":
-            return _Number(column["minimum"], column["maximum"])
+            return _Number(column["minimum"], column["maximum"], comma="." if delimiter == DECIMAL_COMMA else ",")
         case "category":
             codes = {value: code for code, value in enumerate(column["values"])}
             return lambda cell: codes[cell] if cell in codes else _code(codes, cell.strip())
@@ -241,13 +249,13 @@ def _code(codes: Mapping[str, int], cell: str) -> int:
 
 
 class _Number:
-    """Reads numbers within bounds."""
+    """Reads numbers within bounds. `comma` is what a comma in them stands for."""
 
-    def __init__(self, low: float, high: float) -> None:
-        self.low, self.high = low, high
+    def __init__(self, low: float, high: float, *, comma: str) -> None:
+        self.low, self.high, self.comma = low, high, comma
 
     def __call__(self, cell: str) -> float:
-        cell = cell.strip()
+        cell = cell.strip().replace(",", self.comma)
         if cell in NOTHING:
             return float("nan")
         number = float(cell) if NUMBER.fullmatch(cell) else float("nan")

@@ -23,7 +23,7 @@ def read(
 
     `names` are the columns of the first line; `roles` says which of them is the `student`, the `week` and the `text`.
     """
-    names, rows = opened(file, names)
+    names, rows, _delimiter = opened(file, names)
     places = {role: names.index(name) for role, name in roles.items()}
     written: dict[str, dict[int, list[str]]] = {}
     for line, row in rows:

@@ -19,6 +19,7 @@ from surveys.drafting.watching import WATCHING, read_watching, typed_watching
 from surveys.errors import DefinitionError
 from surveys.questions.assignment import MOST_PARTICIPANTS, MOST_STRATA, Allocation
 from surveys.questions.background import OrdinalScale, SingleChoice
+from surveys.questions.sections import MOST_SECTIONS, least_sections
 from surveys.questions.stimuli import Watching
 from surveys.study_file import define, document_of
 
@@ -129,7 +130,26 @@ class AllocationPage(LookingPage):
         return value
 
     def _require_possible_sections(self, form: DraftForm, value: Document) -> None:
-        """Sections depend on most other parts of a study, so the whole of it says whether they are possible."""
+        """Sections depend on most other parts of a study; the whole of it has the last word."""
+        definition, labels, arms = self.definition, value["sections"], value["arms"].values()
+        least = least_sections([arm["weight"] for arm in arms])
+        hindered = [
+            (definition.is_survey, _("A survey with one arm gives nobody an arm.")),
+            (any(arm["quota"] for arm in arms), _("A quota would close a section half-way: remove the quotas.")),
+            (value["strata"], _("Strata are drawn for people one by one: choose no question for them.")),
+            (definition.direct_group, _("The comparison with direct questions takes people for independent: ask nobody directly.")),
+            (definition.analysis.margins, _("Tests with a margin take people for independent: plan none.")),
+            (definition.subgroups, _("Comparisons of subgroups take people for independent: choose none.")),
+            (len(set(labels)) < len(labels), _("Two lines say the same.")),
+            (
+                not least <= len(labels) <= MOST_SECTIONS,
+                _("Write %(least)s to %(most)s sections, so that every arm has two or more; here are %(found)s.")
+                % {"least": least, "most": MOST_SECTIONS, "found": len(labels)},
+            ),
+        ]
+        if sentences := [sentence for there, sentence in hindered if there]:
+            form.error("sections", " ".join(sentences))
+            return
         try:
             define(Spread().merged(self.document, value))
         except DefinitionError as error:
@@ -208,14 +228,17 @@ def _sizes(definition: StudyDefinition, language: str) -> dict[str, object]:
     whole = sum(arms.values()) * sum(groups.values())
     expected = {(group, arm): Fraction(planned * groups[group] * arms[arm], whole) for group, arm in product(groups, arms)}
     of_arm = {arm: sum((expected[one, arm] for one in groups), Fraction(0)) for arm in arms}
+    most = sum(arm.quota or planned for arm in definition.arms)
     return {
+        "planned": planned,
+        "most": most,
         "arms": [arm.label.in_language(language) for arm in definition.arms],
         "rows": [(_("asked directly") if group == DIRECT else group, [float(expected[group, arm]) for arm in arms]) for group in groups],
         "totals": [float(one) for one in of_arm.values()],
         "short": [
             (arm.label.in_language(language), arm.quota, float(of_arm[arm.name]))
             for arm in definition.arms
-            if arm.quota is not None and arm.quota < of_arm[arm.name]
+            if most >= planned and arm.quota is not None and arm.quota < of_arm[arm.name]
         ],
     }
 

@@ -144,6 +144,7 @@ class BuilderPage(View):
             "part": next((part for part in PARTS if part.name == self.part), None),
             "parts": [_listed(part, self.study, left, current=part.name == self.part) for part in self._parts],
             "to_do": left,
+            "only_advice": not any(one.needed for one in left),
             "beside": self._beside(),
             "company": self.company(self.request.path),
             "steps": Steps() if self.state == "frozen" else steps_of(self.study, self.person),

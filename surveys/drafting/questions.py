@@ -248,7 +248,7 @@ def _read_options(
         form.error(f"{place}.{first}", _("Put a star * before the right option, and before no other."))
     for code, of_one in lines.items():
         if len(of_one) not in (0, count):
-            message = _("Here are %(here)s, and %(there)s in the first language.")
+            message = _("Here are %(here)s lines, and the first language has %(there)s. Write as many.")
             form.error(f"{place}.{code}", message % {"here": len(of_one), "there": count})
     if any(name.startswith(f"{place}.") for name in form.errors):
         return [], ""

@@ -1,5 +1,6 @@
 """Sections, such as the classes of a course, that are assigned to an arm as a whole: their labels, and the question for one's own."""
 
+from collections.abc import Collection
 from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
@@ -13,6 +14,11 @@ INTRACLASS_CORRELATION = 0.05
 """How alike the true answers of people in one section are expected to be, and planted to be among bots."""
 LEAST_PER_ARM = 2
 """Fewer sections in an arm, and nobody can tell how much sections differ."""
+
+
+def least_sections(weights: Collection[int]) -> int:
+    """So many sections give each arm enough of them, for arms of these weights."""
+    return -(-LEAST_PER_ARM // min(weights)) * sum(weights)
 
 
 def _counted(given: object) -> object:

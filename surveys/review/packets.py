@@ -336,7 +336,7 @@ def _category_die(question: SensitiveQuestion, definition: StudyDefinition, show
         text=question.text.in_language(shown.language),
         rows=tuple((label, tuple(of_one[says] for of_one in faces)) for says, label in rows),
         is_ordered=question.ordered,
-        scores=", ".join(number_format(f"{float(score):.15g}") for score in design.scores),
+        scores="; ".join(number_format(f"{float(score):.15g}") for score in design.scores),
         epsilon=design.epsilon,
         assumption=design.identification.assumption,
         identified=design.identification.prevalence if question.is_background else _is_identified(design),

@@ -74,6 +74,7 @@ def study(request: HttpRequest, slug: str) -> HttpResponse:
         "final_actions": {name: words for name, words in others.items() if words.irreversible},
         "obstacles": obstacles,
         "sections": list(definition.sections.items()),
+        "panels_alone": all(way.way.is_panel for way in definition.entry.every_way),
         "approval": approval_of(found),
         "stopped_by": stopped_by(found),
         "warnings": definition.warnings(),

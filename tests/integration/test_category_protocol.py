@@ -4,12 +4,14 @@ from datetime import date
 from typing import Any
 
 import pytest
+from django.urls import reverse
 
+from accounts.models import Role
 from surveys.models import StudyStatus
 from surveys.preregistration.documents import OF_BALANCE, preregistration_document
 from surveys.review.changes import changes_between
 from tests.categories import FREQUENCY, PROBATION, with_frequency
-from tests.factories import definition, study_in
+from tests.factories import definition, logged_in, page_of, person, study_in
 from tests.integration.test_protocol_packet import packet_page, section
 from tests.surveys import one_arm
 
@@ -33,7 +35,7 @@ def test_the_packet_shows_answers_faces_losses_and_assumptions() -> None:
     die, questions = section(page, "die"), section(page, "questions")
     for words in (
         "The die says to answer the truth, or which answer to give instead.",
-        "The answers have an order and count 0, 1, 2.",
+        "The answers have an order and count 0; 1; 2.",
         "One answer to this question: ε = 1.0986",
         "Subsample 1: ε = 1.3863 per yes-or-no answer",
         "Worst case per answer: ε = 1.3863",
@@ -44,6 +46,13 @@ def test_the_packet_shows_answers_faces_losses_and_assumptions() -> None:
     assert "Never / Once / More often" in questions
     assert "yes or no" not in questions
     assert "Whether the groups differ in their answers at all" in section(page, "analysis")
+
+
+def test_scores_with_a_decimal_comma_are_told_apart() -> None:
+    scored = [one | {"score": score} for one, score in zip(FREQUENCY["categories"], (0, 1, 2.5), strict=True)]
+    study = study_in(StudyStatus.IN_REVIEW, questions=with_frequency(categories=scored))
+    packet = logged_in(person(Role.IRB_OFFICER)).get(reverse("surveys:protocol", args=[study.slug]), headers={"Accept-Language": "de"})
+    assert "zählen 0; 1; 2,5." in section(page_of(packet), "die")
 
 
 def test_a_study_of_categories_alone_shows_no_die_of_yes_and_no() -> None:

@@ -1,11 +1,16 @@
 """An officer who decides about a budget reads which others there are: their losses add up where the students are the same."""
 
+from datetime import timedelta
+
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
 from accounts.models import Role
 from analysis.data_sets import services
 from analysis.data_sets.retention import usual_day
+from analysis.inbox.decisions import report_for
+from analysis.models import DataSet
 from tests.data_sets import BUDGET, approved, data_set
 from tests.factories import logged_in, person
 from tests.ledgers import open_source
@@ -27,3 +32,18 @@ def test_budgets_of_data_sets_and_of_closed_studies_stand_beside_a_new_one() -> 
         assert f'<a href="{link}">{whole.title}</a>' in page.content.decode()
         assert logged_in(officer).get(link).status_code == 200
     assert "have a budget of their own" not in words(logged_in(waiting.owner).get(reverse("analysis:data_set", args=[waiting.slug])))
+
+
+def test_the_report_has_every_decision_on_a_data_set_and_not_the_newest_alone() -> None:
+    waiting, officer, today = data_set(), person(Role.IRB_OFFICER), timezone.localdate()
+
+    def reported() -> list[tuple[str, int | None]]:
+        return [(one.verdict, one.days) for one in report_for(officer, first=today, last=today).decisions]
+
+    services.submit(waiting, budget=BUDGET, delete_on=usual_day(), actor=waiting.owner)
+    services.send_back(waiting, reason="Say where the data come from.", actor=officer)
+    services.submit(waiting, budget=BUDGET, delete_on=usual_day(), actor=waiting.owner)
+    DataSet.objects.update(submitted_on=today + timedelta(days=9))  # the second question, which waits, is not that of the decision
+    assert reported() == [("Sent back", 0)]
+    services.approve(waiting, budget=(BUDGET.epsilon, BUDGET.delta), delete_on=f"{usual_day()}", analysts=(), actor=officer)
+    assert reported() == [("Approved", 0), ("Sent back", 0)]

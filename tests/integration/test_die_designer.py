@@ -178,6 +178,16 @@ def test_weights_quotas_and_thresholds_are_saved_where_they_belong() -> None:
     assert saved.arm("slides").video == define(study.definition).arm("slides").video
 
 
+def test_quotas_that_let_in_fewer_than_are_planned_are_named_together() -> None:
+    study = draft_study()
+    client, page = logged_in(study.owner), address(study, "surveys:build_allocation")
+    quotas = {"planned_participants": "1200", "arms.slides.quota": "500", "arms.instructor.quota": "600"}
+    seen = client.post(page, inputs_of(client.get(page)) | quotas, headers={"HX-Request": "true"})
+    said = " ".join(page_of(seen).text_content().split())
+    assert "The quotas let in 1,100 people at most, fewer than the 1,200 that are planned." in said
+    assert "more people than planned" not in said, "nobody is left for the other arms"
+
+
 def test_people_who_are_asked_directly_are_a_group_of_their_own() -> None:
     study = draft_study(direct_group={"share": 0.2, "consent": "May we ask you without a die?"}, allocation={"planned_participants": 1000})
     shown = logged_in(study.owner).get(address(study, "surveys:build_allocation"))
@@ -258,6 +268,7 @@ def test_questions_with_named_answers_follow_the_die_or_say_that_they_cannot() -
     study = draft_study(questions=with_frequency())
     said = facts_of(look(study))
     assert "ε of “How often did you copy an answer this term?”1.099" in said
+    assert "ε = 1.386 for each yes-or-no answer, 6.644 in total." in said
     assert "no fair die with 4 sides forces 3 categories" in facts_of(look(study, die="4", group1="yynt", group2="ynnt")).lower()
     client = logged_in(study.owner)
     ten = {"die": "10", "group1": "yynnnttttt", "group2": "yyynnttttt"}

@@ -42,6 +42,15 @@ def test_a_new_investigator_is_told_how_to_begin() -> None:
     assert reverse("surveys:new_study") in page
 
 
+@pytest.mark.parametrize(("kind", "opens"), [("open", True), ("codes", True), ("class", True), ("prolific", False)])
+def test_the_page_of_a_study_hands_out_no_address_that_lets_nobody_in(kind: str, opens: bool) -> None:
+    study = recruiting_study(entry={"kind": kind})
+    page = page_of(logged_in(study.owner).get(address("study", study)))
+    assert bool(page.xpath("//*[@id='study-link']")) == bool(page.xpath("//img[@class='link-qr']")) == opens
+    assert bool(page.xpath("//a[normalize-space()='Open as a participant']")) == opens
+    assert ("The address alone lets nobody in." in page.text_content()) != opens
+
+
 def test_the_page_of_a_study_shows_its_counts_and_its_privacy_loss(client: Client, study: Study) -> None:
     add_finished_people(study, 40)
     walk(client, study)  # waits for the next batch
@@ -55,7 +64,7 @@ def test_the_page_of_a_study_shows_its_counts_and_its_privacy_loss(client: Clien
         "Took their data out": "0",
         "Did not agree": "0",
     }
-    assert "ε = 1.386 for each sensitive answer, 5.545 for all together" in page.content.decode()
+    assert "ε = 1.386 at most for each sensitive answer, 5.545 for all together" in page.content.decode()
     assert f"http://testserver/s/{study.slug}/" in page.content.decode()
 
 

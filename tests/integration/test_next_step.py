@@ -134,3 +134,15 @@ def test_a_viewer_is_told_how_a_study_stands_before_anybody_came() -> None:
     assert said().startswith("Nobody is taken in while the study is paused.")
     studies.close(study, actor=study.owner)
     assert said().startswith("The study is over.")
+
+
+@pytest.mark.parametrize("gap", ["", "[[what it is about]]"])
+def test_the_builder_sends_nobody_to_review_before_the_list_is_done_and_holds_nobody_back_for_advice(gap: str) -> None:
+    study = draft_study(consent=f"We ask you some questions. {gap}")
+    page = page_of(logged_in(study.owner).get(reverse("surveys:build", args=[study.slug])))
+    assert "seems to say nothing about" in page.text_content()
+    assert ("Only advice is left, and it may stay." in page.text_content()) == (not gap)
+    assert ("when this list is done. Advice may stay." in page.text_content()) == bool(gap)
+    leads = page.xpath("//main//a[contains(., 'to submit it for review')]/@href")
+    assert leads == ([] if gap else [reverse("surveys:study", args=[study.slug])])
+    assert (shown(study, study.owner)[1] == "submit") == (not gap)

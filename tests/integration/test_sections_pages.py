@@ -45,12 +45,35 @@ def typed_on(page) -> dict[str, str]:
     return typed | {one.get("name"): one.text or "" for one in page.xpath('//form[@id="builder-form"]//textarea')}
 
 
+@pytest.mark.parametrize(
+    ("change", "typed", "said"),
+    [
+        ({}, {"arms.slides.quota": "10"}, "Eine Höchstzahl würde eine Kursgruppe mittendrin schließen"),
+        ({}, {"strata": "gender"}, "Schichten werden für einzelne Menschen gezogen"),
+        ({"subgroups": ["gender"]}, {}, "Vergleiche von Untergruppen"),
+        ({"analysis": {"margins": {"attention": {"kind": "equivalence", "points": 10}}}}, {}, "Tests mit einer Grenze"),
+        ({"direct_group": {"share": 0.1, "consent": "May we ask you directly?"}}, {}, "Der Vergleich mit direkten Fragen"),
+    ],
+)
+def test_what_does_not_go_together_with_sections_is_said_in_the_readers_language(
+    change: dict[str, object], typed: dict[str, str], said: str
+) -> None:
+    study = draft_study(**change)
+    client, address = logged_in(study.owner), reverse("surveys:build_allocation", args=[study.slug])
+    inputs = typed_on(page_of(client.get(address))) | {"unit": "cluster", "sections": "8"} | typed
+    refused = page_of(client.post(address, inputs, headers={"Accept-Language": "de"}))
+    (told,) = refused.xpath("//*[@role='alert']//a[@href='#sections']")
+    assert said in told.text_content()
+    assert "allocation." not in told.text_content()
+
+
 def test_the_builder_stores_sections_shows_them_again_and_keeps_what_was_typed_wrongly() -> None:
     study = draft_study()
     client, address = logged_in(study.owner), reverse("surveys:build_allocation", args=[study.slug])
     typed = typed_on(page_of(client.get(address)))
     assert (typed["unit"], typed["sections"].strip()) == ("individual", "")
-    for sections, said in (("3", "that takes 4 sections, got 3"), ("a\nb\na\nc", "names must differ"), ("", "takes 4 sections, got 0")):
+    wrong = {"3": "Write 4 to 100 sections", "101": "here are 101", "a\nb\na\nc": "Two lines say the same.", "": "here are 0."}
+    for sections, said in wrong.items():
         refused = client.post(address, typed | {"unit": "cluster", "sections": sections})
         assert refused.status_code == 422
         assert said in refused.content.decode()
@@ -74,7 +97,7 @@ def test_the_builder_says_what_does_not_go_together_with_sections() -> None:
     client, address = logged_in(study.owner), reverse("surveys:build_allocation", args=[study.slug])
     refused = client.post(address, typed_on(page_of(client.get(address))) | {"unit": "cluster", "sections": "8"})
     assert refused.status_code == 422
-    assert "subgroups: their comparison takes people for independent" in refused.content.decode()
+    assert "Comparisons of subgroups take people for independent: choose none." in refused.content.decode()
 
 
 def test_the_number_of_people_needed_knows_the_sections_and_leads_to_the_plan_with_them() -> None:

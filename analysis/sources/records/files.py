@@ -59,7 +59,7 @@ def read(file: IO[bytes], *, files: Sequence[DeclaredFile]) -> Packed:
 
 def _rows(part: IO[bytes], one: DeclaredFile, named_by: Sequence[str]) -> Iterator[Row]:
     with naming(one["name"]):
-        names, rows = opened(part, one["columns"])
+        names, rows, _delimiter = opened(part, one["columns"])
     place, kept = names.index(one["key"]), [(at, name) for at, name in enumerate(names) if one["roles"].get(name) in HOME]
     above, own = ([(names.index(name), name) for name in columns] for columns in (sorted(one["on"]), named_by))
     for line, row in _naming_each(rows, one["name"]):

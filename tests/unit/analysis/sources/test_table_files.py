@@ -1,11 +1,13 @@
 """The first line of a file from outside names its columns, even if a spreadsheet broke a name in two."""
 
+import base64
 import io
 import itertools
+import zlib
 
 import pytest
 
-from analysis.sources.table_files import names_of, opened
+from analysis.sources.table_files import Declared, names_of, opened, read
 from surveys.reading.words import UnreadableError
 
 
@@ -31,3 +33,26 @@ def test_quotes_that_never_end_are_refused_without_reading_the_rest() -> None:
 
 def test_a_quote_within_a_name_begins_nothing() -> None:
     assert rows_of('id,5" tall\ns1,1\n', ["id", '5" tall']) == [(2, ["s1", "1"])]
+
+
+def grades_of(written: str, delimiter: str) -> list[float]:
+    """The grades of 20 students as they are read."""
+    lines = [f"id{delimiter}grade", *(f"s{row}{delimiter}{written}" for row in range(20))]
+    columns: list[Declared] = [
+        {"name": "id", "role": "student", "several": False},
+        {"name": "grade", "role": "number", "several": False, "minimum": 0, "maximum": 4000},
+    ]
+    found = read(io.BytesIO("\n".join(lines).encode()), columns=columns, entries=1)["columns"]
+    assert isinstance(found, list)
+    (packed,) = found
+    return list(memoryview(zlib.decompress(base64.b64decode(packed))).cast("d"))
+
+
+def test_a_decimal_comma_is_read_where_semicolons_stand_between_columns() -> None:
+    assert grades_of("1,3", ";") == grades_of("1.3", ";") == grades_of("1.3", ",") == [1.3] * 20
+
+
+@pytest.mark.parametrize(("written", "delimiter"), [('"1,000"', ","), ("1,000", "\t"), ("1,0,0", ";")])
+def test_a_comma_that_may_stand_between_thousands_is_refused(written: str, delimiter: str) -> None:
+    with pytest.raises(UnreadableError, match="line 2, column “grade”: expected a number"):
+        grades_of(written, delimiter)
