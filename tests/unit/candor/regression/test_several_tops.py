@@ -131,7 +131,7 @@ def test_the_share_of_cheaters_is_within_its_interval_at_every_rate() -> None:
         ].cheater_proportion.interval
 
     whole = interval(CheaterModel(name="any"))
-    for rate in (0, 0.1, 0.3, 0.6, 1):
+    for rate in (0, 0.3, 1):
         stated = interval(CheaterModel(name="yes_rate", yes_rate=Fraction(str(rate))))
         assert whole.low <= stated.low
         assert stated.high <= whole.high
