@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import combinations, product
+from itertools import combinations
 from math import comb, prod
 
 import numpy as np
@@ -93,11 +92,12 @@ def _arrangements(arms: Whole, strata: Whole, *, rng: np.random.Generator) -> tu
     """Arms of the clusters, shape (B, G): all arrangements within strata, or `MOST_ARRANGEMENTS` drawn ones."""
     members = [np.flatnonzero(strata == stratum) for stratum in np.unique(strata)]
     if prod(_several(arms[rows]) for rows in members) <= MOST_ARRANGEMENTS:
-        parts = [list(_orders(tuple(sorted(arms[rows])))) for rows in members]
+        parts = [_orders(np.sort(arms[rows])) for rows in members]
         found = np.empty((prod(map(len, parts)), len(arms)), dtype=np.intp)
-        for number, orders in enumerate(product(*parts)):
-            for rows, order in zip(members, orders, strict=True):
-                found[number, rows] = order
+        number, of_others = np.arange(len(found)), len(found)
+        for rows, orders in zip(members, parts, strict=True):
+            of_others //= len(orders)
+            found[:, rows] = orders[number // of_others % len(orders)]
         return found, True
     found = np.empty((MOST_ARRANGEMENTS, len(arms)), dtype=np.intp)
     for rows in members:
@@ -114,13 +114,14 @@ def _several(labels: Whole) -> int:
     return found
 
 
-def _orders(labels: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-    """Every different order of some labels."""
-    if not labels:
-        yield ()
-        return
-    first, times = labels[0], labels.count(labels[0])
-    for places in combinations(range(len(labels)), times):
-        for rest in _orders(labels[times:]):
-            others = iter(rest)
-            yield tuple(first if place in places else next(others) for place in range(len(labels)))
+def _orders(labels: Whole) -> NDArray[np.intp]:
+    """Every different order of sorted labels, shape (B, G)."""
+    if not len(labels):
+        return np.empty((1, 0), dtype=np.intp)
+    times = int(np.count_nonzero(labels == labels[0]))
+    places, rest = np.array(list(combinations(range(len(labels)), times))), _orders(labels[times:])
+    others = np.ones((len(places), len(labels)), dtype=bool)
+    np.put_along_axis(others, places, False, axis=1)
+    found = np.full((len(places), len(rest), len(labels)), labels[0], dtype=np.intp)
+    found[np.broadcast_to(others[:, None], found.shape)] = np.tile(rest.ravel(), len(places))
+    return found.reshape(-1, len(labels))

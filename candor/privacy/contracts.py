@@ -47,8 +47,9 @@ class Small:
 
     def _changes(self) -> Iterator[Whole]:
         for others in combinations_with_replacement(self.rows, self.n - 1):
-            numbers = [np.asarray(self.statistic(np.array([*others, row]))) for row in self.rows]
-            yield from (after - before for place, before in enumerate(numbers) for after in numbers[:place])
+            numbers = np.array([np.ravel(self.statistic(np.array([*others, row]))) for row in self.rows])
+            one, other = np.tril_indices(len(numbers), -1)
+            yield numbers[one] - numbers[other]
 
 
 @dataclass(frozen=True)

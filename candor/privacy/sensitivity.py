@@ -51,9 +51,16 @@ class Sensitivity:
 
     @classmethod
     def largest(cls, changes: Iterable[Whole]) -> Sensitivity:
-        """The sensitivity of all these changes: what an enumeration of small data finds."""
+        """The sensitivity of all these changes, of shape (..., entries): what an enumeration of small data finds.
+
+        Examples
+        --------
+        >>> Sensitivity.largest([np.array([[1, -1, 0], [0, 2, 0]])])
+        Sensitivity(l1=2, l2_squared=4, linf=2)
+        """
         l1 = l2_squared = linf = 0
         for change in changes:
             size = np.abs(change)
-            l1, l2_squared, linf = max(l1, int(size.sum())), max(l2_squared, int((size**2).sum())), max(linf, int(size.max(initial=0)))
+            sums, squares = size.sum(axis=-1), (size**2).sum(axis=-1)
+            l1, l2_squared, linf = (int(of.max(initial=most)) for of, most in ((sums, l1), (squares, l2_squared), (size, linf)))
         return cls(l1, l2_squared, linf)

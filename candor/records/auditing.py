@@ -25,6 +25,9 @@ SURPRISE = 8.0
 RESHUFFLES, FALSE_ALARMS = 8, 1e-6
 """How often marked values are shuffled again, and the share of shuffled files that may be taken for files that were not."""
 
+Said = tuple[str, object, bool]
+"""A name, what a published vertex tells of it, and whether that is a sensitive value."""
+
 
 class Audit:
     """Compares published records with the original ones.
@@ -45,13 +48,16 @@ class Audit:
         self.known = set(hierarchies or ())
         self.values: dict[str, set[str]] = defaultdict(set)
         self.seen: dict[tuple[str, object, object], bool] = {}
+        self.told: dict[int, dict[str, object]] = {}
+        """All attributes of each vertex of the originals, by its identity: they live as long as this."""
         self.by_root: dict[object, list[int]] = defaultdict(list)
         for number, record in enumerate(originals):
             self._collect(record)
-            self.by_root[repr(_told(record))].append(number)
+            self.by_root[repr(self.told[id(record)])].append(number)
 
     def _collect(self, vertex: Record) -> None:
-        for name, value in _told(vertex).items():
+        self.told[id(vertex)] = told = _told(vertex)
+        for name, value in told.items():
             self.values[name].add(str(value))
         for child in vertex["children"]:
             self._collect(child)
@@ -108,24 +114,23 @@ class Audit:
         return None
 
     def _candidates(self, record: Record) -> list[int]:
+        said = self._said(record)
         return [
             number
             for numbers in self.by_root.values()
-            if self._vertex_covers(record, self.originals[numbers[0]])
+            if self._vertex_covers(said, self.originals[numbers[0]])
             for number in numbers
             if self._children_cover(record, self.originals[number])
         ]
 
-    def _vertex_covers(self, published: Record, original: Record) -> bool:
-        told = _told(original)
+    def _said(self, published: Record) -> list[Said]:
         labels = {**published["quasi_identifiers"], **published.get("auxiliary", {})}
-        return all(name in told and self._covers(name, label, told[name]) for name, label in labels.items()) and (
-            self.anatomy
-            or all(
-                value is None or (name in told and self._covers(name, value, told[name], value_of=True))
-                for name, value in published["sensitive"].items()
-            )
-        )
+        values = {} if self.anatomy else {name: value for name, value in published["sensitive"].items() if value is not None}
+        return [(name, label, False) for name, label in labels.items()] + [(name, value, True) for name, value in values.items()]
+
+    def _vertex_covers(self, said: Sequence[Said], original: Record) -> bool:
+        told = self.told[id(original)]
+        return all(name in told and self._covers(name, label, told[name], value_of=value_of) for name, label, value_of in said)
 
     def _covers(self, name: str, label: object, value: object, *, value_of: bool = False) -> bool:
         """Whether a label may stand for a value."""
@@ -151,16 +156,18 @@ class Audit:
         return not wanted or unmatched([self._covering(child, there) for child in wanted]) is None
 
     def _covering(self, child: Record, there: Sequence[Record]) -> list[int]:
+        said = self._said(child)
         return [
             at
             for at, one in enumerate(there)
-            if self._vertex_covers(child, one) and (not child["children"] or self._children_cover(child, one))
+            if self._vertex_covers(said, one) and (not child["children"] or self._children_cover(child, one))
         ]
 
     def _invented(self, record: Record) -> str:
         """The vertex that the originals with this root lack."""
+        said = self._said(record)
         for numbers in self.by_root.values():
-            if self._vertex_covers(record, self.originals[numbers[0]]):
+            if self._vertex_covers(said, self.originals[numbers[0]]):
                 there = self.originals[numbers[0]]["children"]
                 missing = unmatched([self._covering(child, there) for child in record["children"]])
                 if missing is not None:

@@ -14,7 +14,19 @@ from scipy.special import chdtrc, chdtri
 from candor.errors import MethodError
 from candor.regression.differences import highest_of_differences
 from candor.regression.faces import with_any_rate, with_honest_share, with_stated_rate
-from candor.regression.likelihood import FARTHEST, NO_MAXIMUM, NOT_SETTLED, Data, Fit, Possible, climb, derivatives, highest, means_of
+from candor.regression.likelihood import (
+    FARTHEST,
+    NO_MAXIMUM,
+    NOT_SETTLED,
+    Climbs,
+    Data,
+    Fit,
+    Possible,
+    climb,
+    highest,
+    information,
+    means_of,
+)
 from candor.results import Interval
 
 FloatArray = npt.NDArray[np.float64]
@@ -98,15 +110,14 @@ class FittedModel:
             When the answers do not determine the coefficients.
         """
         fit, width = self.fit, len(self.fit.beta)
-        information = derivatives(self.data, fit.beta, fit.x, fit.c)[2]
         chain = np.eye(width + 2)
         if self.yes_rate is not None:
             chain = np.vstack([chain[: width + 1, : width + 1], np.append(np.zeros(width), -self.yes_rate)])
-        information = chain.T @ information @ chain
-        scale = np.sqrt(np.maximum(np.diag(information), 1e-300))
-        if np.linalg.cond(information / np.outer(scale, scale)) > 1e12:
+        expected = chain.T @ information(self.data, fit.beta, fit.x, fit.c) @ chain
+        scale = np.sqrt(np.maximum(np.diag(expected), 1e-300))
+        if np.linalg.cond(expected / np.outer(scale, scale)) > 1e12:
             raise MethodError("the answers do not determine the coefficients: too few answers, or none of some covariate's differ")
-        return np.asarray(np.linalg.inv(information))
+        return np.asarray(np.linalg.inv(expected))
 
     def profile(self, index: int, *, error: float, level: float) -> Interval:
         """From the least to the largest value of one coefficient whose best likelihood is within χ²/2 of the highest top; an end is None
@@ -152,11 +163,12 @@ class FittedModel:
         """
         found: list[Fit] = []
         problem: MethodError | None = None
+        climbs: Climbs = {}
         if held and self.data.logistic and len(self.data.people) <= FEW:
             starts = [*starts, *(replace(starts[0], x=x, c=(1 - x) / 2) for x in HONEST_SHARES[::2])]
         for start in starts if self.data.logistic else starts[:1]:
             try:
-                found.append(_top(self.data, possible or self.possible, start=start, held=held))
+                found.append(_top(self.data, possible or self.possible, start=start, held=held, climbs=climbs))
             except MethodError as error:
                 problem = problem or error
         if not found and held and self.data.logistic:  # the tops may lie at infinity, from where no way leads back
@@ -207,8 +219,10 @@ def _crossing(above: Callable[[float], float], outer: float, inner: float, *, le
     return float(brentq(in_roots, outer, inner, xtol=1e-7, rtol=1e-9)) if above(inner) > 0 else inner
 
 
-def _top(data: Data, possible: Possible, *, start: Fit, held: tuple[int, float] | None = None) -> Fit:
-    return (highest if data.logistic else highest_of_differences)(data, possible, start=start, held=held)
+def _top(data: Data, possible: Possible, *, start: Fit, held: tuple[int, float] | None, climbs: Climbs) -> Fit:
+    if data.logistic:
+        return highest(data, possible, start=start, held=held, climbs=climbs)
+    return highest_of_differences(data, possible, start=start, held=held)
 
 
 def _tops(data: Data, possible: Possible, *, yes_rate: float | None) -> tuple[Fit, ...]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
+from scipy.linalg.lapack import dposv
 from scipy.special import expit
 
 from candor.errors import MethodError
@@ -73,12 +74,15 @@ class Data:
     logistic: bool
 
     def joined(self) -> Data:
-        """People who are alike in everything as one row: the likelihood is the same, and a study without ages has a few rows."""
+        """People who are alike in everything as one row: the likelihood is the same, and a study without ages has a few rows.
+
+        Each column lies in one piece of memory, through which the search runs faster.
+        """
         alike = np.column_stack([self.reported, self.truth, self.forced_yes, self.columns])
         rows, of = np.unique(alike, axis=0, return_inverse=True)
         reported, truth, forced_yes = rows[:, :3].T.copy()
         people = np.bincount(of.ravel(), weights=self.people).astype(float)
-        return replace(self, reported=reported, truth=truth, forced_yes=forced_yes, columns=rows[:, 3:].copy(), people=people)
+        return replace(self, reported=reported, truth=truth, forced_yes=forced_yes, columns=rows.T[3:].copy().T, people=people)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -117,35 +121,47 @@ def log_likelihood(data: Data, beta: FloatArray, x: float, c: float) -> float:
     return float(data.people @ np.log(np.where(data.reported == 1, mean, 1 - mean)))
 
 
-def derivatives(data: Data, beta: FloatArray, x: float, c: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Gradient, Hessian and Fisher information with respect to (β, x, C).
+def derivatives(data: Data, beta: FloatArray, x: float, c: float) -> tuple[FloatArray, FloatArray]:
+    """Gradient and Hessian with respect to (β, x, C).
 
     Notes
     -----
     With m = x(tπ + f1) + C: ∂m/∂β = txπ′z, ∂m/∂x = tπ + f1, ∂m/∂C = 1, ∂²m/∂β∂βᵀ = txπ″zzᵀ, ∂²m/∂β∂x = tπ′z; the score is Σ r·∂m with
-    r = (y − m)/(m(1 − m)), the Hessian Σ[r·∂²m − (y/m² + (1 − y)/(1 − m)²)·∂m∂mᵀ], the information Σ ∂m∂mᵀ/(m(1 − m)). A row counts as
-    often as it has people.
+    r = (y − m)/(m(1 − m)), the Hessian Σ[r·∂²m − r²·∂m∂mᵀ], because y is 0 or 1. A row counts as often as it has people.
     """
-    z, t, y = data.columns, data.truth, data.reported
-    p = prevalence(z @ beta, logistic=data.logistic)
-    slope, bend = _slopes(p, logistic=data.logistic)
-    mean = x * (t * p + data.forced_yes) + c
-    gradient_of_mean = np.column_stack([z * (t * x * slope)[:, None], t * p + data.forced_yes, np.ones_like(mean)])
-    precision = data.people / (mean * (1 - mean))
-    residual = precision * (y - mean)
-    weight = data.people * (y / mean**2 + (1 - y) / (1 - mean) ** 2)
-    hessian = -(gradient_of_mean * weight[:, None]).T @ gradient_of_mean
-    width = z.shape[1]
-    hessian[:width, :width] += (z * (residual * t * x * bend)[:, None]).T @ z
-    mixed = z.T @ (residual * t * slope)
+    z, t = data.columns.T, data.truth
+    mean, slope, bend, of_mean = _means_with_gradients(data, beta, x, c)
+    residual = (data.reported - mean) / (mean * (1 - mean))
+    score = data.people * residual
+    hessian = -(of_mean * (score * residual)) @ of_mean.T
+    width = len(z)
+    hessian[:width, :width] += (z * (score * t * x * bend)) @ z.T
+    mixed = z @ (score * t * slope)
     hessian[:width, width] += mixed
     hessian[width, :width] += mixed
-    information = (gradient_of_mean * precision[:, None]).T @ gradient_of_mean
-    return gradient_of_mean.T @ residual, hessian, information
+    return of_mean @ score, hessian
+
+
+def information(data: Data, beta: FloatArray, x: float, c: float) -> FloatArray:
+    """Fisher's, with respect to (β, x, C): Σ ∂m∂mᵀ/(m(1 − m)), in the words of `derivatives`."""
+    mean, _, _, of_mean = _means_with_gradients(data, beta, x, c)
+    return np.asarray((of_mean * (data.people / (mean * (1 - mean)))) @ of_mean.T)
+
+
+def _means_with_gradients(data: Data, beta: FloatArray, x: float, c: float) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """m, π′, π″, and ∂m with a row for each of (β, x, C)."""
+    p = prevalence(data.columns @ beta, logistic=data.logistic)
+    slope, bend = _slopes(p, logistic=data.logistic)
+    of_mean = np.ones((len(beta) + 2, len(p)))
+    np.multiply(data.columns.T, data.truth * x * slope, out=of_mean[:-2])
+    of_mean[-2] = data.truth * p + data.forced_yes
+    return x * of_mean[-2] + c, slope, bend, of_mean
 
 
 def climb(data: Data, face: Face, *, start: Fit, held: tuple[int, float] | None = None) -> Fit | None:
     """The top of the likelihood of log odds on a face, by Newton steps that are halved until they rise; one coefficient may be held.
+
+    Where the likelihood is not curved downward, a step is that of Fisher scoring.
 
     None when the way leads beyond what x and C can be: then the top of all lies on a narrower face.
 
@@ -168,9 +184,13 @@ def climb(data: Data, face: Face, *, start: Fit, held: tuple[int, float] | None 
         beta[free] = 0.0
         height = log_likelihood(data, beta, x, c)
     for _ in range(ITERATIONS):
-        gradient, hessian, information = derivatives(data, beta, x, c)
+        gradient, hessian = derivatives(data, beta, x, c)
         slope = chain.T @ gradient
-        step = _step(chain.T @ hessian @ chain, chain.T @ information @ chain, slope)
+        step = _solved(-chain.T @ hessian @ chain, slope)
+        if step is None:
+            step = _solved(chain.T @ information(data, beta, x, c) @ chain, slope)
+        if step is None:
+            step = slope / max(float(np.abs(slope).max()), 1.0)
         gain = float(slope @ step)
         if gain < SETTLED:
             return _after_the_last_step(data, Fit(beta=beta, x=x, c=c, log_likelihood=height), chain @ step)
@@ -209,15 +229,13 @@ def _after_the_last_step(data: Data, fit: Fit, step: FloatArray) -> Fit:
     return Fit(beta=beta, x=x, c=c, log_likelihood=higher)
 
 
-def _step(hessian: FloatArray, information: FloatArray, slope: FloatArray) -> FloatArray:
-    """Newton's step where the likelihood is curved downward, else that of Fisher scoring."""
-    for curvature in (-hessian, information):
-        try:
-            factor = np.linalg.cholesky(curvature + 1e-10 * np.trace(curvature) / max(len(slope), 1) * np.eye(len(slope)))
-        except np.linalg.LinAlgError:
-            continue
-        return np.asarray(np.linalg.solve(factor.T, np.linalg.solve(factor, slope)))
-    return slope / max(float(np.abs(slope).max()), 1.0)
+def _solved(curvature: FloatArray, slope: FloatArray) -> FloatArray | None:
+    """The step to the top of a likelihood that is curved downward; None of another."""
+    if not len(slope):
+        return slope
+    ridge = 1e-10 * np.trace(curvature) / len(slope) * np.eye(len(slope))
+    _, step, failed = dposv(curvature + ridge, slope)
+    return None if failed else np.asarray(step)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -228,8 +246,12 @@ class Possible:
     corners: tuple[tuple[float, float], ...]
 
 
-def highest(data: Data, possible: Possible, *, start: Fit, held: tuple[int, float] | None = None) -> Fit:
-    """The top over all possible (x, C).
+Climbs = dict[tuple[Face, bytes, tuple[float, ...]], Fit | MethodError | None]
+"""Ends of searches: by the face, the coefficients and, where the face leaves them free, the (x, C) of their beginning."""
+
+
+def highest(data: Data, possible: Possible, *, start: Fit, held: tuple[int, float] | None = None, climbs: Climbs | None = None) -> Fit:
+    """The top over all possible (x, C). `climbs` are those from other beginnings, with the same coefficient held.
 
     Raises
     ------
@@ -245,11 +267,17 @@ def highest(data: Data, possible: Possible, *, start: Fit, held: tuple[int, floa
     best: Fit | None = None
     inside: Fit | None = None
     problem: MethodError | None = None
+    climbs = {} if climbs is None else climbs
     for face in possible.faces:
-        try:
-            found = climb(data, face, start=start, held=held)
-        except MethodError as error:
-            problem = problem or error
+        beginning = (face, start.beta.tobytes(), (start.x, start.c) if face.slopes.size else ())
+        if beginning not in climbs:
+            try:
+                climbs[beginning] = climb(data, face, start=start, held=held)
+            except MethodError as error:
+                climbs[beginning] = error
+        found = climbs[beginning]
+        if isinstance(found, MethodError):
+            problem = problem or found
             continue
         if found is None or not is_possible(found.x, found.c):
             continue

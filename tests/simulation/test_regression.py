@@ -11,7 +11,7 @@ from candor.designs.design import Design
 from candor.errors import MethodError
 from candor.regression.faces import NOBODY_CHEATS
 from candor.regression.fitted_model import FittedModel
-from candor.regression.likelihood import Fit, climb, derivatives
+from candor.regression.likelihood import Fit, climb, information
 from tests.designs import DESIGNS, THREE
 from tests.unit.candor.regression.simulated import BETA, data_of, simulated
 
@@ -43,7 +43,7 @@ def test_forgetting_the_cheaters_does_not_cover():
     for seed in range(40):
         data = data_of(simulated(design, n=1500, seed=seed, honest=0.7), design)
         fit = climb(data, NOBODY_CHEATS, start=Fit(beta=np.zeros(3), x=1.0, c=0.0, log_likelihood=-np.inf))
-        error = np.sqrt(np.linalg.inv(derivatives(data, fit.beta, 1.0, 0.0)[2][:3, :3])[0, 0])
+        error = np.sqrt(np.linalg.inv(information(data, fit.beta, 1.0, 0.0)[:3, :3])[0, 0])
         hits += abs(fit.beta[0] - BETA[0]) <= 1.96 * error
     assert binom.cdf(hits, 40, 0.95) < 1e-6
 

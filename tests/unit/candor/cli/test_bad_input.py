@@ -201,7 +201,7 @@ def test_the_command_runs_in_a_process_of_its_own_without_django():
         "--covariate",
         "age",
         "--bootstrap",
-        "100",
+        "4",
     ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, env={"PYTHONPATH": str(ROOT)})
     assert done.returncode == 0, done.stderr

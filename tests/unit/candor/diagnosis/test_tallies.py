@@ -95,7 +95,7 @@ def test_planned_power_is_found() -> None:
 
 
 def test_the_monte_carlo_error_is_the_spread_of_repetitions() -> None:
-    repeated = [found(PLAIN, studies=400, seed=seed) for seed in range(60)]
+    repeated = [found(PLAIN, studies=400, seed=seed) for seed in range(30)]
     for name in ("bias", "power", "coverage", "region"):
         values = np.array([getattr(one, name).value for one in repeated])
         errors = np.array([getattr(one, name).error for one in repeated])

@@ -11,7 +11,7 @@ from candor.designs.design import Design
 from candor.errors import MethodError
 from candor.regression.faces import NOBODY_CHEATS, with_stated_rate
 from candor.regression.fitted_model import FittedModel
-from candor.regression.likelihood import Data, Fit, climb, derivatives, highest, log_likelihood
+from candor.regression.likelihood import Data, Fit, climb, derivatives, highest, information, log_likelihood
 from tests.designs import DESIGNS, THREE, _design
 from tests.unit.candor.regression.simulated import data_of, simulated
 
@@ -36,13 +36,13 @@ def test_gradient_and_curvature_are_those_of_finite_differences(logistic):
     def gradient(at):
         return derivatives(data, at[:3], at[3], at[4])[0]
 
-    found, curvature, information = derivatives(data, theta[:3], theta[3], theta[4])
+    found, curvature = derivatives(data, theta[:3], theta[3], theta[4])
     moves = step * np.eye(5)
     assert found == pytest.approx([(height(theta + move) - height(theta - move)) / (2 * step) for move in moves], rel=1e-5, abs=1e-3)
     assert curvature == pytest.approx(
         np.array([(gradient(theta + m) - gradient(theta - m)) / (2 * step) for m in moves]), rel=1e-5, abs=1e-2
     )
-    assert np.all(np.linalg.eigvalsh(information) > 0)
+    assert np.all(np.linalg.eigvalsh(information(data, theta[:3], theta[3], theta[4])) > 0)
 
 
 @pytest.mark.parametrize("logistic", [True, False])
@@ -54,7 +54,8 @@ def test_people_who_are_alike_are_one_row_of_the_same_likelihood(logistic):
     assert len(joined.people) == len(joined.reported) < 50
     assert joined.people.sum() == 400
     assert log_likelihood(joined, theta, 0.8, 0.1) == pytest.approx(log_likelihood(whole, theta, 0.8, 0.1), rel=1e-12)
-    for found, expected in zip(derivatives(joined, theta, 0.8, 0.1), derivatives(whole, theta, 0.8, 0.1), strict=True):
+    of_both = [(*derivatives(data, theta, 0.8, 0.1), information(data, theta, 0.8, 0.1)) for data in (joined, whole)]
+    for found, expected in zip(*of_both, strict=True):
         assert found == pytest.approx(expected, rel=1e-11, abs=1e-10)
 
 
@@ -101,8 +102,8 @@ def test_a_die_that_hardly_forces_anything_is_statsmodels_logit():
     found = climb(data, NOBODY_CHEATS, start=Fit(beta=np.zeros(3), x=1.0, c=0.0, log_likelihood=-np.inf))
     assert found.beta == pytest.approx(oracle.params, abs=1e-5)
     assert found.log_likelihood == pytest.approx(oracle.llf, abs=1e-3)
-    information = derivatives(data, found.beta, 1.0, 0.0)[2][:3, :3]
-    assert np.sqrt(np.diag(np.linalg.inv(information))) == pytest.approx(oracle.bse, rel=1e-4)
+    expected = information(data, found.beta, 1.0, 0.0)[:3, :3]
+    assert np.sqrt(np.diag(np.linalg.inv(expected))) == pytest.approx(oracle.bse, rel=1e-4)
 
 
 class LinkOfTheDie(sm.families.links.Logit):
@@ -136,8 +137,8 @@ def test_given_the_cheaters_it_is_a_generalised_linear_model_of_statsmodels():
     family = sm.families.Binomial(link=LinkOfTheDie(data, model.fit.x, model.fit.c))
     oracle = sm.GLM(data.reported, data.columns, family=family).fit(start_params=np.zeros(3), maxiter=200, tol=1e-12)
     assert model.fit.beta == pytest.approx(oracle.params, abs=1e-4)
-    information = derivatives(data, model.fit.beta, model.fit.x, model.fit.c)[2][:3, :3]
-    assert np.sqrt(np.diag(np.linalg.inv(information))) == pytest.approx(oracle.bse, rel=1e-3)
+    expected = information(data, model.fit.beta, model.fit.x, model.fit.c)[:3, :3]
+    assert np.sqrt(np.diag(np.linalg.inv(expected))) == pytest.approx(oracle.bse, rel=1e-3)
 
 
 def test_a_group_that_says_never_yes_has_no_top_and_is_named():
@@ -176,7 +177,7 @@ def test_a_top_has_eight_digits(design, yes_rate, seed):
     """Nothing is left to climb: a further Newton step changes no coefficient."""
     data = data_of(simulated(design, n=1500, seed=seed, honest=0.8, yes_rate=0.4 if yes_rate is None else yes_rate), design)
     fit = FittedModel.of(data, yes_rate=yes_rate).fit
-    gradient, hessian, _ = derivatives(data, fit.beta, fit.x, fit.c)
+    gradient, hessian = derivatives(data, fit.beta, fit.x, fit.c)
     chain = np.eye(5) if yes_rate is None else np.vstack([np.eye(4), [0, 0, 0, -yes_rate]])
     assert 0 < fit.x < 1
     assert np.abs(np.linalg.solve(chain.T @ hessian @ chain, chain.T @ gradient)).max() < 1e-8

@@ -99,7 +99,7 @@ def test_the_second_top_is_one_too():
     """Oracle: the gradient is zero there, and the likelihood falls in every direction."""
     data = data_of(half_cheat(6), DESIGN)
     for top in FittedModel.of(data, yes_rate=0.0).competing(level=0.95):
-        gradient, curvature, _ = derivatives(data, top.beta, top.x, top.c)
+        gradient, curvature = derivatives(data, top.beta, top.x, top.c)
         assert gradient[:4] == pytest.approx(0, abs=1e-2)
         assert np.linalg.eigvalsh(curvature[:4, :4]).max() < 0
 
@@ -170,7 +170,7 @@ def test_the_share_of_cheaters_is_within_its_interval_at_every_rate() -> None:
         ].cheater_proportion.interval
 
     whole = interval(CheaterModel(name="any"))
-    for rate in (0, 0.1, 0.3, 0.6, 1):
+    for rate in (0, 0.3, 1):
         stated = interval(CheaterModel(name="yes_rate", yes_rate=Fraction(str(rate))))
         assert whole.low <= stated.low
         assert stated.high <= whole.high
