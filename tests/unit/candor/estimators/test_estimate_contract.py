@@ -119,7 +119,7 @@ def estimated(counts: np.ndarray, *, design: Design) -> OutcomeEstimate:
     return estimate
 
 
-@settings(max_examples=30)
+@settings(max_examples=60)
 @given(studies(), st.randoms(use_true_random=False))
 def test_the_order_of_arms_and_subsamples_does_not_matter(study: tuple[Design, np.ndarray], random: Any) -> None:
     design, counts = study
@@ -138,7 +138,7 @@ def test_the_order_of_arms_and_subsamples_does_not_matter(study: tuple[Design, n
         same(one, by_name(second)[name])
 
 
-@settings(max_examples=30)
+@settings(max_examples=60)
 @given(studies())
 def test_exchanging_yes_and_no_changes_only_the_sign(study: tuple[Design, np.ndarray]) -> None:
     design, counts = study
@@ -155,7 +155,7 @@ def test_exchanging_yes_and_no_changes_only_the_sign(study: tuple[Design, np.nda
         same(one, by_name(second)[name], sign=-1)
 
 
-@settings(max_examples=20)
+@settings(max_examples=40)
 @given(studies().filter(lambda study: len(study[0].arms) == 2))
 def test_exchanging_treatment_and_control_changes_only_the_sign(study: tuple[Design, np.ndarray]) -> None:
     design, counts = study
@@ -165,7 +165,7 @@ def test_exchanging_treatment_and_control_changes_only_the_sign(study: tuple[Des
         same(one, other, sign=-1)
 
 
-@settings(max_examples=20)
+@settings(max_examples=40)
 @given(studies(), st.integers(2, 50))
 def test_the_same_answers_many_times_narrow_the_errors_and_nothing_else(study: tuple[Design, np.ndarray], times: int) -> None:
     design, counts = study
