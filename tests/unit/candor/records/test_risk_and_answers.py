@@ -384,7 +384,10 @@ def test_bad_input_is_refused_in_one_line(case: str, tmp_path: Path, monkeypatch
     ],
     ids=str,
 )
-def test_a_malformed_record_is_bad_input_and_one_that_says_too_much_is_a_violation(published: object, rule: str, code: int) -> None:
+def test_a_malformed_record_is_bad_input_and_one_that_says_too_much_is_a_violation(
+    published: object, rule: str, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     Path("out.json").write_text(json.dumps([published]))
     done = candor("check", "out.json", "--k", "2")
     assert done.exit_code == code, done.output
