@@ -17,8 +17,8 @@ from analysis import actions
 from analysis.models import DataSet, ReleaseStatus
 from analysis.releases.selectors import releases
 from analysis.sources.seats import data_sets_of
-from audit.models import Entry
 from surveys.access import studies_of
+from surveys.log.selectors import log_for
 from surveys.models import Decision
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -129,7 +129,7 @@ def _on_data_sets(officer: User, first: date, last: date) -> Iterator[Decided]:
     shown = {str(one.pk): one for one in data_sets_of(officer)}
     verdicts = {actions.DATA_SET_APPROVED: _("Approved"), actions.DATA_SET_SENT_BACK: _("Sent back")}
     asked_on: dict[str, date] = {}
-    found = Entry.objects.filter(subject_kind=DataSet._meta.label_lower, subject_id__in=shown)
+    found = log_for(officer).entries().filter(subject_kind=DataSet._meta.label_lower, subject_id__in=shown)
     for entry in found.filter(action__in=[actions.DATA_SET_SUBMITTED, *verdicts]).order_by("sequence"):
         day, one = timezone.localdate(entry.at), shown[entry.subject_id]
         if entry.action not in verdicts:

@@ -7,7 +7,7 @@ from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 
 
 def name_the_first_approved_version(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
-    """Of studies that have opened; where nobody approved any, as in a rehearsal, the one in force."""
+    """For studies that have opened; where nobody approved any, as in a rehearsal, the one in force."""
     decisions = apps.get_model("surveys", "Decision").objects
     for study in apps.get_model("surveys", "Study").objects.filter(launched_on__isnull=False, protocol__isnull=False):
         first = decisions.filter(study=study, verdict="approved", protocol__isnull=False).order_by("pk").first()

@@ -19,6 +19,7 @@ from surveys.lifecycle.selectors import approval_of, stopped_by
 from surveys.lifecycle.steps import obstacles_to_recruiting
 from surveys.models import RUNNING, StudyStatus
 from surveys.privacy.words import privacy_in_words
+from surveys.protocols import protocol_in_force
 from surveys.retention.selectors import day_of_forgetting, forgets_soon
 from surveys.studies.consequences import consequences_of
 from surveys.studies.forms import WORDS, take_action
@@ -57,6 +58,7 @@ def study(request: HttpRequest, slug: str) -> HttpResponse:
             messages.error(request, str(error))
         return redirect("surveys:study", slug)
     definition = define(found.definition)
+    in_force = protocol_in_force(found).definition if found.protocol_id else definition
     missing = [one for one in to_do(found) if one.needed] if found.status == StudyStatus.DRAFT else []
     following = next_step(seat, missing=missing)
     own_page = {name: reverse("surveys:action", args=[slug, name]) for name in open_now}
@@ -74,7 +76,7 @@ def study(request: HttpRequest, slug: str) -> HttpResponse:
         "final_actions": {name: words for name, words in others.items() if words.irreversible},
         "obstacles": obstacles,
         "sections": list(definition.sections.items()),
-        "panels_alone": all(way.way.is_panel for way in definition.entry.every_way),
+        "panels_alone": all(way.way.is_panel for way in in_force.entry.every_way),
         "approval": approval_of(found),
         "stopped_by": stopped_by(found),
         "warnings": definition.warnings(),

@@ -47,3 +47,15 @@ def test_the_report_has_every_decision_on_a_data_set_and_not_the_newest_alone() 
     assert reported() == [("Sent back", 0)]
     services.approve(waiting, budget=(BUDGET.epsilon, BUDGET.delta), delete_on=f"{usual_day()}", analysts=(), actor=officer)
     assert reported() == [("Approved", 0), ("Sent back", 0)]
+
+
+def test_the_report_of_an_officer_who_is_an_analyst_tells_nothing_of_the_log() -> None:
+    """Their page of the data set says so: they read its log no more."""
+    waiting, officer, other, today = data_set(), person(Role.IRB_OFFICER), person(Role.IRB_OFFICER), timezone.localdate()
+    services.submit(waiting, budget=BUDGET, delete_on=usual_day(), actor=waiting.owner)
+    services.send_back(waiting, reason="Say where the data come from.", actor=other)
+    invited, _token = services.invite_analyst(waiting, addressee=officer.username, actor=waiting.owner)
+    assert len(report_for(officer, first=today, last=today).decisions) == 1
+    services.accept_invitation(invited, user=officer)
+    assert report_for(officer, first=today, last=today).decisions == []
+    assert len(report_for(other, first=today, last=today).decisions) == 1

@@ -10,7 +10,8 @@ from surveys.batches.services import keep_shown_numbers
 from surveys.models import Study, StudyStatus
 from surveys.review import services as reviews
 from surveys.sharing.services import give_study
-from tests.factories import draft_study, heading, logged_in, page_of, person, recruiting_study, study_in, walk
+from surveys.studies import services as studies
+from tests.factories import definition, draft_study, heading, logged_in, page_of, person, recruiting_study, study_in, walk
 from tests.finished_people import add_finished_people
 
 pytestmark = pytest.mark.django_db
@@ -49,6 +50,11 @@ def test_the_page_of_a_study_hands_out_no_address_that_lets_nobody_in(kind: str,
     assert bool(page.xpath("//*[@id='study-link']")) == bool(page.xpath("//img[@class='link-qr']")) == opens
     assert bool(page.xpath("//a[normalize-space()='Open as a participant']")) == opens
     assert ("The address alone lets nobody in." in page.text_content()) != opens
+
+
+def test_an_amendment_that_waits_changes_no_address_that_is_handed_out(study: Study) -> None:
+    studies.change_definition(study, definition=definition(entry={"kind": "prolific"}), actor=study.owner)
+    assert page_of(logged_in(study.owner).get(address("study", study))).xpath("//*[@id='study-link']")
 
 
 def test_the_page_of_a_study_shows_its_counts_and_its_privacy_loss(client: Client, study: Study) -> None:
