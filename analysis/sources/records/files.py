@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING
 from analysis.sources.records.joining import DeclaredFile, Joined, Packed, Row, naming, wrong_at
 from analysis.sources.records.statements import STATEMENT, documents, statement_of
 from analysis.sources.records.values import HOME, checked
-from analysis.sources.table_files import key_in, opened, refused
+from analysis.sources.table_files import DECIMAL_COMMA, key_in, opened, refused
 from surveys.reading.words import Sentence
 from surveys.reading.words import sentence as _
 
@@ -59,13 +59,13 @@ def read(file: IO[bytes], *, files: Sequence[DeclaredFile]) -> Packed:
 
 def _rows(part: IO[bytes], one: DeclaredFile, named_by: Sequence[str]) -> Iterator[Row]:
     with naming(one["name"]):
-        names, rows, _delimiter = opened(part, one["columns"])
+        names, rows, delimiter = opened(part, one["columns"])
     place, kept = names.index(one["key"]), [(at, name) for at, name in enumerate(names) if one["roles"].get(name) in HOME]
     above, own = ([(names.index(name), name) for name in columns] for columns in (sorted(one["on"]), named_by))
     for line, row in _naming_each(rows, one["name"]):
         found = {}
         for at, name in kept:
-            value = checked(row[at])
+            value = checked(row[at], decimal_comma=delimiter == DECIMAL_COMMA)
             if isinstance(value, Sentence):
                 with naming(one["name"]):
                     raise refused(line, name, value)

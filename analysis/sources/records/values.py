@@ -50,9 +50,14 @@ CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 ROUND = (1, 2, 5, 10)
 
 
-def checked(cell: str) -> str | Sentence:
-    """The value of a cell, or what is wrong with it. No sentence repeats the value: it might tell who somebody is."""
+def checked(cell: str, *, decimal_comma: bool = False) -> str | Sentence:
+    """The value of a cell, or what is wrong with it. No sentence repeats the value: it might tell who somebody is.
+
+    A number with a `decimal_comma` gets a point: it is told in intervals like all others.
+    """
     value = cell.strip()
+    if decimal_comma and NUMBER.fullmatch(number := value.replace(",", ".")):
+        return number
     if (lower := value.lower()) in NOTHING:
         return NOT_GIVEN
     if lower in NO_NUMBER:

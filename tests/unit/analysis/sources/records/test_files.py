@@ -3,6 +3,7 @@
 import base64
 import io
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -230,3 +231,14 @@ def changed(file: BroughtFile, **more: Any) -> BroughtFile:
 def test_what_a_row_belongs_to_is_declared_without_gaps(files: list[BroughtFile], said: str) -> None:
     problems = [problem for file in files if (problem := problem_of_file(file))] or [problem_of_files(files)]
     assert said in problems[0]
+
+
+def test_grades_with_a_decimal_comma_are_told_in_intervals_as_all_others() -> None:
+    """Beside semicolons they were words: 3,98 beside 3,97 passed for two different values, and hid nothing."""
+    students = replace(STUDENTS, columns=("number", "average"), roles={"average": "sensitive"})
+    averages = [f"{number}.{digits:02}" for number in (2, 3) for digits in range(0, 99, 2)] * 3
+    lines = [f"s{row};{average}\n" for row, average in enumerate(averages)]
+    points, commas = ("number;average\n" + "".join(lines).replace(".", sign) for sign in ".,")
+    (one,), (other,) = (joined([students], students=text).attributes for text in (points, commas))
+    assert one == other
+    assert other["values"][0] == "[2,2.2)"
