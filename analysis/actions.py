@@ -44,6 +44,7 @@ BUDGET_UNFROZEN = register("ledger.unfrozen", "An IRB officer let a privacy budg
 BUDGET_LOWERED = register("ledger.lowered", "A privacy budget was made smaller")
 SNAPSHOT_AGAIN = register("source.made_again", "The table of a source, which could not be made, was asked for again")
 DATA_SET_BROUGHT = register("data_set.brought", "Somebody brought a data set; keys of students and texts were thrown away")
+DATA_SET_DESCRIBED = register("data_set.described", "The owner of a data set described anew where its data come from")
 DATA_SET_SUBMITTED = register("data_set.submitted", "An IRB officer was asked to approve a data set, its budget and its analysts")
 DATA_SET_APPROVED = register("data_set.approved", "An IRB officer approved a data set, its budget and its analysts")
 DATA_SET_SENT_BACK = register("data_set.sent_back", "An IRB officer sent a data set back, with a reason")
@@ -60,6 +61,7 @@ EVIDENCE_INSTALLED = register("evidence.installed", "A report of evidence was pu
 # Those who asked about it do not either. Charges name them, which come back after a restore, as the log of the days since does not.
 PREPARATION = (
     DATA_SET_BROUGHT,
+    DATA_SET_DESCRIBED,
     DATA_SET_SUBMITTED,
     ANALYST_INVITED,
     RECORD_ROLES_CHANGED,

@@ -39,14 +39,16 @@ from surveys.sharing.selectors import open_invitation
 from surveys.sharing.serializers import AcceptedSerializer, InvitedToSerializer, OfferedSerializer
 
 STEPS = {
+    "describe": "may_change",
     "submit": "may_change",
+    "take-back": "may_change",
     "delete": "may_change",
     "approve": "may_review",
     "send-back": "may_review",
     "approve-analysts": "may_review",
 }
 """The steps, each with the permission of a seat that it needs."""
-SEEN = ("epsilon", "delta", "delete_on")
+SEEN = ("epsilon", "delta", "delete_on", "about")
 """A decision names them, as the officer has read them."""
 
 
@@ -90,7 +92,8 @@ class OneDataSet(APIView):
 
 
 class DataSetStep(APIView):
-    """Take a step: its owner takes `submit` and `delete`; officers without a part in it `approve`, `send-back` and `approve-analysts`.
+    """Take a step: its owner takes `describe`, `submit`, `take-back` and `delete`; officers without a part in it `approve`, `send-back` and
+    `approve-analysts`.
 
     Data sets of records have steps of their own, at `records/actions/`.
     """
@@ -187,6 +190,11 @@ class InvitationToDataSet(APIView):
 def _take(seat: DataSetSeat, action: str, sent: DataSetStepSerializer) -> None:
     data_set, given = seat.data_set, sent.validated_data
     match action:
+        case "describe":
+            require(given, "about")
+            services.describe(data_set, about=given["about"], actor=seat.user)
+        case "take-back":
+            services.take_back(data_set, actor=seat.user)
         case "submit":
             require(given, "epsilon", "delta")
             require_small_delta(given["delta"], data_set)
@@ -206,11 +214,11 @@ def _take(seat: DataSetSeat, action: str, sent: DataSetStepSerializer) -> None:
 
 
 def _seen(sent: DataSetStepSerializer) -> services.Seen:
-    """The budget and the day that the officer's program has read; nothing, if it names none."""
+    """The parts that the officer's program has read; nothing, if it names nothing."""
     given = sent.validated_data
     if "delete_on" not in given:
-        return {"budget": None, "delete_on": None}
-    return {"budget": (given["epsilon"], given["delta"]), "delete_on": str(given["delete_on"])}
+        return {"budget": None, "delete_on": None, "about": None}
+    return {"budget": (given["epsilon"], given["delta"]), "delete_on": str(given["delete_on"]), "about": given["about"]}
 
 
 def require(given: Mapping[str, object], *names: str) -> None:

@@ -66,6 +66,7 @@ LANGUAGES = (
     ("en", gettext_lazy("English")),
     ("other", gettext_lazy("Another language")),
 )
+NO_DESCRIPTION = gettext_lazy("Write where the data come from, and what the students agreed to.")
 LONGEST_LIST = 50_000
 BETWEEN = re.compile(r"[–;]|,\s")
 """Between two bounds. A comma without a space after it may be that of a decimal number."""
@@ -98,7 +99,7 @@ class NewDataSetForm(ABC):
         """The arguments of `services.bring`; None where something is missing or wrong."""
         for name, most, missing in (
             ("title", LONGEST_TITLE, _("Write a title.")),
-            ("about", LONGEST_ABOUT, _("Write where the data come from, and what the students agreed to.")),
+            ("about", LONGEST_ABOUT, str(NO_DESCRIPTION)),
         ):
             if not self.value(name):
                 self.errors[name] = missing
@@ -292,7 +293,18 @@ class BudgetForm:
             return None
 
 
+class DescriptionForm(forms.Form):
+    """Where the data come from, written anew."""
+
+    about = forms.CharField(max_length=LONGEST_ABOUT, error_messages={"required": NO_DESCRIPTION})
+
+
 class ReasonForm(forms.Form):
     """Why a data set goes back to its owner."""
 
     reason = forms.CharField(max_length=LONGEST_REASON, error_messages={"required": gettext_lazy("Write why the data set goes back.")})
+
+
+def first_errors(form: forms.Form) -> dict[str, str]:
+    """The first problem of each field."""
+    return {name: str(found[0]) for name, found in form.errors.items()}

@@ -129,6 +129,9 @@ class DataSetStepSerializer(serializers.Serializer[object]):
     )
     delta = serializers.FloatField(validators=[_above_zero], required=False, help_text="As for epsilon; below 1 in ten times the students.")
     delete_on = serializers.DateField(required=False, help_text="As for epsilon; by default of submit the day that was declared.")
+    about = serializers.CharField(
+        max_length=LONGEST_ABOUT, required=False, help_text="Needed by describe, which writes it anew; otherwise as for epsilon."
+    )
     analysts = serializers.ListField(
         child=serializers.CharField(max_length=150),
         max_length=1000,

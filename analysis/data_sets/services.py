@@ -66,6 +66,7 @@ class Seen(TypedDict):
 
     budget: tuple[float, float] | None
     delete_on: str | None
+    about: str | None
 
 
 def bring(brought: Brought | BroughtRecords, file: Any, *, title: str, about: str, delete_on: date, actor: User) -> DataSet:
@@ -82,6 +83,18 @@ def bring(brought: Brought | BroughtRecords, file: Any, *, title: str, about: st
         store_rows(Source.objects.create(data_set=data_set), rows)
         record(actor=actor, action=actions.DATA_SET_BROUGHT, subject=data_set, details={"students": rows.n, "delete_on": delete_on})
     return data_set
+
+
+@transaction.atomic
+def describe(data_set: DataSet, *, about: str, actor: User) -> bool:
+    """Write anew where the data come from, and what the students agreed to; False if it is as before."""
+    data_set = locked(data_set, DataSetStatus.DRAFT)
+    if about.splitlines() == data_set.about.splitlines():
+        return False
+    data_set.about = about
+    data_set.save(update_fields=["about"])
+    record(actor=actor, action=actions.DATA_SET_DESCRIBED, subject=data_set, details={"about": about})
+    return True
 
 
 @transaction.atomic
@@ -103,11 +116,19 @@ def submit(data_set: DataSet, *, budget: PrivacyBudget | None, delete_on: date, 
 
 @transaction.atomic
 def approve(
-    data_set: DataSet, *, budget: tuple[float, float] | None, delete_on: str | None, analysts: Collection[int], actor: User
+    data_set: DataSet,
+    *,
+    budget: tuple[float, float] | None,
+    delete_on: str | None,
+    analysts: Collection[int],
+    actor: User,
+    about: str | None = None,
 ) -> None:
-    """Open the budget, if there is one. Budget, day and analysts are those that the officer saw; analysts who came meanwhile wait on."""
+    """Open the budget, if there is one. Budget, day, description and analysts are those that the officer saw; analysts who came meanwhile
+    wait on. A package of records holds their description.
+    """
     data_set = locked(data_set, DataSetStatus.WAITING, reviewer=actor)
-    _require_as_seen(data_set, budget, delete_on)
+    _require_as_seen(data_set, budget, delete_on, about)
     data_set.status, data_set.decided_by, data_set.decided_on = DataSetStatus.APPROVED, actor, timezone.localdate()
     data_set.save()
     if budget is not None:
@@ -128,12 +149,20 @@ def take_back(data_set: DataSet, *, actor: User) -> None:
 
 @transaction.atomic
 def send_back(
-    data_set: DataSet, *, reason: str, actor: User, budget: tuple[float, float] | None = None, delete_on: str | None = None
+    data_set: DataSet,
+    *,
+    reason: str,
+    actor: User,
+    budget: tuple[float, float] | None = None,
+    delete_on: str | None = None,
+    about: str | None = None,
 ) -> None:
-    """The owner may change the budget and the analysts, and ask again. Budget and day are those that the officer saw; no day: any."""
+    """The owner may change description, budget and analysts, and ask again. The first two and the day are those that the officer saw; no
+    day: any.
+    """
     data_set = locked(data_set, DataSetStatus.WAITING, reviewer=actor)
     if delete_on is not None:
-        _require_as_seen(data_set, budget, delete_on)
+        _require_as_seen(data_set, budget, delete_on, about)
     if not (reason := reason.strip()[:LONGEST_REASON]):
         raise DataSetError(_("Expected a reason in words, found none."))
     data_set.status, data_set.reason, data_set.epsilon, data_set.delta = DataSetStatus.DRAFT, reason, None, None
@@ -233,10 +262,12 @@ def students_of(data_set: DataSet) -> int:
     return found or 0
 
 
-def _require_as_seen(data_set: DataSet, budget: tuple[float, float] | None, delete_on: str | None) -> None:
-    """Call it under the lock: its owner may have taken it back and asked for something else."""
+def _require_as_seen(data_set: DataSet, budget: tuple[float, float] | None, delete_on: str | None, about: str | None) -> None:
+    """Call it under the lock: its owner may have taken it back and asked for something else. Browsers send other ends of lines."""
     if (*(budget or (None, None)), delete_on) != (data_set.epsilon, data_set.delta, str(data_set.delete_on or "")):
         raise DataSetError(_("The budget or the day was changed meanwhile. Look at it again."))
+    if about is not None and about.splitlines() != data_set.about.splitlines():
+        raise DataSetError(_("The description was changed meanwhile. Look at it again."))
 
 
 def locked(data_set: DataSet, *expected: DataSetStatus, reviewer: User | None = None) -> DataSet:

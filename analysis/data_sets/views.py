@@ -15,7 +15,7 @@ from accounts.access import in_own_language, require_role, user_of
 from accounts.models import Role, User
 from analysis.data_sets import services
 from analysis.data_sets.errors import DataSetError
-from analysis.data_sets.forms import BringForm, BudgetForm, NewDataSetForm, ReasonForm
+from analysis.data_sets.forms import BringForm, BudgetForm, DescriptionForm, NewDataSetForm, ReasonForm, first_errors
 from analysis.models import DataSetAnalyst, DataSetInvitation, DataSetStatus, Holds
 from analysis.sources.places import Place
 from analysis.sources.seats import NO_DATA_SET, DataSetSeat, access_data_set, data_sets_of, deleted_soon
@@ -158,12 +158,26 @@ def _context(request: HttpRequest, seat: DataSetSeat, errors: Mapping[str, objec
         "deleted_soon": found in deleted_soon(found.owner),
         "others": list(data_sets_with_a_budget().exclude(pk=found.pk)) if seat.may_review else [],
         "studies": list(studies_with_a_budget()) if seat.may_review else [],
+        "described": request.POST.get("about", found.about),
+        "may_edit": seat.may_change and found.status == DataSetStatus.DRAFT and found.forgotten_on is None,
         "is_draft": found.status == DataSetStatus.DRAFT and found.forgotten_on is None,
         "is_waiting": found.status == DataSetStatus.WAITING and found.forgotten_on is None,
         "is_approved": found.status == DataSetStatus.APPROVED,
         "error_of": errors,
         "errors": [{"field": field, "message": message} for field, message in errors.items()],
     }
+
+
+def _describe(request: HttpRequest, seat: DataSetSeat) -> dict[str, str]:
+    form = DescriptionForm(request.POST)
+    if form.is_valid():
+        services.describe(seat.data_set, about=form.cleaned_data["about"], actor=seat.user)
+    return first_errors(form)
+
+
+def _take_back(request: HttpRequest, seat: DataSetSeat) -> dict[str, str]:
+    services.take_back(seat.data_set, actor=seat.user)
+    return {}
 
 
 def _submit(request: HttpRequest, seat: DataSetSeat) -> dict[str, str]:
@@ -182,20 +196,20 @@ def _approve(request: HttpRequest, seat: DataSetSeat) -> dict[str, str]:
 
 
 def _seen(request: HttpRequest) -> services.Seen:
-    """The budget and the day that the page of the officer showed. A budget that is no number is no budget that anybody saw."""
+    """The parts that the page of the officer showed. A budget that is no number is no budget that anybody saw."""
+    sent = request.POST
     try:
-        budget = float(request.POST.get("epsilon", "")), float(request.POST.get("delta", ""))
+        budget = float(sent.get("epsilon", "")), float(sent.get("delta", ""))
     except ValueError:
-        return {"budget": None, "delete_on": ""}
-    return {"budget": budget, "delete_on": request.POST.get("delete_on", "")}
+        budget = None
+    return {"budget": budget, "delete_on": sent.get("delete_on", ""), "about": sent.get("about", "")}
 
 
 def _send_back(request: HttpRequest, seat: DataSetSeat) -> dict[str, str]:
     form = ReasonForm(request.POST)
-    if not form.is_valid():
-        return {name: str(found[0]) for name, found in form.errors.items()}
-    services.send_back(seat.data_set, reason=form.cleaned_data["reason"], actor=seat.user, **_seen(request))
-    return {}
+    if form.is_valid():
+        services.send_back(seat.data_set, reason=form.cleaned_data["reason"], actor=seat.user, **_seen(request))
+    return first_errors(form)
 
 
 def _invite(request: HttpRequest, seat: DataSetSeat) -> dict[str, object]:
@@ -244,7 +258,9 @@ def _keys(request: HttpRequest, name: str) -> list[int]:
 
 Act = Callable[[HttpRequest, DataSetSeat], Mapping[str, object]]
 ACTIONS: dict[str, tuple[Act, str]] = {
+    "describe": (_describe, "may_change"),
     "submit": (_submit, "may_change"),
+    "take-back": (_take_back, "may_change"),
     "approve": (_approve, "may_review"),
     "send-back": (_send_back, "may_review"),
     "invite": (_invite, "may_change"),

@@ -35,6 +35,7 @@ from surveys.access import OWNER_ROLES
 from surveys.request_bodies import BoundedJson, plain_json
 
 STEPS = {
+    "describe": ("may_change",),
     "request": ("may_change",),
     "take-back": ("may_change",),
     "delete": ("may_change",),
@@ -147,8 +148,8 @@ class BuildRecordSet(APIView):
 
 
 class RecordSetStep(APIView):
-    """Take a step: its owner takes `request`, `take-back` and `delete`; officers without a part in it `approve` and `send-back`; both
-    `retract`.
+    """Take a step: its owner takes `describe`, `request`, `take-back` and `delete`; officers without a part in it `approve` and
+    `send-back`; both `retract`.
     """
 
     roles = tuple(Role)
@@ -172,6 +173,9 @@ class RecordSetStep(APIView):
 def _take(seat: DataSetSeat, action: str, sent: RecordSetStepSerializer) -> None:
     data_set, given = seat.data_set, sent.validated_data
     match action:
+        case "describe":
+            require(given, "about")
+            services.describe_records(data_set, about=given["about"], actor=seat.user)
         case "request":
             require(given, "sha256")
             services.request_approval(data_set, sha256=given["sha256"], delete_on=last_day(given, data_set), actor=seat.user)

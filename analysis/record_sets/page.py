@@ -68,6 +68,7 @@ def records_page(seat: DataSetSeat, sent: QueryDict, errors: Mapping[str, str]) 
             "licence": sent.get("licence", package.licence if package else USUAL_LICENCE),
             "delete_on": sent.get("delete_on", str(found.delete_on or usual_day())),
         },
+        "described": sent.get("about", found.about),
         "others": list(public_record_packages().exclude(data_set=found).select_related("data_set__owner")) if seat.may_review else [],
         "lost": [slug for slug in unknown_record_sets() if slug != found.slug] if seat.may_review else [],
         "is_draft": found.status == DataSetStatus.DRAFT and found.forgotten_on is None,

@@ -5,7 +5,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from rest_framework import serializers
 
-from analysis.data_sets.declarations import MOST_COLUMNS
+from analysis.data_sets.declarations import LONGEST_ABOUT, MOST_COLUMNS
 from analysis.data_sets.retention import usual_day
 from analysis.data_sets.serializers import AboutSerializer
 from analysis.models import DataSetStatus, PackageStatus
@@ -95,6 +95,11 @@ class RecordSetStepSerializer(serializers.Serializer[object]):
 
     sha256 = serializers.CharField(
         max_length=64, required=False, help_text="The package that you saw: needed by request and approve, and taken by send-back."
+    )
+    about = serializers.CharField(
+        max_length=LONGEST_ABOUT,
+        required=False,
+        help_text="Needed by describe. A package holds it, and is built again.",
     )
     delete_on = serializers.DateField(required=False, help_text="Needed by approve; by default of request the day that was declared.")
     reason = serializers.CharField(max_length=LONGEST_REASON, required=False, help_text="Needed by send-back and retract.")

@@ -75,20 +75,19 @@ def start_package(
         raise DataSetError(_("k = %(k)s students cannot share a record, because there are only %(n)s.") % {"k": protection["k"], "n": n})
     if licence not in LICENCES or not 0 < len(authors) <= MOST_AUTHORS:
         raise DataSetError(_("Expected a licence and the names of the authors."))
-    RecordPackage.objects.filter(data_set=data_set).delete()
-    package = RecordPackage(
-        data_set=data_set,
-        authors=list(authors),
-        licence=licence,
-        site=site,
-        protection={**protection, "auxiliary": [], "hierarchies": hierarchies_of(data_set, schema.hierarchies)},
-        due_at=timezone.now(),
-    )
-    package.full_clean(exclude=["data_set"])
-    package.save()
+    fixed = {**protection, "auxiliary": [], "hierarchies": hierarchies_of(data_set, schema.hierarchies)}
+    package = _begin(RecordPackage(data_set=data_set, authors=list(authors), licence=licence, site=site, protection=fixed))
     record(actor=actor, action=actions.RECORD_PACKAGE_STARTED, subject=data_set, details={**protection, "licence": licence})
-    transaction.on_commit(partial(send, package))
     return package
+
+
+@transaction.atomic
+def describe_records(data_set: DataSet, *, about: str, actor: User) -> None:
+    """Write anew where the records come from. A package holds it, and is built again with the same choices."""
+    changed = data_sets.describe(data_set, about=about, actor=actor)
+    package = RecordPackage.objects.filter(data_set=data_set).defer("package").first()
+    if changed and package is not None:
+        _begin_again(package, package.protection)
 
 
 @transaction.atomic
@@ -117,10 +116,8 @@ def confirm_auxiliary(data_set: DataSet, *, names: Sequence[str], actor: User, s
     with translation.override(data_set.owner.language or translation.get_language()):
         told = _("Confirmed, to be published as they are: %(names)s. Look at the new package, and ask once more.")
         data_sets.send_back(data_set, reason=told % {"names": ", ".join(names)}, actor=actor)
-    again = {"status": PackageStatus.BUILDING, "protection": protection, "due_at": timezone.now(), "attempts": 0, "done": 0}
-    RecordPackage.objects.filter(pk=package.pk).update(package=None, package_sha256="", files=[], summary={}, public_key="", **again)
+    _begin_again(package, protection)
     record(actor=actor, action=actions.AUXILIARY_CONFIRMED, subject=data_set, details={"attributes": ", ".join(names)})
-    transaction.on_commit(partial(send, package))
 
 
 @transaction.atomic
@@ -169,6 +166,21 @@ def download(package: RecordPackage, *, counted: bool) -> bytes:
     if counted:
         RecordPackage.objects.filter(pk=package.pk).update(downloads=F("downloads") + 1)
     return bytes(written)
+
+
+def _begin(package: RecordPackage) -> RecordPackage:
+    """Have it built in place of the one that stands, under the data set's lock. A worker at that one will notice."""
+    RecordPackage.objects.filter(data_set=package.data_set).delete()
+    package.due_at = timezone.now()
+    package.full_clean(exclude=["data_set"])
+    package.save()
+    transaction.on_commit(partial(send, package))
+    return package
+
+
+def _begin_again(last: RecordPackage, protection: Mapping[str, object]) -> None:
+    """The same package with this protection, and with the data set as it is now."""
+    _begin(RecordPackage(data_set=last.data_set, authors=last.authors, licence=last.licence, site=last.site, protection=dict(protection)))
 
 
 def _seen(data_set: DataSet, sha256: str | None) -> RecordPackage:

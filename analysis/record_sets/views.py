@@ -14,7 +14,7 @@ from accounts.access import in_own_language, require_role, user_of
 from accounts.models import Role
 from analysis.data_sets import services as data_sets
 from analysis.data_sets.errors import DataSetError
-from analysis.data_sets.forms import ReasonForm
+from analysis.data_sets.forms import DescriptionForm, ReasonForm, first_errors
 from analysis.data_sets.retention import typed_day
 from analysis.data_sets.views import brought
 from analysis.models import PackageStatus, RecordPackage
@@ -119,6 +119,13 @@ def _public(slug: str) -> RecordPackage:
     return found
 
 
+def _describe(request: HttpRequest, seat: DataSetSeat) -> Errors:
+    form = DescriptionForm(request.POST)
+    if form.is_valid():
+        services.describe_records(seat.data_set, about=form.cleaned_data["about"], actor=seat.user)
+    return first_errors(form)
+
+
 def _roles(request: HttpRequest, seat: DataSetSeat) -> Errors:
     roles = dict(zip(request.POST.getlist("attribute"), request.POST.getlist("role"), strict=False))
     services.change_roles(seat.data_set, roles=roles, actor=seat.user, seen=request.POST.get("seen", ""))
@@ -198,11 +205,10 @@ def _confirm(request: HttpRequest, seat: DataSetSeat) -> Errors:
 
 
 def _send_back(request: HttpRequest, seat: DataSetSeat) -> Errors:
-    form = ReasonForm(request.POST)
-    if not form.is_valid():
-        return {name: str(found[0]) for name, found in form.errors.items()}
-    services.send_package_back(seat.data_set, reason=form.cleaned_data["reason"], sha256=request.POST.get("sha256", ""), actor=seat.user)
-    return {}
+    form, seen = ReasonForm(request.POST), request.POST.get("sha256", "")
+    if form.is_valid():
+        services.send_package_back(seat.data_set, reason=form.cleaned_data["reason"], sha256=seen, actor=seat.user)
+    return first_errors(form)
 
 
 def _retract(request: HttpRequest, seat: DataSetSeat) -> Errors:
@@ -220,6 +226,7 @@ def _delete(request: HttpRequest, seat: DataSetSeat) -> Errors:
 
 OWN, OFFICERS = ("may_change",), ("may_review",)
 ACTIONS: dict[str, tuple[Callable[[HttpRequest, DataSetSeat], Errors], tuple[str, ...]]] = {
+    "describe": (_describe, OWN),
     "roles": (_roles, OWN),
     "edit": (_edit, OWN),
     "suggested": (_suggested, OWN),

@@ -251,8 +251,8 @@ class TestDataSets:
         assert set(told_at(past)) == {"delete_on"}
         assert post(owner, f"{at}actions/submit/", budget).json()["status"] == DataSetStatus.WAITING
         problem(post(owner, f"{at}actions/approve/", budget), 404)
-        problem(post(logged_in(officer), f"{at}actions/approve/", budget | {"epsilon": 2.0}), 409)
-        seen = budget | {"analysts": [analyst.username]}
+        problem(post(logged_in(officer), f"{at}actions/approve/", budget | {"about": made.about, "epsilon": 2.0}), 409)
+        seen = budget | {"about": made.about, "analysts": [analyst.username]}
         assert post(logged_in(officer), f"{at}actions/approve/", seen).json()["analysts"] == [analyst.username]
         assert set(told_at(problem(post(owner, f"{at}actions/delete/", {}), 400))) == {"sure"}
         assert logged_in(analyst).delete(f"{API}{at}people/{analyst.username}/").status_code == 204

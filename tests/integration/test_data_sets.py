@@ -207,7 +207,7 @@ def test_an_officer_approves_sends_back_and_freezes_and_the_log_tells_all() -> N
     assert made.title in words(theirs.get(reverse("analysis:inbox")))
     assert mine.post(page(made), {"action": "approve", "epsilon": "1.0", "delta": "1e-06"}).status_code == 404, "never oneself"
     assert theirs.post(page(made), {"action": "send-back", "reason": " "}).status_code == 422
-    seen = {"epsilon": "1.0", "delta": "1e-06", "delete_on": f"{usual_day()}"}
+    seen = {"epsilon": "1.0", "delta": "1e-06", "delete_on": f"{usual_day()}", "about": made.about}
     assert theirs.post(page(made), {"action": "send-back", "reason": "Say who agreed.", **seen}).status_code == 302
     assert "sent it back on" in words(mine.get(page(made)))
     mine.post(page(made), {"action": "submit", "epsilon": "0.5", "rarity": "1000000"})

@@ -203,7 +203,7 @@ def test_an_officer_confirms_by_name_what_is_published_as_it_is() -> None:
     for refused in ({}, {"attributes": ["born"]}):
         assert "Expected some of the questions course.course, sex by name" in words(step(officer, made, "confirm", **seen, **refused))
     assert step(officer, made, "confirm", **seen, attributes=["sex"]).status_code == 302
-    package.refresh_from_db()
+    package = RecordPackage.objects.get(data_set=made)
     assert (package.status, package.protection["auxiliary"], package.package) == ("building", ["sex"], None)
     told = words(owner.get(page(made)))
     assert "Confirmed, to be published as they are: sex. Look at the new package, and ask once more." in told
