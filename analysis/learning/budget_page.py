@@ -57,7 +57,7 @@ class BudgetPage(LookingPage):
         if trial.errors or not isinstance(found, dict) or not found:
             return context | {"problem": next(iter(trial.errors.values()), "")}
         budget = PrivacyBudget.model_validate(found["privacy_budget"])
-        bought = [(in_words(one), one.is_useless) for one in bought_by(budget, people=self.planned)]
+        bought = [in_words(one) for one in bought_by(budget, people=self.planned)]
         return context | {"bought": bought, "meaning": budget_in_words(budget)}
 
     def _delta(self, rarity: float) -> float:

@@ -76,8 +76,10 @@ def bought_in_words(definition: StudyDefinition) -> list[str]:
 def in_words(one: Bought) -> str:
     words = {"error": number_format(one.error, force_grouping=True), "people": number_format(one.people, force_grouping=True)}
     if one.counts == 1:
-        return _("A single count to ± %(error)s of %(people)s people") % words
-    return _("About %(counts)s counts, each to ± %(error)s of %(people)s people") % (words | {"counts": one.counts})
+        line = _("A single count to ± %(error)s of %(people)s people") % words
+    else:
+        line = _("About %(counts)s counts, each to ± %(error)s of %(people)s people") % (words | {"counts": one.counts})
+    return f"{line} {_('(too coarse to be of use)')}" if one.is_useless else line
 
 
 def in_how_many(delta: float) -> str:

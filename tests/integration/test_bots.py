@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from io import BytesIO, StringIO
+from pathlib import Path
 from socket import socket
 from typing import Any
 
@@ -26,6 +27,7 @@ from surveys.counts import exact_counts
 from surveys.journey.visitors import BOT_COOKIE, bot_ticket
 from surveys.models import AllocationSlot, CategoryResponse, DirectAnswer, Participant, Response, Step, Study
 from surveys.protocols import protocol_in_force
+from surveys.recruitment.services import add_entry_codes
 from surveys.studies import services as studies
 from tests.categories import FREQUENCY, with_frequency
 from tests.factories import QUESTIONS, address_of, answer, definition, document, participant_of, recruiting_study, study_in, walk
@@ -311,6 +313,25 @@ def test_a_server_that_is_away_ends_the_command_in_one_line_and_stands_in_the_lo
     details = Entry.objects.get(action="study.bots_sent").details
     assert details["stopped"] == "the server is away"
     assert address not in str(details)
+
+
+@pytest.mark.usefixtures("transactional_db")
+def test_bots_enter_by_personal_codes_and_are_refused_without(tmp_path: Path) -> None:
+    study = recruiting_study(accepts_bots=True, entry={"kind": "codes"})
+    codes, written = ["ABCD-1234", "EFGH-5678", "JKMN-9012"], tmp_path / "codes.txt"
+    add_entry_codes(study, codes=codes, actor=study.owner)
+    with pytest.raises(CommandError, match="has no open link"):
+        sent(n=3)
+    for content, said in ((b"ABCD-1234\n", "expected a code for each of 3 bots, found 1"), (b"\xff\xfe", "expected a text file")):
+        written.write_bytes(content)
+        with pytest.raises(CommandError, match=said):
+            sent(n=3, codes=str(written))
+    with pytest.raises(CommandError, match="expected a text file"):
+        sent(n=3, codes=str(tmp_path / "absent"))
+    assert not Entry.objects.filter(action="study.bots_sent").exists()
+    written.write_text("\n".join(codes))
+    assert sent(n=3, codes=str(written), workers=1, seed=5, dropout=0, decline=0).startswith("finished: 3")
+    assert sent(n=3, codes=str(written), workers=1, seed=6, dropout=0, decline=0).startswith("turned away: 3"), "each opens the study once"
 
 
 def test_a_study_that_does_not_accept_bots_gets_none(db: None) -> None:

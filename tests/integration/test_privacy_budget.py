@@ -10,13 +10,14 @@ from lxml import html
 
 from surveys.errors import DefinitionError
 from surveys.models import Study, StudyStatus
-from surveys.privacy.budgets import in_how_many
+from surveys.privacy.budgets import bought_by, in_how_many, in_words
 from surveys.privacy.exact import shown_exactly
 from surveys.questions.plans import PrivacyBudget
 from surveys.review.packets import changes_since
 from surveys.review.services import approve
 from surveys.studies.services import change_definition, submit_for_review
 from surveys.study_file import define, read_study_file, write_study_file
+from tests.data_sets import data_set
 from tests.factories import definition, document, draft_study, logged_in, person, recruiting_study, study_in
 
 pytestmark = pytest.mark.django_db
@@ -131,6 +132,17 @@ def test_the_page_says_while_typing_what_it_buys() -> None:
     assert "at most 96 % sure" in said
     study.refresh_from_db()
     assert "privacy_budget" not in study.definition, "looking saves nothing"
+
+
+def test_a_count_that_is_coarser_than_what_is_counted_says_so_wherever_it_is_told() -> None:
+    coarse = "(too coarse to be of use)"
+    lines = [(one, in_words(one)) for one in bought_by(PrivacyBudget(**BUDGET), people=30)]
+    assert [(one.counts, line.endswith(coarse)) for one, line in lines] == [(1, False), (10, True), (40, True), (100, True)]
+    study = study_in(StudyStatus.IN_REVIEW, privacy_budget=BUDGET, allocation={"planned_participants": 30})
+    section = page_of(logged_in(person("irb_officer")).get(reverse("surveys:protocol", args=[study.slug]))).get_element_by_id("budget")
+    assert section.text_content().count(coarse) == 3
+    made = data_set()  # of 60 students
+    assert words_of(logged_in(made.owner).get(reverse("analysis:data_set", args=[made.slug]))).count(coarse) == 2
 
 
 def test_the_officer_reads_the_budget_and_what_it_does_not_cover_and_sees_when_it_changes() -> None:

@@ -7,6 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from threading import Lock
 from typing import Any
 
@@ -24,6 +25,7 @@ from surveys.bots.sending import send_bots
 from surveys.bots.walker import Diary, Ending, UnexpectedPageError
 from surveys.models import Study, StudyStatus
 from surveys.protocols import frozen_protocol
+from surveys.ways_in import OPEN
 
 
 class Command(BaseCommand):
@@ -44,6 +46,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--under-report", type=float, default=Habits().under_reports, help="share who deny a true yes when they are asked without a die"
         )
+        parser.add_argument("--codes", default="", help="file with a personal code in each line, for a study that is entered by them")
         parser.add_argument("--workers", type=int, default=4, help="how many walk at the same time")
         parser.add_argument("--patience", type=float, default=60.0, help="seconds for which they wait for a server that is away")
         parser.add_argument("--diary", default="", help="file in which they note what was acknowledged to them, one JSON line each")
@@ -67,9 +70,12 @@ class Command(BaseCommand):
         if n < 1 or workers < 1:
             raise CommandError(f"--n and --workers must be at least 1, got {n} and {workers}.")
         seed = secrets.randbits(32) if seed is None else seed
+        definition, codes = frozen_protocol(found.protocol_id).definition, _codes_in(options["codes"], n)
+        if not codes and all(way.kind != OPEN.name for way in definition.entry.every_way):
+            raise CommandError(f"The study {study} has no open link. Bots come by an open link, or by personal codes: --codes FILE.")
         try:
             population = Population.of(
-                frozen_protocol(found.protocol_id).definition,
+                definition,
                 prevalence=options["prevalence"],
                 effect=options["effect"],
                 cheater_proportion=options["cheaters"],
@@ -95,12 +101,13 @@ class Command(BaseCommand):
                     workers=workers,
                     seed=seed,
                     url=url,
+                    codes=codes,
                     patience_seconds=options["patience"],
                     progress=lambda: bar.update(1),
                     diary=diary,
                 )
             except (httpx.HTTPError, httpx.InvalidURL, UnexpectedPageError) as error:  # after the last attempt
-                gone = f"expected a running server at {url}, found: {error}"
+                gone = f"expected {f'a running server at {url}' if url else 'the pages of a journey'}, found: {error}"
         if not connection.in_atomic_block:  # the connection of before may not have survived what the bots have
             connection.close()
         with transaction.atomic():
@@ -111,6 +118,17 @@ class Command(BaseCommand):
         if gone:
             raise CommandError(gone)
         self.stdout.write("  ".join(f"{ending}: {count}" for ending, count in sorted(endings.items())) + f"  (seed {seed})")
+
+
+def _codes_in(path: str, n: int) -> list[str]:
+    """A code for each bot; none where no file is named."""
+    try:
+        codes = Path(path).read_text(encoding="utf-8").split() if path else []
+    except (OSError, UnicodeDecodeError) as error:
+        raise CommandError(f"--codes: expected a text file, found: {error}") from error
+    if path and len(codes) < n:
+        raise CommandError(f"--codes: expected a code for each of {n} bots, found {len(codes)}.")
+    return codes
 
 
 @contextmanager
