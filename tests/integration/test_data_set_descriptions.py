@@ -10,7 +10,9 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.models import Role, User
+from accounts.services import change_role
 from analysis.data_sets import services
+from analysis.data_sets.errors import DataSetError
 from analysis.data_sets.retention import usual_day
 from analysis.models import DataSet, DataSetStatus, RecordPackage
 from analysis.record_sets import packaging
@@ -126,6 +128,15 @@ def test_an_owner_takes_the_request_back_until_somebody_decides() -> None:
     decided = approved(title="Another").whole
     problem(act(decided.owner, f"data-sets/{decided.slug}/actions/take-back/"), 409)
     assert state(decided) == DataSetStatus.APPROVED
+
+
+def test_an_administrator_who_wrote_the_description_and_becomes_an_officer_does_not_decide_about_it() -> None:
+    made, author = data_set(), person(Role.ADMINISTRATOR)
+    services.describe(made, about=AGREED, actor=author)
+    asked(made)
+    author = change_role(user=author, role=Role.IRB_OFFICER)
+    with pytest.raises(DataSetError, match="you have a part in this data set"):
+        services.approve(made, budget=(BUDGET.epsilon, BUDGET.delta), delete_on=f"{usual_day()}", analysts=(), about=AGREED, actor=author)
 
 
 def texts_of(package: RecordPackage) -> str:
