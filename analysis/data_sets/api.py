@@ -30,7 +30,7 @@ from analysis.data_sets.serializers import (
     one_data_set_document,
 )
 from analysis.models import DataSet, DataSetAnalyst, DataSetInvitation, Holds
-from analysis.sources.seats import NO_DATA_SET, DataSetSeat, access_data_set, data_sets_of
+from analysis.sources.seats import NO_DATA_SET, DataSetSeat, access_data_set, access_to_leave, data_sets_of
 from surveys.access import OWNER_ROLES
 from surveys.questions.plans import PrivacyBudget, largest_delta
 from surveys.request_bodies import LARGEST_JSON, BoundedJson, bytes_of, plain_json
@@ -152,7 +152,8 @@ class DataSetPerson(APIView):
     def delete(self, request: Request, data_set: str, username: str) -> Response:
         """Remove an analyst, for the owner; or leave."""
         user = person_of(request)
-        seat = _of_columns(access_data_set(user, data_set, needs="is_named" if username == user.get_username() else "may_change"))
+        leaves = username == user.get_username()
+        seat = _of_columns(access_to_leave(user, data_set) if leaves else access_data_set(user, data_set, needs="may_change"))
         (user_id,) = _keys([username]) or (0,)
         services.remove_analyst(seat.data_set, user_id=user_id, actor=user)
         return Response(status=204)

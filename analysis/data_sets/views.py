@@ -18,7 +18,7 @@ from analysis.data_sets.errors import DataSetError
 from analysis.data_sets.forms import BringForm, BudgetForm, DescriptionForm, NewDataSetForm, ReasonForm, first_errors
 from analysis.models import DataSetAnalyst, DataSetInvitation, DataSetStatus, Holds
 from analysis.sources.places import Place
-from analysis.sources.seats import NO_DATA_SET, DataSetSeat, access_data_set, data_sets_of, deleted_soon
+from analysis.sources.seats import NO_DATA_SET, DataSetSeat, access_data_set, access_to_leave, data_sets_of, data_sets_to_come, deleted_soon
 from analysis.sources.selectors import data_sets_with_a_budget, newest_snapshot, schema_of_snapshot, studies_with_a_budget
 from analysis.sources.tables import Role as ColumnRole
 from surveys.access import OWNER_ROLES
@@ -37,9 +37,9 @@ from surveys.sharing.views import account_for, answered_invitation
 @require_role(*Role)
 @require_safe
 def data_sets(request: HttpRequest) -> HttpResponse:
-    """The data sets that this person may see."""
+    """The data sets that this person may see, and those whose analyst they are to be."""
     user = user_of(request)
-    context = {"data_sets": data_sets_of(user), "may_bring": user.role in OWNER_ROLES}
+    context = {"data_sets": data_sets_of(user), "to_come": data_sets_to_come(user), "may_bring": user.role in OWNER_ROLES}
     return render(request, "analysis/data_sets/list.html", context)
 
 
@@ -81,7 +81,8 @@ def brought(request: HttpRequest, form: NewDataSetForm, *, template: str, page: 
 @require_http_methods(["GET", "HEAD", "POST"])
 def data_set(request: HttpRequest, data_set: str) -> HttpResponse:
     """One data set: its columns, its budget and what that buys, its analysts, and the decision about them."""
-    seat = access_data_set(user_of(request), data_set)
+    access = access_to_leave if request.POST.get("action") == "leave" else access_data_set
+    seat = access(user_of(request), data_set)
     if seat.data_set.holds == Holds.RECORDS:
         return redirect("analysis:data_set_records", data_set)
     errors: Mapping[str, object] = {}

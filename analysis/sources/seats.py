@@ -100,6 +100,11 @@ def waiting_data_sets(officer: User) -> list[tuple[DataSet, bool]]:
     return [(one, not DataSetSeat(officer, one).may_review) for one in found]
 
 
+def data_sets_to_come(user: User) -> QuerySet[DataSet]:
+    """The data sets of which this person accepted to be an analyst, and which they do not see before an officer has approved them."""
+    return data_sets_as_analyst(user).exclude(pk__in=data_sets_of(user).values("pk"))
+
+
 def deleted_soon(user: User) -> QuerySet[DataSet]:
     """The data sets of this person whose rows are deleted within 30 days."""
     last = timezone.localdate() + REMINDER_DAYS
@@ -112,6 +117,15 @@ def access_record_set(user: User, slug: str, *, needs: str = "") -> DataSetSeat:
     if seat.data_set.holds != Holds.RECORDS:
         raise Http404(NO_DATA_SET)
     return seat
+
+
+def access_to_leave(user: User, slug: str) -> DataSetSeat:
+    """The same for somebody who is named as an analyst, also while they wait for an officer and see no page of it."""
+    named = DataSetAnalyst.objects.filter(user=user).values("data_set")
+    found = DataSet.objects.select_related("owner").filter(pk__in=named, slug=slug).first()
+    if found is None:
+        raise Http404(NO_DATA_SET)
+    return DataSetSeat(user, found)
 
 
 def access_data_set(user: User, slug: str, *, needs: str = "") -> DataSetSeat:

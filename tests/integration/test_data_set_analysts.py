@@ -132,6 +132,29 @@ def test_an_officer_who_waits_to_be_an_analyst_reads_neither_ledger_nor_log_and_
 
 
 @pytest.mark.parametrize("by_program", [False, True])
+def test_an_analyst_who_waits_for_an_officer_sees_that_and_may_leave(by_program: bool) -> None:
+    """They see no page of the data set yet."""
+    made, newcomer, listed = data_set(), person(Role.ANALYST), reverse("analysis:data_sets")
+    browser = logged_in(newcomer)
+    assert browser.post(page(made), {"action": "leave"}).status_code == 404
+    named(made, newcomer)
+    shown = page_of(browser.get(listed))
+    assert made.title in shown.text_content()
+    assert "You may ask questions when an IRB officer has approved you." in shown.text_content()
+    assert (shown.xpath(f'//a[@href="{page(made)}"]'), browser.get(page(made)).status_code) == ([], 404)
+    for action in ("submit", "describe", "delete", "approve", "invite"):
+        assert browser.post(page(made), {"action": action, "sure": "yes", "about": "Mine."}).status_code == 404
+    if by_program:
+        left = browser.delete(reverse("analysis:api_data_set_person", args=[made.slug, newcomer.username]))
+    else:
+        left = browser.post(*shown.xpath('//form[.//button[@value="leave"]]/@action'), {"action": "leave"})
+    assert left.status_code == (204 if by_program else 302)
+    assert not DataSetAnalyst.objects.exists()
+    assert made.title not in browser.get(listed).content.decode()
+    assert browser.delete(reverse("analysis:api_data_set_person", args=[made.slug, newcomer.username])).status_code == 404
+
+
+@pytest.mark.parametrize("by_program", [False, True])
 def test_an_officer_who_waits_to_be_an_analyst_may_leave_and_is_an_officer_again(by_program: bool) -> None:
     """They lost the ledger by a word of theirs, and nobody need approve them before they take it back."""
     officer = person(Role.IRB_OFFICER)
