@@ -26,6 +26,7 @@ DOI_REGISTERED = register("release.doi_registered", "The deposit of a public rel
 DOI_GIVEN_BACK = register("release.doi_given_back", "The reserved DOI of a release that did not become public was given back")
 DOI_WITHDRAWN = register("release.doi_withdrawn", "The deposit of a retracted release was marked as retracted")
 PUBLISHED_AGAIN = register("release.published_again", "Data were public before a back-up was restored, and are marked as public again")
+RETRACTED_AGAIN = register("release.retracted_again", "Data were retracted before a back-up was restored, and are retracted again")
 RELEASE_RETRACTED = register("release.retracted", "A public release was retracted and its files deleted")
 HIERARCHY_CHANGED = register("records.hierarchy_changed", "A hierarchy of protected records was edited, or the suggested one taken again")
 RECORDS_TRIED = register("records.tried", "The loss and the risks of protected records were looked at, for every class size")

@@ -20,6 +20,7 @@ class AnalysisConfig(AppConfig):
         from analysis.ledger.opening import open_when_closed
         from analysis.models import Chunk, RecordSweep, Release, Run, Snapshot, SweepPart
         from analysis.publications import remembered as remembered  # registers what workers do
+        from analysis.publications import retractions as retractions  # registers what workers do
         from analysis.record_sets import packaging as packaging  # registers what workers do
         from analysis.records import sweeping as sweeping  # registers what workers do
         from analysis.records.services import delete_sweeps

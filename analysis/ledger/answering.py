@@ -11,9 +11,8 @@ from pathlib import Path
 
 from django.db import transaction
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
-from analysis.ledger.errors import LedgerError, QuestionError
+from analysis.ledger.errors import NOT_REMEMBERED, NOT_THERE, STOPPED, LedgerError, NoAnswerError, QuestionError
 from analysis.ledger.questions import KINDS, Question, read_question
 from analysis.ledger.remembered import forget_known, make_whole, remember
 from analysis.ledger.selectors import frozen_for
@@ -71,10 +70,10 @@ def _release(asking: Asking, question: Question) -> None:
     charge = asking.charge
     make_whole(charge.budget.source)
     if charge.steps.exists():
-        raise LedgerError(_("The worker stopped between drawing the noise and storing it. The charge is spent; the noise is lost."))
+        raise NoAnswerError(STOPPED)
     table = table_of(charge.budget.source, charge.snapshot)
     if table is None:
-        raise LedgerError(_not_there())
+        raise NoAnswerError(NOT_THERE)
     exact = _exact(question, table)
     _draw(asking)
     released, loss = question.release(exact)
@@ -103,20 +102,13 @@ def _draw(asking: Asking) -> None:
     charge = asking.charge
     budget = Budget.objects.select_for_update(of=("self",)).get(pk=charge.budget_id)
     if why := frozen_for(budget, Units(rho=charge.rho_units, epsilon=charge.epsilon_units)):
-        raise LedgerError(why)
+        raise NoAnswerError(why)
     asking.write()
     there = Snapshot.objects.filter(source=charge.budget.source_id, number=charge.snapshot, status=SnapshotStatus.READY)
     if not there.select_for_update().values_list("pk", flat=True):
-        raise LedgerError(_not_there())
+        raise NoAnswerError(NOT_THERE)
     ChargeStep.objects.create(charge=charge, place=1, reached=Reached.DRAWN, reached_on=timezone.localdate())
     try:
         remember(charge)
     except OSError as error:
-        raise LedgerError(
-            _("The charge could not be remembered beside the database (%(reason)s), so no noise was drawn. The charge was returned.")
-            % {"reason": error.strerror}
-        ) from error
-
-
-def _not_there() -> str:
-    return _("The table changed before any noise was drawn: somebody withdrew, or the data were deleted. The charge was returned.")
+        raise NoAnswerError(NOT_REMEMBERED % {"reason": error.strerror}) from error

@@ -24,7 +24,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from accounts.models import User
 from analysis import actions
-from analysis.ledger.errors import LedgerError
+from analysis.ledger.errors import ASKED_SINCE, RETURNED_HERE, LedgerError
 from analysis.models import Asking, AskingStatus, Budget, Charge, ChargeStep, Reached, Snapshot, Source
 from audit.beside import write_beside
 from audit.services import record
@@ -274,18 +274,7 @@ def _lost(budget: Budget, newest: Snapshot, name: str, content: Remembered, *, r
         asked_on=content.asked_on,
         memory=_second_name(name) if returned else name,
     )
-    if returned:
-        why = _(
-            "No. %(number)s was returned here, but it had been answered after the back-up was made that this database comes from. "
-            "The answer is not in it."
-        )
-    else:
-        why = _(
-            "%(person)s asked this as no. %(number)s after the back-up was made that this database comes from. The answer is not in it."
-        )
-    Asking.objects.create(
-        charge=charge,
-        status=AskingStatus.FAILED,
-        error=why % {"person": content.asked_by, "number": returned.number if returned else content.number},
-    )
+    told = {"person": content.asked_by, "number": returned.number if returned else content.number}
+    why = (RETURNED_HERE if returned else ASKED_SINCE) % told
+    Asking.objects.create(charge=charge, status=AskingStatus.FAILED, error=why)
     return charge

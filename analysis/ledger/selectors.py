@@ -9,7 +9,7 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
 from analysis.ledger.accounts import Account, account_of
-from analysis.ledger.errors import LedgerError
+from analysis.ledger.errors import FROZEN, LedgerError, reason_in_words
 from analysis.ledger.questions import Question, read_question
 from analysis.ledger.units import Units
 from analysis.models import Budget, Charge, ChargeStep, Reached, Source
@@ -145,7 +145,7 @@ def frozen_for(budget: Budget, price: Units) -> str:
     """Why nothing that costs this is released now; empty if nobody froze the budget."""
     if budget.frozen_on is None or price == Units():
         return ""
-    return _("An IRB officer froze this budget: %(reason)s") % {"reason": budget.frozen_because}
+    return _(FROZEN) % {"reason": budget.frozen_because}
 
 
 def price_in_words(loss: Loss) -> str:
@@ -174,7 +174,7 @@ def asked_of(charge: Charge) -> Asked:
         charge=charge,
         state=state,
         answer=steps[-1].answer if steps else None,
-        reason=steps[-1].reason if state == Reached.RETURNED else charge.asking.error,
+        reason=reason_in_words(steps[-1].reason if state == Reached.RETURNED else charge.asking.error),
         waits=charge.asking.due_at is not None,
         price=Units(rho=charge.rho_units, epsilon=charge.epsilon_units),
     )

@@ -4,16 +4,18 @@ Each is one file below MEDIA_ROOT: its folder is the hash of the study's first a
 its name the version and the hash of the package, its content the day on which the study was closed. The folder of records that somebody
 brought is their public address, and the content the day of the approval. The files stay for good. Two packages of the same people, before
 and after a withdrawal or in other classes, would tell who withdrew, or what somebody's record is. So where the database does not know a
-publication, nothing else is published, and people who are in it are told that their data are public.
+publication, nothing else is published, and people who are in it are told that their data are public. A retraction is a file beside it, with
+the day and the reason: files that were deleted do not come back with the database.
 """
 
 import re
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import date, timedelta
 from pathlib import Path
 
 from django.conf import settings
 from django.db import transaction
+from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from analysis import actions
@@ -31,6 +33,8 @@ NAME = re.compile(r"(?P<version>[0-9]{1,9})-(?P<sha256>[0-9a-f]{64})")
 """The name of a file."""
 OF_RECORDS = "data-set-"
 """The beginning of the name of a folder of records."""
+RETRACTED = "retracted-"
+"""The beginning of the name of a retraction's file, before the hash of the package."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -51,6 +55,28 @@ def remember_publications(whole: Study | DataSet) -> None:
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
             write_beside(path, str(day))
+
+
+def remember_retraction(retracted: Release | RecordPackage) -> None:
+    """Write to the disk that the files of this package are deleted, if it is not there yet."""
+    path = _retraction(whole_of(retracted), retracted.package_sha256)
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_beside(path, f"{retracted.retracted_on}\n{retracted.reason}")
+
+
+def retracted_before(whole: Study | DataSet, sha256: str, *, within: Path | None = None) -> tuple[date, str] | None:
+    """The day and the reason, if the package with this hash was retracted, whether the database knows it or not."""
+    path = _retraction(whole, sha256, within)
+    if not path.is_file():
+        return None
+    day, _newline, reason = path.read_text(encoding="utf-8").partition("\n")
+    return date.fromisoformat(day), reason
+
+
+def whole_of(package: Release | RecordPackage) -> Study | DataSet:
+    """The study or the data set whose people it is about."""
+    return package.study if isinstance(package, Release) else package.data_set
 
 
 def unknown_publications(whole: Study | DataSet, *, within: Path | None = None) -> list[Publication]:
@@ -84,6 +110,10 @@ def why_unknown(whole: Study | DataSet, *, but: str = "") -> str:
             "from a back-up. Another package of the same people could tell something about one of them. An administrator can restore a "
             "later back-up."
         ) % {"version": others[-1].version, "sha256": others[-1].sha256}
+    if but and (before := retracted_before(whole, but)):
+        return _(
+            "This package was retracted on %(day)s: %(reason)s. This database does not know it, because it was restored from a back-up."
+        ) % {"day": date_format(before[0]), "reason": before[1].rstrip(".")}
     if isinstance(whole, Study) and whole.data_published and not unknown and not _known(whole):
         return _(
             "These data are public, and this database does not know the package, because it was restored from a back-up. Another package "
@@ -132,6 +162,10 @@ def _known(whole: Study | DataSet, *, simulated: bool = False) -> list[tuple[int
         return [(1, sha256) for sha256 in public.values_list("package_sha256", flat=True)]
     released = Release.objects.filter(study=whole, status__in=PUBLIC_RELEASES)
     return list((released if simulated else released.filter(simulated=False)).values_list("version", "package_sha256"))
+
+
+def _retraction(whole: Study | DataSet, sha256: str, within: Path | None = None) -> Path:
+    return _folder(whole, within) / f"{RETRACTED}{sha256}"
 
 
 def _folder(whole: Study | DataSet, within: Path | None = None) -> Path:

@@ -16,7 +16,7 @@ from analysis.data_sets.errors import DataSetError
 from analysis.models import DataSet, DataSetStatus, PackageStatus, RecordHierarchies, RecordPackage, RecordSweep
 from analysis.packages.errors import ReleaseGoneError
 from analysis.packages.licences import LICENCES
-from analysis.publications.remembered import remember_publications, why_unknown
+from analysis.publications.remembered import remember_publications, remember_retraction, why_unknown
 from analysis.records.services import mark_of
 from analysis.releases.protecting import checked_choices, confirmed, hierarchies_of
 from analysis.sources.records.values import ROLES
@@ -155,6 +155,7 @@ def retract(data_set: DataSet, *, reason: str, actor: User) -> None:
         raise DataSetError(_("Only its owner and IRB officers can retract a public package."))
     if not standing.update(status=PackageStatus.RETRACTED, package=None, retracted_on=timezone.localdate(), reason=reason):
         raise DataSetError(_("There is no public package any more."))
+    transaction.on_commit(partial(remember_retraction, found.record_package), robust=True)  # hourly work repeats it
     record(actor=actor, action=actions.RECORD_PACKAGE_RETRACTED, subject=found, details={"reason": reason})
 
 

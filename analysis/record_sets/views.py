@@ -212,7 +212,9 @@ def _send_back(request: HttpRequest, seat: DataSetSeat) -> Errors:
 
 
 def _retract(request: HttpRequest, seat: DataSetSeat) -> Errors:
-    services.retract(seat.data_set, reason=request.POST.get("reason", ""), actor=seat.user)
+    if not (reason := request.POST.get("reason", "").strip()):
+        return {"reason": _("Expected a reason in words, found none.")}
+    services.retract(seat.data_set, reason=reason, actor=seat.user)
     return {}
 
 

@@ -22,7 +22,7 @@ from analysis.models import OPEN_RELEASES, PUBLIC_RELEASES, BackgroundHandling, 
 from analysis.packages.content import simulated_title
 from analysis.packages.errors import ReleaseError, ReleaseGoneError
 from analysis.packages.licences import LICENCES
-from analysis.publications.remembered import remember_publications, why_unknown
+from analysis.publications.remembered import remember_publications, remember_retraction, why_unknown
 from analysis.releases import building
 from analysis.releases.people import released_people, state_of_people
 from analysis.releases.protecting import Protection, checked_choices, confirmed, hierarchies_for
@@ -216,9 +216,11 @@ def retract(release: Release, *, reason: str, actor: User) -> None:
     release = _locked(release, ReleaseStatus.PUBLISHED)
     if not (Seat(actor, release.study).may_change or Seat(actor, release.study).may_review):
         raise ReleaseError(_("Only those who run the study and IRB officers can retract its release."))
+    release.status, release.retracted_on, release.reason = ReleaseStatus.RETRACTED, timezone.localdate(), _said(reason)
     Release.objects.filter(pk=release.pk).update(
-        status=ReleaseStatus.RETRACTED, retracted_on=timezone.localdate(), reason=_said(reason), package=None
+        status=release.status, retracted_on=release.retracted_on, reason=release.reason, package=None
     )
+    transaction.on_commit(partial(remember_retraction, release), robust=True)  # hourly work repeats it
     deposits.give_back_or_withdraw(release)
     _record(release, actions.RELEASE_RETRACTED, actor=actor, tell=Audience.TEAM, reason=_said(reason))
 

@@ -4,6 +4,7 @@ from functools import partial
 
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from analysis.answers.record_schemas import RecordSchema
 from analysis.models import DataSet, DataSetStatus, RecordPackage, Snapshot, SnapshotStatus, Source
@@ -13,6 +14,8 @@ from analysis.sources.unpacked import UNPACKED, ColumnsOf
 from candor.errors import DataError
 from surveys.languages.labels import within_sentence
 from surveys.models import ENDED, Study
+
+CHANGED = gettext_noop("The table changed while the question was asked: somebody withdrew, or the data were deleted.")
 
 
 def source_of(study: Study) -> Source | None:
@@ -103,5 +106,5 @@ def studies_with_a_budget() -> QuerySet[Source]:
 def _rows_of(key: int) -> bytes:
     data = Snapshot.objects.filter(pk=key, status=SnapshotStatus.READY).values_list("data", flat=True).first()
     if data is None:
-        raise DataError(_("The table changed while the question was asked: somebody withdrew, or the data were deleted."))
+        raise DataError(CHANGED)
     return bytes(data)

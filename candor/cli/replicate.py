@@ -9,6 +9,7 @@ import click
 
 from candor.cli.inputs import Input, InputFile
 from candor.cli.options import key_option
+from candor.errors import PackageError
 from candor.packages.analytics import ANALYTICS
 from candor.packages.archive import PUBLIC_KEY, SIGNATURE, SUMS, files_at, files_in
 from candor.packages.programs import PROGRAM, run_program
@@ -48,7 +49,8 @@ def replicate(context: click.Context, package: Input, key_path: Input | None) ->
         else:
             content = package.read_bytes()
             faults = faults_of(content, key=key)
-            for name, inside in ({} if faults else files_in(content)).items():
+            files = {} if faults else files_in(content)
+            for name, inside in files.items():
                 (folder / Path(name).name).write_bytes(inside)
         for fault in faults:
             say(f"{fault.file}: {fault.what}", err=True)
@@ -56,6 +58,10 @@ def replicate(context: click.Context, package: Input, key_path: Input | None) ->
         if (folder != package and faults) or unvouched:
             say(f"{PROGRAM} was not run: the package is not as it was signed.", err=True)
             context.exit(NOT_RUN)
+        if PROGRAM not in files:
+            raise PackageError(
+                f"{package}: expected a package with {PROGRAM}, found none. {CHECK} says whether records hold their promise."
+            )
         try:
             status = run_program(folder)
         except (ValueError, LookupError, TypeError, AttributeError) as error:

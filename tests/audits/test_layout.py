@@ -32,6 +32,7 @@ NAMED_OTHERWISE = {
     "analysis/records/sweeping.py": "the work of a worker, a step at a time",
     "analysis/releases/building.py": "the work of a worker, a step at a time",
     "analysis/publications/remembered.py": "files beside the database, and what follows from them",
+    "analysis/publications/retractions.py": "files beside the database, and what follows from them",
     "analysis/runs/runner.py": "the work of a worker, a step at a time",
     "platform/accounts/login/middleware.py": "answers before any view",
     "platform/accounts/models.py": "Django calls the manager that makes an administrator",

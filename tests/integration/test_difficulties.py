@@ -185,6 +185,17 @@ def test_a_question_that_makes_no_sense_is_refused(source: Source, document: dic
     assert Charge.objects.count() == 0
 
 
+def test_the_button_spends_nothing_where_asking_again_is_free(source: Source) -> None:
+    owner = logged_in(source.study.owner)
+    assert "Spend and release" in words_of(owner.get(address(source), {"share": "60"}))
+    assert owner.post(address(source), {"share": "60"}).status_code == 302
+    again, other = (words_of(owner.get(address(source), {"share": share})) for share in ("60", "20"))
+    assert "Spend and release" not in again
+    assert "Asking again costs nothing and gives the same numbers." in again
+    assert page_of(owner.get(address(source), {"share": "60"})).xpath("string(//*[@id='offered']//button)") == "Release again"
+    assert "Spend and release" in other
+
+
 def test_a_viewer_reads_and_does_not_spend_and_an_analyst_sees_neither(source: Source) -> None:
     released(source)
     for role, status in ((MemberRole.VIEWER, 200), (MemberRole.ANALYST, 404)):

@@ -50,7 +50,9 @@ def test_the_cost_comes_first_then_one_button_then_the_answer() -> None:
     answered = page_of(browser.get(address(study)))
     assert answered.xpath("//section[@id='released']//tbody/tr/th/text()")[:2] == ["0 friends", "1 friend"]
     assert not answered.xpath("//section[@id='released']/@hx-trigger")
-    assert "This was asked before." in text_of(browser.post(address(study), sent()))
+    again = text_of(browser.post(address(study), sent()))
+    assert "This was asked before." in again
+    assert "Spend and answer" not in again, "nothing is spent"
     assert browser.post(address(study), sent(spend="1")).status_code == 302
     assert Charge.objects.count() == 1
 

@@ -232,7 +232,8 @@ class Joined:
         if is_name:
             problem = _("“%(name)s” has another value for nearly every student, as a name has. Its role is: identifier", name=name)
             raise UnreadableError(problem)
-        if len(given) > MOST_VALUES and not (self.roles[name] == "sensitive" and bins_of(given)):
+        bins = bins_of(given) if self.roles[name] == "sensitive" else {}
+        if len({bins.get(value, value) for value in given}) > MOST_VALUES:
             raise UnreadableError(_("“%(name)s” has more than %(most)s values: make them coarser", name=name, most=MOST_VALUES))
 
 

@@ -45,7 +45,8 @@ BINS, MOST_NUMBERS, OFTEN = 10, 20, 5
 """A sensitive number with more values than this, or that occur less often, is told in intervals: 3.98 beside 3.97 is no diversity."""
 NOTHING, NO_NUMBER = frozenset({"", "na"}), frozenset({"nan", "inf", "-inf", "+inf", "infinity", "-infinity"})
 FORMULA = ("=", "@")
-NUMBER = re.compile(r"[+-]?\d{1,15}(\.\d{1,15})?", re.ASCII)
+NUMBER = re.compile(r"[+-]?(\d{1,15}(\.\d{1,15})?|\.\d{1,15})", re.ASCII)
+WITH_COMMAS = re.compile(r"[+-]?[\d.]*,[\d.,]*", re.ASCII)
 CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 ROUND = (1, 2, 5, 10)
 
@@ -53,7 +54,8 @@ ROUND = (1, 2, 5, 10)
 def checked(cell: str, *, decimal_comma: bool = False) -> str | Sentence:
     """The value of a cell, or what is wrong with it. No sentence repeats the value: it might tell who somebody is.
 
-    A number with a `decimal_comma` gets a point: it is told in intervals like all others.
+    A number with a `decimal_comma` gets a point: it is told in intervals like all others. Elsewhere a number with a comma is refused: as a
+    word it would be told as it is.
     """
     value = cell.strip()
     if decimal_comma and NUMBER.fullmatch(number := value.replace(",", ".")):
@@ -64,6 +66,8 @@ def checked(cell: str, *, decimal_comma: bool = False) -> str | Sentence:
         return _("expected a value or nothing, found NaN or infinity")
     if value.startswith(FORMULA):
         return _("expected a value or nothing, found a formula")
+    if WITH_COMMAS.fullmatch(value):
+        return _("expected a number with a point, found one with a comma; beside semicolons it is a decimal comma")
     if value == "*":
         return _("expected a value or nothing, found “*”, which is the label that tells nothing")
     if len(value) > LONGEST_VALUE:
@@ -86,15 +90,17 @@ def in_order(values: Iterable[str]) -> list[str]:
 
 
 def bins_of(counts: Mapping[str, int]) -> Mapping[str, str]:
-    """The interval of each value of a sensitive number, about ten of them with round ends; none for a scale, such as grades."""
-    given = in_order(counts)
-    numbers = [float(value) for value in given] if are_numbers(given) else []
-    if not numbers or (len(given) <= MOST_NUMBERS and sum(counts[value] for value in given) >= OFTEN * len(given)):
+    """The interval of each value of a sensitive number, about ten of them with round ends; none for a scale, such as grades. Words among
+    the numbers, such as “ill”, stay.
+    """
+    numbers = {value: float(value) for value in counts if NUMBER.fullmatch(value)}
+    if not numbers or (len(numbers) <= MOST_NUMBERS and sum(counts[value] for value in numbers) >= OFTEN * len(numbers)):
         return {}
-    spread = (numbers[-1] - numbers[0]) or abs(numbers[0]) or 1.0
+    least, most = min(numbers.values()), max(numbers.values())
+    spread = (most - least) or abs(least) or 1.0
     power = 10.0 ** math.floor(math.log10(spread / BINS))
     width = next(power * step for step in ROUND if power * step * BINS >= spread * (1 - 1e-9))
-    return {value: _interval(math.floor(round(number / width, 9)) * width, width) for value, number in zip(given, numbers, strict=True)}
+    return {value: _interval(math.floor(round(number / width, 9)) * width, width) for value, number in numbers.items()}
 
 
 def _interval(low: float, width: float) -> str:

@@ -13,6 +13,7 @@ from analysis.ledger.remembered import make_whole
 from analysis.models import Source
 from analysis.publications.remembered import FOLDER as PUBLICATIONS
 from analysis.publications.remembered import publish_again, unknown_record_sets
+from analysis.publications.retractions import retract_again
 from surveys.batches.numbers import wait_for_new_people
 from surveys.journey.services import replay_withdrawals
 from surveys.journey.withdrawals import FOLDER as WITHDRAWALS
@@ -22,8 +23,8 @@ from surveys.retention.services import forget_again
 
 class Command(BaseCommand):
     help = (
-        "Does again what was done after the back-up that is in the database now: withdrawals, publications, deletions, charges to privacy "
-        "budgets, their freezing and lowering. People who wait to be shown wait for new ones. Twice does no harm."
+        "Does again what was done after the back-up that is in the database now: withdrawals, publications, retractions, deletions, "
+        "charges to privacy budgets, their freezing and lowering. People who wait to be shown wait for new ones. Twice does no harm."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -52,9 +53,13 @@ def _withdrawals(folder: Path) -> str:
 
 def _publications(folder: Path) -> str:
     """After the withdrawals, which are refused from then on."""
-    marked, unknown = publish_again(within=folder), unknown_record_sets(within=folder)
-    said = f"The data of {marked} studies were marked as public again."
-    return f"{said} Public records that this database does not know: {', '.join(unknown)}." if unknown else said
+    marked, retracted, unknown = publish_again(within=folder), retract_again(within=folder), unknown_record_sets(within=folder)
+    said = [f"The data of {marked} studies were marked as public again."]
+    if retracted:
+        said.append(f"{retracted} packages were retracted again.")
+    if unknown:
+        said.append(f"Public records that this database does not know: {', '.join(unknown)}.")
+    return " ".join(said)
 
 
 def _deletions(folder: Path) -> str:

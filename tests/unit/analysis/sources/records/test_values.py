@@ -33,6 +33,27 @@ def test_a_scale_keeps_its_values_and_an_average_becomes_intervals() -> None:
     assert bins_of({"7": 1, NOT_GIVEN: 3}) == {"7": "[7,8)"}
 
 
+def test_a_word_among_numbers_hides_none_of_them() -> None:
+    """One “ill” made a column of averages a column of words: 3.98 beside 3.97 passed for two different values."""
+    averages = {f"{value / 100:.2f}": 1 for value in range(200, 400)}
+    bins = bins_of({**averages, "ill": 9, NOT_GIVEN: 3})
+    assert bins == bins_of(averages)
+    assert bins_of({"ill": 1, "7": 5}) == {}, "a scale"
+
+
+def test_a_number_that_begins_with_its_point_is_one() -> None:
+    shares = [f".{value}" for value in range(20, 99)]
+    assert are_numbers(shares)
+    assert bins_of(dict.fromkeys(shares, 1))[".97"] == "[0.9,1)"
+
+
+@pytest.mark.parametrize("cell", ["3,98", "1,000", "1.234,56", "-2,5", ",5"])
+def test_a_number_with_a_comma_is_refused_where_commas_are_no_decimal_commas(cell: str) -> None:
+    assert str(checked(cell)) == "expected a number with a point, found one with a comma; beside semicolons it is a decimal comma"
+    assert str(checked("1.234,56", decimal_comma=True)).startswith("expected a number with a point")
+    assert (checked("B1,2"), checked("1, 2 and 3")) == ("B1,2", "1, 2 and 3")
+
+
 def test_numbers_stand_by_size() -> None:
     assert in_order(["10", "9", NOT_GIVEN]) == ["9", "10"]
     assert in_order(["b", "a", "10"]) == ["10", "a", "b"]
