@@ -60,6 +60,8 @@ def check(
             raise ParameterError(f"ℓ: there is no sensitive attribute {unknown[0]!r}; there are {', '.join(sorted(known)) or 'none'}")
         equal = t if distance in (None, "equal") else None
         found: Iterable[object] = violations(published, k=k, diversity=levels, by=by, t=equal, auxiliary=auxiliary)
+        if files.is_table(published_path):
+            found = chain(found, files.neighbouring_numbers(published_path, levels))
         if t is not None and equal is None:
             found = chain(found, files.far_classes(published_path, roles, hierarchies_path, t=t, distance=str(distance)))
         if original_path is not None:

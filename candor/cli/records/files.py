@@ -18,7 +18,7 @@ from candor.records.checking import violations
 from candor.records.hierarchies import read_hierarchies
 from candor.records.reading import hierarchies_in, read_json, records_in, written_hierarchies
 from candor.records.schema import Record, Role, checked_roles, with_roles
-from candor.records.tables.anonymising import Table, largest_distances, names_of, read_table
+from candor.records.tables.anonymising import Table, largest_distances, names_of, read_table, why_no_diversity
 from candor.records.tables.closeness import DISTANCES, Scale
 
 MOST_DIGITS = 9
@@ -111,6 +111,13 @@ def far_classes(path: Input, roles: Mapping[str, Role] | None, hierarchies_path:
     for name, most in largest_distances(table, here, scales).items():
         if most > t + 1e-9:
             yield f"t: {name}: a class is {most:.4f} from all rows, by the {distance} distance; expected at most {t:g}"
+
+
+def neighbouring_numbers(path: Input, levels: Mapping[str, int]) -> Iterator[str]:
+    """The sensitive columns of a published table of which ℓ says nothing."""
+    table = table_in(path)
+    whys = [why_no_diversity(name, table.column(name)) for name, level in levels.items() if level > 1 and name in table.columns]
+    yield from (f"ℓ of {why}" for why in whys if why)
 
 
 def written_records(path: Input, roles: Mapping[str, Role] | None = None) -> Iterator[Record]:

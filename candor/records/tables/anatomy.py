@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from candor.records.schema import ParameterError, checked_roles
 from candor.records.shuffling import shuffled
-from candor.records.tables.anonymising import Table, names_of
+from candor.records.tables.anonymising import Table, names_of, why_no_diversity
 
 GROUP = "group"
 
@@ -39,7 +39,7 @@ def anatomize(table: Table, roles: object, *, k: int, level: int, auxiliary: Ite
     DataError
         If a role is missing.
     ParameterError
-        If there is not one sensitive column, ℓ is below k, or a value is too frequent.
+        If there is not one sensitive column, ℓ is below k, a value is too frequent, or values are neighbouring numbers.
     """
     given = checked_roles(roles, table.columns, of="the table")
     sensitive = names_of(given, "sensitive")
@@ -51,6 +51,8 @@ def anatomize(table: Table, roles: object, *, k: int, level: int, auxiliary: Ite
         raise ParameterError(f"anatomy: expected no column {GROUP!r}: that of the groups gets this name")
     (name,) = sensitive
     values = table.column(name)
+    if why := why_no_diversity(name, values):
+        raise ParameterError(f"ℓ of {why}")
     groups = [(str(number), rows) for number, rows in enumerate(buckets(values, level=level), start=1)]
     kept = [one for one in table.columns if given[one] == "quasi_identifier" or (given[one] == "auxiliary" and one in set(auxiliary))]
     columns = [table.column(one) for one in kept]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -15,7 +16,7 @@ from candor import complaints
 from candor.errors import DataError
 from candor.records import checking
 from candor.records.anonymising import without_collection
-from candor.records.hierarchies import Hierarchy, read_hierarchies
+from candor.records.hierarchies import Hierarchy, Intervals, interval_label, read_hierarchies
 from candor.records.schema import ParameterError, Record, Role, checked_roles
 from candor.records.shuffling import shuffled
 from candor.records.tables.closeness import Scale, equal_distance, largest_close_part
@@ -23,6 +24,9 @@ from candor.records.tables.recoding import Accept, Floats, Nodes, Part, Recoded,
 from candor.records.trees import Flat
 
 DELIMITERS = ";\t,"
+NUMBER = re.compile(r"[+-]?(\d{1,300}([.,]\d{0,300})?|[.,]\d{1,300})", re.ASCII)
+MOST_OF_A_SCALE, OFTEN = 20, 5
+"""Numbers are a scale where there are no more of them, and each occurs so often on average."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +41,25 @@ class Table:
         """The values of a column."""
         at = self.columns.index(name)
         return [row[at] for row in self.rows]
+
+    def in_intervals(self, widths: Mapping[str, float]) -> Table:
+        """Numbers of these columns as the intervals that hold them; an empty cell stays. Beside semicolons a comma is a decimal comma.
+
+        Raises
+        ------
+        DataError
+            If a value is no number; it names row and column.
+        """
+        places = {self.columns.index(name): width for name, width in widths.items()}
+        rows = [list(row) for row in self.rows]
+        for number, row in enumerate(rows, start=2):
+            for place, width in places.items():
+                cell = row[place].replace(",", ".") if self.delimiter == ";" else row[place]
+                try:
+                    row[place] = cell and interval_label(cell, width, name=self.columns[place])
+                except DataError as error:
+                    raise DataError(f"row {number}: {error}") from None
+        return Table(columns=self.columns, rows=rows, delimiter=self.delimiter)
 
     def to_csv(self) -> str:
         """As a file."""
@@ -122,7 +145,7 @@ def anonymize_table(
     roles : mapping of str to str
         The role of every column. Identifiers are left out.
     hierarchies : mapping
-        As for records.
+        As for records. Intervals of a sensitive column are its bins: it is published as the narrowest.
     k : int
     diversity : mapping of str to int, optional
         ℓ by sensitive column.
@@ -155,6 +178,8 @@ def anonymize_table(
     }
     quasi, sensitive = names_of(own, "quasi_identifier"), names_of(own, "sensitive")
     trees = read_hierarchies(hierarchies)
+    bins = {name: tree.widths[0] for name, tree in trees.items() if name in sensitive and isinstance(tree, Intervals)}
+    table = table.in_intervals(bins)
     chosen = [_hierarchy(name, trees, given[name]) for name in quasi]
     leaves = np.array([_leaves(tree, table.column(name)) for name, tree in zip(quasi, chosen, strict=True)], dtype=np.int64).T
     _check(table, quasi, sensitive, k=k, diversity=diversity or {}, t=t)
@@ -233,6 +258,18 @@ def _check(table: Table, quasi: Sequence[str], sensitive: Sequence[str], *, k: i
             raise ParameterError(f"ℓ: there is no sensitive column {name!r}; there are {', '.join(sensitive) or 'none'}")
         if level > (different := len(set(table.column(name)))):
             raise ParameterError(f"ℓ of {name!r}: expected at most {different}, the number of its values, found {level}")
+        if level > 1 and (why := why_no_diversity(name, table.column(name))):
+            raise ParameterError(f"ℓ of {why}")
+
+
+def why_no_diversity(name: str, column: Sequence[str]) -> str:
+    """Why ℓ of these values says nothing: numbers with decimals have neighbours. Empty for words, and for a scale, such as grades."""
+    numbers = [value.replace(",", ".") for value in column if NUMBER.fullmatch(value)]
+    different = {float(value): value for value in numbers}
+    if len(different) <= MOST_OF_A_SCALE and len(numbers) >= OFTEN * len(different):
+        return ""
+    decimals = (value for number, value in different.items() if number % 1)
+    return next((f"{name!r}: {one} beside its neighbours is no diversity; expected intervals as its hierarchy" for one in decimals), "")
 
 
 def _demands(

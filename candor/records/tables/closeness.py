@@ -42,8 +42,8 @@ class Scale:
             return cls(values=values, distance=equal_distance)
         if distance == "ordered":
             return cls(values=_in_order(name, values, hierarchy), distance=ordered_distance)
-        if hierarchy is None:
-            raise ParameterError(f"{name!r}: expected its hierarchy, for the hierarchical distance")
+        if hierarchy is None or isinstance(hierarchy, Intervals):
+            raise ParameterError(f"{name!r}: expected its hierarchy of labels, for the hierarchical distance")
         if len(depths := {len(hierarchy.chain(hierarchy.leaf(value))) for value in values}) > 1:
             raise ParameterError(f"{name!r}: expected leaves of one depth, for the hierarchical distance; found {sorted(depths)} labels")
         return cls(values=values, distance=partial(hierarchical_distance, values=values, hierarchy=hierarchy))
@@ -60,9 +60,14 @@ def _in_order(name: str, values: Sequence[str], hierarchy: Hierarchy | None) -> 
         places = {leaf: place for place, leaf in enumerate(hierarchy.leaves)}
         return sorted(values, key=lambda value: places[value] if value in places else hierarchy.leaf(value))
     try:
-        return sorted(values, key=float)
+        return sorted(values, key=_begin)
     except ValueError:
         raise ParameterError(f"{name!r}: expected numbers, or a hierarchy with its values in order, for the ordered distance") from None
+
+
+def _begin(value: str) -> float:
+    """A number, or where an interval begins."""
+    return float(value.removeprefix("[").partition(",")[0])
 
 
 def equal_distance(counts: Floats, of: Floats) -> Floats:

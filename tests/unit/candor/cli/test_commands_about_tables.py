@@ -153,3 +153,91 @@ def test_a_hierarchy_may_be_set_apart_by_tabs() -> None:
     Path("labels/age.csv").write_text("".join(f"{age}\t{'below' if age < 30 else 'above'} 30, or so\t*\n" for age in range(20, 41)))
     assert candor("anonymize", *TABLE, "--hierarchies", "labels", "--k", "5", "-o", "out.csv").exit_code == 0
     assert {row["town"] for row in rows_of("out.csv")} <= {*"ABCDEF", "west", "east", "*"}
+
+
+AVERAGES = {**ROLES, "grade": "auxiliary", "average": "sensitive"}
+BINS = {"average": {"interval": [0.5, 1]}}
+
+
+def averages(delimiter: str = ",", *, among: tuple[float, ...] = (), first: str = "") -> None:
+    """Another column: averages of two places, or one of these marks."""
+    rng, lines = random.Random(2), Path("students.csv").read_text().splitlines()
+    told = [f"{rng.choice(among) if among else rng.uniform(1, 5):.2f}" for _ in lines[1:]]
+    told[0] = first or told[0]
+    rows = [f"{line},{value}" for line, value in zip(lines, ["average", *told], strict=True)]
+    if delimiter == ";":
+        rows = [row.replace(",", ";").replace(".", ",") for row in rows]
+    Path("students.csv").write_text("\n".join([*rows, ""]))
+    Path("roles.json").write_text(json.dumps(AVERAGES))
+
+
+@pytest.mark.parametrize("delimiter", [",", ";"])
+def test_averages_are_no_diversity_until_they_have_intervals(delimiter: str) -> None:
+    averages(delimiter)
+    demands = (*TABLE, "--hierarchies", "labels.json", "--k", "4", "--l", "average=3", "--publish", "grade")
+    for more in ((), ("--by", "entropy"), ("--by", "frequency")):
+        said = refused("anonymize", *demands, *more, "-o", "out.csv")
+        assert "beside its neighbours is no diversity; expected intervals as its hierarchy" in said
+    anatomy = (*TABLE, "--anatomy", "--k", "3", "--l", "average=3", "-o", "out.csv")
+    assert "is no diversity" in refused("anonymize", *anatomy)
+    assert not Path("out.csv").exists()
+    Path("labels.json").write_text(json.dumps({**LABELS, **BINS}))
+    result = candor("anonymize", *demands, "-o", "out.csv")
+    assert result.exit_code == 0, result.output
+    published = list(csv.DictReader(Path("out.csv").read_text().splitlines(), delimiter=delimiter))
+    classes = defaultdict(set)
+    for row in published:
+        classes[row["age"], row["town"]].add(row["average"])
+    assert {value for one in classes.values() for value in one} == {f"[{low / 2:g},{low / 2 + 0.5:g})" for low in range(2, 10)}
+    assert min(map(len, classes.values())) >= 3
+    assert candor("check", "out.csv", "--roles", "roles.json", "--k", "4", "--l", "average=3", "--publish", "grade").exit_code == 0
+
+
+def test_the_checker_refuses_a_table_with_averages() -> None:
+    averages()
+    Path("roles.json").write_text(json.dumps({name: role for name, role in AVERAGES.items() if name != "student"}))
+    rows = rows_of("students.csv")
+    text = "\n".join(["age,town,grade,average", *(f"*,*,{row['grade']},{row['average']}" for row in rows), ""])
+    Path("out.csv").write_text(text)
+    demands = ("check", "out.csv", "--roles", "roles.json", "--k", "4", "--publish", "grade")
+    assert candor(*demands).exit_code == 0
+    broken = candor(*demands, "--l", "average=3")
+    assert (broken.exit_code, "beside its neighbours is no diversity" in broken.output) == (1, True)
+
+
+def test_a_scale_of_marks_with_decimals_is_diversity() -> None:
+    averages(among=(1.0, 1.3, 1.7, 2.0, 2.3, 2.7, 3.0, 3.3, 3.7, 4.0, 5.0))
+    demands = (*TABLE, "--hierarchies", "labels.json", "--k", "4", "--l", "average=3", "--publish", "grade", "-o", "out.csv")
+    assert candor("anonymize", *demands).exit_code == 0
+    assert {row["average"] for row in rows_of("out.csv")} >= {"1.30", "1.70"}
+
+
+def test_the_order_of_bins_is_that_of_their_numbers() -> None:
+    averages()
+    Path("labels.json").write_text(json.dumps({**LABELS, **BINS}))
+    demands = (*TABLE, "--hierarchies", "labels.json", "--k", "5", "--t", "0.2", "--publish", "grade", "--distance")
+    assert candor("anonymize", *demands, "ordered", "-o", "out.csv").exit_code == 0
+    published = (
+        "out.csv",
+        "--roles",
+        "roles.json",
+        "--hierarchies",
+        "labels.json",
+        "--k",
+        "5",
+        "--distance",
+        "ordered",
+        "--publish",
+        "grade",
+    )
+    assert candor("check", *published, "--t", "0.2").exit_code == 0
+    assert candor("check", *published, "--t", "0.001").exit_code == 1
+    assert "expected its hierarchy of labels" in refused("anonymize", *demands, "hierarchical", "-o", "out.csv")
+
+
+def test_a_word_among_the_numbers_of_a_bin_is_named_with_its_row() -> None:
+    averages(first="ill")
+    Path("labels.json").write_text(json.dumps({**LABELS, **BINS}))
+    demands = (*TABLE, "--hierarchies", "labels.json", "--k", "4", "--l", "average=3", "--publish", "grade", "-o", "out.csv")
+    assert "row 2: " in (said := refused("anonymize", *demands))
+    assert ("'average'" in said, "ill" in said, Path("out.csv").exists()) == (True, True, False)
