@@ -2,11 +2,11 @@
 
 import os
 import subprocess
-import sys
 
 import pytest
 
 from tests.audits.tree import ROOT
+from tests.prepared_python import run_python
 
 COMPLETE = {
     "SECRET_KEY": "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUV",
@@ -21,7 +21,7 @@ SOURCE_ROOTS = os.pathsep.join([str(ROOT), str(ROOT / "platform")])
 def python(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run Python with no configuration but the given one."""
     kept = {"PATH": os.environ["PATH"], "PYTHONPATH": SOURCE_ROOTS, "DJANGO_SETTINGS_MODULE": "config.settings.production"}
-    return subprocess.run([sys.executable, *arguments], cwd=ROOT, env=kept | environment, capture_output=True, text=True, check=False)
+    return run_python(*arguments, cwd=ROOT, env=kept | environment)
 
 
 def test_the_deployment_check_finds_nothing() -> None:
