@@ -61,7 +61,8 @@ def test_an_address_of_a_database_that_cannot_be_right_stops_the_start_and_is_no
 
 @pytest.mark.parametrize("module", ["config.wsgi", "config.celery"])
 def test_servers_run_production_settings_unless_told_otherwise(module: str) -> None:
-    done = python("-c", f"import {module}, os; print(os.environ['DJANGO_SETTINGS_MODULE'])", **COMPLETE)
+    program = f"import os; del os.environ['DJANGO_SETTINGS_MODULE']; import {module}; print(os.environ['DJANGO_SETTINGS_MODULE'])"
+    done = python("-c", program, **COMPLETE)
     assert done.stdout.strip() == "config.settings.production", done.stderr
 
 
