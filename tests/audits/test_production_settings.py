@@ -2,11 +2,11 @@
 
 import os
 import subprocess
-import sys
 
 import pytest
 
 from tests.audits.tree import ROOT
+from tests.prepared_python import run_python
 
 COMPLETE = {
     "SECRET_KEY": "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUV",
@@ -21,7 +21,7 @@ SOURCE_ROOTS = os.pathsep.join([str(ROOT), str(ROOT / "platform")])
 def python(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run Python with no configuration but the given one."""
     kept = {"PATH": os.environ["PATH"], "PYTHONPATH": SOURCE_ROOTS, "DJANGO_SETTINGS_MODULE": "config.settings.production"}
-    return subprocess.run([sys.executable, *arguments], cwd=ROOT, env=kept | environment, capture_output=True, text=True, check=False)
+    return run_python(*arguments, cwd=ROOT, env=kept | environment)
 
 
 def test_the_deployment_check_finds_nothing() -> None:
@@ -61,7 +61,8 @@ def test_an_address_of_a_database_that_cannot_be_right_stops_the_start_and_is_no
 
 @pytest.mark.parametrize("module", ["config.wsgi", "config.celery"])
 def test_servers_run_production_settings_unless_told_otherwise(module: str) -> None:
-    done = python("-c", f"import {module}, os; print(os.environ['DJANGO_SETTINGS_MODULE'])", **COMPLETE)
+    program = f"import os; del os.environ['DJANGO_SETTINGS_MODULE']; import {module}; print(os.environ['DJANGO_SETTINGS_MODULE'])"
+    done = python("-c", program, **COMPLETE)
     assert done.stdout.strip() == "config.settings.production", done.stderr
 
 

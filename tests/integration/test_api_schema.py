@@ -19,12 +19,14 @@ from accounts.models import Role, TokenScope, User
 from accounts.services import issue_token
 from analysis.models import RunKind
 from surveys.models import MemberRole, StudyMember
+from surveys.reading import apart
 from surveys.sharing.services import invite
 from surveys.studies.services import fingerprint
 from tests.data_sets import TEXTS, approved
 from tests.factories import draft_study, person, recruiting_study
 from tests.finished_people import add_finished_people, compute
 from tests.generated_client import one_connection
+from tests.prepared_reader import prepared_reader
 from tests.releases import built_release, closed_study
 from webhooks.models import Event
 from webhooks.services import add_webhook, emit
@@ -43,6 +45,13 @@ def as_it_is(context: Any, value: Any) -> bytes:
 @pytest.fixture(autouse=True)
 def without_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(APIView, "throttle_classes", ())
+
+
+@pytest.fixture(autouse=True)
+def files_read_without_a_new_python() -> Iterator[None]:
+    with prepared_reader() as run, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(apart, "_run", run)
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -5,7 +5,6 @@ import os
 import shutil
 import sqlite3
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -25,6 +24,7 @@ from surveys.tasks import forget_moments_of_withdrawals
 from surveys.tokens import withdrawal_code
 from tests.crowds import build_study
 from tests.factories import recruiting_study, token_of, walk
+from tests.prepared_python import run_python
 from tests.processes import ROOT, Site, built, copy_of_embedded
 from tests.services import postgresql_programs
 
@@ -98,8 +98,7 @@ def forge_the_log(copy: Path) -> None:
 
 def drill(site: Site, folder: Path) -> subprocess.CompletedProcess[str]:
     environment = site.environment | {"PATH": f"{postgresql_programs()}{os.pathsep}{os.environ['PATH']}"}
-    command = [sys.executable, "manage.py", "drill", str(folder)]
-    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    return run_python("manage.py", "drill", str(folder), cwd=ROOT, env=environment)
 
 
 def lines(done: subprocess.CompletedProcess[str]) -> dict[str, str]:

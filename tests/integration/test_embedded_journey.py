@@ -2,8 +2,6 @@
 
 import re
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +10,7 @@ import httpx
 import pytest
 
 from tests.crowds import STUDY, bots_on_their_way, count_everybody, counted, finished, results_settle
+from tests.prepared_python import run_python
 from tests.processes import ROOT, Site, embedded
 
 BOTS = 300
@@ -147,9 +146,7 @@ def test_ctrl_c_ends_it_and_the_next_start_takes_seconds_and_keeps_the_data(demo
 @pytest.mark.parametrize("port", ["eighty", "0", "70000"])
 def test_an_impossible_port_is_explained(port: str, tmp_path: Path, demo: Site) -> None:
     environment = {**demo.environment, "CANDOR_VAR": str(tmp_path), "PORT": port}
-    done = subprocess.run(
-        [sys.executable, "manage.py", "demo"], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=False
-    )
+    done = run_python("manage.py", "demo", cwd=ROOT, env=environment, timeout=60)
     assert done.returncode != 0
     assert "PORT" in done.stderr
     assert port in done.stderr

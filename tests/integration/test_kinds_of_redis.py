@@ -1,7 +1,5 @@
 """Redis with a password, with TLS, and behind Sentinels that replace it: the cache, the queue, /healthz, and a worker that goes on."""
 
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +7,7 @@ from urllib.parse import quote
 
 import pytest
 
+from tests.prepared_python import run_python
 from tests.processes import ROOT, Site, built
 from tests.redis_servers import (
     OF_SENTINELS,
@@ -58,10 +57,7 @@ def site(tmp_path: Path, built_site: Site) -> Iterator[Site]:
 def outcome(site: Site, address: str, **settings: str) -> str:
     """The words with which the program ended; empty if all went well."""
     environment = site.environment | {"REDIS_URL": address} | settings
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=False
-    )
-    return done.stderr.strip()
+    return run_python("-c", PROGRAM, cwd=ROOT, env=environment, timeout=60).stderr.strip()
 
 
 def test_a_password(site: Site, tmp_path: Path) -> None:

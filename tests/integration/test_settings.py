@@ -4,13 +4,13 @@ import errno
 import os
 import secrets
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
 from config.settings.secrets import installation_secret
+from tests.prepared_python import run_python
 from tests.services import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -23,18 +23,14 @@ CONFIGURED = {
 }
 
 
+BEGINNING = "import sys, warnings; sys.path[:0] = ['.', 'platform']; warnings.simplefilter('error', UserWarning)"
+
+
 def python(program: str, *, settings: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run a program in a process of its own, with these variables and no other of ours."""
     inherited = {name: value for name, value in os.environ.items() if name in {"PATH", "HOME", "LANG", "TMPDIR"}}
-    return subprocess.run(
-        [sys.executable, "-W", "error::UserWarning", "-c", f"import sys; sys.path[:0] = ['.', 'platform']\n{program}"],
-        cwd=ROOT,
-        env={**inherited, "DJANGO_SETTINGS_MODULE": f"config.settings.{settings}", **environment},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    given = {**inherited, "DJANGO_SETTINGS_MODULE": f"config.settings.{settings}", **environment}
+    return run_python("-c", f"{BEGINNING}\n{program}", cwd=ROOT, env=given)
 
 
 SHOW = "from django.conf import settings; print(settings.{})"
@@ -97,15 +93,8 @@ def test_a_secret_is_whole_or_not_there(place: str, tmp_path: Path, monkeypatch:
 def test_a_folder_that_cannot_be_written_is_told_in_one_line(command: str, secret_key: str, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("no folder")
     for found in (tmp_path / "file", tmp_path / "file" / "below", Path("/proc")):
-        done = subprocess.run(
-            [sys.executable, "manage.py", command],
-            cwd=ROOT,
-            env={"PATH": os.environ["PATH"], "CANDOR_VAR": str(found), "SECRET_KEY": secret_key, "PORT": str(free_port())},
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
+        given = {"PATH": os.environ["PATH"], "CANDOR_VAR": str(found), "SECRET_KEY": secret_key, "PORT": str(free_port())}
+        done = run_python("manage.py", command, cwd=ROOT, env=given)
         (line,) = done.stderr.splitlines()
         assert line.startswith(f"Error: CANDOR_VAR: expected a folder in which files can be written, found '{found}': ")
         assert (done.returncode, done.stdout) == (1, "")

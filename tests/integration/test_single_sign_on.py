@@ -6,7 +6,6 @@ import re
 import shutil
 import sqlite3
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -21,6 +20,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from accounts.login.single_sign_on import groups_in
 from config.settings import single_sign_on
+from tests.prepared_python import run_python
 from tests.processes import ROOT
 
 PERSON = {"sub": "1234", "preferred_username": "ada", "email": "ada@example.edu", "email_verified": True, "given_name": "Ada"}
@@ -84,15 +84,7 @@ def database(tmp_path: Path, migrated_folder: Path) -> str:
 
 def run(**variables: str) -> subprocess.CompletedProcess[str]:
     own = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "REDIS_URL")}
-    return subprocess.run(
-        [sys.executable, "-m", "tests.visit_by_single_sign_on"],
-        cwd=ROOT,
-        env=own | {"NO_PROXY": "*", **variables},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    return run_python("-m", "tests.visit_by_single_sign_on", cwd=ROOT, env=own | {"NO_PROXY": "*", **variables})
 
 
 def visit(issuer: Any, database: str, **variables: str) -> dict[str, Any]:

@@ -5,8 +5,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +15,7 @@ from onelogin.saml2.errors import OneLogin_Saml2_Error
 
 from accounts.login.saml.responses import StrictResponse
 from config.settings import single_sign_on
+from tests.prepared_python import run_python
 from tests.processes import ROOT
 from tests.saml_provider import DS, ENTITY, LOGIN, LOGOUT, Pair
 
@@ -42,15 +41,7 @@ def visit(what: str, folder: Path, **variables: str) -> Any:
         "IDP_CERTIFICATE": PAIR.certificate.decode(),
         "DATABASE_URL": f"sqlite:///{folder}/visit.sqlite3",
     }
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.visit_by_saml", what],
-        cwd=ROOT,
-        env=own | given | variables,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    done = run_python("-m", "tests.visit_by_saml", what, cwd=ROOT, env=own | given | variables)
     assert done.returncode == 0, done.stderr[-3000:]
     return json.loads(done.stdout)
 
