@@ -91,6 +91,14 @@ def taken_back(files: Path) -> Iterator[None]:
         transaction.set_rollback(True)
 
 
+@contextmanager
+def nothing_stays() -> Iterator[None]:
+    """A savepoint to go back to."""
+    with transaction.atomic():
+        yield
+        transaction.set_rollback(True)
+
+
 class Surfaces:
     """Remembers who looks, and looks: at these studies or data sets, by the parameter of addresses that names them.
 
@@ -172,10 +180,9 @@ def _answer(client: Client, method: str, address: str, document: object = None) 
     """Status, headers, names of cookies and body; all that the request wrote is taken back."""
     cache.clear()  # of who edits now, and of who was slowed down: with a slow machine fewer are
     sent = {} if document is None else {"data": json.dumps(document), "content_type": "application/json"}
-    with transaction.atomic():
+    with nothing_stays():
         response = client.generic(method, address, **sent)
         body = b"".join(response.streaming_content) if response.streaming else response.content
-        transaction.set_rollback(True)
     return f"{response.status_code}\n{_head_of(response)}\n{_constant(body)}"
 
 

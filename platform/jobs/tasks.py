@@ -66,7 +66,13 @@ def sweep(*, at_start: bool = False) -> None:
     Routine.objects.bulk_create(missing, ignore_conflicts=True)
     for model in {job.model for job in JOBS.values()}:
         _take_over(model, expired_by=now)
+    routines = Routine.waiting().filter(due_at__lte=now + SOON).order_by("due_at").values_list("pk", "due_at")
+    for name, due_at in routines:  # all of them at once: they are half of all kinds
+        if name in JOBS:
+            _send(JOBS[name], name, after=(due_at or now) - now)
     for job in JOBS.values():
+        if job.model is Routine:
+            continue
         if job.part_of:
             for key in job.whole.spread_out().values_list("pk", flat=True):
                 if not job.parts_of(key).filter(holder__isnull=False).exists():
