@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from jobs import tasks
-from jobs.models import Lease, Routine
+from jobs.models import Lease
 from jobs.registry import JOBS, job_of
 
 Sent = list[dict[str, Any]]
@@ -83,14 +83,3 @@ def work_on_part(lease: Lease) -> None:
 def is_unfinished(lease: Lease) -> bool:
     lease.refresh_from_db(fields=("due_at", "holder", *lease.HELD))
     return lease.due_at is not None or lease.is_spread
-
-
-def assert_ended(work: Lease) -> None:
-    """Nobody holds the work, and no time is left; a routine waits for its next one."""
-    work.refresh_from_db()
-    assert work.holder is None
-    if isinstance(work, Routine):
-        assert work.due_at is not None
-        assert work.due_at > timezone.now()
-    else:
-        assert (work.due_at, work.is_spread) == (None, False)

@@ -1,13 +1,12 @@
-"""Studies that a test process takes through review and launch once, and what else tests begin with. Their rows are kept, and each further
-test that begins with the same has them written again, which is a tenth of the work. The log is a chain: rows are written only where it is
-empty.
+"""Studies that a test process takes through review and launch once. Their rows are kept, and each further test that begins with the same
+study has them written again, which is a tenth of the work. The log is a chain: rows are written only where it is empty.
 """
 
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Self
 
 import pytest
 from django.apps import apps
@@ -15,47 +14,42 @@ from django.conf import settings
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.db import connection, transaction
-from django.db.models import Model
 from django.utils.timezone import localdate
 from django.utils.translation import get_language
 
 from audit.models import Entry
-from surveys.models import MediaFile, Study
+from surveys.models import Study
 from surveys.protocols import protocol_in_force
 
 WRITTEN_BY_MIGRATING = frozenset({"django_content_type", "auth_permission", "django_migrations"})
-
-Made = TypeVar("Made", bound=Model)
 
 SENDS = "apply_async"
 """Patched, it collects messages to workers, which are sent after the study is made."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kept(Generic[Made]):
+class KeptStudy:
     """The rows of each table as COPY writes them, the files, and what is called at the end of the transaction."""
 
-    model: type[Made]
-    key: object
+    key: int
     rows: Mapping[str, bytes]
     files: Mapping[str, bytes]
     calls: tuple[Callable[[], object], ...]
 
     @classmethod
-    def of(cls, build: Callable[[], Made]) -> tuple[Made, Self]:
-        """Build it where there is nothing, and keep it."""
+    def of(cls, build: Callable[[], Study]) -> tuple[Study, Self]:
+        """Build a study where there is none, and keep it."""
         before = len(connection.run_on_commit)
-        made = build()
-        return made, cls(
-            model=type(made),
-            key=made.pk,
+        study = build()
+        return study, cls(
+            key=study.pk,
             rows={table: _copied(table) for table in _tables_with_rows()},
-            files={media.file.name: Path(media.file.path).read_bytes() for media in MediaFile.objects.all()},
+            files={media.file.name: Path(media.file.path).read_bytes() for media in study.media_files.all()},
             calls=tuple(call for _savepoints, call, _robust in connection.run_on_commit[before:]),
         )
 
-    def written_again(self) -> Made:
-        """It, as if it had been built."""
+    def written_again(self) -> Study:
+        """The study, as if it had been built."""
         with connection.cursor() as cursor:
             for table, rows in self.rows.items():
                 with cursor.copy(f"COPY {table} FROM STDIN") as copy:
@@ -65,14 +59,13 @@ class Kept(Generic[Made]):
                 default_storage.save(name, ContentFile(content))
         for call in self.calls:
             transaction.on_commit(call)
-        rows = self.model._default_manager.all()
-        made = (rows.select_related("owner") if self.model is Study else rows).get(pk=self.key)
-        if isinstance(made, Study) and made.protocol_id is not None:
-            protocol_in_force(made)  # a process that has just launched a study remembers its protocol
-        return made
+        study = Study.objects.select_related("owner").get(pk=self.key)
+        if study.protocol_id is not None:
+            protocol_in_force(study)  # a process that has just launched a study remembers its protocol
+        return study
 
 
-_kept: dict[str, Kept[Any]] = {}
+_kept: dict[str, KeptStudy] = {}
 
 
 @dataclass(kw_only=True)
@@ -94,8 +87,8 @@ class Changes:
 changes = Changes()
 
 
-def once(build: Callable[[], Made], **described: Any) -> Made:
-    """Build it, or write the rows again of an earlier test that described the same."""
+def once(build: Callable[[], Study], **described: Any) -> Study:
+    """Build the study, or write the rows again of an earlier test that described the same study."""
     try:
         name = json.dumps([described, str(localdate()), get_language()])
     except TypeError:  # an owner of the test's own
@@ -104,12 +97,11 @@ def once(build: Callable[[], Made], **described: Any) -> Made:
     if not (in_a_transaction and changes.there_are_none) or Entry.objects.exists():
         return build()
     if name in _kept:
-        again: Made = _kept[name].written_again()
-        return again
+        return _kept[name].written_again()
     if _tables_with_rows():
         return build()
-    made, _kept[name] = Kept.of(build)
-    return made
+    study, _kept[name] = KeptStudy.of(build)
+    return study
 
 
 def _tables_with_rows() -> list[str]:

@@ -1,7 +1,6 @@
 """The contract of every kind of work. A new kind is held as soon as it is registered, and needs an example here."""
 
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
 from dataclasses import asdict, replace
 from datetime import timedelta
 from functools import partial
@@ -36,8 +35,7 @@ from tests.deposits import shelf_in_use
 from tests.factories import draft_study, everything_stored, recruiting_study, study_in
 from tests.finished_people import TELLING_DIE, add_finished_people
 from tests.heartbeats import wait_for_a_beat
-from tests.jobs import Sent, assert_ended, attempt, catch, claimed, fall_silent, swept
-from tests.kept_studies import once
+from tests.jobs import Sent, attempt, catch, claimed, fall_silent, swept
 from tests.ledgers import open_source, solved, study_with_budget
 from tests.record_sets import record_set
 from tests.releases import closed_study, started_release
@@ -156,25 +154,18 @@ EXAMPLES: dict[str, Callable[[], Lease]] = {
 every_kind = pytest.mark.parametrize("kind", sorted(JOBS))
 
 
-@pytest.fixture(autouse=True, scope="module")
-def little_work() -> Iterator[None]:
-    """One bot walks at a time: all share the test's database in memory. Nobody looks at what a sweep finds."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rehearsal, "WORKERS", 1)
-        patch.setattr("analysis.records.sweeping.SIZES", (2, 5))
-        yield
-
-
 @pytest.fixture(autouse=True)
-def sent(monkeypatch: pytest.MonkeyPatch) -> Sent:
-    """The messages to the broker, collected instead of sent."""
-    return catch(monkeypatch)
+def sent(monkeypatch: pytest.MonkeyPatch) -> Iterator[Sent]:
+    """The messages to the broker, collected instead of sent. One bot walks at a time: all share the test's database in memory."""
+    monkeypatch.setattr(rehearsal, "WORKERS", 1)
+    monkeypatch.setattr("analysis.records.sweeping.SIZES", (2, 5))  # nobody looks at what a sweep finds
+    with shelf_in_use(monkeypatch):
+        yield catch(monkeypatch)
 
 
 @pytest.fixture
-def work(kind: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lease]:
-    with shelf_in_use(monkeypatch) if kind == "deposit" else nullcontext():
-        yield once(EXAMPLES[kind], example=kind)
+def work(kind: str) -> Lease:
+    return EXAMPLES[kind]()
 
 
 def row(lease: Lease) -> dict[str, Any]:
@@ -396,3 +387,14 @@ def test_a_message_goes_out_with_its_priority_and_never_waits_for_the_broker(kin
     [message] = sent
     assert message["kind"] == kind
     assert (message["queue"], message["priority"], message["retry"]) == (JOBS[kind].queue, JOBS[kind].priority, False)
+
+
+def assert_ended(work: Lease) -> None:
+    """Nobody holds the work, and no time is left; a routine waits for its next one."""
+    work.refresh_from_db()
+    assert work.holder is None
+    if isinstance(work, Routine):
+        assert work.due_at is not None
+        assert work.due_at > timezone.now()
+    else:
+        assert (work.due_at, work.is_spread) == (None, False)
