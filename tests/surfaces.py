@@ -80,23 +80,22 @@ ALSO_MOVES = (
 
 
 @contextmanager
-def taken_back(files: Path) -> Iterator[None]:
-    """A world with these files beside its database, which numbers its rows from the same beginning as others. Nothing of it stays."""
-    UNPACKED.forget_all()
-    with override_settings(MEDIA_ROOT=str(files)), transaction.atomic():
-        with connection.cursor() as cursor:
-            for statement in connection.ops.sequence_reset_sql(no_style(), apps.get_models()):
-                cursor.execute(statement)
-        yield
-        transaction.set_rollback(True)
-
-
-@contextmanager
 def nothing_stays() -> Iterator[None]:
     """A savepoint to go back to."""
     with transaction.atomic():
         yield
         transaction.set_rollback(True)
+
+
+@contextmanager
+def taken_back(files: Path) -> Iterator[None]:
+    """A world with these files beside its database, which numbers its rows from the same beginning as others. Nothing of it stays."""
+    UNPACKED.forget_all()
+    with override_settings(MEDIA_ROOT=str(files)), nothing_stays():
+        with connection.cursor() as cursor:
+            for statement in connection.ops.sequence_reset_sql(no_style(), apps.get_models()):
+                cursor.execute(statement)
+        yield
 
 
 class Surfaces:

@@ -149,7 +149,9 @@ def test_a_package_of_records_is_built_again_with_the_new_words_and_the_old_choi
     mine, first = logged_in(made.owner), requested(made, licence="CC0-1.0", k="4")
     stale = {"sha256": first.package_sha256, "delete_on": f"{usual_day()}"}
     step(logged_in(officer), made, "send-back", reason="Who agreed to what?", sha256=first.package_sha256)
-    assert "built again with the same choices" in words(mine.get(page(made)))
+    shown = words(mine.get(page(made)))
+    assert "built again with the same choices" in shown
+    assert "The IRB officer decides by it, and it is published with the records." in shown
     assert step(mine, made, "describe", about=AGREED).status_code == 302
     again = RecordPackage.objects.get(data_set=made)
     assert (again.status, again.package, again.package_sha256) == ("building", None, "")

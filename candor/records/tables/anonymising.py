@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from math import isfinite
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +24,6 @@ from candor.records.tables.recoding import Accept, Floats, Nodes, Part, Recoded,
 from candor.records.trees import Flat
 
 DELIMITERS = ";\t,"
-NUMBER = re.compile(r"[+-]?(\d{1,300}([.,]\d{0,300})?|[.,]\d{1,300})", re.ASCII)
 MOST_OF_A_SCALE, OFTEN = 20, 5
 """Numbers are a scale where there are no more of them, and each occurs so often on average."""
 
@@ -264,12 +263,21 @@ def _check(table: Table, quasi: Sequence[str], sensitive: Sequence[str], *, k: i
 
 def why_no_diversity(name: str, column: Sequence[str]) -> str:
     """Why ℓ of these values says nothing: numbers with decimals have neighbours. Empty for words, and for a scale, such as grades."""
-    numbers = [value.replace(",", ".") for value in column if NUMBER.fullmatch(value)]
-    different = {float(value): value for value in numbers}
+    numbers = [number for value in column if (number := _number(value)) is not None]
+    different = set(numbers)
     if len(different) <= MOST_OF_A_SCALE and len(numbers) >= OFTEN * len(different):
         return ""
-    decimals = (value for number, value in different.items() if number % 1)
-    return next((f"{name!r}: {one} beside its neighbours is no diversity; expected intervals as its hierarchy" for one in decimals), "")
+    decimals = (number for number in numbers if number % 1)
+    return next((f"{name!r}: {one:g} beside its neighbours is no diversity; expected intervals as its hierarchy" for one in decimals), "")
+
+
+def _number(value: str) -> float | None:
+    """However it is written: 3.98, 3,98 or 398e-2."""
+    try:
+        number = float(value.replace(",", "."))
+    except ValueError:
+        return None
+    return number if isfinite(number) else None
 
 
 def _demands(

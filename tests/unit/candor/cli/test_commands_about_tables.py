@@ -171,6 +171,18 @@ def averages(delimiter: str = ",", *, among: tuple[float, ...] = (), first: str 
     Path("roles.json").write_text(json.dumps(AVERAGES))
 
 
+@pytest.mark.parametrize("write", ["{:.2f}", "{:.2e}", "+{:.3f}", "0{:.2f}"])
+def test_averages_are_numbers_however_they_are_written(write: str) -> None:
+    averages()
+    rows = [
+        f"{row['student']},{row['age']},{row['town']},{row['grade']},{write.format(float(row['average']))}"
+        for row in rows_of("students.csv")
+    ]
+    Path("students.csv").write_text("\n".join([",".join(AVERAGES), *rows, ""]))
+    demands = (*TABLE, "--hierarchies", "labels.json", "--k", "4", "--l", "average=3", "--publish", "grade", "-o", "out.csv")
+    assert "beside its neighbours is no diversity" in refused("anonymize", *demands)
+
+
 @pytest.mark.parametrize("delimiter", [",", ";"])
 def test_averages_are_no_diversity_until_they_have_intervals(delimiter: str) -> None:
     averages(delimiter)
