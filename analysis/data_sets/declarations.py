@@ -76,6 +76,8 @@ def problem_of_roles(roles: Collection[str]) -> str:
 
 
 def problem_of_language(language: str) -> str:
+    if not language:
+        return _("Choose the language of the texts.")
     return "" if language == "en" else _("Affect is read by an English lexicon: texts in another language cannot be labelled.")
 
 

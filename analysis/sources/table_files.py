@@ -35,6 +35,8 @@ FORMULA = ("=", "@")
 NUMBER = re.compile(r"[+-]?(\d{1,15}(\.\d{0,20})?|\.\d{1,20})(e[+-]?\d{1,2})?", re.ASCII | re.IGNORECASE)
 DECIMAL_COMMA = ";"
 """Programs that write a decimal comma put this delimiter between columns. Beside another one, “1,000” may be a thousand."""
+WITH_COMMAS = re.compile(r"[+-]?[\d.]*,[\d.,]*", re.ASCII)
+COMMA_ELSEWHERE = _("expected a number with a point, found one with a comma; beside semicolons it is a decimal comma")
 BREAK = re.compile(r"\s*\n\s*")
 CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 NOTHING = frozenset({"", "NA", "NaN"})
@@ -164,7 +166,7 @@ def read(file: IO[bytes], *, columns: Sequence[Declared], entries: int) -> dict[
             try:
                 cells.append(value_of(row[place]))
             except (KeyError, ValueError):
-                raise refused(line, names[place], _expected(column, row[place])) from None
+                raise refused(line, names[place], _expected(column, row[place], delimiter)) from None
     n, simulated = len(students), are_simulated(students)
     students.clear()
     if n < FEWEST:
@@ -315,13 +317,15 @@ def _counted(expected: int, found: int) -> Sentence:
     return _("expected %(expected)s columns, found %(found)s", expected=expected, found=found)
 
 
-def _expected(column: Declared, cell: str) -> Sentence:
+def _expected(column: Declared, cell: str, delimiter: str) -> Sentence:
     found = cell.strip()[:40]
     if found.startswith(FORMULA):
         return _("expected a value, found the formula “%(found)s”", found=found)
     if column["role"] == "item":
         return _("expected 0, 1 or nothing, found “%(found)s”", found=found)
     if column["role"] == "number":
+        if delimiter != DECIMAL_COMMA and WITH_COMMAS.fullmatch(found):
+            return COMMA_ELSEWHERE
         bounds = {"low": digits(column["minimum"], "g"), "high": digits(column["maximum"], "g")}
         return _("expected a number from %(low)s to %(high)s or nothing, found “%(found)s”", found=found, **bounds)
     return _("expected one of the declared values or nothing, found “%(found)s”", found=found)

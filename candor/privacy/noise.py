@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -33,6 +34,8 @@ CUBE_DIGITS = 160
 MOST_RADII = 200_000
 HALF_WIDTHS = {"discrete Gaussian": 1.96, "discrete Laplace": math.log(20) / math.sqrt(2)}
 """Half of a 95 % interval of the noise, in its standard deviations."""
+
+Number = TypeVar("Number", int, float)
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,35 @@ class Noisy:
     loss: Loss
     noise_sd: float
     noise: str
+
+
+def within_its_range(value: Number, half_width: Number, *, low: Number, high: Number) -> tuple[Number, Number, Number]:
+    """A value with noise as the nearest that is possible, and the ends of an interval around that one.
+
+    Parameters
+    ----------
+    value, half_width : int or float
+        With noise, and half of the interval of the noise.
+    low, high : int or float
+        What the value can be without noise.
+
+    Returns
+    -------
+    tuple of three numbers
+        The value and both ends of its interval, each from `low` to `high`.
+
+    Notes
+    -----
+    The interval holds every possible value that the interval around `value` itself holds, so it covers at least as often. Noise far below 0
+    cannot leave an interval of nothing but 0, which would promise that nobody is there.
+
+    Examples
+    --------
+    >>> within_its_range(-7, 5, low=0, high=100), within_its_range(40, 5, low=0, high=100)
+    ((0, 0, 5), (40, 35, 45))
+    """
+    nearest = min(max(value, low), high)
+    return nearest, max(nearest - half_width, low), min(nearest + half_width, high)
 
 
 def with_noise(values: ArrayLike, *, sensitivity: Sensitivity, rho: float | None = None, epsilon: float | None = None) -> Noisy:

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from candor.privacy.noise import Noisy
+from candor.privacy.noise import Noisy, within_its_range
 from candor.privacy.sensitivity import Sensitivity, Whole
 from candor.queries.columns import Schema, Table
 from candor.queries.counting import joint_codes, joint_labels
@@ -86,13 +86,10 @@ class Sum(_Numbers):
 
     def explain(self, released: Sequence[int], schema: Schema, n: int) -> Answer:
         """In the unit of the column."""
-        value, half, everybody = released[0] * self.step, self.error(schema, n), n * (self.entries or 1)
+        everybody = n * (self.entries or 1)
         least, most = everybody * min(self.low, 0.0), everybody * max(self.high, 0.0)
-
-        def cut(number: float) -> float:
-            return min(max(number, least), most)
-
-        return Answer(unit="number", cells=(Cell(labels=(), value=cut(value), low=cut(value - half), high=cut(value + half)),))
+        value, low, high = within_its_range(released[0] * self.step, self.error(schema, n), low=least, high=most)
+        return Answer(unit="number", cells=(Cell(labels=(), value=value, low=low, high=high),))
 
     def sentence(self) -> str:
         """In words."""

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from candor.errors import QuestionError
-from candor.privacy.noise import Noisy
+from candor.privacy.noise import Noisy, within_its_range
 from candor.privacy.sensitivity import Whole
 from candor.queries.columns import Schema, Table
 from candor.queries.histogram.release import SENSITIVITY, histogram, private_histogram
@@ -106,13 +106,10 @@ class Histogram(Question):
 
 
 def count_cell(question: Question, count: int, labels: tuple[str, ...], n: int) -> Cell:
-    """A count rounded to what a count can be, from 0 to all; its interval, of whole numbers as the noise is, is cut alike."""
-    most, half = n * (question.entries or 1), math.floor(question.spending.half_width(question.sensitivity))
-
-    def cut(value: float) -> float:
-        return float(min(max(value, 0), most))
-
-    return Cell(labels=labels, value=cut(count), low=cut(count - half), high=cut(count + half))
+    """A count rounded to what a count can be, from 0 to all; its interval, of whole numbers as the noise is, lies around it."""
+    half = math.floor(question.spending.half_width(question.sensitivity))
+    value, low, high = within_its_range(count, half, low=0, high=n * (question.entries or 1))
+    return Cell(labels=labels, value=float(value), low=float(low), high=float(high))
 
 
 def joint_codes(cuts: Sequence[Cut], rows: Rows, schema: Schema) -> tuple[NDArray[np.intp], tuple[int, ...]]:

@@ -22,7 +22,7 @@ from candor.networks.class_types import release as class_types
 from candor.networks.degrees import release as degrees
 from candor.networks.ties import release as ties
 from candor.privacy.losses import Loss
-from candor.privacy.noise import HALF_WIDTHS, Noisy
+from candor.privacy.noise import HALF_WIDTHS, Noisy, within_its_range
 from candor.privacy.sensitivity import Sensitivity, Whole
 from surveys.questions.parts import Name, some
 
@@ -117,9 +117,10 @@ class CountsQuestion(NetworkQuestion):
 
     def explain(self, released: Drawn, schema: Schema, n: int) -> dict[str, object]:
         half = math.ceil(HALF_WIDTHS[released["noise"]] * released["noise_sd"])
+        counted = (within_its_range(count, half, low=0, high=n) for count in released["values"])
         cells = [
-            {"name": name, "count": min(max(count, 0), n), "low": min(max(count - half, 0), n), "high": max(min(count + half, n), 0)}
-            for name, count in zip(self._cells(), released["values"], strict=True)
+            {"name": name, "count": shown, "low": low, "high": high}
+            for name, (shown, low, high) in zip(self._cells(), counted, strict=True)
         ]
         return {**released, "cells": cells}
 
@@ -272,9 +273,9 @@ class ClassMeans(OfClasses):
 
     def explain(self, released: Drawn, schema: Schema, n: int) -> dict[str, object]:
         whole = class_means.UNIT * len(self._class_column(schema).values)
-        mean, half = released["values"][0] / whole, HALF_WIDTHS[released["noise"]] * released["noise_sd"] / whole
-        shown = {name: min(max(value, 0.0), 1.0) for name, value in (("mean", mean), ("low", mean - half), ("high", mean + half))}
-        return {**released, **shown, "classes": len(self._class_column(schema).values)}
+        half = HALF_WIDTHS[released["noise"]] * released["noise_sd"] / whole
+        mean, low, high = within_its_range(released["values"][0] / whole, half, low=0.0, high=1.0)
+        return {**released, "mean": mean, "low": low, "high": high, "classes": len(self._class_column(schema).values)}
 
     def table(self, answer: MeanOfClasses, schema: Schema) -> AnswerTable:
         return AnswerTable(rows=(AnswerRow(labels=(), value=answer["mean"], low=answer["low"], high=answer["high"]),), unit="share")

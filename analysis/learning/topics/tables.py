@@ -11,7 +11,7 @@ from analysis.ledger.errors import QuestionError
 from analysis.ledger.questions import question_kind
 from analysis.sources.tables import Column, Role, Schema, Table
 from candor.privacy.losses import Loss
-from candor.privacy.noise import HALF_WIDTHS
+from candor.privacy.noise import HALF_WIDTHS, within_its_range
 from candor.privacy.sensitivity import Whole
 from candor.texts.topic_table.release import private_topic_tables, sensitivity, topic_tables
 
@@ -80,8 +80,8 @@ class Topics(AtOneLoss):
         topics = topics_of(schema)
 
         def cell(count: int) -> Week:
-            low, high = (min(max(end, 0), n) for end in (count - half, count + half))
-            return {"count": min(max(count, 0), n), "low": low, "high": high}
+            shown, low, high = within_its_range(count, half, low=0, high=n)
+            return {"count": shown, "low": low, "high": high}
 
         rows: list[Row] = [
             {"topic": column.name.partition(".")[2], "affect": affect, "weeks": [cell(week[t][a]) for week in released["counts"]]}

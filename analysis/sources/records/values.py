@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Final, Literal, TypedDict
 
+from analysis.sources.table_files import COMMA_ELSEWHERE, WITH_COMMAS
 from surveys.reading.words import Sentence
 from surveys.reading.words import sentence as _
 
@@ -46,7 +47,6 @@ BINS, MOST_NUMBERS, OFTEN = 10, 20, 5
 NOTHING, NO_NUMBER = frozenset({"", "na"}), frozenset({"nan", "inf", "-inf", "+inf", "infinity", "-infinity"})
 FORMULA = ("=", "@")
 NUMBER = re.compile(r"[+-]?(\d{1,15}(\.\d{1,15})?|\.\d{1,15})", re.ASCII)
-WITH_COMMAS = re.compile(r"[+-]?[\d.]*,[\d.,]*", re.ASCII)
 CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 ROUND = (1, 2, 5, 10)
 
@@ -67,7 +67,7 @@ def checked(cell: str, *, decimal_comma: bool = False) -> str | Sentence:
     if value.startswith(FORMULA):
         return _("expected a value or nothing, found a formula")
     if WITH_COMMAS.fullmatch(value):
-        return _("expected a number with a point, found one with a comma; beside semicolons it is a decimal comma")
+        return COMMA_ELSEWHERE
     if value == "*":
         return _("expected a value or nothing, found “*”, which is the label that tells nothing")
     if len(value) > LONGEST_VALUE:

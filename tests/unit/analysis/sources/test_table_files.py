@@ -54,5 +54,8 @@ def test_a_decimal_comma_is_read_where_semicolons_stand_between_columns() -> Non
 
 @pytest.mark.parametrize(("written", "delimiter"), [('"1,000"', ","), ("1,000", "\t"), ("1,0,0", ";")])
 def test_a_comma_that_may_stand_between_thousands_is_refused(written: str, delimiter: str) -> None:
-    with pytest.raises(UnreadableError, match="line 2, column “grade”: expected a number"):
+    said = (
+        "a number from 0" if delimiter == ";" else "a number with a point, found one with a comma; beside semicolons it is a decimal comma"
+    )
+    with pytest.raises(UnreadableError, match=f"line 2, column “grade”: expected {said}"):
         grades_of(written, delimiter)

@@ -9,7 +9,7 @@ from scipy.stats import chi2
 from candor.errors import DataError
 from candor.privacy.auditing import epsilon_at_least
 from candor.privacy.losses import Loss
-from candor.privacy.noise import cube, cube_sd, discrete_gaussian, discrete_laplace, noisy_maximum
+from candor.privacy.noise import cube, cube_sd, discrete_gaussian, discrete_laplace, noisy_maximum, within_its_range
 from candor.privacy.sensitivity import Sensitivity
 
 HISTOGRAM = Sensitivity.of_histogram()
@@ -104,3 +104,12 @@ def test_the_lower_bound_is_below_the_truth_and_not_far_below() -> None:
     worlds = [(rng.random(100_000) < probability).astype(float) for probability in (1 - says_one, says_one)]
     assert 0.9 < epsilon_at_least(*worlds) <= 1.0
     assert epsilon_at_least(worlds[0], worlds[0]) < 0.1
+
+
+def test_an_interval_keeps_its_width_and_all_that_is_possible_where_noise_leaves_the_range() -> None:
+    """A count of −7 ± 5 was told as 0, from 0 to 0: surely nobody."""
+    for count in range(-30, 50):
+        value, low, high = within_its_range(count, 5, low=0, high=20)
+        assert 0 <= low <= value <= high <= 20
+        assert high - low >= 5
+        assert all(low <= possible <= high for possible in range(max(count - 5, 0), min(count + 5, 20) + 1))
