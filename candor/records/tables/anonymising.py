@@ -262,13 +262,13 @@ def _check(table: Table, quasi: Sequence[str], sensitive: Sequence[str], *, k: i
 
 
 def why_no_diversity(name: str, column: Sequence[str]) -> str:
-    """Why ℓ of these values says nothing: numbers with decimals have neighbours. Empty for words, and for a scale, such as grades."""
+    """Why ℓ of these values says nothing: 3.98 has neighbours, and so has a salary of 48,213. Empty for words, and for a scale of marks."""
     numbers = [number for value in column if (number := _number(value)) is not None]
     different = set(numbers)
-    if len(different) <= MOST_OF_A_SCALE and len(numbers) >= OFTEN * len(different):
+    if len(different) <= MOST_OF_A_SCALE and (len(numbers) >= OFTEN * len(different) or not any(number % 1 for number in different)):
         return ""
-    decimals = (number for number in numbers if number % 1)
-    return next((f"{name!r}: {one:g} beside its neighbours is no diversity; expected intervals as its hierarchy" for one in decimals), "")
+    example = next((number for number in numbers if number % 1), numbers[0])
+    return f"{name!r}: {example:.12g} beside its neighbours is no diversity; expected intervals as its hierarchy"
 
 
 def _number(value: str) -> float | None:

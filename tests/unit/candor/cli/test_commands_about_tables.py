@@ -171,11 +171,11 @@ def averages(delimiter: str = ",", *, among: tuple[float, ...] = (), first: str 
     Path("roles.json").write_text(json.dumps(AVERAGES))
 
 
-@pytest.mark.parametrize("write", ["{:.2f}", "{:.2e}", "+{:.3f}", "0{:.2f}"])
-def test_averages_are_numbers_however_they_are_written(write: str) -> None:
+@pytest.mark.parametrize(("write", "times"), [("{:.2f}", 1), ("{:.2e}", 1), ("+{:.3f}", 1), ("0{:.2f}", 1), ("{:.0f}", 10_000)])
+def test_averages_and_salaries_are_numbers_however_they_are_written(write: str, times: int) -> None:
     averages()
     rows = [
-        f"{row['student']},{row['age']},{row['town']},{row['grade']},{write.format(float(row['average']))}"
+        f"{row['student']},{row['age']},{row['town']},{row['grade']},{write.format(times * float(row['average']))}"
         for row in rows_of("students.csv")
     ]
     Path("students.csv").write_text("\n".join([",".join(AVERAGES), *rows, ""]))
