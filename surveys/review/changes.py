@@ -5,6 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+from django.utils.translation import pgettext
+
 from surveys.definition import StudyDefinition
 from surveys.drafting.translations import outdated_in, remembering
 
@@ -33,19 +35,29 @@ SECTION_OF_PART = {
     "debrief": "debrief",
     "files": "files",
 }
-Path = tuple[str, ...]
 WORDS_AROUND = 12
 NO_TEXTS = {"captions", "die", "faces", "files"}
 """Parts of the file in which a name may look like a language without being one of a text."""
 SAYS_NOTHING = (("ordered", False), ("purpose", "outcome"))
 """Values of every sensitive question of the usual kind."""
 # The file keeps these as words from a list, in which an underscore stands for a space.
-FROM_A_LIST = ("kind", "role", "scheme", "mode", "cheaters", "worse", "attention")
+FROM_A_LIST = ("kind", "role", "scheme", "mode", "cheaters", "worse", "attention", "precision", "purpose")
+NAMED = ("captions", "cheaters", "faces", "families", "files", "margins", "subsamples", "weights", "words")
+"""Parts of the file whose keys are names that somebody gave, such as the answers that a die has faces for."""
 
 
 def section_of(part: str) -> str:
     """The section of the packet in which this part of the study file is shown."""
     return SECTION_OF_PART.get(part, "overview")
+
+
+Path = tuple[str, ...]
+
+
+class Word(str):
+    """A word of the study file, which its readers see in their language. Names and texts, which somebody wrote, are no such words."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,14 +72,33 @@ class Run:
 class Change:
     """One text or value that differs. `old` or `new` is empty where the version lacks it.
 
-    `translation` is said of a translation that stayed although its original changed: `outdated`, or `confirmed` as still right.
+    `path` leads to it in the study file; a language in it goes by its name. `translation` is said of a translation that stayed although
+    its original changed: `outdated`, or `confirmed` as still right.
     """
 
     section: str
-    label: str
+    path: Path
     old: str
     new: str
     translation: str = ""
+
+    @property
+    def label(self) -> str:
+        """Where in the study file."""
+        return " › ".join(part.replace("_", " ") for part in self.path)
+
+    @property
+    def place(self) -> str:
+        """Where, in the reader's language."""
+        return " › ".join(map(in_words, self.path))
+
+    @property
+    def was(self) -> str:
+        return in_words(self.old)
+
+    @property
+    def now(self) -> str:
+        return in_words(self.new)
 
     @property
     def is_text(self) -> bool:
@@ -95,11 +126,11 @@ def changes_between(
     for path in [*after, *(path for path in before if path not in after)]:
         was, now = before.get(path, ""), after.get(path, "")
         if was != now:
-            found.append(Change(section=section_of(path[0]), label=_label(path, names), old=was, new=now))
+            found.append(Change(section=section_of(path[0]), path=_readable(path, names), old=was, new=now))
             for code, kept in _kept_translations(path, before, after, languages=new.languages):
                 state = "outdated" if (code, now, kept) in outdated else "confirmed"
-                label = _label((*path[:-1], code), names)
-                found.append(Change(section=section_of(path[0]), label=label, old=kept, new=kept, translation=state))
+                beside = _readable((*path[:-1], code), names)
+                found.append(Change(section=section_of(path[0]), path=beside, old=kept, new=kept, translation=state))
     return found
 
 
@@ -107,7 +138,7 @@ def _kept_translations(
     path: Path, before: Mapping[Path, str], after: Mapping[Path, str], *, languages: Sequence[str]
 ) -> Iterator[tuple[str, str]]:
     """The translations that stayed as they were beside an original that changed, with their language."""
-    if path[-1] != languages[0] or NO_TEXTS & set(path):
+    if path[-1] != languages[0] or NO_TEXTS & {part for part in path if isinstance(part, Word)}:
         return
     for code in languages[1:]:
         beside = (*path[:-1], code)
@@ -140,12 +171,17 @@ def _joined(words: list[str]) -> str:
     return "".join(word if word.startswith("\n") else f"{word} " for word in words)
 
 
-def _label(path: Path, languages: Mapping[str, str]) -> str:
-    """Its place in words; texts and captions with the name of their language."""
+def in_words(part: str) -> str:
+    """A word of the study file in the reader's language; all else as somebody wrote it."""
+    return pgettext("study file", part.replace("_", " ")) if isinstance(part, Word) else part
+
+
+def _readable(path: Path, languages: Mapping[str, str]) -> Path:
+    """Texts and captions with the name of their language."""
     *places, last = path
-    if places and not {"die", "faces"} & set(places):
-        last = languages.get(last, last)
-    return " › ".join(part.replace("_", " ") for part in (*places, last))
+    if places and not {"die", "faces"} & {part for part in places if isinstance(part, Word)} and last in languages:
+        return (*places, languages[last])
+    return path
 
 
 def _shortened(words: list[str], *, first: bool, last: bool) -> str:
@@ -164,18 +200,23 @@ def _leaves(value: object, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[s
             for name, inner in value.items():
                 if (name, inner) in SAYS_NOTHING:
                     continue
-                yield from _leaves(inner, (*path, str(name)))
+                yield from _leaves(inner, (*path, str(name) if _is_name(path) else Word(name)))
         case list() if value and all(isinstance(inner, dict) and "name" in inner for inner in value):
-            yield (*path, "order"), ", ".join(inner["name"] for inner in value)
+            yield (*path, Word("order")), ", ".join(inner["name"] for inner in value)
             for inner in value:
                 yield from _leaves({key: one for key, one in inner.items() if key != "name"}, (*path, inner["name"]))
         case list():
             yield path, ", ".join(str(inner) for inner in value)
         case bool():
-            yield path, "yes" if value else "no"
+            yield path, Word("yes" if value else "no")
         case float() if value.is_integer():
             yield path, str(int(value))
-        case str() if path[-1] in FROM_A_LIST:
-            yield path, value.replace("_", " ")
+        case str() if path[-1] in FROM_A_LIST or path == ("allocation", "unit"):
+            yield path, Word(value.replace("_", " "))
         case _:
             yield path, str(value)
+
+
+def _is_name(path: Path) -> bool:
+    """Whether keys below this path are names. The faces of a die have two levels of them: subsamples, and answers."""
+    return any(isinstance(part, Word) and part in named for part, named in zip(path[::-1], (NAMED, ("faces",)), strict=False))

@@ -30,7 +30,7 @@ from surveys.questions.background import Group, QuizItem, ShortText
 from surveys.questions.parts import texts_of
 from surveys.questions.sensitive import SensitiveQuestion
 from surveys.questions.stimuli import Stimulus, Video
-from surveys.review.changes import Change, changes_between, section_of
+from surveys.review.changes import Change, Word, changes_between, in_words, section_of
 from surveys.study_file import define
 
 ADDRESS_OF_NOTHING = "#"
@@ -301,9 +301,10 @@ def _translations(definition: StudyDefinition, *, besides: str) -> Iterator[Tran
 
 
 def _place(path: str) -> str:
-    """`background[0].options[1].text` becomes “background 1 › option 2”, the number on the page."""
-    numbered = re.sub(r"s?\[(\d+)\]", lambda found: f" {int(found[1]) + 1}", re.sub(r"\.(text|label)$", "", path))
-    return numbered.replace(".", " › ").replace("_", " ")
+    """`background[0].options[1].text` becomes “background 1 › option 2” in the reader's language, with the numbers on the page."""
+    singular = re.sub(r"s?\[", "[", path.replace("categories[", "category["))
+    parts = (re.fullmatch(r"(\w+)(?:\[(\d+)\])?", part) for part in re.sub(r"\.(text|label)$", "", singular).split("."))
+    return " › ".join(in_words(Word(part[1])) + (f" {int(part[2]) + 1}" if part[2] else "") for part in parts if part)
 
 
 def _words_and_numbers(place: str) -> list[tuple[bool, int, str]]:
