@@ -15,6 +15,7 @@ from pydantic import AfterValidator, Field, model_validator
 from candor.designs.design import Design
 from candor.designs.study_documents import design_with_die
 from candor.errors import MethodError
+from candor.sentences import Sentence
 from surveys.languages.offered import OWN
 from surveys.questions.assignment import MOST_STRATA, Allocation, DirectGroup
 from surveys.questions.background import (
@@ -46,6 +47,7 @@ from surveys.questions.publication import Publication
 from surveys.questions.sections import LEAST_PER_ARM, SECTION, least_sections
 from surveys.questions.sensitive import Die, SensitiveQuestion, require_apart, require_faces
 from surveys.questions.stimuli import KINDS, Arm, Task, Watching, require_stimuli
+from surveys.questions.warnings import not_determined, not_protected
 
 DIRECT = "direct"
 """An allocation line's value in place of a subsample of the die, for people to be asked directly."""
@@ -327,23 +329,15 @@ class StudyDefinition(Part):
     def _choices(self) -> dict[str, SingleChoice | OrdinalScale]:
         return {one.name: one for one in self.background if isinstance(one, SingleChoice | OrdinalScale)}
 
-    def warnings(self) -> list[str]:
-        """Warnings about permitted settings, to be read before anybody is recruited, one sentence each."""
+    def warnings(self) -> list[Sentence]:
+        """Warnings about permitted settings, to be read before anybody is recruited."""
         found = []
         for question in (*self.yes_no_questions[:1], *self.category_questions):
             identification = self.design_of(question).identification
-            asks_how_many = self.is_survey or question.is_background
-            wanted = identification.prevalence if asks_how_many else identification.effect
-            how_many = f"how many truly give each answer to {question.name}" if question.categories else "how many truly say yes"
-            size = f"the size of the effect on {question.name}" if question.categories else "the size of the effect"
-            if not wanted:
-                found.append(f"With this die {how_many if asks_how_many else size} cannot be determined. {identification.assumption}")
-        if self.direct_group is not None:
-            found.append(
-                f"{float(self.direct_share):.0%} of the people are drawn to be asked directly, without a die, if they agree. "
-                "Their answers are stored as they are: nothing protects them."
-            )
-        return found
+            how_many = self.is_survey or question.is_background
+            if not (identification.prevalence if how_many else identification.effect):
+                found.append(not_determined(identification, how_many=how_many, of=question.name if question.categories else ""))
+        return [*found, not_protected(self.direct_share)] if self.direct_group is not None else found
 
     @property
     def asked(self) -> list[Answered]:

@@ -26,9 +26,10 @@ DECIMALS = re.compile(r"(-?\d+\.\d+)( ?%)?")
 
 
 @register.filter
-def as_sentence(stored: SentenceDocument | str) -> str:
+def as_sentence(stored: Sentence | SentenceDocument | str) -> str:
     """Numbers with decimals are written as the language writes them. A text is of before sentences were stored, and stays English."""
-    return stored if isinstance(stored, str) else in_words(_written_here(stored))
+    document = stored.document() if isinstance(stored, Sentence) else stored
+    return document if isinstance(document, str) else in_words(_written_here(document))
 
 
 @register.filter

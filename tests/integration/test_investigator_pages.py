@@ -139,6 +139,18 @@ def test_a_die_that_cannot_tell_the_size_of_the_effect_is_warned_about_on_the_pa
     assert "With this die the size of the effect cannot be determined." in page
 
 
+@pytest.mark.parametrize("name", ["study", "build"])
+def test_warnings_about_a_study_are_in_the_readers_language(name: str) -> None:
+    symmetric = {"subsamples": {"1": {"yes": [1], "no": [6]}, "2": {"yes": [1, 2], "no": [5, 6]}}}
+    directly = {"share": "0.2", "consent": {"en": "Some are asked directly.", "de": "Einige werden direkt gefragt."}}
+    study = draft_study(die=symmetric, direct_group=directly)
+    page = page_of(logged_in(study.owner).get(reverse(f"surveys:{name}", args=[study.slug]), headers={"accept-language": "de"}))
+    said = ["".join(one.itertext()) for one in page.xpath("//*[@class='notice notice-warning']/p[not(@lang)]")]
+    open_effect = "Wie groß die Wirkung ist, lässt sich mit diesem Würfel nicht bestimmen. Wer dem Würfel nicht folgt, antwortet in allen"
+    for expected in (open_effect, "20 % der Personen werden ausgelost, direkt zu antworten"):
+        assert sum(one.startswith(expected) for one in said) == 1
+
+
 def test_administrators_say_whose_a_study_is_and_whether_bots_may_walk_it() -> None:
     study, colleague, administrator = draft_study(), person(Role.INVESTIGATOR), person(Role.ADMINISTRATOR)
     page = reverse("admin:surveys_study_change", args=[study.pk])

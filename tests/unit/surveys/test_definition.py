@@ -245,7 +245,7 @@ SYMMETRIC = {"1": {"yes": [1], "no": [6]}, "2": {"yes": [1, 2], "no": [5, 6]}}
 def test_a_die_that_cannot_tell_the_size_of_the_effect_is_warned_about() -> None:
     warnings = definition(die={"subsamples": SYMMETRIC}).warnings()
     assert len(warnings) == 1
-    assert warnings[0].startswith("With this die the size of the effect cannot be determined.")
+    assert str(warnings[0]).startswith("With this die the size of the effect cannot be determined.")
 
 
 @pytest.mark.parametrize("die", [{"subsamples": SYMMETRIC, "cheaters": "always_no"}, {}])
@@ -294,8 +294,8 @@ def test_no_subsample_of_a_die_may_be_called_direct() -> None:
 
 def test_the_desk_is_warned_that_nothing_protects_these_answers() -> None:
     assert definition().warnings() == []
-    assert definition(direct_group=GROUP).warnings() == [
-        "20% of the people are drawn to be asked directly, without a die, if they agree. "
+    assert [str(warning) for warning in definition(direct_group=GROUP).warnings()] == [
+        "20 % of the people are drawn to be asked directly, without a die, if they agree. "
         "Their answers are stored as they are: nothing protects them."
     ]
 
@@ -343,4 +343,4 @@ def test_what_compares_arms_is_refused_with_the_reason(changes: dict[str, Any], 
 def test_a_die_that_leaves_the_prevalence_open_is_warned_of() -> None:
     assert definition(**one_arm()).warnings() == []
     (warning,) = definition(**one_arm(die=LEFT_OPEN)).warnings()
-    assert warning.startswith("With this die how many truly say yes cannot be determined.")
+    assert str(warning).startswith("With this die how many truly say yes cannot be determined.")

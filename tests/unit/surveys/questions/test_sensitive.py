@@ -182,8 +182,8 @@ LEVEL = {"1": ONE, "2": {"never": [1], "once": [2], "often": [3]}}
 def test_faces_that_leave_something_open_are_warned_of() -> None:
     assert definition(questions=with_frequency()).warnings() == []
     (warning,) = definition(questions=with_frequency(faces=LEVEL)).warnings()
-    assert warning.startswith("With this die the size of the effect on copying cannot be determined.")
+    assert str(warning).startswith("With this die the size of the effect on copying cannot be determined.")
     assert definition(questions=with_frequency(faces=LEVEL, cheaters="never")).warnings() == []
     (warning,) = definition(**one_arm(questions=with_frequency())).warnings()
-    assert warning.startswith("With this die how many truly give each answer to copying cannot be determined.")
+    assert str(warning).startswith("With this die how many truly give each answer to copying cannot be determined.")
     assert definition(questions=[FREQUENCY], die={"subsamples": SYMMETRIC}).warnings() == [], "nobody plays the faces of yes and no"
