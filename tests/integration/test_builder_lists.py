@@ -61,6 +61,12 @@ def test_a_pasted_list_is_shown_before_it_is_added(browser: Client, study: Study
     assert texts == questions
 
 
+def test_a_reader_of_german_hears_what_is_right_in_german(browser: Client, study: Study) -> None:
+    text = {"pasted": "2 + 2?\n- 3\n- *4"}
+    (right,) = page_of(browser.post(address("build_paste", study, "quiz"), text, headers={"accept-language": "de"})).xpath("//ol//strong")
+    assert (right.text, right.get("lang")) == ("(richtig)", "de")
+
+
 def test_what_changed_after_the_look_is_looked_at_again(browser: Client, study: Study) -> None:
     before = names(study, "questions")
     sent = seen(look(browser, study, "questions", "Did you copy?")) | {"pasted": "Did you copy?\nDid you lie?"}
