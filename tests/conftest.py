@@ -42,6 +42,7 @@ from tests.crowds import build_study
 from tests.lanes import LONGEST_FIRST, THOROUGH
 from tests.processes import Site, embedded, migrate_embedded, name_of, once, production, to_copy
 
+pytest_plugins = ["tests.designs"]
 FOLDERS_IN_ORDER = ("browser", "integration", "contracts", "simulation", "audits", "unit")
 WAITING = 2
 """About so many test processes wait at any time, for a browser, a server or a clock."""

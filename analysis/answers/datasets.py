@@ -42,12 +42,17 @@ def category_counts(study: Study, definition: StudyDefinition, *, only_who_agree
     return _reported(study, definition, questions, only_who_agreed_to_direct=only_who_agreed_to_direct)
 
 
+def _places(definition: StudyDefinition) -> tuple[dict[str, int], dict[str, int]]:
+    """The places of arms and subsamples in tables of counts, by name."""
+    arms = {arm.name: index for index, arm in enumerate(definition.arms)}
+    return arms, {name: index for index, name in enumerate(definition.die.subsamples)}
+
+
 def _reported(
     study: Study, definition: StudyDefinition, questions: dict[str, int], *, only_who_agreed_to_direct: bool
 ) -> dict[str, NDArray[np.int64]]:
     """The kept counts of these questions, which have so many answers."""
-    arms = {arm.name: index for index, arm in enumerate(definition.arms)}
-    subsamples = {name: index for index, name in enumerate(definition.die.subsamples)}
+    arms, subsamples = _places(definition)
     counts = {name: np.zeros((len(arms), len(subsamples), answers), dtype=np.int64) for name, answers in questions.items()}
     for one, people in tally_of(study.pk).answers.items() if counts else ():
         if one.question in counts and (one.agreed or not only_who_agreed_to_direct):
@@ -59,8 +64,7 @@ def assigned_counts(study: Study, definition: StudyDefinition) -> NDArray[np.int
     """The number of people by arm and subsample who are in the shown numbers and were assigned to the die, as in `people_of`; also those
     who stopped on the way and of whom only a count is kept.
     """
-    arms = {arm.name: index for index, arm in enumerate(definition.arms)}
-    subsamples = {name: index for index, name in enumerate(definition.die.subsamples)}
+    arms, subsamples = _places(definition)
     counts = np.zeros((len(arms), len(subsamples)), dtype=np.int64)
     present = ((one.arm, one.subsample, people) for one, people in tally_of(study.pk).people.items())
     departed = AttritionCount.objects.filter(study=study).values_list("arm", "subsample", "count")
@@ -180,8 +184,7 @@ def people_of(study: Study, definition: StudyDefinition) -> People:
     """Everybody who was assigned to the die, is in a whole batch and has not withdrawn, in one query and one for questions with
     categories. After the end also people who did not finish.
     """
-    arms = {arm.name: index for index, arm in enumerate(definition.arms)}
-    subsamples = {name: index for index, name in enumerate(definition.die.subsamples)}
+    arms, subsamples = _places(definition)
     questions = [question.name for question in definition.yes_no_questions]
     answers = {
         f"answer_{index}": Max(

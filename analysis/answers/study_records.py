@@ -129,11 +129,6 @@ def as_published(questions: Sequence[Answered], protection: Mapping[str, Any]) -
     return found
 
 
-def sensitive_of(questions: Sequence[Answered]) -> list[str]:
-    """The attributes whose values may be asked to be diverse."""
-    return [name for name, role in roles_of(questions).items() if role == "sensitive"]
-
-
 def auxiliary_of(questions: Sequence[Answered]) -> list[str]:
     """The attributes that are published as they are, where `questions` have the roles of a release."""
     return [name for name, role in roles_of(questions).items() if role == "auxiliary"]

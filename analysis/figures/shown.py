@@ -5,6 +5,7 @@ from typing import Protocol
 
 from django.utils.safestring import SafeString, mark_safe
 
+from candor.figures.charts import Chart
 from candor.figures.drawing import Drawing, Reading
 
 
@@ -28,8 +29,13 @@ def shown_figure(draw: Draw) -> ShownFigure | None:
     wide, narrow = draw(), draw(narrow=True)
     if wide is None or narrow is None:
         return None
-    return ShownFigure(wide=_safe(wide), narrow=_safe(narrow), readings=tuple(wide.readings))
+    return ShownFigure(wide=safe_svg(wide), narrow=safe_svg(narrow), readings=tuple(wide.readings))
 
 
-def _safe(drawing: Drawing) -> SafeString:
+def safe_svg(drawing: Drawing) -> SafeString:
     return mark_safe(drawing.svg())  # noqa: S308  # escaped by Drawing
+
+
+def legend_of(chart: Chart) -> tuple[tuple[SafeString, str], ...]:
+    """The meaning of a chart's marks, each with the mark."""
+    return tuple((safe_svg(key.drawing), key.label) for key in chart.legend)

@@ -237,9 +237,7 @@ def _second_name(name: str) -> str:
 
 
 def _write(source: Source, name: str, text: str) -> None:
-    folder = _of_source(source, folder_of_charges())
-    folder.mkdir(parents=True, exist_ok=True)
-    write_beside(folder / name, text)
+    write_beside(_of_source(source, folder_of_charges()) / name, text)
 
 
 def _read(content: TypeAdapter[T], path: Path) -> T:

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from math import sqrt
 
 from django.utils.functional import Promise
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from analysis.figures.shown import legend_of, safe_svg
 from analysis.planning.curves import Curves
 from analysis.planning.plans import EPSILONS, Planned
 from analysis.planning.wording import decimal, percent, points, whole
 from candor.figures.charts import Axis, Chart
-from candor.figures.drawing import Drawing
 from candor.figures.scales import Linear, Logarithmic
 
 Layer = Callable[[Chart, Curves, Sequence[float]], None]
@@ -65,8 +65,8 @@ class Spec:
             name=self.name,
             title=title,
             description=description,
-            svg=_safe(chart.drawing),
-            legend=tuple((_safe(key.drawing), key.label) for key in chart.legend),
+            svg=safe_svg(chart.drawing),
+            legend=legend_of(chart),
             header=tuple(map(str, (self.over.header, *(header for header, _cell in self.columns)))),
             rows=tuple(rows),
         )
@@ -89,10 +89,6 @@ def figures_of(planned: Planned) -> tuple[Figure, ...]:
     """All figures, in the order of the page."""
     curves = Curves(planned=planned)
     return tuple(spec.draw(curves) for spec in FIGURES if spec.exists(curves))
-
-
-def _safe(drawing: Drawing) -> SafeString:
-    return mark_safe(drawing.svg())  # noqa: S308  # escaped by Drawing
 
 
 def _short(number: float) -> str:

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from math import sqrt
 from urllib.parse import urlencode
 
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
+from analysis.figures.shown import legend_of, safe_svg
 from analysis.planning.faces import PlannedDie, front_die
 from analysis.planning.plans import Planned
 from analysis.planning.wording import decimal, hardest, points, whole
 from candor.figures.charts import Axis, Chart
-from candor.figures.drawing import Drawing
 from candor.figures.scales import Logarithmic
 from candor.planning.pareto import FrontDesign
 
@@ -193,9 +193,7 @@ def _figure(
     if here:
         words = _("the die in use: %(needed)s students, error %(error)s points") % {"needed": whole(needed), "error": points(own)}
         chart.point(here, "point-own", words=words, label=_("the die in use"))
-    return FrontFigure(
-        name=name, title=title, svg=_safe(chart.drawing), legend=tuple((_safe(key.drawing), key.label) for key in chart.legend)
-    )
+    return FrontFigure(name=name, title=title, svg=safe_svg(chart.drawing), legend=legend_of(chart))
 
 
 def _words(row: FrontRow) -> str:
@@ -213,7 +211,3 @@ def _words(row: FrontRow) -> str:
         "cheaters %(cheaters)s"
     )
     return ", ".join([said % words, *row.best_at])
-
-
-def _safe(drawing: Drawing) -> SafeString:
-    return mark_safe(drawing.svg())  # noqa: S308  # escaped by Drawing

@@ -53,7 +53,6 @@ def remember_publications(whole: Study | DataSet) -> None:
     for version, sha256 in _known(whole):
         path = _folder(whole) / f"{version}-{sha256}"
         if not path.exists():
-            path.parent.mkdir(parents=True, exist_ok=True)
             write_beside(path, str(day))
 
 
@@ -61,7 +60,6 @@ def remember_retraction(retracted: Release | RecordPackage) -> None:
     """Write to the disk that the files of this package are deleted, if it is not there yet."""
     path = _retraction(whole_of(retracted), retracted.package_sha256)
     if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
         write_beside(path, f"{retracted.retracted_on}\n{retracted.reason}")
 
 

@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from typing import NotRequired, TypedDict
 
 from django.utils.formats import number_format
-from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
+from analysis.figures.shown import legend_of, safe_svg
 from analysis.models import RecordSweep
 from analysis.planning.figures import Figure
 from analysis.records.sweeping import EXAMPLE_SIZE
 from analysis.releases.record_summary import share_of
 from candor.figures.charts import Axis, Chart
-from candor.figures.drawing import Drawing
 from candor.figures.scales import Linear
 
 Points = list[tuple[float, float]]
@@ -127,8 +126,8 @@ def _figure(
         name=name,
         title=title,
         description=sentence,
-        svg=_safe(chart.drawing),
-        legend=tuple((_safe(key.drawing), key.label) for key in chart.legend),
+        svg=safe_svg(chart.drawing),
+        legend=legend_of(chart),
         header=(x, *lines, *([more[0]] if more else [])),
         rows=tuple((*row, *([more[1][place]] if more else [])) for place, row in zip(places, rows, strict=True)),
     )
@@ -136,7 +135,3 @@ def _figure(
 
 def _written(value: float) -> str:
     return str(number_format(f"{value:g}"))
-
-
-def _safe(drawing: Drawing) -> SafeString:
-    return mark_safe(drawing.svg())  # noqa: S308  # escaped by Drawing

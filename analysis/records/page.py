@@ -7,18 +7,17 @@ from dataclasses import dataclass
 from typing import TypedDict
 
 from django.utils.formats import number_format
-from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
 from analysis.answers.record_schemas import RecordSchema
 from analysis.answers.study_records import NOT_ANSWERED, Chains
+from analysis.figures.shown import legend_of, safe_svg
 from analysis.models import RecordSweep, SweepStatus
 from analysis.planning.figures import Figure
 from analysis.records.indented import to_list
 from analysis.records.services import mark_of
 from analysis.releases.record_summary import share_of
 from candor.figures.charts import Axis, Chart
-from candor.figures.drawing import Drawing
 from candor.figures.scales import Linear
 
 KINDS = {0: "curve", 2: "comparison", 3: "limit"}
@@ -154,8 +153,8 @@ def _figure(found: Sequence[Tried], name: str, of: Callable[[Tried], float | Non
         name=name,
         title=title,
         description=sentence,
-        svg=_safe(chart.drawing),
-        legend=tuple((_safe(key.drawing), key.label) for key in chart.legend),
+        svg=safe_svg(chart.drawing),
+        legend=legend_of(chart),
         header=(_("class size"), *map(_label, lines)),
         rows=tuple((f"{size:g}", *(share_of(at[level, size]) if (level, size) in at else "–" for level in lines)) for size in sizes),
     )
@@ -163,7 +162,3 @@ def _figure(found: Sequence[Tried], name: str, of: Callable[[Tried], float | Non
 
 def _label(level: int) -> str:
     return _("ℓ = %(level)s demanded") % {"level": level} if level else _("no diversity demanded")
-
-
-def _safe(drawing: Drawing) -> SafeString:
-    return mark_safe(drawing.svg())  # noqa: S308  # escaped by Drawing

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 from textwrap import fill
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 ROUNDING = 1e-12
 """Numbers below this are zero, as far as sums of doubles tell."""
@@ -16,6 +16,10 @@ class Table(NamedTuple):
 
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
+
+
+Part: TypeAlias = Sequence[str | Table]
+"""Lines that stand together."""
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -51,6 +55,33 @@ def html_table(cells: Table) -> str:
         for first, *others in cells.rows
     )
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def sections_text(parts: Sequence[Part]) -> str:
+    """Tables and wrapped sentences for a terminal, an empty line between the parts.
+
+    Examples
+    --------
+    >>> print(sections_text([["A title"], [Table(["die"], [["6-sided"]])]]))
+    A title
+    <BLANKLINE>
+    die
+    6-sided
+    """
+    return "\n\n".join("\n".join(table(*line) if isinstance(line, Table) else paragraph(line) for line in part) for part in parts)
+
+
+def html_section(parts: Sequence[Part]) -> str:
+    """The same for a notebook; the first part is the title.
+
+    Examples
+    --------
+    >>> html_section([["A title"], ["A sentence."]])
+    '<section><h3>A title</h3><p>A sentence.</p></section>'
+    """
+    (title,), *others = parts
+    body = "".join(html_table(line) if isinstance(line, Table) else f"<p>{escape(line)}</p>" for part in others for line in part)
+    return f"<section><h3>{escape(str(title))}</h3>{body}</section>"
 
 
 def number(value: float | None, digits: int = 3, *, signed: bool = False) -> str:

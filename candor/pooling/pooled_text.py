@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 
 from candor.figures.forest import ForestRow, forest_text
-from candor.figures.tables import Table, html_table, interval, number, p_value, paragraph, table
+from candor.figures.tables import Part, Table, html_section, interval, number, p_value, paragraph, sections_text
 from candor.pooling.meta_analysis import Heterogeneity
 from candor.pooling.pooled_contrasts import Contribution, PooledContrast, PooledEstimand
 from candor.results import Interval
@@ -17,26 +17,14 @@ HEADINGS = {"effect": "effect", "honest_times_effect": "honest share × effect"}
 def pooled_text(contrasts: Sequence[PooledContrast], *, level: float, notes: Sequence[str]) -> str:
     """All contrasts, then one forest plot of the effects."""
     about = ["\n".join(paragraph(note) for note in notes)] if notes else []
-    parts = [
-        "\n\n".join(
-            "\n".join(table(line.header, line.rows) if isinstance(line, Table) else paragraph(line) for line in part)
-            for part in _parts(one, level=level)
-        )
-        for one in contrasts
-    ]
+    parts = [sections_text(_parts(one, level=level)) for one in contrasts]
     return "\n\n\n".join([*about, *parts, forest_text(forest_rows(contrasts))])
 
 
 def pooled_html(contrasts: Sequence[PooledContrast], *, level: float, notes: Sequence[str]) -> str:
     """The same parts as tables and paragraphs of HTML."""
     about = "".join(f"<p>{escape(note)}</p>" for note in notes)
-    sections = []
-    for one in contrasts:
-        (title,), *others = _parts(one, level=level)
-        lines = [line for part in others for line in part]
-        body = "".join(html_table(line) if isinstance(line, Table) else f"<p>{escape(line)}</p>" for line in lines)
-        sections.append(f"<section><h3>{escape(str(title))}</h3>{body}</section>")
-    return about + "".join(sections)
+    return about + "".join(html_section(_parts(one, level=level)) for one in contrasts)
 
 
 def forest_rows(contrasts: Sequence[PooledContrast]) -> list[ForestRow]:
@@ -65,9 +53,9 @@ def _row(label: str, value: float | None, ends: Interval | None) -> ForestRow:
     return ForestRow.of(value, (ends.low, ends.high) if ends is not None and exists else None, label=label)
 
 
-def _parts(one: PooledContrast, *, level: float) -> list[list[str | Table]]:
+def _parts(one: PooledContrast, *, level: float) -> list[Part]:
     title = f"{one.question}: {one.treatment} − {one.control}, {len(one.effect.studies)} studies, {one.n} answers"
-    parts: list[list[str | Table]] = [[title]]
+    parts: list[Part] = [[title]]
     for estimand in (one.effect, one.honest_times_effect):
         parts.append([_table(estimand, level=level)])
         if estimand.pooled is not None:

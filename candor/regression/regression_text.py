@@ -7,7 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from candor.figures.forest import ForestRow, forest_text
-from candor.figures.tables import Table, html_table, interval, number, p_value, paragraph, table
+from candor.figures.tables import Part, Table, html_section, interval, number, p_value, paragraph, sections_text
 from candor.regression.coefficients import Coefficient
 from candor.regression.model_columns import INTERCEPT
 from candor.results import Interval
@@ -21,13 +21,7 @@ MEANING = {"logit": "log odds", "identity": "prevalence"}
 def regression_text(found: Iterable[TraitRegression], *, level: float, about: Sequence[str]) -> str:
     """All outcomes, then one figure."""
     outcomes = list(found)
-    parts = [
-        "\n\n".join(
-            "\n".join(table(line.header, line.rows) if isinstance(line, Table) else paragraph(line) for line in part)
-            for part in _parts(one, level=level)
-        )
-        for one in outcomes
-    ]
+    parts = [sections_text(_parts(one, level=level)) for one in outcomes]
     chosen = ["\n".join(map(paragraph, about))] if about else []
     rows = forest_rows(outcomes)
     return "\n\n\n".join([*chosen, *parts, *([forest_text(rows)] if rows else [])])
@@ -35,13 +29,8 @@ def regression_text(found: Iterable[TraitRegression], *, level: float, about: Se
 
 def regression_html(found: Iterable[TraitRegression], *, level: float, about: Sequence[str]) -> str:
     """The same parts as tables and paragraphs of HTML."""
-    sections = []
-    for one in found:
-        (title,), *others = _parts(one, level=level)
-        lines = [line for part in others for line in part]
-        body = "".join(html_table(line) if isinstance(line, Table) else f"<p>{escape(line)}</p>" for line in lines)
-        sections.append(f"<section><h3>{escape(str(title))}</h3>{body}</section>")
-    return "".join(f"<p>{escape(sentence)}</p>" for sentence in about) + "".join(sections)
+    chosen = "".join(f"<p>{escape(sentence)}</p>" for sentence in about)
+    return chosen + "".join(html_section(_parts(one, level=level)) for one in found)
 
 
 def forest_rows(found: Iterable[TraitRegression]) -> list[ForestRow]:
@@ -54,12 +43,12 @@ def forest_rows(found: Iterable[TraitRegression]) -> list[ForestRow]:
     ]
 
 
-def _parts(found: TraitRegression, *, level: float) -> list[list[str | Table]]:
+def _parts(found: TraitRegression, *, level: float) -> list[Part]:
     cheaters = found.cheater_proportion
     ends = "—" if cheaters.interval is None else interval(cheaters.interval.low, cheaters.interval.high)
     rate = "" if found.cheater_yes_rate is None else f"  yes rate of cheaters  {number(found.cheater_yes_rate)}"
     shown = "—" if not found.identified else number(cheaters.value)
-    parts: list[list[str | Table]] = [
+    parts: list[Part] = [
         [f"{found.outcome}: regression of {MEANING[found.link]}, {found.n} answers"],
         [f"Assumption: {found.assumption}"],
         [f"cheater proportion  {shown}  {ends}{rate}"],

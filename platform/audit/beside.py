@@ -6,7 +6,8 @@ from pathlib import Path
 
 
 def write_beside(path: Path, text: str, *, at: float | None = None) -> None:
-    """Write a file whole or not at all, and to the disk. `at`: the time that it bears, in seconds since 1970."""
+    """Write a file and its folder: whole or not at all, and to the disk. `at`: the time that the file bears, in seconds since 1970."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     incoming = path.with_name(f".{secrets.token_hex(8)}")
     try:
         with incoming.open("w", encoding="utf-8") as file:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from candor.written_numbers import typed_number
 from surveys.imports.conditions import Groups
 from surveys.imports.trees import Node
 from surveys.reading.words import Sentence
@@ -11,6 +12,11 @@ from surveys.reading.words import Sentence
 Said: TypeAlias = Sequence[tuple[str, str, Node]]
 """A text by language: the language's code, empty where the file does not name it; the words; and where they stand."""
 Number: TypeAlias = tuple[float | None, Node]
+
+
+def number_at(node: Node) -> Number:
+    number = typed_number(node.text)
+    return (None if number is None else float(number), node)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -76,7 +76,6 @@ def remember_withdrawal(*, withdrawal_hash: str, panel_number: str) -> None:
     Should the power fail between the two, somebody who asked to be deleted is deleted with the next replay at the latest.
     """
     folder = folder_of_withdrawals()
-    folder.mkdir(parents=True, exist_ok=True)
     _write(folder / withdrawal_hash, panel_number, at=_midnight())
     _forget_old_ones(folder)
 

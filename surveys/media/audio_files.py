@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
-from surveys.media.video_files import HEAD_BYTES, ReadableFile, VideoError, looks_like, megabytes, sha256_of, size_of
+from surveys.media.video_files import HEAD_BYTES, ReadableFile, VideoError, looks_like, megabytes, opened, sha256_of, size_of, walk
 from surveys.reading.words import digits
 from surveys.reading.words import sentence as _
 
@@ -53,25 +53,13 @@ def check_audio(file: BinaryIO | ReadableFile, *, max_bytes: int, max_seconds: f
 
 def probe_audio(file: BinaryIO | ReadableFile) -> AudioFacts:
     """Read the whole file once for its fingerprint and once for its packets; the file is left at its beginning."""
-    import av  # imported here, as in `video_files`
-
     size = size_of(file)
     if size == 0:
         raise VideoError(_("The file is empty; an MP3, M4A or Ogg recording was expected."))
     kind = _container(file)
     sha256 = sha256_of(file)
-    file.seek(0)
-    try:
-        with av.open(file, mode="r", format=DEMUXERS[kind]) as container:
-            codec, duration = _sound(container, kind)
-    except Exception as error:
-        if isinstance(error, VideoError | MemoryError) and not isinstance(error, av.FFmpegError):
-            raise
-        raise VideoError(
-            _("The file begins like %(container)s but cannot be read; it may be cut off or damaged.", container=kind.upper())
-        ) from error
-    finally:
-        file.seek(0)
+    with opened(file, demuxer=DEMUXERS[kind], container_name=kind) as container:
+        codec, duration = _sound(container, kind)
     return AudioFacts(codec=codec, duration_seconds=round(duration, 3), size_bytes=size, media_type=MEDIA_TYPES[kind], sha256=sha256)
 
 
@@ -91,12 +79,7 @@ def _sound(container: "InputContainer", kind: str) -> tuple[str, float]:
                 playable=", ".join(sorted(CODECS[kind])),
             )
         )
-    end, damaged = 0.0, False
-    for packet in container.demux(stream):
-        if packet.pts is None or packet.time_base is None:
-            continue
-        damaged = damaged or packet.is_corrupt
-        end = max(end, float((packet.pts + (packet.duration or 0)) * packet.time_base))
+    end, _frames, damaged = walk(container, (stream,))
     claimed = float(container.duration) / 1_000_000 if container.duration else 0.0
     if end == 0:
         raise VideoError(_("The file has no sound."))

@@ -3,7 +3,8 @@
 import hashlib
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
@@ -12,6 +13,7 @@ from surveys.reading.words import sentence as _
 
 if TYPE_CHECKING:
     from av.container import InputContainer
+    from av.stream import Stream
 
 CHUNK_BYTES = 256 * 1024
 HEAD_BYTES = 64
@@ -94,8 +96,6 @@ def check_video(file: BinaryIO | ReadableFile, *, max_bytes: int, max_seconds: f
 
 def probe_video(file: BinaryIO | ReadableFile) -> VideoFacts:
     """Read the whole file once for its fingerprint and once for its packets; the file is left at its beginning."""
-    import av  # imported here because it adds tens of megabytes to a process, and most web workers never see an upload
-
     size = size_of(file)
     if size == 0:
         raise VideoError(_("The file is empty; an MP4 or WebM video was expected."))
@@ -103,10 +103,19 @@ def probe_video(file: BinaryIO | ReadableFile) -> VideoFacts:
     # The demuxer is named, never guessed: a guessed one may be a playlist that makes the server open other addresses.
     demuxer = "mov" if container_name == "mp4" else "matroska"
     sha256 = sha256_of(file)
+    with opened(file, demuxer=demuxer, container_name=container_name) as container:
+        return _facts(container, container_name=container_name, size=size, sha256=sha256)
+
+
+@contextmanager
+def opened(file: BinaryIO | ReadableFile, *, demuxer: str, container_name: str) -> Iterator["InputContainer"]:
+    """The container for the block; VideoError for whatever cannot be read in it. The file is left at its beginning."""
+    import av  # imported here because it adds tens of megabytes to a process, and most web workers never see an upload
+
     file.seek(0)
     try:
         with av.open(file, mode="r", format=demuxer) as container:
-            return _facts(container, container_name=container_name, size=size, sha256=sha256)
+            yield container
     except Exception as error:
         if isinstance(error, VideoError | MemoryError) and not isinstance(error, av.FFmpegError):  # FFmpeg has a MemoryError of its own
             raise
@@ -215,7 +224,7 @@ def _facts(container: "InputContainer", *, container_name: str, size: int, sha25
             )
         )
     claimed = float(container.duration) / 1_000_000 if container.duration else 0.0
-    duration, frames, damaged = _walk(container)
+    duration, frames, damaged = walk(container, (*container.streams.video, *container.streams.audio))
     if frames == 0:
         raise VideoError(_("The file has a video stream without a single frame."))
     if damaged or duration < claimed - max(0.5, 0.02 * claimed):
@@ -246,10 +255,10 @@ def _facts(container: "InputContainer", *, container_name: str, size: int, sha25
     )
 
 
-def _walk(container: "InputContainer") -> tuple[float, int, bool]:
-    """Demux every packet: end of the last one in seconds, number of packets with picture, whether any is damaged."""
+def walk(container: "InputContainer", streams: Sequence["Stream"]) -> tuple[float, int, bool]:
+    """Demux every packet of these streams: end of the last one in seconds, number of packets with picture, whether any is damaged."""
     end, frames, damaged = 0.0, 0, False
-    for packet in container.demux(container.streams.video + container.streams.audio):
+    for packet in container.demux(*streams):
         if packet.pts is None or packet.time_base is None:
             continue
         damaged = damaged or packet.is_corrupt

@@ -17,13 +17,14 @@ FOLDER = ".forgotten"
 
 def remember_deletion(since: Entry | None) -> None:
     """Write it to the disk, before the transaction that begins it is committed."""
-    if since is None:
-        return
-    folder = Path(settings.MEDIA_ROOT) / FOLDER
-    folder.mkdir(parents=True, exist_ok=True)
-    write_beside(folder / since.hash, f"{since.subject_kind} {since.subject_id}")
+    if since is not None:
+        write_beside(_folder() / since.hash, f"{since.subject_kind} {since.subject_id}")
 
 
 def deletion_is_remembered(since: Entry | None, *, within: Path | None = None) -> bool:
     """Whether these data were deleted before. `within`: the folder of all deletions, if it is not the usual one."""
-    return since is not None and ((within or Path(settings.MEDIA_ROOT) / FOLDER) / since.hash).is_file()
+    return since is not None and ((within or _folder()) / since.hash).is_file()
+
+
+def _folder() -> Path:
+    return Path(settings.MEDIA_ROOT) / FOLDER

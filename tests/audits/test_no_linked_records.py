@@ -43,7 +43,7 @@ from surveys.models import (
     StudyStatus,
 )
 from surveys.retention import services as retention
-from tests.audits.test_permissions import MEMBERS, ROLES, routes
+from tests.audits.test_permissions import MEMBERS, ROLES, client_of, routes
 from tests.factories import document, everything_stored, participant_of, recruiting_study, token_of, walk
 from tests.finished_people import TELLING_DIE, add_finished_people, compute, count_everybody
 
@@ -159,13 +159,6 @@ def addresses(study: Study, *, every_file: bool) -> Iterator[tuple[str, str]]:
                 yield name, reverse(name, kwargs=dict(chosen))
             except NoReverseMatch:
                 continue
-
-
-def client_of(visitor: str, people: dict[str, User]) -> Client:
-    client = Client()
-    if visitor in people:
-        client.force_login(people[visitor])
-    return client
 
 
 def bring_to(study: Study, status: StudyStatus) -> None:

@@ -15,6 +15,7 @@ from candor.packages.archive import files_in
 from surveys.models import MemberRole, Study, StudyMember
 from surveys.protocols import protocol_in_force
 from tests.browser.conftest import LOOK_GIVES_WAY, PHONE, Complaints
+from tests.browser.staff import come_in
 from tests.browser.traces import requests_of, wait_until_loaded
 from tests.factories import PASSWORD, draft_study, person
 from tests.jobs import catch, work_on
@@ -24,14 +25,6 @@ Check = Callable[[Page], None]
 BOTS = 48
 """As many as a release needs: ten in each of the two arms of two subsamples, and whole blocks."""
 FARTHEST = 150
-
-
-def log_in(page: Page, username: str, address: str = "/") -> None:
-    page.goto(f"/accounts/login/?next={address}")
-    page.get_by_label("User name").fill(username)
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Log in").click()
-    expect(page.get_by_role("button", name=f"Log out {username}")).to_be_visible()
 
 
 def act(page: Page, home: str, action: str) -> None:
@@ -133,7 +126,7 @@ def test_a_budget_from_the_builder_to_public_data(
     home = f"/studies/{study.slug}/"
     investigator, irb, asker, student, stranger = (new_page() for _ in range(5))
 
-    log_in(investigator, owner.username, f"{home}build/budget/")
+    come_in(investigator, owner.username, PASSWORD, address=f"{home}build/budget/")
     investigator.get_by_label("This study has a privacy budget").check()
     investigator.get_by_label("Budget ε").fill("10")
     expect(investigator.get_by_text(f"of {BOTS} people").first).to_be_visible()
@@ -141,7 +134,7 @@ def test_a_budget_from_the_builder_to_public_data(
     expect(investigator.get_by_text("Saved.")).to_be_visible()
     act(investigator, home, "Submit for review")
 
-    log_in(irb, officer.username, f"{home}protocol/")
+    come_in(irb, officer.username, PASSWORD, address=f"{home}protocol/")
     expect(irb.get_by_text("An approval of the protocol approves it.")).to_be_visible()
     expect(irb.get_by_text("ε = 10.0, δ = 1/1,000,000")).to_have_count(1)
     irb.goto(f"{home}actions/approve/")
@@ -169,7 +162,7 @@ def test_a_budget_from_the_builder_to_public_data(
     reads_how_it_went(student, study, look, "de")
 
     StudyMember.objects.create(study=study, user=analyst, role=MemberRole.ANALYST)
-    log_in(asker, analyst.username, f"{home}analytics/")
+    come_in(asker, analyst.username, PASSWORD, address=f"{home}analytics/")
     asker.get_by_role("link", name="Questions").click()
     asks_by_keyboard(asker, epsilon="much")
     expect(asker.get_by_role("alert")).to_contain_text("much")

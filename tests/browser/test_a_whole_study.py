@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.staff import come_in
 from tests.processes import Site, embedded
 
 LECTURES = Path(__file__).resolve().parents[2] / "surveys" / "sample" / "lectures"
@@ -29,11 +30,7 @@ def site(desk: Site) -> str:
 
 
 def log_in(page: Page, username: str, desk: Site) -> None:
-    page.goto("/accounts/login/")
-    page.get_by_label("User name").fill(username)
-    page.get_by_label("Password").fill((desk.folder / "demo_password").read_text().strip())
-    page.get_by_role("button", name="Log in").click()
-    expect(page.get_by_role("button", name=f"Log out {username}")).to_be_visible()
+    come_in(page, username, (desk.folder / "demo_password").read_text().strip())
 
 
 def save(page: Page) -> None:

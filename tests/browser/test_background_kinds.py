@@ -12,7 +12,7 @@ from surveys.studies.examples import SAMPLE, study_from_example
 from surveys.study_file import document_of, read_study_file
 from tests.browser.conftest import Complaints
 from tests.browser.people import recruiting_study
-from tests.browser.test_builder import investigator, log_in
+from tests.browser.test_builder import investigator, open_page
 from tests.finished_people import add_finished_people, count_everybody
 
 fixtures = (investigator,)
@@ -82,7 +82,7 @@ def test_a_scale_and_words_are_built_where_each_kind_shows_its_own_fields(
 ) -> None:
     study = study_from_example("recorded-lectures", owner=investigator)
     complaints.expected.append("422")
-    log_in(page, f"/studies/{study.slug}/build/background/edit/interest/")
+    open_page(page, f"/studies/{study.slug}/build/background/edit/interest/")
     scores, length = page.get_by_label("Scores (optional)"), page.get_by_label("How many characters at most")
     role = page.get_by_text("What the answer means for privacy")
     expect(scores).to_be_visible()
@@ -112,7 +112,7 @@ def test_the_list_of_words_and_the_examples_read_well_on_every_screen(
     studies.close(study, actor=study.owner)
     for width in (1280, 320):
         page = new_page(viewport={"width": width, "height": 700})
-        log_in(page, f"/studies/{study.slug}/")
+        open_page(page, f"/studies/{study.slug}/")
         page.get_by_role("link", name="What people wrote in short texts").click()
         expect(page.get_by_role("listitem").filter(has_text="History")).to_contain_text("× 10")
         assert_accessible(page)

@@ -10,6 +10,7 @@ from accounts.services import create_user
 from analysis.models import Asking, Source
 from surveys.models import MemberRole, Study, StudyMember
 from tests.browser.conftest import Complaints
+from tests.browser.staff import log_in
 from tests.factories import draft_study
 from tests.jobs import catch, work_on
 from tests.ledgers import make_snapshot, study_with_budget
@@ -31,17 +32,10 @@ def member(study: Study, role: MemberRole) -> User:
     return user
 
 
-def log_in(page: Page, name: str, address: str) -> None:
-    page.goto(f"/accounts/login/?next={address}")
-    page.get_by_label("User name").fill(name)
-    page.get_by_label("Password").fill("correct horse")
-    page.get_by_role("button", name="Log in").click()
-
-
 def test_typing_a_budget_says_at_once_what_it_buys(page: Page, transactional_db: None, assert_readable: Check) -> None:
     investigator = create_user(username="investigator", password="correct horse", role=Role.INVESTIGATOR, may_be_reserved=True)
     study = draft_study(owner=investigator, allocation={"planned_participants": 912})
-    log_in(page, "investigator", f"/studies/{study.slug}/build/budget/")
+    log_in(page, "investigator", address=f"/studies/{study.slug}/build/budget/")
     expect(page.get_by_text("Without a budget nothing that is computed from the quiz can leave the study")).to_be_visible()
     page.get_by_label("This study has a privacy budget").check()
     expect(page.get_by_text("About 40 counts, each to ± 57 of 912 people")).to_be_visible()
@@ -57,7 +51,7 @@ def test_typing_a_budget_says_at_once_what_it_buys(page: Page, transactional_db:
 def test_difficulties_are_bought_with_open_eyes(page: Page, study: Study, complaints: Complaints, assert_readable: Check) -> None:
     complaints.expected.append("422")
     member(study, MemberRole.EDITOR)
-    log_in(page, "editor", f"/studies/{study.slug}/analytics/")
+    log_in(page, "editor", address=f"/studies/{study.slug}/analytics/")
     page.get_by_role("link", name="Difficulties").click()
     expect(page.get_by_text("The standard error of a difficulty will be about")).to_be_visible()
     page.get_by_label("How much of the budget").fill("0,1")
@@ -81,7 +75,7 @@ def test_difficulties_are_bought_with_open_eyes(page: Page, study: Study, compla
 def test_what_is_typed_before_the_scripts_came_is_asked_about(new_page: Callable[..., Page], study: Study) -> None:
     member(study, MemberRole.EDITOR)
     page = new_page()
-    log_in(page, "editor", f"/studies/{study.slug}/analytics/")
+    log_in(page, "editor", address=f"/studies/{study.slug}/analytics/")
     expect(page.get_by_role("link", name="Difficulties")).to_be_visible()
     held: list[Route] = []
     page.route("**/htmx.min*.js", lambda route: held.append(route))
@@ -95,7 +89,7 @@ def test_what_is_typed_before_the_scripts_came_is_asked_about(new_page: Callable
 
 def test_an_analyst_lands_on_the_page_of_the_budget(page: Page, study: Study, assert_readable: Check) -> None:
     member(study, MemberRole.ANALYST)
-    log_in(page, "analyst", "/studies/")
+    log_in(page, "analyst", address="/studies/")
     expect(page.get_by_text("You may ask about everybody who took part")).to_be_visible()
     assert_readable(page)
     page.get_by_role("link", name=study.title).click()

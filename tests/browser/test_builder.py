@@ -13,6 +13,7 @@ from surveys.studies.services import create_study
 from surveys.study_file import define
 from tests.browser.conftest import Complaints
 from tests.browser.people import SAMPLE
+from tests.browser.staff import log_in
 from tests.factories import document
 from tests.import_files import FILES
 
@@ -24,17 +25,14 @@ def investigator(transactional_db: None) -> User:
     return User.objects.create_user("investigator", password="correct horse", role=Role.INVESTIGATOR)
 
 
-def log_in(page: Page, address: str) -> None:
-    page.goto(f"/accounts/login/?next={address}")
-    page.get_by_label("User name").fill("investigator")
-    page.get_by_label("Password").fill("correct horse")
-    page.get_by_role("button", name="Log in").click()
+def open_page(page: Page, address: str) -> None:
+    log_in(page, "investigator", address=address)
     page.wait_for_url(f"**{address}")  # with its scripts
 
 
 def test_a_study_is_begun_and_an_upload_shows_its_progress(page: Page, investigator: User, complaints: Complaints) -> None:
     complaints.expected.append("422")
-    log_in(page, "/studies/")
+    open_page(page, "/studies/")
     page.get_by_role("link", name="New study").click()
     page.get_by_label("Title").fill("Faces in lectures")
     page.get_by_role("button", name="Create the study").click()
@@ -68,7 +66,7 @@ def test_a_study_is_begun_and_an_upload_shows_its_progress(page: Page, investiga
 def test_questions_are_ordered_by_keyboard_alone_and_by_dragging(page: Page, investigator: User) -> None:
     study = create_study(definition=define(document()), owner=investigator)
     names = [item["name"] for item in document()["background"]]
-    log_in(page, f"/studies/{study.slug}/build/background/")
+    open_page(page, f"/studies/{study.slug}/build/background/")
     page.locator(f'button[value="down:{names[0]}"]').focus()
     for place in (2, 3):
         page.keyboard.press("Enter")
@@ -93,11 +91,11 @@ def test_a_title_with_the_longest_word_fits_and_a_count_of_two_digits_stands_on_
     questions = [{"name": "attention", "text": f"Did you ever {word}?"}]
     study = create_study(definition=define(document(title={"en": word, "de": "[[1]]"}, questions=questions)), owner=investigator)
     build = f"/studies/{study.slug}/build/"
-    log_in(phone, build)
+    open_page(phone, build)
     for address in (build, f"{build}questions/", "/studies/", f"{build}../preview/?framed=1&step=welcome"):
         phone.goto(address)
         assert_fits(phone)
-    log_in(page, build)
+    open_page(page, build)
     count = page.get_by_role("link", name=re.compile("^Arms and what they show")).locator(".builder-left")
     heights = count.evaluate("(count) => ['9', '10'].map((text) => { count.textContent = text; return count.offsetHeight; })")
     assert heights[0] == heights[1]
@@ -107,7 +105,7 @@ def test_every_page_fits_and_serves_screen_readers(page: Page, investigator: Use
     complaints.expected += ["422", "404"]  # forms that were sent empty, and videos of which there is only a name
     study = create_study(definition=define(document(contact="[[whom]]")), owner=investigator)
     build = f"/studies/{study.slug}/build/"
-    log_in(page, build)
+    open_page(page, build)
     parts = ("about/", "consent/", "arms/", "arms/slides/", "background/", "background/edit/courses/", "background/export/redcap/")
     for part in ("", *parts, "quiz/edit/control/", "questions/add/?kind=yes_no", "plans/", "file/", "../duplicate/"):
         page.goto(build + part)

@@ -12,7 +12,7 @@ from surveys.models import Study
 from surveys.studies.services import create_study
 from surveys.study_file import define
 from tests.browser.conftest import Complaints
-from tests.browser.test_builder import log_in
+from tests.browser.test_builder import open_page
 from tests.factories import document
 
 Check = Callable[[Page], None]
@@ -41,7 +41,7 @@ def saved(page: Page) -> Locator:
 
 def test_what_is_typed_is_stored_shown_and_taken_back(page: Page, study: Study, build: str) -> None:
     before = stored(study)["consent"]
-    log_in(page, f"{build}consent/")
+    open_page(page, f"{build}consent/")
     preview = page.frame_locator("iframe[name=preview-frame]")
     preview.get_by_text("Preview – nothing is stored").wait_for()
     page.get_by_label("English").fill("Stop when it rains.")
@@ -59,7 +59,7 @@ def test_what_is_typed_is_stored_shown_and_taken_back(page: Page, study: Study, 
 
 
 def test_text_that_cannot_be_stored_yet_waits_where_it_was_typed(page: Page, study: Study, build: str) -> None:
-    log_in(page, f"{build}plans/")
+    open_page(page, f"{build}plans/")
     page.get_by_label("Months from closing").fill("twelve")
     expect(page.locator("#months-error")).to_contain_text("whole number")
     expect(page.locator("[data-problem]")).to_contain_text("whole number")
@@ -74,7 +74,7 @@ def test_text_that_cannot_be_stored_yet_waits_where_it_was_typed(page: Page, stu
 
 
 def test_a_click_elsewhere_right_after_typing_loses_nothing(page: Page, study: Study, build: str) -> None:
-    log_in(page, f"{build}about/")
+    open_page(page, f"{build}about/")
     page.get_by_label("English").first.fill("Faces or slides")
     page.get_by_role("navigation", name="Parts of the study").get_by_role("link", name="Consent").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Consent")
@@ -99,7 +99,7 @@ def test_on_a_telephone_the_form_comes_first_and_the_list_of_parts_stays_open_wh
     wide, narrow = new_page(), new_page()
     narrow.set_viewport_size({"width": 390, "height": 844})
     for page in (wide, narrow):
-        log_in(page, f"{build}debrief/")
+        open_page(page, f"{build}debrief/")
     parts, link = narrow.get_by_role("navigation", name="Parts of the study"), wide.get_by_role("link", name="Consent", exact=True)
     expect(parts.get_by_role("link")).to_have_count(0)
     expect(narrow.get_by_role("button", name="Undo")).to_be_in_viewport()
@@ -116,7 +116,7 @@ def test_on_a_telephone_the_form_comes_first_and_the_list_of_parts_stays_open_wh
 def test_two_pages_that_write_one_field_both_keep_their_words(new_page: Callable[..., Page], study: Study, build: str) -> None:
     one, other = new_page(), new_page()
     for page in (one, other):
-        log_in(page, f"{build}debrief/")
+        open_page(page, f"{build}debrief/")
     other.get_by_label("English").fill("Their thanks.")
     expect(saved(other)).to_have_text("All changes are saved")
     one.get_by_label("English").fill("My thanks.")
@@ -132,7 +132,7 @@ def test_two_pages_that_write_one_field_both_keep_their_words(new_page: Callable
 def test_two_pages_that_write_different_fields_keep_and_show_both(new_page: Callable[..., Page], study: Study, build: str) -> None:
     one, other = new_page(), new_page()
     for page in (one, other):
-        log_in(page, f"{build}debrief/")
+        open_page(page, f"{build}debrief/")
     other.get_by_label("Deutsch").fill("Ihr Dank.")
     expect(saved(other)).to_have_text("All changes are saved")
     one.get_by_label("English").fill("My thanks.")
@@ -149,12 +149,12 @@ def test_two_pages_that_write_different_fields_keep_and_show_both(new_page: Call
 
 
 def test_text_that_was_typed_after_logging_out_is_there_after_logging_in(page: Page, study: Study, build: str) -> None:
-    log_in(page, f"{build}debrief/")
+    open_page(page, f"{build}debrief/")
     expect(page.frame_locator("iframe[name=preview-frame]").get_by_role("heading").first).to_be_visible()
     page.context.clear_cookies(name="sessionid")
     page.get_by_label("English").fill("Many thanks.")
     expect(page.locator("[data-problem]")).to_contain_text("Log in again")
-    log_in(page, f"{build}debrief/")
+    open_page(page, f"{build}debrief/")
     expect(page.get_by_label("English")).to_have_value("Many thanks.")
     expect(saved(page)).to_have_text("All changes are saved")
     assert stored(study)["debrief"]["en"] == "Many thanks."
@@ -163,7 +163,7 @@ def test_text_that_was_typed_after_logging_out_is_there_after_logging_in(page: P
 def test_an_open_page_says_that_the_login_has_ended_and_goes_on_after_the_next_one(page: Page, study: Study, build: str) -> None:
     """No page that asks by itself complains in the console, neither without a login nor with the tokens of the one before."""
     page.clock.install()
-    log_in(page, f"{build}debrief/")
+    open_page(page, f"{build}debrief/")
     expect(page.frame_locator("iframe[name=preview-frame]").get_by_role("heading").first).to_be_visible()
     company, again = page.locator("[data-company]"), page.get_by_role("link", name="Log in (opens in a new tab)")
     expect(again).to_be_hidden()
@@ -194,7 +194,7 @@ def test_an_open_page_says_that_the_login_has_ended_and_goes_on_after_the_next_o
 
 def test_a_form_that_was_given_back_goes_at_the_first_press_after_a_login(page: Page, study: Study, complaints: Complaints) -> None:
     complaints.expected.append("403")
-    log_in(page, f"/studies/{study.slug}/webhooks/")
+    open_page(page, f"/studies/{study.slug}/webhooks/")
     page.get_by_label("Address", exact=True).fill("https://example.org/hook")
     page.context.clear_cookies(name="sessionid")
     page.get_by_role("button", name="Tell this address").click()
@@ -216,7 +216,7 @@ def test_a_form_that_was_given_back_goes_at_the_first_press_after_a_login(page: 
 
 
 def test_text_that_was_typed_before_the_script_came_is_saved(page: Page, study: Study, build: str) -> None:
-    log_in(page, f"{build}debrief/")
+    open_page(page, f"{build}debrief/")
     scripts: list[Any] = []
     page.route("**/builder*.js", lambda route: scripts.append(route))
     with page.expect_request("**/builder*.js"):
@@ -229,7 +229,7 @@ def test_text_that_was_typed_before_the_script_came_is_saved(page: Page, study: 
 
 
 def test_the_browser_asks_before_text_is_lost_that_was_typed_before_the_script_came(page: Page, study: Study, build: str) -> None:
-    log_in(page, f"{build}debrief/")
+    open_page(page, f"{build}debrief/")
     scripts: list[Any] = []
     asked: list[str] = []
     page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
@@ -251,7 +251,7 @@ def test_the_browser_asks_before_text_is_lost_that_was_typed_before_the_script_c
 
 
 def test_the_button_waits_for_what_the_page_saves_by_itself(page: Page, study: Study, build: str) -> None:
-    log_in(page, f"{build}debrief/")
+    open_page(page, f"{build}debrief/")
     waiting: list[Any] = []
     page.route("**/debrief/", lambda route: waiting.append(route) if "x-by-itself" in route.request.headers else route.continue_())
     with page.expect_request(lambda request: "x-by-itself" in request.headers):

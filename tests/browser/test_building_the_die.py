@@ -14,6 +14,7 @@ from surveys.studies.services import create_study
 from surveys.study_file import define
 from tests.browser.conftest import LOOK_GIVES_WAY, PHONE, Complaints
 from tests.browser.people import SAMPLE
+from tests.browser.staff import log_in
 from tests.browser.turning import answer_all, roll
 from tests.factories import definition
 
@@ -35,10 +36,7 @@ def study(transactional_db: None) -> Study:
 
 
 def open_page(page: Page, address: str) -> None:
-    page.goto(f"/accounts/login/?next={address}")
-    page.get_by_label("User name").fill("builder")
-    page.get_by_label("Password").fill("correct horse")
-    page.get_by_role("button", name="Log in").click()
+    log_in(page, "builder", address=address)
     page.wait_for_url(f"**{address}")
 
 

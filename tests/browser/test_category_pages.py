@@ -10,7 +10,7 @@ from surveys.models import CategoryResponse, Response, Study
 from surveys.studies import services as studies
 from surveys.study_file import define
 from tests.browser.people import JOURNEY, TWO_QUESTIONS, become, recruiting_study, token_at_questions
-from tests.browser.test_builder import investigator, log_in
+from tests.browser.test_builder import investigator, open_page
 from tests.browser.turning import button, roll
 from tests.categories import FREQUENCY, PROBATION
 from tests.factories import definition
@@ -70,7 +70,7 @@ def test_the_builders_page_asks_for_answers_and_faces_only_where_there_are_sever
 ) -> None:
     study = studies.create_study(definition=definition(), owner=investigator)
     page = new_page(**NARROW)
-    log_in(page, f"/studies/{study.slug}/build/questions/")
+    open_page(page, f"/studies/{study.slug}/build/questions/")
     page.get_by_role("link", name="Add a question with two to six answers").click()
     expect(page.get_by_label("Word for Yes (optional)")).to_have_count(0)
     page.get_by_role("radio", name="Yes or no").check()

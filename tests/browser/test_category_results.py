@@ -9,7 +9,7 @@ from analysis.releases import services
 from surveys.models import Study
 from surveys.studies import services as studies
 from tests.browser.people import SLUG, TWO_QUESTIONS, recruiting_study
-from tests.browser.test_staff_pages import log_in
+from tests.browser.staff import log_in
 from tests.categories import FREQUENCY, PROBATION
 from tests.factories import person
 from tests.finished_people import TELLING_DIE, add_finished_people, compute
@@ -37,7 +37,7 @@ def test_every_answer_fits_every_screen_and_serves_screen_readers(
     release.refresh_from_db()
     assert services.approve(release, actor=person(Role.IRB_OFFICER))
     page = new_page()
-    log_in(page)
+    log_in(page, "investigator")
     page.goto(f"/studies/{SLUG}/results/")
     matrix = page.get_by_role("region", name="All results, as a table")
     expect(matrix.get_by_text("the answers differ")).to_be_visible()

@@ -10,7 +10,7 @@ from surveys.models import Participant, Study
 from surveys.studies.examples import study_from_example
 from tests.browser.conftest import Complaints
 from tests.browser.people import JOURNEY, recruiting_study
-from tests.browser.test_builder import investigator, log_in
+from tests.browser.test_builder import investigator, open_page
 from tests.browser.test_circle_secrecy import CIRCLE, newcomer
 
 fixtures = (investigator,)
@@ -123,7 +123,7 @@ def test_without_a_script_two_plain_fields_take_the_numbers(
 
 def test_the_builder_shows_what_a_circle_needs(page: Page, investigator: User, assert_accessible: Check, assert_fits: Check) -> None:
     study = study_from_example("recorded-lectures", owner=investigator)
-    log_in(page, f"/studies/{study.slug}/build/background/edit/interest/")
+    open_page(page, f"/studies/{study.slug}/build/background/edit/interest/")
     page.get_by_label("Friends", exact=True).check()
     expect(page.get_by_text("Names stay in their page")).to_be_visible()
     expect(page.get_by_text("What the answer means for privacy")).to_be_visible()

@@ -10,6 +10,7 @@ from surveys.models import EntryCode, Study
 from surveys.recruitment.slowing import FREE_A_MINUTE, LONGEST_SECONDS, refused_codes
 from tests.browser.conftest import Complaints
 from tests.browser.people import JOURNEY, SLUG, recruiting_study
+from tests.browser.staff import log_in
 
 Check = Callable[[Page], None]
 CODES = f"/studies/{SLUG}/codes/"
@@ -25,10 +26,7 @@ def study(transactional_db: None) -> Study:
 def desk(request: pytest.FixtureRequest, new_page: Callable[..., Page], study: Study) -> Page:
     """The page of codes, open before the investigator."""
     page = new_page(viewport={"width": request.param, "height": 800})
-    page.goto(f"/accounts/login/?next={CODES}")
-    page.get_by_label("User name").fill("investigator")
-    page.get_by_label("Password").fill("correct horse")
-    page.get_by_role("button", name="Log in").click()
+    log_in(page, "investigator", address=CODES)
     page.wait_for_url(f"**{CODES}")
     return page
 

@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 
 from surveys.models import JoinCode, Study
 from tests.browser.people import JOURNEY, SLUG, recruiting_study
+from tests.browser.staff import log_in
 
 Check = Callable[[Page], None]
 WAYS = [{"name": "lecture", "kind": "class"}, {"name": "letters", "kind": "codes"}]
@@ -28,10 +29,7 @@ def study(transactional_db: None) -> Study:
 @pytest.fixture(params=[1280, 390, 320])
 def desk(request: pytest.FixtureRequest, new_page: Callable[..., Page], study: Study) -> Page:
     page = new_page(viewport={"width": request.param, "height": 800})
-    page.goto(f"/accounts/login/?next=/studies/{SLUG}/")
-    page.get_by_label("User name").fill("investigator")
-    page.get_by_label("Password").fill("correct horse")
-    page.get_by_role("button", name="Log in").click()
+    log_in(page, "investigator", address=f"/studies/{SLUG}/")
     page.wait_for_url(f"**/studies/{SLUG}/")
     return page
 

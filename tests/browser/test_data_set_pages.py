@@ -9,7 +9,7 @@ from playwright.sync_api import Page, Route, expect
 from accounts.models import Role
 from analysis.models import Asking, DataSet
 from tests.browser.conftest import LOOK_GIVES_WAY, Complaints
-from tests.browser.test_ledger_page import log_in
+from tests.browser.test_ledger_page import log_in_as
 from tests.data_sets import approved, quiz_file, texts_file
 from tests.factories import person
 from tests.jobs import work_on
@@ -26,7 +26,7 @@ def test_a_data_set_is_brought_approved_and_counted(
     file = tmp_path / "diaries.csv"
     file.write_text(texts_file())
     page = new_page(viewport={"width": 1280, "height": 900})
-    log_in(page, owner)
+    log_in_as(page, owner)
     page.get_by_role("link", name="Data sets").click()
     page.get_by_role("link", name="Bring data").click()
     page.get_by_label("Title").fill("Diaries of a term")
@@ -56,7 +56,7 @@ def test_a_data_set_is_brought_approved_and_counted(
     expect(page.get_by_text("Waits for a decision")).to_be_visible()
 
     deciding = new_page(viewport={"width": 320, "height": 800})
-    log_in(deciding, officer)
+    log_in_as(deciding, officer)
     deciding.get_by_role("link", name="Diaries of a term").click()
     assert_accessible(deciding)
     assert_fits(deciding)
@@ -91,7 +91,7 @@ def test_a_quiz_is_brought_and_has_the_pages_of_a_study(
     file = tmp_path / "marks.csv"
     file.write_text(quiz_file().replace("major", '"the\nmajor"', 1))
     page = new_page(viewport={"width": 320, "height": 800})
-    log_in(page, owner)
+    log_in_as(page, owner)
     page.goto("/data-sets/new/")
     page.get_by_label("Title").fill("Marks")
     page.get_by_label("Where the data come from").fill("From elsewhere.")

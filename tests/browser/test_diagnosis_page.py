@@ -10,6 +10,7 @@ from analysis.models import Diagnosis
 from surveys.models import Study
 from surveys.studies.services import create_study
 from tests.browser.conftest import Complaints
+from tests.browser.staff import log_in
 from tests.factories import definition
 from tests.jobs import is_unfinished, work_on
 
@@ -23,10 +24,7 @@ def study(transactional_db: None) -> Study:
 
 
 def open_diagnosis(page: Page, study: Study) -> None:
-    page.goto(f"/accounts/login/?next=/studies/{study.slug}/diagnosis/")
-    page.get_by_label("User name").fill("planner")
-    page.get_by_label("Password").fill("correct horse")
-    page.get_by_role("button", name="Log in").click()
+    log_in(page, "planner", address=f"/studies/{study.slug}/diagnosis/")
     expect(page.get_by_role("heading", level=1)).to_have_text("Diagnosis")
 
 

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from accounts.models import Role
 from analysis.sources.table_files import SIMULATED
 from tests.browser.conftest import LOOK_GIVES_WAY, Complaints
-from tests.browser.test_ledger_page import log_in
+from tests.browser.test_ledger_page import log_in_as
 from tests.factories import person
 
 EXAMPLES = Path(__file__).parents[2] / "platform" / "static" / "examples"
@@ -22,7 +22,7 @@ ITEMS = [f"q{number}" for number in range(1, 7)]
 def owners_page(transactional_db: None, new_page: Callable[..., Page], complaints: Complaints) -> Page:
     complaints.expected += LOOK_GIVES_WAY
     page = new_page(viewport={"width": 1280, "height": 900})
-    log_in(page, person(Role.INVESTIGATOR))
+    log_in_as(page, person(Role.INVESTIGATOR))
     return page
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from playwright.sync_api import Locator, Page, expect
 
 from accounts.models import Role
+from tests.browser.staff import log_in
 from tests.factories import PASSWORD, person
 
 Check = Callable[[Page], None]
@@ -30,10 +31,7 @@ def test_a_template_is_ready_for_review_after_ten_clicks(
         on.click()
 
     for one in (phone, page):
-        one.goto("/accounts/login/?next=/new-study/")
-        one.get_by_label("User name").fill(owner.username)
-        one.get_by_label("Password").fill(PASSWORD)
-        one.get_by_role("button", name="Log in").click()
+        log_in(one, owner.username, PASSWORD, address="/new-study/")
         expect(one.get_by_role("heading", name="Or begin with a template")).to_be_visible()
         assert_accessible(one)
         assert_fits(one)

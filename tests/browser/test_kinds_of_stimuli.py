@@ -18,6 +18,7 @@ from accounts.models import Role
 from surveys.models import CounterKind, MediaFile, ShardedCounter, Study
 from tests.browser.conftest import Complaints
 from tests.browser.people import become
+from tests.browser.staff import log_in
 from tests.factories import PASSWORD, address_of, draft_study, person, recruiting_study, token_of
 from tests.stimuli import IMAGE, arms_with, in_arm
 from tests.unit.surveys.media.test_audio_files import sound
@@ -157,10 +158,7 @@ def test_the_builder_shows_every_kind(
     owner = person(Role.INVESTIGATOR)
     study = with_real_files(draft_study(owner=owner, **arms_with("image", "audio", "reading", "pages", "task")))
     page = new_page(viewport={"width": width, "height": 900})
-    page.goto(f"/accounts/login/?next=/studies/{study.slug}/build/arms/")
-    page.get_by_label("User name").fill(owner.username)
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Log in").click()
+    log_in(page, owner.username, PASSWORD, address=f"/studies/{study.slug}/build/arms/")
     places = ["", "arm-image/", "arm-audio/", "arm-reading/", "arm-task/", "arm-pages/", "arm-pages/first/", "arm-pages/third/"]
     for place in places:
         page.goto(f"/studies/{study.slug}/build/arms/{place}")

@@ -14,7 +14,7 @@ from surveys.study_file import document_of, read_study_file
 from tests.audits.participants_words import LOCALE
 from tests.browser.conftest import PHONE, Complaints
 from tests.browser.people import JOURNEY, SAMPLE, become, recruiting_study, token_at_questions
-from tests.browser.test_builder import log_in
+from tests.browser.test_builder import open_page
 from tests.browser.test_participant_pages import ENGLISH, pages_of_the_journey
 from tests.factories import draft_study
 from tests.language_files import file_of_words
@@ -87,7 +87,7 @@ def test_an_investigator_uploads_a_language_after_each_problem_was_named(
 ) -> None:
     complaints.expected.append("422")
     draft = draft_study(owner=User.objects.create_user("investigator", password="correct horse", role=Role.INVESTIGATOR))
-    log_in(page, f"/studies/{draft.slug}/build/languages/")
+    open_page(page, f"/studies/{draft.slug}/build/languages/")
     for content, words in (
         (file_of_words().replace('"TR Yes"', '"<b>TR Yes</b>"'), "expected the markup none, found </b> <b>: Yes"),
         (file_of_words(), "participants can read the pages in Türkçe"),

@@ -8,6 +8,7 @@ from playwright.sync_api import Page, expect
 from accounts.models import Role, User
 from analysis.ledger.services import ask
 from analysis.models import Source
+from tests.browser.staff import log_in
 from tests.factories import PASSWORD, person
 from tests.ledgers import asked_and_answered, open_source, solved
 
@@ -22,11 +23,8 @@ def source(transactional_db: None) -> Source:
     return source
 
 
-def log_in(page: Page, user: User) -> None:
-    page.goto("/accounts/login/")
-    page.get_by_label("User name").fill(user.username)
-    page.get_by_label("Password", exact=True).fill(PASSWORD)
-    page.get_by_role("button", name="Log in").click()
+def log_in_as(page: Page, user: User) -> None:
+    log_in(page, user.username, PASSWORD)
     expect(page.get_by_role("heading", level=1)).not_to_have_text("Log in")
 
 
@@ -37,7 +35,7 @@ def test_the_ledger_is_read_and_frozen_on_every_screen(
     assert study is not None
     for width in (1280, 390):
         page = new_page(viewport={"width": width, "height": 900})
-        log_in(page, study.owner)
+        log_in_as(page, study.owner)
         page.goto(f"/studies/{study.slug}/analytics/")
         page.get_by_role("link", name="Ledger").click()
         expect(page.get_by_role("columnheader", name="Asked by")).to_be_visible()
@@ -48,7 +46,7 @@ def test_the_ledger_is_read_and_frozen_on_every_screen(
         assert_accessible(page)
         assert_fits(page)
     page = new_page(viewport={"width": 390, "height": 900})
-    log_in(page, officer)
+    log_in_as(page, officer)
     page.goto(f"/studies/{study.slug}/analytics/ledger/")
     page.get_by_label("Why the budget is frozen").fill("A complaint.")
     page.get_by_role("button", name="Freeze").click()

@@ -13,6 +13,7 @@ from playwright.sync_api import Download, Page, Request, expect
 from surveys.models import EntryCode, Study
 from tests.browser.conftest import Complaints
 from tests.browser.people import SLUG, recruiting_study
+from tests.browser.staff import log_in
 from tests.browser.traces import requests_of, wait_until_loaded
 from tests.factories import everything_stored
 
@@ -54,10 +55,7 @@ def study(transactional_db: None) -> Study:
 def desk(request: pytest.FixtureRequest, new_page: Callable[..., Page], study: Study) -> Page:
     """The page of letters, open before the investigator."""
     page = new_page(viewport={"width": request.param, "height": 800})
-    page.goto(f"/accounts/login/?next={LETTERS}")
-    page.get_by_label("User name").fill("investigator")
-    page.get_by_label("Password").fill("correct horse")
-    page.get_by_role("button", name="Log in").click()
+    log_in(page, "investigator", address=LETTERS)
     page.wait_for_url(f"**{LETTERS}")
     return page
 

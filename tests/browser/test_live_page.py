@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from analysis.models import RunKind
 from surveys.models import Study
 from tests.browser.people import SLUG, TWO_QUESTIONS, recruiting_study
-from tests.browser.test_staff_pages import log_in
+from tests.browser.staff import log_in
 from tests.finished_people import add_finished_people, compute
 
 Check = Callable[[Page], None]
@@ -27,7 +27,7 @@ def study(transactional_db: None) -> Study:
 
 
 def test_it_fits_the_screen_and_serves_screen_readers(page: Page, study: Study, assert_readable: Check) -> None:
-    log_in(page)
+    log_in(page, "investigator")
     page.goto(RESULTS)
     for summary in page.locator("details > summary").all():
         summary.click()
@@ -39,7 +39,7 @@ def test_it_fits_the_screen_and_serves_screen_readers(page: Page, study: Study, 
 def test_the_planned_analysis_stands_below_what_is_true_at_every_look(page: Page, transactional_db: None, assert_readable: Check) -> None:
     add_finished_people(study := recruiting_study(questions=TWO_QUESTIONS, allocation={"planned_participants": 240}), 240)
     compute(study)
-    log_in(page)
+    log_in(page, "investigator")
     page.goto(RESULTS)
     planned = page.locator(".planned-analysis").first
     expect(planned).to_contain_text("at the 240 people of the first batch with the 240 that were planned")
@@ -49,7 +49,7 @@ def test_the_planned_analysis_stands_below_what_is_true_at_every_look(page: Page
 
 
 def test_a_number_leads_to_its_formula_by_keyboard(page: Page, study: Study) -> None:
-    log_in(page)
+    log_in(page, "investigator")
     page.goto(RESULTS)
     page.locator("#numbers-1 > summary").press("Enter")
     page.locator("#numbers-1").get_by_role("link", name="efficient, with background answers").press("Enter")
@@ -59,7 +59,7 @@ def test_a_number_leads_to_its_formula_by_keyboard(page: Page, study: Study) -> 
 
 def test_a_page_that_hears_of_news_asks_at_once_and_once(page: Page, study: Study, settings: Any) -> None:
     settings.PUSH = "redis://127.0.0.1:1/0"  # nobody announces anything here: the page is told by the test
-    log_in(page)
+    log_in(page, "investigator")
     told = "event: pace\ndata: 200\n\nevent: news\ndata: other\n\n"
     page.route("**/events/**", lambda route: route.fulfill(content_type="text/event-stream", body=told))
     with page.expect_request(f"**{RESULTS}?state=*"), page.expect_request("**/events/?token=*since=*"):
@@ -74,7 +74,7 @@ def test_a_page_that_hears_of_news_asks_at_once_and_once(page: Page, study: Stud
 def test_a_page_that_cannot_listen_asks_for_itself(page: Page, study: Study, settings: Any) -> None:
     settings.PUSH = "redis://127.0.0.1:1/0"
     page.route("**/events/**", lambda route: route.fulfill(content_type="text/event-stream", body=""))  # and ends
-    log_in(page)
+    log_in(page, "investigator")
     page.goto(RESULTS)
     with page.expect_response(f"**{RESULTS}?state=*") as answer:
         pass
@@ -83,7 +83,7 @@ def test_a_page_that_cannot_listen_asks_for_itself(page: Page, study: Study, set
 
 def test_new_answers_appear_and_the_reader_keeps_their_place(page: Page, study: Study) -> None:
     page.clock.install()
-    log_in(page)
+    log_in(page, "investigator")
     page.goto(RESULTS)
     page.locator("#numbers-1 > summary").click()
     page.locator("#numbers-1 > summary").focus()
@@ -106,7 +106,7 @@ def test_a_point_of_a_figure_is_read_enlarged_and_kept_when_numbers_move(
 ) -> None:
     page = new_page(viewport={"width": width, "height": 900})
     page.clock.install()
-    log_in(page)
+    log_in(page, "investigator")
     page.goto(RESULTS)
     requests: list[str] = []
     page.on("request", lambda request: requests.extend([request.url] if request.resource_type not in ("font", "image", "other") else []))
@@ -156,7 +156,7 @@ def test_a_point_of_a_figure_is_read_enlarged_and_kept_when_numbers_move(
 
 
 def test_a_blinded_page_shows_letters(page: Page, study: Study, assert_accessible: Check) -> None:
-    log_in(page)
+    log_in(page, "investigator")
     page.goto(RESULTS)
     page.get_by_role("link", name="Show me letters only").click()
     expect(page.locator("#results")).to_contain_text("B minus A")
@@ -167,7 +167,7 @@ def test_a_blinded_page_shows_letters(page: Page, study: Study, assert_accessibl
 
 
 def test_figures_and_tables_come_as_files(page: Page, study: Study) -> None:
-    log_in(page)
+    log_in(page, "investigator")
     page.goto(RESULTS)
     for label, ending in (
         ("Question 1, effects by method: figure as SVG", "forest-attention.svg"),

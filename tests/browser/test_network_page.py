@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from analysis.models import Asking
 from tests.browser.conftest import Complaints
-from tests.browser.test_builder import log_in
+from tests.browser.test_builder import open_page
 from tests.integration.test_network_questions import source_of_circles
 from tests.jobs import work_on
 
@@ -21,7 +21,7 @@ def test_a_release_is_asked_for_and_read(page: Page, complaints: Complaints, ass
     owner.username = "investigator"
     owner.set_password("correct horse")
     owner.save()
-    log_in(page, f"/studies/{source.study.slug}/analytics/networks/")
+    open_page(page, f"/studies/{source.study.slug}/analytics/networks/")
     expect(page.get_by_role("heading", name="What is not offered, and why")).to_be_visible()
     assert_readable(page)
     page.get_by_label("Friends by clustering").check()

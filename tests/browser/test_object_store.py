@@ -16,7 +16,7 @@ from surveys.media.services import add_media_file
 from surveys.media.stores import copies
 from surveys.models import MediaFile, Study
 from tests.browser.conftest import Complaints
-from tests.browser.test_ledger_page import log_in
+from tests.browser.test_ledger_page import log_in_as
 from tests.factories import LECTURES, draft_study
 from tests.object_store import Store, object_store
 
@@ -55,7 +55,7 @@ def test_a_lecture_plays_and_seeks(
     copies.forget(media.sha256)  # as on a host to which it was not uploaded
     answers: list[Response] = []
     page = new_page()
-    log_in(page, study.owner)
+    log_in_as(page, study.owner)
     if links == "direct":
         complaints.expected.append(server.endpoint)
         allowed = content_security.POLICY.replace("media-src 'self'", f"media-src 'self' {server.endpoint}")

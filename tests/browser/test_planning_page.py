@@ -12,6 +12,7 @@ from accounts.services import choose_language
 from surveys.models import Study
 from tests.browser.conftest import DESKTOP, LOOK_GIVES_WAY, PHONE, Complaints
 from tests.browser.people import SLUG, recruiting_study
+from tests.browser.staff import log_in
 
 Check = Callable[[Page], None]
 PLAN = "/plan/"
@@ -30,10 +31,7 @@ def planner(transactional_db: None, complaints: Complaints) -> User:
 
 
 def open_plan(page: Page, address: str = PLAN, *, username: str = "planner") -> None:
-    page.goto(f"/accounts/login/?next={address.replace('&', '%26')}")
-    page.get_by_label("User name").fill(username)
-    page.get_by_label("Password").fill("correct horse")
-    page.get_by_role("button", name="Log in").click()
+    log_in(page, username, address=address.replace("&", "%26"))
     expect(page.get_by_role("heading", level=1)).to_have_text("Plan a study")
     page.wait_for_load_state()  # without its scripts the page answers too, but with forms
 

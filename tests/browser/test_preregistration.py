@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from surveys.models import Study
 from surveys.studies import services as studies
 from tests.browser.people import SLUG, recruiting_study
-from tests.browser.test_review import log_in
+from tests.browser.staff import come_in
 
 Check = Callable[[Page], None]
 
@@ -24,7 +24,7 @@ def test_the_plan_and_the_report_can_be_read_on_every_screen(
 ) -> None:
     for width in (1280, 390):
         page = new_page(viewport={"width": width, "height": 900})
-        log_in(page, "investigator")
+        come_in(page, "investigator")
         page.goto(f"/studies/{SLUG}/")
         page.get_by_role("link", name="Analysis plan and its hash").click()
         expect(page.get_by_role("heading", name="Hypotheses")).to_be_visible()

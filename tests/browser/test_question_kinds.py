@@ -12,7 +12,7 @@ from surveys.models import Participant
 from surveys.studies.examples import study_from_example
 from tests.browser.conftest import Complaints
 from tests.browser.people import recruiting_study
-from tests.browser.test_builder import investigator, log_in
+from tests.browser.test_builder import investigator, open_page
 from tests.browser.traces import wait_until_loaded
 
 fixtures = (investigator,)
@@ -156,7 +156,7 @@ def test_each_kind_shows_its_own_inputs_in_the_builder(
 ) -> None:
     study = study_from_example("recorded-lectures", owner=investigator)
     complaints.expected.append("422")
-    log_in(page, f"/studies/{study.slug}/build/background/add/")
+    open_page(page, f"/studies/{study.slug}/build/background/add/")
     own = {
         "A slider": ("Step", "Smallest answer", "Words at the small end"),
         "A month or a year": ("Earliest answer", "Latest answer", "How exact"),

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from playwright.sync_api import Page, expect
 
 from accounts.models import Role
+from tests.browser.staff import log_in
 from tests.factories import PASSWORD, address_of, draft_study, person, recruiting_study
 
 Check = Callable[[Page], None]
@@ -40,10 +41,7 @@ def test_a_text_is_read_and_left_too_early(page: Page, transactional_db: None, c
 def test_an_arm_is_given_a_text(page: Page, transactional_db: None, assert_readable: Check) -> None:
     owner = person(Role.INVESTIGATOR)
     study = draft_study(owner=owner, arms=ARMS, control="facts", languages=["en"])
-    page.goto(f"/accounts/login/?next=/studies/{study.slug}/build/arms/")
-    page.get_by_label("User name").fill(owner.username)
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Log in").click()
+    log_in(page, owner.username, PASSWORD, address=f"/studies/{study.slug}/build/arms/")
     expect(page.get_by_text("A vaccine protects others, too.").first).to_be_visible()
     assert_readable(page)
     page.get_by_role("link", name="facts").click()

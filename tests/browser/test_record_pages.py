@@ -13,8 +13,8 @@ from accounts.models import Role
 from analysis.models import RecordSweep, Release
 from surveys.models import Participant, Study
 from tests.browser.conftest import PHONE
-from tests.browser.test_release_pages import log_in
-from tests.factories import person
+from tests.browser.staff import come_in
+from tests.factories import PASSWORD, person
 from tests.fresh_environment import built_wheel, fresh_python, run
 from tests.jobs import work_off, work_on
 from tests.releases import CHOICES, closed_study
@@ -82,7 +82,7 @@ def test_records_are_prepared_chosen_read_by_the_officer_and_checked_by_anybody(
     tmp_path: Path,
 ) -> None:
     owner, officer, stranger = (new_page(viewport=PHONE, color_scheme="dark") for _ in range(3))
-    log_in(owner, study.owner.get_username())
+    come_in(owner, study.owner.get_username(), PASSWORD)
     owner.goto(f"/studies/{study.slug}/releases/")
     owner.get_by_role("link", name="Prepare protected records").press("Enter")
     expect(owner.get_by_role("rowheader", name="Which courses did you take? Grade")).to_be_visible()
@@ -124,7 +124,7 @@ def test_records_are_prepared_chosen_read_by_the_officer_and_checked_by_anybody(
     assert_readable(owner)
     owner.get_by_role("button", name="Ask the IRB officer to approve").click()
     expect(owner.get_by_text("An IRB officer who has no part in the study decides.")).to_be_visible()
-    log_in(officer, person(Role.IRB_OFFICER).get_username())
+    come_in(officer, person(Role.IRB_OFFICER).get_username(), PASSWORD)
     officer.goto(f"/studies/{study.slug}/releases/{Release.objects.get().pk}/")
     expect(officer.get_by_role("heading", name="What no parameter protects")).to_be_visible()
     assert_readable(officer)

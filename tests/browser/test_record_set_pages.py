@@ -15,7 +15,7 @@ from playwright.sync_api import Page, Route, expect
 from accounts.models import Role
 from analysis.models import RecordPackage, RecordSweep
 from tests.browser.conftest import LOOK_GIVES_WAY, Complaints
-from tests.browser.test_ledger_page import log_in
+from tests.browser.test_ledger_page import log_in_as
 from tests.factories import person
 from tests.jobs import work_off
 from tests.record_sets import FILES
@@ -38,7 +38,7 @@ def test_files_that_were_chosen_before_the_script_came_are_read_too(new_page: Ca
     for name, text in FILES.items():
         (tmp_path / name).write_text(text)
     page, script, held = new_page(), re.compile(r"/bring\b[^/]*\.js"), list[Route]()
-    log_in(page, person(Role.INVESTIGATOR))
+    log_in_as(page, person(Role.INVESTIGATOR))
     page.route(script, lambda route: held.append(route))
     with page.expect_request(script):
         page.goto(reverse("analysis:bring_records"), wait_until="commit")
@@ -55,7 +55,7 @@ def test_a_refusal_of_no_file_goes_when_files_are_chosen(new_page: Callable[...,
     for name, text in FILES.items():
         (tmp_path / name).write_text(text)
     page = new_page()
-    log_in(page, person(Role.INVESTIGATOR))
+    log_in_as(page, person(Role.INVESTIGATOR))
     page.goto(reverse("analysis:bring_records"))
     page.get_by_role("button", name="Show the columns").click()
     expect(page.get_by_role("alert")).to_contain_text("Choose a file")
@@ -79,7 +79,7 @@ def test_a_file_that_is_no_text_is_refused_before_anything_is_sent(new_page: Cal
     (tmp_path / "odd.csv").write_bytes(content)
     (tmp_path / "cut.csv").write_text("number,born\n" + "ß" * 40_000 + "\n")  # the first part ends within a letter
     page = new_page()
-    log_in(page, person(Role.INVESTIGATOR))
+    log_in_as(page, person(Role.INVESTIGATOR))
     page.goto(reverse("analysis:bring_records"))
     chosen = page.get_by_label("Files", exact=True)
     chosen.set_input_files(tmp_path / "odd.csv")
@@ -97,7 +97,7 @@ def test_another_kind_of_a_file_in_json_shows_its_columns(new_page: Callable[...
     """The choice came with the columns, after the page was read."""
     (tmp_path / "quizzes.json").write_text("[]")
     page = new_page()
-    log_in(page, person(Role.INVESTIGATOR))
+    log_in_as(page, person(Role.INVESTIGATOR))
     page.goto(reverse("analysis:bring_records"))
     page.get_by_label("Files", exact=True).set_input_files(tmp_path / "quizzes.json")
     kinds = page.get_by_role("region", name="quizzes.json").get_by_label("What it holds")
@@ -123,7 +123,7 @@ def test_records_are_brought_prepared_decided_about_and_checked_by_anybody(
     for name, text in FILES.items():
         (tmp_path / name).write_text(text)
     owner, officer, stranger = (new_page(viewport={"width": 1280, "height": 900}) for _ in range(3))
-    log_in(owner, person(Role.INVESTIGATOR))
+    log_in_as(owner, person(Role.INVESTIGATOR))
     owner.get_by_role("link", name="Data sets").click()
     owner.get_by_role("link", name="Bring student records").press("Enter")
     owner.get_by_label("Title").fill("Transcripts")
@@ -171,7 +171,7 @@ def test_records_are_brought_prepared_decided_about_and_checked_by_anybody(
     owner.get_by_role("button", name="Request release").press("Enter")
     expect(owner.get_by_text("Waits for a decision")).to_be_visible()
 
-    log_in(officer, person(Role.IRB_OFFICER))
+    log_in_as(officer, person(Role.IRB_OFFICER))
     officer.get_by_role("link", name="Transcripts").click()
     expect(
         officer.get_by_role("heading", name="What an insider learns").or_(officer.get_by_text("What an insider learns")).first

@@ -9,6 +9,7 @@ from accounts.models import Role
 from analysis.models import Release
 from surveys.models import Study
 from tests.browser.conftest import PHONE, Complaints
+from tests.browser.staff import come_in
 from tests.factories import PASSWORD, person
 from tests.jobs import work_on
 from tests.releases import CHOICES, closed_study
@@ -21,14 +22,6 @@ def study(transactional_db: None) -> Study:
     return closed_study()
 
 
-def log_in(page: Page, username: str) -> None:
-    page.goto("/accounts/login/")
-    page.get_by_label("User name").fill(username)
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Log in").click()
-    expect(page.get_by_role("button", name=f"Log out {username}")).to_be_visible()
-
-
 def test_two_people_bring_data_to_the_public(
     new_page: Callable[..., Page],
     complaints: Complaints,
@@ -38,7 +31,7 @@ def test_two_people_bring_data_to_the_public(
     complaints.expected.append("422")
 
     owner, officer, stranger = (new_page(viewport=PHONE, color_scheme="dark") for _ in range(3))
-    log_in(owner, study.owner.get_username())
+    come_in(owner, study.owner.get_username(), PASSWORD)
     owner.goto(f"/studies/{study.slug}/releases/")
     owner.get_by_label("As counts: how often").check()
     owner.get_by_role("button", name="Build the package").click()
@@ -56,7 +49,7 @@ def test_two_people_bring_data_to_the_public(
     expect(owner.get_by_text("you see rows once they are public")).to_be_visible()
     assert_readable(owner)
 
-    log_in(officer, person(Role.IRB_OFFICER).get_username())
+    come_in(officer, person(Role.IRB_OFFICER).get_username(), PASSWORD)
     officer.get_by_role("link", name="Waiting for you").click()
     officer.get_by_role("link", name=CHOICES.title).click()
     assert_readable(officer)

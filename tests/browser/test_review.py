@@ -13,6 +13,7 @@ from surveys.studies import services as studies
 from surveys.study_file import define
 from tests.browser.conftest import Complaints
 from tests.browser.people import SLUG, recruiting_study
+from tests.browser.staff import come_in
 
 Check = Callable[[Page], None]
 STUDY = f"/studies/{SLUG}/"
@@ -27,18 +28,10 @@ def study(transactional_db: None) -> Study:
     return studies.submit_for_review(study, actor=study.owner)
 
 
-def log_in(page: Page, name: str) -> None:
-    page.goto("/accounts/login/")
-    page.get_by_label("User name").fill(name)
-    page.get_by_label("Password").fill("correct horse")
-    page.get_by_role("button", name="Log in").click()
-    expect(page.get_by_role("button", name=f"Log out {name}")).to_be_visible()
-
-
 def test_an_amendment_is_talked_about_and_approved(new_page: Callable[..., Page], complaints: Complaints, study: Study) -> None:
     complaints.expected.append("422")
     officer, investigator = new_page(), new_page()
-    log_in(officer, "officer")
+    come_in(officer, "officer")
     expect(officer.get_by_role("heading", name="Waiting for you", exact=True)).to_be_visible()
     officer.get_by_role("link", name="A short lecture and four honest answers", exact=True).click()
     officer.get_by_role("link", name="See what changed").click()
@@ -51,7 +44,7 @@ def test_an_amendment_is_talked_about_and_approved(new_page: Callable[..., Page]
     officer.get_by_role("button", name="Comment", exact=True).locator("visible=true").click()
     expect(officer.get_by_text("1 comment, open")).to_be_visible()
 
-    log_in(investigator, "investigator")
+    come_in(investigator, "investigator")
     investigator.goto(f"{STUDY}review/")
     investigator.get_by_role("link", name="Answer at “What students agree to”").click()
     investigator.get_by_label("Your comment").locator("visible=true").fill("The last one.")
@@ -82,7 +75,7 @@ def test_an_amendment_is_talked_about_and_approved(new_page: Callable[..., Page]
 
 def test_pages_of_review_fit_the_screen_and_serve_screen_readers(page: Page, study: Study, assert_readable: Check) -> None:
     assert User.objects.filter(role=Role.IRB_OFFICER).count() == 1
-    log_in(page, "officer")
+    come_in(page, "officer")
     for address in (
         "/review/",
         f"{STUDY}review/",
@@ -96,7 +89,7 @@ def test_pages_of_review_fit_the_screen_and_serve_screen_readers(page: Page, stu
 
 
 def test_on_paper_the_packet_is_whole_and_has_no_navigation(page: Page, study: Study) -> None:
-    log_in(page, "officer")
+    come_in(page, "officer")
     page.goto(f"{STUDY}protocol/")
     assert study.submitted is not None
     running_head = page.locator(".packet-running")
@@ -112,7 +105,7 @@ def test_an_officer_tries_the_pages_and_plays_the_lecture(
     new_page: Callable[..., Page], study: Study, assert_accessible: Check, assert_fits: Check
 ) -> None:
     officer = new_page(viewport={"width": 390, "height": 800})
-    log_in(officer, "officer")
+    come_in(officer, "officer")
     officer.goto(f"{STUDY}protocol/#pages")
     officer.get_by_label("Group", exact=True).select_option("instructor")
     officer.get_by_label("Language", exact=True).select_option("de")
@@ -141,7 +134,7 @@ def test_an_outdated_translation_stands_beside_its_new_original(
     consent["en"] = "## Your face is filmed"
     studies.change_definition(study, definition=define(study.definition | {"consent": consent}), actor=study.owner)
     page = new_page(viewport={"width": width, "height": 800})
-    log_in(page, "investigator")
+    come_in(page, "investigator")
     page.goto(f"{STUDY}build/")
     page.get_by_role("link", name="Consent (Deutsch): the original was changed").click()
     expect(page.get_by_text("## Your face is filmed").last).to_be_visible()
@@ -157,7 +150,7 @@ def test_closing_for_good_is_read_before_it_is_done(
     new_page: Callable[..., Page], study: Study, assert_accessible: Check, assert_fits: Check
 ) -> None:
     page = new_page(viewport={"width": 390, "height": 800})
-    log_in(page, "investigator")
+    come_in(page, "investigator")
     page.goto(STUDY)
     page.get_by_role("link", name="Close the study for good").click()
     expect(page.get_by_role("heading", name="What will happen, and cannot be undone")).to_be_visible()

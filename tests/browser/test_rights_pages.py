@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 from surveys.models import Study, StudyStatus
 from tests.browser.conftest import Complaints
 from tests.browser.people import SLUG, recruiting_study
+from tests.browser.staff import log_in
 
 Check = Callable[[Page], None]
 
@@ -16,13 +17,6 @@ Check = Callable[[Page], None]
 @pytest.fixture
 def study(transactional_db: None) -> Study:
     return recruiting_study()
-
-
-def log_in(page: Page, name: str) -> None:
-    page.goto("/accounts/login/")
-    page.get_by_label("User name").fill(name)
-    page.get_by_label("Password").fill("correct horse")
-    page.get_by_role("button", name="Log in").click()
 
 
 def test_the_log_is_read_verified_and_filtered(page: Page, study: Study, assert_readable: Check) -> None:

@@ -12,6 +12,7 @@ from analysis.models import Run
 from surveys.models import Study
 from tests.browser.conftest import Complaints
 from tests.browser.people import JOURNEY, SLUG, recruiting_study
+from tests.browser.staff import log_in
 
 Check = Callable[[Page], None]
 STUDY = f"/studies/{SLUG}/"
@@ -37,13 +38,6 @@ def study(transactional_db: None) -> Study:
     return recruiting_study()
 
 
-def log_in(page: Page, password: str = "correct horse", *, name: str = "investigator") -> None:
-    page.goto("/accounts/login/")
-    page.get_by_label("User name").fill(name)
-    page.get_by_label("Password").fill(password)
-    page.get_by_role("button", name="Log in").click()
-
-
 def test_every_page_fits_the_screen_and_serves_screen_readers(
     page: Page, complaints: Complaints, study: Study, assert_readable: Check
 ) -> None:
@@ -65,7 +59,7 @@ def test_every_page_fits_the_screen_and_serves_screen_readers(
         if address:
             page.goto(address)
         else:
-            log_in(page)
+            log_in(page, "investigator")
         assert_readable(page)
 
 
@@ -73,7 +67,7 @@ def test_the_page_of_the_servers_work_fits_and_serves_screen_readers(page: Page,
     create_user(username="grace", password="correct horse", role=Role.ADMINISTRATOR)
     Run.objects.create(study=study, due_at=timezone.now())
     Run.objects.create(study=study, status="failed", error="ZeroDivisionError: a bug", finished_on="2026-03-04")
-    log_in(page, name="grace")
+    log_in(page, "grace")
     page.get_by_role("link", name="Work", exact=True).click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Work of the server")
     page.get_by_role("row", name="First results").get_by_role("link", name="1").click()
@@ -81,7 +75,7 @@ def test_the_page_of_the_servers_work_fits_and_serves_screen_readers(page: Page,
 
 
 def test_a_wrong_password_gets_a_summary_that_links_to_the_form(page: Page, study: Study, assert_accessible: Check) -> None:
-    log_in(page, password="wrong")
+    log_in(page, "investigator", "wrong")
     expect(page.get_by_role("alert")).to_be_focused()
     page.get_by_role("alert").get_by_role("link").click()
     expect(page.get_by_label("User name")).to_be_focused()
@@ -89,7 +83,7 @@ def test_a_wrong_password_gets_a_summary_that_links_to_the_form(page: Page, stud
 
 
 def test_results_without_answers_say_where_answers_come_from(page: Page, study: Study) -> None:
-    log_in(page)
+    log_in(page, "investigator")
     page.goto(f"{STUDY}results/")
     expect(page.get_by_role("heading", name="No results yet")).to_be_visible()
     expect(page.locator("#results")).to_contain_text(JOURNEY)
@@ -100,7 +94,7 @@ def test_results_without_answers_say_where_answers_come_from(page: Page, study: 
 
 def test_results_refresh_themselves_and_go_to_the_login_when_it_has_run_out(page: Page, study: Study) -> None:
     page.clock.install()
-    log_in(page)
+    log_in(page, "investigator")
     page.goto(f"{STUDY}results/")
     expect(page.get_by_text("Agreed to take part").locator("xpath=following-sibling::dd")).to_have_text("0")
     with page.expect_response(f"**{STUDY}results/?state=*") as refreshed:

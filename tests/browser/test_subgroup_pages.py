@@ -9,7 +9,7 @@ from analysis.models import RunKind
 from surveys.models import Participant, Study
 from surveys.studies import services as studies
 from tests.browser.people import SLUG, TWO_QUESTIONS, recruiting_study
-from tests.browser.test_staff_pages import log_in
+from tests.browser.staff import log_in
 from tests.categories import FREQUENCY
 from tests.factories import draft_study
 from tests.finished_people import TELLING_DIE, add_finished_people, compute, count_everybody
@@ -42,7 +42,7 @@ def test_the_comparison_fits_every_screen_and_serves_screen_readers(
     new_page: Callable[..., Page], study: Study, assert_accessible: Check, assert_fits: Check
 ) -> None:
     page = new_page()
-    log_in(page)
+    log_in(page, "investigator")
     page.goto(f"/studies/{SLUG}/results/")
     expect(page.get_by_role("heading", name="By subgroup:").first).to_be_visible()
     expect(page.get_by_text("whether the groups differ").first.or_(page.get_by_text("The groups differ").first).first).to_be_visible()
@@ -67,7 +67,7 @@ def test_groups_are_compared_on_every_named_answer(
     )
     with_two_genders(study)
     page = new_page()
-    log_in(page)
+    log_in(page, "investigator")
     page.goto(f"/studies/{SLUG}/results/")
     expect(page.get_by_role("heading", name="By subgroup:").first).to_be_visible()
     expect(page.locator("p.sentence").filter(has_text="groups differ")).to_have_count(2)
@@ -82,7 +82,7 @@ def test_groups_are_compared_on_every_named_answer(
 def test_the_questions_are_chosen_by_keyboard(page: Page, transactional_db: None, assert_accessible: Check, assert_fits: Check) -> None:
     recruiting_study()
     study = draft_study(slug="another", owner=Study.objects.get(slug=SLUG).owner)
-    log_in(page)
+    log_in(page, "investigator")
     page.goto(f"/studies/{study.slug}/build/subgroups/")
     box = page.get_by_role("checkbox").first
     box.focus()

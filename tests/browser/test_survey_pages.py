@@ -7,6 +7,7 @@ from playwright.sync_api import Page, expect
 
 from accounts.models import Role, User
 from surveys.models import Study
+from tests.browser.staff import log_in
 from tests.factories import PASSWORD, person, recruiting_study
 from tests.finished_people import add_finished_people, compute
 from tests.surveys import one_arm
@@ -34,10 +35,7 @@ def study(transactional_db: None) -> Study:
 
 
 def test_every_page_of_a_survey_is_read_on_every_screen(page: Page, study: Study, assert_readable: Check) -> None:
-    page.goto("/accounts/login/?next=/studies/")
-    page.get_by_label("User name").fill("surveyor")
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Log in").click()
+    log_in(page, "surveyor", PASSWORD, address="/studies/")
     expect(page.get_by_role("heading", level=1)).to_be_visible()
     for address, words in PAGES.values():
         page.goto(address.format(slug=study.slug))
@@ -47,10 +45,7 @@ def test_every_page_of_a_survey_is_read_on_every_screen(page: Page, study: Study
 
 def test_a_slider_of_the_plan_moves_its_sentence(new_page: Callable[..., Page], study: Study) -> None:
     page = new_page(viewport={"width": 1280, "height": 900})
-    page.goto(f"/accounts/login/?next=/studies/{study.slug}/plan/")
-    page.get_by_label("User name").fill("surveyor")
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Log in").click()
+    log_in(page, "surveyor", PASSWORD, address=f"/studies/{study.slug}/plan/")
     expect(page.locator("#plan-results")).to_contain_text("To know it to ± 10 points takes 893 students")
     page.get_by_label("Precision wanted", exact=True).fill("5")
     expect(page.locator("#plan-results")).to_contain_text("To know it to ± 5 points takes 3,5")

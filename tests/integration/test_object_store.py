@@ -32,6 +32,7 @@ from surveys.media.stores.object_store import ObjectStore
 from surveys.models import MediaFile, Study
 from surveys.studies.exchange import archive_of, duplicate_study
 from surveys.study_file import define
+from tests.crowds import wait_until
 from tests.evidence import report
 from tests.factories import LECTURES, draft_study, logged_in, participant_of, person, recruiting_study, walk
 from tests.object_store import BUCKET, KEYS, Store, object_store
@@ -83,13 +84,6 @@ def address(study: Study, media: MediaFile) -> str:
     return reverse("surveys:media", args=[study.slug, media.pk])
 
 
-def eventually(condition: Any, seconds: float = 20) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.05)
-
-
 def everything_below(folder: str) -> list[Path]:
     return sorted(path for path in Path(folder).rglob("*") if path.is_file()) if Path(folder).exists() else []
 
@@ -134,7 +128,7 @@ def test_participants_get_their_lecture_from_our_server_alone(store: Store, sett
     settings.MEDIA_ACCEL_PREFIX = "/protected-media/" if behind_nginx else ""
     first = client.get(address(study, media))
     assert (first.status_code, first.getvalue()) == (200, content), "through this server, while the copy is made"
-    eventually(lambda: copies.copy_of(media.sha256))
+    wait_until(lambda: copies.copy_of(media.sha256), seconds=20)
     second = client.get(address(study, media))
     if behind_nginx:
         assert second["X-Accel-Redirect"] == f"/protected-media/.copies/{media.sha256}"
@@ -179,7 +173,7 @@ def test_the_store_is_asked_once_for_each_file_however_many_watch(store: Store, 
         walk(client, study, until="video")
     media = own_lecture(clients[0], study)
     clients[0].get(address(study, media)).getvalue()
-    eventually(lambda: copies.copy_of(media.sha256))
+    wait_until(lambda: copies.copy_of(media.sha256), seconds=20)
     asked: list[object] = []
     at_store = stored()._client
     original = at_store._make_api_call
@@ -220,7 +214,7 @@ def test_a_file_that_was_changed_at_the_store_is_never_kept(store: Store, settin
     media = own_lecture(client, study)
     store.client.put_object(Bucket=BUCKET, Key=f"{settings.MEDIA_BUCKET.prefix}/{media.file.name}", Body=b"x" * media.size)
     client.get(address(study, media)).getvalue()
-    eventually(lambda: media.sha256 in copies._damaged)
+    wait_until(lambda: media.sha256 in copies._damaged, seconds=20)
     assert client.get(address(study, media)).status_code == 404
     assert everything_below(conf.MEDIA_ROOT) == []
     assert "is not what was uploaded" in caplog.text

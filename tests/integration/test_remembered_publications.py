@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.db import transaction
 
 from accounts.models import Role
 from analysis.models import Release
@@ -20,6 +19,7 @@ from surveys.journey import services as participation
 from surveys.journey.withdrawals import remember_withdrawal
 from surveys.models import Participant, Study
 from surveys.tokens import hash_of_withdrawal_code
+from tests.back_ups import lost_with_the_back_up
 from tests.factories import person
 from tests.releases import CODE, closed_study, published_release, requested_release, started_release, withdraw_one
 
@@ -37,12 +37,11 @@ def study() -> Study:
     return closed_study()
 
 
-def lost_with_the_back_up(act: Callable[[], object]) -> None:
+def published_and_lost(act: Callable[[], object]) -> None:
     """Act, remember what is public, and take all of it out of the database, as the restore of an earlier back-up does. Files stay."""
-    with transaction.atomic():
+    with lost_with_the_back_up():
         act()
         keep_publications()
-        transaction.set_rollback(True)
 
 
 def again(study: Study) -> Study:
@@ -50,7 +49,7 @@ def again(study: Study) -> Study:
 
 
 def test_two_packages_that_differ_by_somebody_who_withdrew_are_never_public(study: Study) -> None:
-    lost_with_the_back_up(lambda: published_release(study))
+    published_and_lost(lambda: published_release(study))
     withdraw_one(study)  # before anybody noticed
     [why] = obstacles(again(study), simulated=False)
     assert "Version 1 of these data is public" in why
@@ -66,7 +65,7 @@ def test_a_package_that_waits_in_the_back_up_is_not_approved_beside_another_one(
         services.discard(waiting, actor=study.owner)
         published_release(study)
 
-    lost_with_the_back_up(discard_and_publish)
+    published_and_lost(discard_and_publish)
     with pytest.raises(ReleaseError, match="this database does not know it"):
         services.approve(waiting, actor=person(Role.IRB_OFFICER))
     assert not again(study).data_published
@@ -74,7 +73,7 @@ def test_a_package_that_waits_in_the_back_up_is_not_approved_beside_another_one(
 
 def test_the_very_package_that_is_public_can_be_approved_again(study: Study) -> None:
     waiting = requested_release(study)
-    lost_with_the_back_up(lambda: services.approve(waiting, actor=person(Role.IRB_OFFICER)))
+    published_and_lost(lambda: services.approve(waiting, actor=person(Role.IRB_OFFICER)))
     assert len(unknown_publications(study)) == 1
     assert services.approve(waiting, actor=person(Role.IRB_OFFICER))
     assert unknown_publications(study) == []
@@ -85,7 +84,7 @@ def test_people_who_are_in_public_data_are_told_so(study: Study) -> None:
     one = Participant.objects.filter(study=study, counted=True).first()
     assert one is not None
     Participant.objects.filter(pk=one.pk).update(withdrawal_hash=hash_of_withdrawal_code(CODE))
-    lost_with_the_back_up(lambda: published_release(study))
+    published_and_lost(lambda: published_release(study))
     assert (publish_again(), publish_again()) == (1, 0)
     with pytest.raises(JourneyError, match="published"):
         participation.withdraw(again(study), code=CODE)
@@ -97,7 +96,7 @@ def test_withdrawals_of_the_time_before_the_publication_come_first(study: Study)
     one = Participant.objects.filter(study=study, counted=True).first()
     assert one is not None
     Participant.objects.filter(pk=one.pk).update(withdrawal_hash=hash_of_withdrawal_code(CODE))
-    lost_with_the_back_up(lambda: published_release(study))
+    published_and_lost(lambda: published_release(study))
     remember_withdrawal(withdrawal_hash=hash_of_withdrawal_code(CODE), panel_number="")
     keep_publications()
     assert not Participant.objects.filter(pk=one.pk).exists()
@@ -106,7 +105,7 @@ def test_withdrawals_of_the_time_before_the_publication_come_first(study: Study)
 
 def test_people_who_came_after_the_restore_can_withdraw(study: Study) -> None:
     """The back-up knew the study as running: it was closed on another day in the time that is lost."""
-    lost_with_the_back_up(lambda: published_release(study))
+    published_and_lost(lambda: published_release(study))
     [file] = [path for path in Path(remembered.folder_of_publications()).rglob("*") if path.is_file()]
     file.write_text("2020-01-01")
     assert publish_again() == 0
@@ -116,7 +115,7 @@ def test_people_who_came_after_the_restore_can_withdraw(study: Study) -> None:
 
 def test_packages_of_bots_are_of_no_concern(study: Study) -> None:
     Participant.objects.filter(study=study).update(is_bot=True)
-    lost_with_the_back_up(lambda: published_release(study))
+    published_and_lost(lambda: published_release(study))
     assert unknown_publications(study) == []
 
 
@@ -131,7 +130,7 @@ def test_a_publication_is_remembered_with_its_commit(study: Study, django_captur
 def test_a_study_that_another_host_s_folder_marked_gets_no_other_package(study: Study, folder: Path, tmp_path: Path) -> None:
     """Where each host has a folder of its own, the host that takes the next request may not have the file."""
     waiting = requested_release(study, questions=("attention",))
-    lost_with_the_back_up(lambda: (services.discard(waiting, actor=study.owner), published_release(study)))
+    published_and_lost(lambda: (services.discard(waiting, actor=study.owner), published_release(study)))
     withdraw_one(study)  # before anybody noticed
     assert publish_again(within=folder.rename(tmp_path / "from-another-host")) == 1
     assert unknown_publications(study) == []

@@ -4,7 +4,6 @@ import time
 from typing import Any
 
 import pytest
-from django.test import Client
 from django.urls import reverse
 
 from accounts.models import Role
@@ -21,34 +20,23 @@ from tests.factories import (
     address_of,
     definition,
     draft_study,
-    follow,
     heading,
     hidden_value,
     logged_in,
     page_of,
-    participant_of,
     person,
     recruiting_study,
     send,
     study_in,
 )
 from tests.integration.test_builder import address, definition_of, errors, inputs
+from tests.stimuli import in_arm
 
 pytestmark = pytest.mark.django_db
 TEXT = {"en": "A **first** idea.\n\nAnother idea.", "de": "Ein **erster** Gedanke.\n\nNoch ein Gedanke."}
 NOTHING: dict[str, Any] = {"name": "nothing", "label": {"en": "Nothing", "de": "Nichts"}}
 READING: dict[str, Any] = {"name": "text", "label": {"en": "A text", "de": "Ein Text"}, "reading": {"text": TEXT, "seconds": 30}}
 ARMS = {"arms": [NOTHING, READING], "control": "nothing"}
-
-
-def in_arm(study: Study, arm: str, *, language: str = "en") -> Client:
-    """Somebody on the page of this arm's part."""
-    for _ in range(48):
-        client = Client()
-        follow(client, study, until="video", answers={"welcome": {"language": language}})
-        if participant_of(client).arm == arm:
-            return client
-    raise AssertionError(f"chance never drew {arm}")
 
 
 def later(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:

@@ -3,14 +3,14 @@
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
 
 from tests.collector import Collector, collector
+from tests.crowds import wait_until
 from tests.processes import ROOT, Site, built, copy_of_embedded, path_of
 
 ROUTINES = ("kept_answers", "log_head", "ends_of_approvals", "data_set_retention")
@@ -30,14 +30,7 @@ def visit(site: Site, *, later: str) -> None:
     assert httpx.get(f"{site.url}/studies/", headers=session).status_code == 302
     assert httpx.get(f"{site.url}/s/nothing/").status_code == 404
     done = f"SELECT count(*) FROM jobs_routine WHERE due_at > {later} AND name IN {ROUTINES}"
-    wait_until(lambda: site.number(done) == len(ROUTINES))
-
-
-def wait_until(it_is_so: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + SECONDS
-    while not it_is_so():
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    wait_until(lambda: site.number(done) == len(ROUTINES), seconds=SECONDS)
 
 
 def told(found: Collector) -> bool:
@@ -48,7 +41,7 @@ def test_the_processes_of_production_send_their_traces(tmp_path: Path, built_sit
     with built(tmp_path, like=built_site) as site:
         site.environment |= {"TRACES": "1", "OTEL_EXPORTER_OTLP_ENDPOINT": found.url, "OTEL_BSP_SCHEDULE_DELAY": "200"}
         visit(site, later="now() + interval '30 minutes'")
-        wait_until(lambda: told(found))
+        wait_until(lambda: told(found), seconds=SECONDS)
     assert {name.split()[0] for name in found.names()} == {"GET", "work"}
     assert found.names().count("GET /studies/") == 1
     assert all(b"service.name" in body and b"candor" in body for body in found.bodies)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from candor.written_numbers import typed_number
 from surveys.imports.conditions import Term, groups_of
-from surveys.imports.found import Choice, Found, Number, Said
+from surveys.imports.found import Choice, Found, Said, number_at
 from surveys.imports.mapping import OWN_WORDS, Mapper
 from surveys.imports.trees import Node
 from surveys.reading.words import sentence as _
@@ -181,7 +181,7 @@ def _read_attributes(found: Found, attributes: Mapping[str, Node]) -> None:
 
     if found.kind == "number":
         found.minimum, found.maximum = (
-            (_bound(node) if (node := value(name)) else None) for name in ("min_num_value_n", "max_num_value_n")
+            (number_at(node) if (node := value(name)) else None) for name in ("min_num_value_n", "max_num_value_n")
         )
         whole = value("num_value_int_only")
         found.whole, found.whole_said = bool(whole and whole.says_yes), [whole] if whole else []
@@ -262,8 +262,3 @@ def _reader(tables: _Tables) -> Callable[[str], Term | None]:
 def _place(node: Node) -> int:
     number = typed_number(node.text, whole=True)
     return 0 if number is None else int(number)
-
-
-def _bound(node: Node) -> Number:
-    number = typed_number(node.text)
-    return (None if number is None else float(number), node)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from candor.written_numbers import typed_number
 from surveys.imports.conditions import Term
-from surveys.imports.found import Choice, Found, Number, Said
+from surveys.imports.found import Choice, Found, Said, number_at
 from surveys.imports.mapping import OWN_WORDS, Mapper
 from surveys.imports.trees import Node
 from surveys.reading.words import Sentence
@@ -216,8 +216,8 @@ def _read_slider(found: Found, payload: Node, base: str) -> None:
     bars = payload.at("Choices").parts()
     if len(bars) > 1:
         found.reason = _("It has %(count)s sliders; ask each as a question.", count=len(bars))
-    found.minimum, found.maximum = _bound(settings.at("CSSliderMin")), _bound(settings.at("CSSliderMax"))
-    lines = _bound(settings.at("GridLines"))[0]
+    found.minimum, found.maximum = number_at(settings.at("CSSliderMin")), number_at(settings.at("CSSliderMax"))
+    lines = number_at(settings.at("GridLines"))[0]
     snaps = settings.at("SnapToGrid")
     if snaps.says_yes and lines and found.minimum[0] is not None and found.maximum[0] is not None:
         found.step = ((found.maximum[0] - found.minimum[0]) / lines, settings.at("GridLines"))
@@ -234,7 +234,7 @@ def _read_line(found: Found, settings: Node) -> None:
     settings.at("Type").taken("kind")
     if content == "ValidNumber":
         limits = settings.at("ValidNumber")
-        found.kind, found.minimum, found.maximum = "number", _bound(limits.at("Min")), _bound(limits.at("Max"))
+        found.kind, found.minimum, found.maximum = "number", number_at(limits.at("Min")), number_at(limits.at("Max"))
         found.whole = limits.at("NumDecimals").text == "0"
         found.whole_said = [settings.at("ContentType"), limits.at("NumDecimals")]
         if limits.at("NumDecimals").text not in ("", "0"):
@@ -285,8 +285,3 @@ def _term(one: Node, codes: Mapping[str, Mapping[str, str]]) -> Term | None:
     if found["what"] in ("ChoiceTextEntryValue", "ChoiceNumericEntryValue") and one.at("Operator").text in SIGNS:
         return Term(found["question"], SIGNS[one.at("Operator").text], one.at("RightOperand").text)
     return None
-
-
-def _bound(node: Node) -> Number:
-    number = typed_number(node.text)
-    return (None if number is None else float(number), node)

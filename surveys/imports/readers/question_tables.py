@@ -1,7 +1,7 @@
 """Reads a table of questions: a row for each, with the columns that somebody writes in a spreadsheet."""
 
 from candor.written_numbers import typed_number
-from surveys.imports.found import Choice, Found, Number, Said
+from surveys.imports.found import Choice, Found, Said, number_at
 from surveys.imports.mapping import Mapper
 from surveys.imports.trees import Node
 from surveys.reading.words import sentence as _
@@ -42,8 +42,8 @@ def _found(cells: Node) -> Found:
     found.kind = KINDS.get(kind, "") or ("choice" if found.options else "words")
     if kind not in KINDS:
         found.reason = _("Questions of type “%(type)s” are not known.", type=kind[:80])
-    found.minimum, found.maximum = (_bound(cells.at(end)) for end in ("minimum", "maximum"))
-    found.step = _bound(cells.at("step")) if cells.at("step").text else None
+    found.minimum, found.maximum = (number_at(cells.at(end)) for end in ("minimum", "maximum"))
+    found.step = number_at(cells.at("step")) if cells.at("step").text else None
     found.whole = not any(end[0] is not None and not end[0].is_integer() for end in (found.minimum, found.maximum))
     found.low, found.high = _said(cells, "low"), _said(cells, "high")
     found.earliest, found.latest = ((cells.at(end).text, cells.at(end)) for end in ("earliest", "latest"))
@@ -71,8 +71,3 @@ def _choices(cells: Node, column: str) -> list[Choice]:
             elif part and not (found and found[0].coded is not node):
                 found.append(Choice(code=code if sign else part, said=[said], coded=node if sign and code else None))
     return found
-
-
-def _bound(node: Node) -> Number:
-    number = typed_number(node.text)
-    return (None if number is None else float(number), node)

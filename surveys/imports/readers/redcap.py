@@ -4,9 +4,8 @@ import re
 from collections.abc import Iterator
 from itertools import groupby
 
-from candor.written_numbers import typed_number
 from surveys.imports.conditions import Groups, Term, groups_of
-from surveys.imports.found import Choice, Found, Number
+from surveys.imports.found import Choice, Found, number_at
 from surveys.imports.mapping import Mapper
 from surveys.imports.trees import Node
 from surveys.reading.words import sentence as _
@@ -118,7 +117,7 @@ def _found(cells: Node) -> Found:
         found.kind, found.options = "choices" if kind == "checkbox" else "choice", _choices(cells)
         found.yes_no = ("1", "0") if kind in FIXED_CHOICES else None
     elif kind == "slider":
-        found.kind, found.minimum, found.maximum = "slider", _bound(cells.at(LOWEST)), _bound(cells.at(HIGHEST))
+        found.kind, found.minimum, found.maximum = "slider", number_at(cells.at(LOWEST)), number_at(cells.at(HIGHEST))
         words = [part.strip() for part in cells.at(CHOICES).text.split("|")]
         found.low = [("", words[0], cells.at(CHOICES))]
         found.high = [("", words[-1], cells.at(CHOICES))] if len(words) > 1 else []
@@ -135,7 +134,7 @@ def _found(cells: Node) -> Found:
         found.kind = "words"
     elif validation in NUMBERS:
         found.kind, found.whole, found.whole_said = "number", NUMBERS[validation], [cells.at(VALIDATION)]
-        found.minimum, found.maximum = _bound(cells.at(LOWEST)), _bound(cells.at(HIGHEST))
+        found.minimum, found.maximum = number_at(cells.at(LOWEST)), number_at(cells.at(HIGHEST))
         if validation.endswith("dp"):
             cells.at(VALIDATION).changed(_("Its number of decimal places was not taken over."))
     else:
@@ -165,8 +164,3 @@ def _logic(logic: str) -> Groups | None:
 def _term(text: str) -> Term | None:
     found = TERM.fullmatch(text.strip())
     return Term(found["field"].lower(), found["sign"], found["value"].strip(), found["code"]) if found else None
-
-
-def _bound(node: Node) -> Number:
-    number = typed_number(node.text)
-    return (None if number is None else float(number), node)

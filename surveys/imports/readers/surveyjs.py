@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from candor.written_numbers import typed_number
 from surveys.imports.conditions import Groups, Term, groups_of
-from surveys.imports.found import Choice, Found, Number, Said
+from surveys.imports.found import Choice, Found, Said, number_at
 from surveys.imports.mapping import OWN_WORDS, Mapper
 from surveys.imports.trees import Node
 from surveys.reading.words import sentence as _
@@ -81,8 +81,8 @@ def _found(element: Node, base: str) -> Found:
         found.rows_known_as = [f"{found.name}.{row.code}" for row in found.rows]
         _read_order(found, element.at("rowOrder" if element.at("rowOrder").text else "rowsOrder"))
     elif kind == "slider":
-        found.kind, found.minimum, found.maximum = "slider", _number(element.at("min")), _number(element.at("max"))
-        found.step = _number(element.at("step")) if element.at("step").text else None
+        found.kind, found.minimum, found.maximum = "slider", number_at(element.at("min")), number_at(element.at("max"))
+        found.step = number_at(element.at("step")) if element.at("step").text else None
     elif kind == "text":
         _read_text(found, element)
     else:
@@ -126,8 +126,8 @@ def _read_text(found: Found, element: Node) -> None:
     kind = element.at("inputType").text or "text"
     if kind in ("number", "range"):
         found.kind = "number" if kind == "number" else "slider"
-        found.minimum, found.maximum = _number(element.at("min")), _number(element.at("max"))
-        step = _number(element.at("step"))
+        found.minimum, found.maximum = number_at(element.at("min")), number_at(element.at("max"))
+        step = number_at(element.at("step"))
         found.step = step if step[0] else None
         found.whole = step[0] is None or step[0].is_integer()
         found.whole_said = [element.at("step")] if step[0] else []
@@ -161,11 +161,6 @@ def _said(node: Node, base: str) -> Said:
     if isinstance(node.value, dict):
         return [(base if part.key == "default" else part.key, part.text, part) for part in node.parts()]
     return [(base, node.text, node)] if node.text else []
-
-
-def _number(node: Node) -> Number:
-    number = typed_number(node.text)
-    return (None if number is None else float(number), node)
 
 
 def _logic(logic: str) -> Groups | None:
