@@ -83,6 +83,7 @@ def test_a_number_that_does_not_fit_is_named_with_what_was_expected(
     answer = problem(post(logged_in(investigator), "power/", {"design": DESIGN, "effect": 0.2, **changes}), 400)
     assert {place.partition(".")[0] for place in told_at(answer)} == {field}
     assert expected in " ".join(told_at(answer).values())
+    assert answer["detail"].splitlines() == [f"{one['place']}: {one['detail']}" for one in answer["errors"]]
 
 
 def test_a_plan_that_cannot_be_made_says_why(investigator: User) -> None:
