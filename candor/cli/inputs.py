@@ -85,6 +85,8 @@ class InputFile(click.Path):
             return path if path.is_file() or path.is_dir() else context.with_resource(closing(Stream(path)))
         if context.meta.setdefault("candor.standard_input", param) is not param:
             self.fail("only one input can be -, standard input", param, ctx)
+        if sys.stdin is None:
+            self.fail("standard input is closed", param, ctx)
         return context.with_resource(closing(Stream()))
 
 

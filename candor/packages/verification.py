@@ -148,14 +148,16 @@ def _faults_of_files(files: Mapping[str, bytes], *, key: bytes | None) -> list[F
         for name in sorted({**expected, **found})
         if expected.get(name) != found.get(name)
     ]
+    of_its_own = key is None  # an empty key is one that cannot be read
+    pem = files[PUBLIC_KEY] if key is None else key
     try:
-        genuine = _is_genuine(files[SUMS], files[SIGNATURE], key or files[PUBLIC_KEY])
-        only_sums_changed = not genuine and _is_genuine(sums_of(signed), files[SIGNATURE], key or files[PUBLIC_KEY])
+        genuine = _is_genuine(files[SUMS], files[SIGNATURE], pem)
+        only_sums_changed = not genuine and _is_genuine(sums_of(signed), files[SIGNATURE], pem)
     except ValueError as error:
-        return [*faults, Fault(file="the key" if key else PUBLIC_KEY, what=f"it cannot be read: {error}")]
+        return [*faults, Fault(file=PUBLIC_KEY if of_its_own else "the key", what=f"it cannot be read: {error}")]
     if only_sums_changed:
         return [Fault(file=SUMS, what="it was changed; all other files are as they were signed")]
-    if key and not genuine and _is_genuine(files[SUMS], files[SIGNATURE], files[PUBLIC_KEY]):
+    if not (of_its_own or genuine) and _is_genuine(files[SUMS], files[SIGNATURE], files[PUBLIC_KEY]):
         return [*faults, Fault(file=PUBLIC_KEY, what="the package was signed with another key than the one expected")]
     if not genuine:
         faults.append(Fault(file=SIGNATURE if not faults else SUMS, what=SIGNATURE_FAILS))

@@ -66,6 +66,7 @@ IDEMPOTENCY_KEY = {
     "schema": {"type": "string", "minLength": SHORTEST, "maxLength": LONGEST, "pattern": r"^[!#-\[\]-~]*$"},
     "example": "0d3b7a52-6c0e-4d5e-9a55-2f4f1a0c8f7e",
 }
+ANOTHER_PAGE = {"type": ["string", "null"], "format": "uri", "description": "The address of that page; null where there is none."}
 UNSAFE = ("post", "put", "patch", "delete")
 NOT_MODIFIED = {"description": "The same as what the ETag sent as If-None-Match stands for."}
 
@@ -73,6 +74,9 @@ NOT_MODIFIED = {"description": "The same as what the ETag sent as If-None-Match 
 def with_problems(result: dict[str, Any], generator: object, request: object, public: bool) -> dict[str, Any]:
     """drf-spectacular's postprocessing hook."""
     schemas = result.setdefault("components", {}).setdefault("schemas", {})
+    for name, schema in schemas.items():
+        if name.startswith("Paginated"):  # REST framework says `nullable`, which OpenAPI 3.1 does not know
+            schema["properties"].update(next=ANOTHER_PAGE, previous=ANOTHER_PAGE)
     for name, schema in {"Problem": PROBLEM, **described_by_types()}.items():
         assert name not in schemas, f"{name} stands for two things"
         schemas[name] = schema

@@ -10,12 +10,14 @@ from copy import copy
 from io import BytesIO
 from types import FrameType
 from typing import NoReturn
+from wsgiref.types import StartResponse, WSGIEnvironment
 
 from celery import Celery, beat
 from celery.worker import WorkController
 from django.conf import settings
 from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
 from django.db import DatabaseError
+from django.http import HttpResponseBase
 from waitress.adjustments import Adjustments
 from waitress.channel import HTTPChannel
 from waitress.parser import HTTPRequestParser
@@ -33,6 +35,19 @@ WORKER_THREADS = 2
 STOP_SECONDS = 2
 # How long a computing thread may keep the others waiting. With Python's 5 ms, pages take half a second while a bootstrap runs.
 SWITCH_SECONDS = 0.0005
+
+
+class Application(WSGIHandler):
+    """Django leaves it to the server to send nothing after the headers that answer HEAD; waitress leaves it to the application. A client
+    that keeps its connection would take the content for the beginning of the next answer.
+    """
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> HttpResponseBase | list[bytes]:  # type: ignore[override]
+        response = super().__call__(environ, start_response)
+        if environ["REQUEST_METHOD"] != "HEAD":
+            return response
+        response.close()
+        return []
 
 
 class BoundedParser(HTTPRequestParser):  # type: ignore[misc]  # waitress has no types
@@ -80,7 +95,7 @@ class EmbeddedServer:
 
     def __init__(self, *, celery: Celery, host: str, port: int) -> None:
         sockets: dict[int, object] = {}
-        self.web = create_server(WSGIHandler(), map=sockets, host=host, port=port, threads=WEB_THREADS, ident=None)
+        self.web = create_server(Application(), map=sockets, host=host, port=port, threads=WEB_THREADS, ident=None)
         for listener in sockets.values():  # one for each address that the host's name stands for
             if isinstance(listener, BaseWSGIServer):
                 listener.channel_class = BoundedChannel

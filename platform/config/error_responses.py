@@ -331,11 +331,13 @@ def problem_of_outage(error: BaseException | None) -> Problem | None:
 
 
 def _problem_of_api(error: api_errors.APIException) -> Problem:
-    """REST framework's own errors; complaints about single fields go to `errors`."""
+    """REST framework's own errors; complaints about single fields go to `errors`, and all of them to the message."""
     status = HTTPStatus(error.status_code)
     if isinstance(error.detail, str):
         return Problem(status=status, title=status.phrase, message=error.detail)
-    return replace(INVALID, status=status, code="invalid", errors=list(_by_place(error.detail)))
+    errors = list(_by_place(error.detail))
+    message = "\n".join(f"{place}: {detail}" if place else detail for place, detail in errors)
+    return replace(INVALID, status=status, message=message, code="invalid", errors=errors)
 
 
 def _by_place(errors: object, place: str = "") -> Iterator[tuple[str, str]]:

@@ -4,6 +4,7 @@ import json
 import re
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 import yaml
@@ -11,13 +12,15 @@ from click.testing import CliRunner
 from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
+from jsonschema import Draft202012Validator
+from rest_framework.pagination import PageNumberPagination
 
 from accounts.models import Role, User
 from candor.cli import main
 from tests.api_requests import API, DESIGN, post, problem, told_at
 from tests.audits.test_permissions import own_routes
 from tests.audits.who_may_enter import ARGUMENTS
-from tests.factories import logged_in, person
+from tests.factories import draft_study, logged_in, person
 
 pytestmark = pytest.mark.django_db
 
@@ -80,6 +83,7 @@ def test_a_number_that_does_not_fit_is_named_with_what_was_expected(
     answer = problem(post(logged_in(investigator), "power/", {"design": DESIGN, "effect": 0.2, **changes}), 400)
     assert {place.partition(".")[0] for place in told_at(answer)} == {field}
     assert expected in " ".join(told_at(answer).values())
+    assert answer["detail"].splitlines() == [f"{one['place']}: {one['detail']}" for one in answer["errors"]]
 
 
 def test_a_plan_that_cannot_be_made_says_why(investigator: User) -> None:
@@ -128,3 +132,17 @@ def test_the_schema_is_valid_and_complete(tmp_path: Path) -> None:
             assert public or operation["security"] == [{"tokenAuth": []}, {"cookieAuth": []}]
     as_yaml, as_json = (Client().get(f"{API}schema/?format={kind}").content for kind in ("yaml", "json"))
     assert yaml.load(as_yaml, yaml.CSafeLoader) == json.loads(as_json)
+
+
+def test_pages_of_a_list_are_what_the_document_says(investigator: User) -> None:
+    """By JSON Schema itself, which OpenAPI 3.1 is: programs that read both versions are lenient about `nullable`, a word of 3.0."""
+    document = json.loads(Client().get(f"{API}schema/?format=json").content)
+    listed = document["paths"][f"{API}studies/"]["get"]["responses"]["200"]["content"]["application/json"]["schema"]
+    client = logged_in(investigator)
+    for slug in ("one", "two"):
+        draft_study(owner=investigator, slug=slug)
+    with patch.object(PageNumberPagination, "page_size", 1):
+        pages = [client.get(f"{API}studies/?page={number}").json() for number in (1, 2)]
+    assert [(page["previous"] is None, page["next"] is None) for page in pages] == [(True, False), (False, True)]
+    validator = Draft202012Validator({**document, **listed})
+    assert [error.message for page in pages for error in validator.iter_errors(page)] == []

@@ -48,6 +48,16 @@ def test_it_serves_its_own_static_files_uncollected(site: Site) -> None:
         assert (response.status_code, response.headers["content-type"].split(";")[0]) == (200, "text/css")
 
 
+@pytest.mark.parametrize("address", ["/healthz", "/", "/api/v1/releases/", "/nothing/", "/static/css/base.css"])
+def test_only_headers_answer_a_request_for_headers(site: Site, address: str) -> None:
+    """On one connection: content after the headers would be taken for the beginning of the next answer."""
+    with httpx.Client(base_url=site.url) as client:
+        headers, whole = client.head(address), client.get(address)
+    assert headers.content == b""
+    assert (headers.status_code, headers.headers["content-type"]) == (whole.status_code, whole.headers["content-type"])
+    assert int(headers.headers["content-length"]) > 0
+
+
 def test_the_worker_sweeps_as_soon_as_it_starts(site: Site) -> None:
     """The sweep writes down the routines that are to be done; no line of the log tells of it, for lines are stamped."""
     deadline = time.monotonic() + 60

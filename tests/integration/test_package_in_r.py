@@ -105,6 +105,14 @@ def test_a_number_about_named_answers_that_does_not_follow_from_the_data_is_told
     assert line.split()[1:] == ["categories.of_300.effects.0.interval.high"]
 
 
+def test_the_folder_of_a_package_may_have_any_name(tmp_path: Path) -> None:
+    """Rscript writes the spaces of its program's path as `~+~`."""
+    folder = put(tmp_path / "Daten für Müller, 2. Fassung", files())
+    done = r(folder / "replicate.R", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "0 differ from those that were published." in done.stdout
+
+
 def test_a_package_as_it_was_signed_passes_in_base_r(tmp_path: Path) -> None:
     folder = put(tmp_path / "package", files())
     done = r(folder / "replicate.R", cwd=tmp_path)

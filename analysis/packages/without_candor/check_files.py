@@ -100,7 +100,7 @@ def faults_in(folder: Path, key: bytes | None = None) -> list[str]:
             faults.append(f"{found[2]}: it is missing")
         elif hashlib.sha256((folder / found[2]).read_bytes()).hexdigest() != found[1]:
             faults.append(f"{found[2]}: it was changed")
-    if not is_genuine(sums, (folder / SIGNATURE).read_bytes(), key or (folder / KEY).read_bytes()):
+    if not is_genuine(sums, (folder / SIGNATURE).read_bytes(), (folder / KEY).read_bytes() if key is None else key):
         faults.append(f"{SIGNATURE}: it does not belong to {SUMS}, or is by another key")
     return faults
 

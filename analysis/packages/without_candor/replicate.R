@@ -966,7 +966,7 @@ main <- function(folder, key = file.path(folder, KEY)) {
 
 if (sys.nframe() == 0) {
   given <- commandArgs(trailingOnly = TRUE)
-  own <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
+  own <- gsub("~+~", " ", sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)), fixed = TRUE) # as Rscript writes spaces
   folder <- if (length(given)) given[1] else dirname(own)
   quit(status = if (length(given) > 1) main(folder, given[2]) else main(folder))
 }

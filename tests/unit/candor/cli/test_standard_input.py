@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -103,6 +105,16 @@ def test_what_is_wrong_with_standard_input_is_said_in_one_line(content, argument
     assert done.exit_code == 2
     (line,) = done.stderr.splitlines()
     assert complaint in line
+
+
+def test_a_standard_input_that_was_closed_is_said_in_one_line():
+    """As a service manager may start a program, or `<&-` in a shell."""
+    answers_file()
+    command = [sys.executable, "-m", "candor.cli", "estimate", "-", "--design", "design.json"]
+    done = subprocess.run(
+        command, preexec_fn=partial(os.close, 0), capture_output=True, text=True, check=False, env={"PYTHONPATH": str(ROOT)}
+    )
+    assert (done.returncode, done.stderr) == (2, "Error: Invalid value for 'DATA': standard input is closed\n")
 
 
 def test_a_real_pipe_is_read_twice():

@@ -145,7 +145,12 @@ def test_a_file_that_is_no_package_is_refused_in_words() -> None:
     for content in (b"", b"not a ZIP file", PACKAGE[: len(PACKAGE) // 2]):
         (fault,) = faults_of(content)
         assert fault.file == ARCHIVE
-    assert files_named(PACKAGE, key=b"not a key") == ["the key"]
+
+
+@pytest.mark.parametrize("content", [b"", b"not a key"])
+def test_a_key_that_cannot_be_read_vouches_for_nothing(content: bytes) -> None:
+    """As a download that failed leaves it: the key in the package does not take its place."""
+    assert files_named(PACKAGE, key=content) == ["the key"]
 
 
 def test_a_signature_belongs_to_one_text_and_one_key() -> None:

@@ -101,6 +101,7 @@ def test_missing_files_and_another_key_are_told(tmp_path, capsys):
     put(tmp_path, files())
     key = public_pem(private_key("another")).encode()
     assert check_files.main(tmp_path, key) == 1
+    assert check_files.main(tmp_path, b"") == 1
     assert "SHA256SUMS.sig: it does not belong to SHA256SUMS, or is by another key" in capsys.readouterr().out
     former = key + files()["public-key.pem"]
     assert check_files.main(tmp_path, former) == 0
