@@ -20,6 +20,7 @@ from django.http.multipartparser import MultiPartParserError
 from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.utils import translation
+from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from rest_framework import exceptions as api_errors
 from rest_framework.settings import api_settings
@@ -162,9 +163,11 @@ def problem_of(error: Exception) -> Problem | None:
             return _problem_of_api(error)
         case _ if hasattr(error, "http_status"):
             title, advice = getattr(error, "title", ""), getattr(error, "advice", "")
+            # A lazy sentence waits for the language of the page, which is not yet known.
+            said = error.args[0] if error.args and isinstance(error.args[0], Promise) else message
             if message == title:
-                message = ""
-            known = Problem(status=HTTPStatus(error.http_status), title=title, message=message, advice=advice, code=_code(error))
+                said = ""
+            known = Problem(status=HTTPStatus(error.http_status), title=title, message=said, advice=advice, code=_code(error))
             known = replace(known, errors=getattr(error, "fields", ()), template=getattr(error, "template", ""))
             return replace(known, retry_after=getattr(error, "retry_after", 0))
     return problem_of_outage(error)

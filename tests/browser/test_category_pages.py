@@ -9,6 +9,7 @@ from accounts.models import User
 from surveys.models import CategoryResponse, Response, Study
 from surveys.studies import services as studies
 from surveys.study_file import define
+from tests.browser.conftest import Complaints
 from tests.browser.people import JOURNEY, TWO_QUESTIONS, become, recruiting_study, token_at_questions
 from tests.browser.test_builder import investigator, open_page
 from tests.browser.turning import button, roll
@@ -63,6 +64,50 @@ def test_each_die_says_what_the_table_of_its_question_says(
     expect(page.locator("#completion-code")).to_be_visible()
     assert list(Response.objects.values_list("reported_yes", flat=True)) == [False]
     assert list(CategoryResponse.objects.values_list("category", flat=True)) == [2, 2]
+
+
+LONG = "Rinderkennzeichnungsfleischetikettierungsüberwachungsaufgabenübertragungsgesetz"
+WIDE_TABLE = {"text": {"en": "Read.", "de": f"| {LONG} | kurz |\n|---|---|\n| 1 | 2 |"}}
+
+
+@pytest.mark.parametrize(("width", "letters"), [(320, "16px"), (390, "32px")], ids=["narrow", "with large letters"])
+def test_long_words_are_broken_everywhere_and_buttons_stay_whole(
+    new_page: Callable[..., Page], site: str, transactional_db: None, complaints: Complaints, assert_fits: Check, width: int, letters: str
+) -> None:
+    complaints.expected.append("422")
+    study = recruiting_study(
+        background=[{"kind": "number", "name": "age", "text": {"en": "Age", "de": LONG}, "minimum": 0, "maximum": 99, "role": "auxiliary"}],
+        arms=[{"name": name, "label": name, "reading": WIDE_TABLE} for name in ("one", "other")],
+        control="one",
+        subgroups=[],
+        questions=[FREQUENCY | {"categories": [*FREQUENCY["categories"][:2], {"name": "often", "text": {"en": "Often", "de": LONG}}]}],
+    )
+    page = new_page(viewport={"width": width, "height": 844}, reduced_motion="reduce", locale="de")
+    page.add_init_script(f"addEventListener('DOMContentLoaded', () => {{ document.documentElement.style.fontSize = '{letters}' }})")
+    page.goto(JOURNEY)
+    button(page, "Los geht’s").click()
+    button(page, "Ich stimme zu").click()
+    page.get_by_label(LONG).fill("jung")
+    button(page, "Weiter").click()
+    expect(page.get_by_role("alert")).to_be_focused()
+    assert_fits(page)
+    page.get_by_label(LONG).fill("20")
+    button(page, "Weiter").click()
+    expect(page.get_by_role("table")).to_be_visible()
+    assert_fits(page)
+    become(page.context, site, token_at_questions(study, subsample="1", language="de"))
+    show_face(page, 3)
+    page.goto(JOURNEY)
+    assert roll(page, button_name="Würfeln") == f"Antworte mit „{LONG}“"
+    assert_fits(page)
+    page.get_by_role("radio").last.check()
+    button(page, "Weiter").click()
+    change = page.get_by_role("button", name="Ändern")
+    assert_fits(page)
+    assert change.evaluate("(one) => one.clientHeight < 3.2 * parseFloat(getComputedStyle(one).fontSize)"), "its word is on one line"
+    button(page, "Antworten abschicken").click()
+    expect(page.locator("#completion-code")).to_be_visible()
+    assert_fits(page)
 
 
 def test_the_builders_page_asks_for_answers_and_faces_only_where_there_are_several(

@@ -101,6 +101,18 @@ def test_on_paper_the_packet_is_whole_and_has_no_navigation(page: Page, study: S
     expect(page.get_by_text("Comment on this section").locator("visible=true")).to_have_count(0)
 
 
+def test_on_paper_a_wide_table_is_whole_and_its_colours_are_those_for_paper(new_page: Callable[..., Page], study: Study) -> None:
+    Study.objects.filter(pk=study.pk).update(title=f"Die {'Rinderkennzeichnungsfleischetikettierungs' * 3}studie")
+    page = new_page(viewport={"width": 700, "height": 990}, color_scheme="dark")
+    log_in(page, "officer")
+    page.goto("/review/decisions/")
+    page.emulate_media(media="print", color_scheme="dark")
+    table = page.get_by_role("region", name="Decisions")
+    expect(table.get_by_role("columnheader", name="Officer")).to_be_visible()
+    assert table.evaluate("(one) => one.scrollWidth - one.clientWidth") == 0
+    assert page.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--accent')") == "#0b4f6c"
+
+
 def test_an_officer_tries_the_pages_and_plays_the_lecture(
     new_page: Callable[..., Page], study: Study, assert_accessible: Check, assert_fits: Check
 ) -> None:

@@ -275,6 +275,8 @@ def test_a_form_without_a_session_is_given_back_and_can_be_sent_after_a_login(in
     assert "Typed for\nan hour</textarea>" in page.text
     assert [label.text for label in page_of(page).xpath("//label")] == ["Field 1"]
     assert f'href="{LOGIN}" target="_blank"' in page.text
+    german = client.post(comments, typed, headers={"accept-language": "de"}).text
+    assert ("Das Formular, das du abgeschickt hast, wurde nicht angenommen." in german, "was not taken" in german) == (True, False)
     client.force_login(investigator)
     client.cookies["csrftoken"] = "b" * 32  # a login gives a new one
     page = client.post(comments, typed)
