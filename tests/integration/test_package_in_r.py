@@ -167,6 +167,16 @@ def test_a_changed_byte_in_any_file_is_told(tmp_path: Path) -> None:
     assert {name for name in files() if name not in told[f"without-{name}"]} == set()
 
 
+def test_one_of_several_keys_is_enough_and_none_is_not(tmp_path: Path) -> None:
+    """A server shows its former keys beside today's, and one of them signed."""
+    folder = put(tmp_path / "package", signed({"data.csv": b"x\n"}, private_key(SECRET)))
+    own, other = (folder / "public-key.pem").read_bytes(), public_pem(private_key("another")).encode()
+    put(tmp_path, {"later.pem": other + own, "before.pem": own + b"\n" + other, "other.pem": other, "none.pem": b""})
+    keys = ("later.pem", "before.pem", "other.pem", "none.pem")
+    found = said_by(f"for (key in c({', '.join(map(repr, keys))})) cat(length(faults_in('package', key)), '')", tmp_path)
+    assert [one.split() for one in found] == [["0", "0", "1", "1"]]
+
+
 def test_the_hashes_and_the_signature_where_there_is_no_openssl(tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
     texts = {f"{length:03}": rng.bytes(length) for length in (0, 1, 55, 56, 63, 64, 65, 119, 120, 500)}

@@ -145,8 +145,15 @@ is_genuine <- function(folder, key) {
   if (!identical(file.size(raw), 64)) return(FALSE)
   again <- paste(system2(OPENSSL, c("base64", "-A", "-in", shQuote(raw)), stdout = TRUE), collapse = "")
   if (again != rawToChar(line[1:88])) return(FALSE)
-  asked <- c("pkeyutl", "-verify", "-pubin", "-inkey", shQuote(key), "-rawin", "-in", shQuote(file.path(folder, SUMS)), "-sigfile", shQuote(raw))
-  system2(OPENSSL, asked, stdout = FALSE, stderr = FALSE) == 0
+  lines <- readLines(key, warn = FALSE)
+  one <- tempfile()
+  on.exit(unlink(one), add = TRUE)
+  asked <- c("pkeyutl", "-verify", "-pubin", "-inkey", shQuote(one), "-rawin", "-in", shQuote(file.path(folder, SUMS)), "-sigfile", shQuote(raw))
+  for (block in split(lines, cumsum(grepl("^-----BEGIN", lines)))) { # servers show their former keys, too
+    writeLines(block, one)
+    if (system2(OPENSSL, asked, stdout = FALSE, stderr = FALSE) == 0) return(TRUE)
+  }
+  FALSE
 }
 
 # The faults of the files, one sentence each; `key` is the path of a PEM file.
