@@ -104,7 +104,7 @@ def test_on_paper_the_packet_is_whole_and_has_no_navigation(page: Page, study: S
 def test_on_paper_a_wide_table_is_whole_and_its_colours_are_those_for_paper(new_page: Callable[..., Page], study: Study) -> None:
     Study.objects.filter(pk=study.pk).update(title=f"Die {'Rinderkennzeichnungsfleischetikettierungs' * 3}studie")
     page = new_page(viewport={"width": 700, "height": 990}, color_scheme="dark")
-    log_in(page, "officer")
+    come_in(page, "officer")
     page.goto("/review/decisions/")
     page.emulate_media(media="print", color_scheme="dark")
     table = page.get_by_role("region", name="Decisions")
