@@ -9,8 +9,8 @@ from typing import Any, Protocol, TypeVar
 
 import click
 
-from candor.cli.inputs import InputFile, OutputFile, write
-from candor.errors import what_came
+from candor.cli.inputs import Input, InputFile, OutputFile, write
+from candor.errors import DataError, what_came
 from candor.terminal import say_document
 from candor.written_numbers import number_or_fraction
 
@@ -79,6 +79,19 @@ key_option = click.option(
     type=InputFile(),
     help="PEM file with the public key of the server that the data come from. Default: the key in the package, which proves less.",
 )
+
+
+def key_at(path: Input | None) -> bytes | None:
+    """The content of a file with keys; None without a file."""
+    from candor.packages.verification import holds_keys
+
+    if path is None:
+        return None
+    if not holds_keys(pem := path.read_bytes()):
+        raise DataError(f"{path}: expected a PEM file with the public key of a server (Ed25519), found something else")
+    return pem
+
+
 format_option = click.option("--format", "output_format", type=OneOf(["text", "json"]), default="text", show_default=True)
 level_option = click.option("--level", type=PROPORTION, default=0.95, show_default=True, help="Confidence level.")
 effect_option = click.option(

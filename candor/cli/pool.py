@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from candor.cli.inputs import Input, InputFile
-from candor.cli.options import format_option, level_option, plot_option, show
+from candor.cli.options import format_option, key_at, level_option, plot_option, show
 from candor.errors import what_came
 from candor.pooling.pooled_estimates import pool as pooled
 from candor.pooling.studies import StudySource
@@ -54,7 +54,7 @@ def pool(
         arms=_renamed(arms, option="--arm"),
         level=level,
         simulated=simulated,
-        key=None if key_path is None else key_path.read_bytes(),
+        key=key_at(key_path),
     )
     show(result, output_format=output_format, plot=plot)
 

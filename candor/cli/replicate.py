@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from candor.cli.inputs import Input, InputFile
-from candor.cli.options import key_option
+from candor.cli.options import key_at, key_option
 from candor.errors import PackageError
 from candor.packages.analytics import ANALYTICS
 from candor.packages.archive import PUBLIC_KEY, SIGNATURE, SUMS, files_at, files_in
@@ -37,7 +37,7 @@ def replicate(context: click.Context, package: Input, key_path: Input | None) ->
     numbers that both versions compute alike are compared. Exit status 1 when a compared number is another than the published one, or
     the program was not run.
     """
-    key = key_path.read_bytes() if key_path else None
+    key = key_at(key_path)
     with tempfile.TemporaryDirectory(prefix="candor-") as temporary:
         folder = Path(temporary)
         if isinstance(package, Path) and package.is_dir():

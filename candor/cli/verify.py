@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from candor.cli.inputs import Input, InputFile
-from candor.cli.options import format_option, key_option
+from candor.cli.options import format_option, key_at, key_option
 from candor.packages.archive import files_at, files_in, folders_in
 from candor.packages.preregistrations import NamedPlan, named_plans
 from candor.packages.verification import Named, faults_of, faults_of_files, named_in, software_named_in, unsigned
@@ -30,7 +30,7 @@ def verify(context: click.Context, package: Input, key_path: Input | None, outpu
     PACKAGE is the ZIP file, or the folder that it was unpacked to. Exit status 1, and a line for each file that was changed, when it is not
     as it was signed, or when an analysis plan is not the one whose hash the protocol names.
     """
-    key = key_path.read_bytes() if key_path else None
+    key = key_at(key_path)
     if isinstance(package, Path) and package.is_dir():
         files = files_at(package)
         faults, folders = faults_of_files(files, key=key), folders_in(package)

@@ -164,6 +164,25 @@ def _faults_of_files(files: Mapping[str, bytes], *, key: bytes | None) -> list[F
     return faults
 
 
+def holds_keys(pem: bytes) -> bool:
+    """Whether a PEM file holds public keys of Ed25519, and no other ones.
+
+    Parameters
+    ----------
+    pem : bytes
+
+    Examples
+    --------
+    >>> holds_keys(b"")
+    False
+    """
+    try:
+        _is_genuine(b"", b"", pem)
+    except ValueError:
+        return False
+    return True
+
+
 def _is_genuine(content: bytes, signature: bytes, pem: bytes) -> bool:
     """Accept any of the keys in `pem`: a server with a new key shows its former ones too."""
     keys = [one + END_OF_KEY for one in pem.split(END_OF_KEY)[:-1]] or [pem]

@@ -62,6 +62,16 @@ def test_a_package_and_a_key_come_from_standard_input():
     assert_what_is_comparable_is_the_same(piped(PACKAGE, "replicate", "-").stdout, made_by="candor 0.1.0 (it names no hash)")
 
 
+@pytest.mark.parametrize("command", ["verify", "replicate", "pool"])
+@pytest.mark.parametrize("content", [b"", b"<html>Not found</html>", KEY.replace(b"PUBLIC", b"PRIVATE")])
+def test_a_file_without_a_key_is_no_key(command: str, content: bytes):
+    """As a download that failed leaves it. It was told as a fault of the package, with an address where to read more."""
+    Path("package.zip").write_bytes(PACKAGE)
+    done = piped(content, command, "package.zip", "--key", "-")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr == "Error: standard input: expected a PEM file with the public key of a server (Ed25519), found something else\n"
+
+
 RECORDS = json.dumps([{"quasi_identifiers": {"year": str(1990 + one % 3)}, "sensitive": {}, "children": []} for one in range(12)])
 TABLE = "year;grade\n" + "".join(f"{1990 + one % 3};{one % 2}\n" for one in range(12))
 ROLES = {"year": "quasi_identifier", "grade": "sensitive"}
