@@ -11,7 +11,6 @@ from surveys.allocation.selectors import drawing_of
 from surveys.languages.offered import LANGUAGE_NAMES
 from surveys.lifecycle.steps import obstacles_to_recruiting
 from surveys.models import RUNNING, ListDrawing, Study, StudyStatus
-from surveys.reading.apart import in_words
 from surveys.request_bodies import DEFINITION_SCHEMA
 from surveys.studies.examples import EXAMPLES
 from surveys.studies.gallery import NAMES as TEMPLATES
@@ -147,7 +146,7 @@ class StudyDetailSerializer(StudySerializer):
         return obstacles_to_recruiting(study) if study.status in (StudyStatus.APPROVED, *RUNNING) else []
 
     def get_warnings(self, study: Study) -> list[str]:
-        return [in_words(warning.document()) for warning in self.context["definition"].warnings()]
+        return [str(warning) for warning in self.context["definition"].warnings()]
 
     @extend_schema_field(DrawingSerializer(allow_null=True))
     def get_drawing(self, study: Study) -> dict[str, Any] | None:
