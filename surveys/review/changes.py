@@ -102,11 +102,11 @@ class Change:
 
     @property
     def is_text(self) -> bool:
-        return " " in self.old.strip() or " " in self.new.strip()
+        return " " in self.was.strip() or " " in self.now.strip()
 
     @property
     def runs(self) -> list[Run]:
-        return word_runs(self.old, self.new)
+        return word_runs(self.was, self.now)
 
 
 def changes_between(

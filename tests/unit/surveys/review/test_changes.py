@@ -62,6 +62,16 @@ def test_a_reader_of_german_reads_where_something_changed_and_names_stay() -> No
     assert ("minimum seconds", "0", "9") in places(before, after, language="en")
 
 
+def test_a_value_of_two_words_is_told_in_the_readers_language() -> None:
+    """It looks like a text, whose words are compared one by one."""
+    files: dict[str, str] = {}
+    before, after = (document(allocation={**document()["allocation"], "scheme": scheme}) for scheme in ("simple", "permuted_block"))
+    (change,) = changes_between(define(before), define(after), old_files=files, new_files=files, language_names={})
+    with override("de"):
+        assert change.is_text
+        assert [(run.kind, run.words.strip()) for run in change.runs] == [("removed", "einfach"), ("added", "permutierte Blöcke")]
+
+
 def test_a_question_may_have_the_name_of_a_part_of_the_file() -> None:
     """Its texts were taken for faces of a die: a translation that stayed behind was not told."""
     question = {"kind": "short_text", "name": "die", "text": {"en": "Your die?", "de": "Dein Würfel?"}, "longest": 20}
