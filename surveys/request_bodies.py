@@ -101,7 +101,7 @@ def plain_json(content: bytes) -> object:
     except UnicodeDecodeError as error:
         raise ParseError(_("Expected text in UTF-8, found another byte at position %(position)s.") % {"position": error.start}) from error
     try:
-        value = json.loads(text, parse_int=_whole, parse_float=_finite, parse_constant=_finite, object_pairs_hook=_once)
+        value = json.loads(text, parse_int=_whole, parse_float=_finite, parse_constant=_no_number, object_pairs_hook=_once)
     except RecursionError as error:
         raise ParseError(_too_deep()) from error
     except ValueError as error:
@@ -125,8 +125,13 @@ def _whole(digits: str) -> int:
     return number
 
 
+def _no_number(name: str) -> None:
+    """JSON has neither NaN nor Infinity, though Python writes them."""
+    raise ValueError(_("%(name)s is no number") % {"name": name})
+
+
 def _finite(digits: str) -> float:
-    if len(digits) > LONGEST_NUMBER or abs(number := float(digits)) == float("inf") or number != number:
+    if len(digits) > LONGEST_NUMBER or abs(number := float(digits)) == float("inf"):
         raise ValueError(_("a number is too large: %(digits)s") % {"digits": digits[:40]})
     return number
 

@@ -15,7 +15,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.models import ANALYTICS_READING, Role, User
-from accounts.tokens.api_access import checked, person_of
+from accounts.tokens.api_access import checked, person_of, refuse_unknown_names
 from analysis.data_sets import services
 from analysis.data_sets.retention import typed_day, usual_day
 from analysis.data_sets.serializers import (
@@ -72,6 +72,7 @@ class DataSets(APIView):
     )
     def post(self, request: Request) -> Response:
         user = person_of(request)
+        refuse_unknown_names(BroughtFileSerializer(), request.data)
         file = request.data.get("file")
         if not isinstance(file, UploadedFile):
             raise ValidationError({"file": [_("Choose the file.")]})

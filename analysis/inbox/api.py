@@ -40,5 +40,5 @@ class Decisions(APIView):
 
     @extend_schema(operation_id="review_decisions", parameters=[TermSerializer], responses=DecisionReportSerializer)
     def get(self, request: Request) -> Response:
-        asked = checked(TermSerializer, request.query_params)
+        asked = checked(TermSerializer, request.query_params, in_a_query=True)
         return Response(DecisionReportSerializer(report_for(person_of(request), **asked.validated_data)).data)

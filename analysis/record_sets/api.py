@@ -10,7 +10,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.models import Role
-from accounts.tokens.api_access import checked, person_of
+from accounts.tokens.api_access import checked, person_of, refuse_unknown_names
 from analysis.data_sets import services as data_sets
 from analysis.data_sets.api import declaration_in, last_day, require, require_sure
 from analysis.data_sets.services import bring, students_of
@@ -57,6 +57,7 @@ class BringRecords(APIView):
     )
     def post(self, request: Request) -> Response:
         user = person_of(request)
+        refuse_unknown_names(BroughtRecordsSerializer(), request.data)
         files = [file for file in request.FILES.getlist("file") if isinstance(file, UploadedFile)]
         asked = checked(RecordsDeclarationSerializer, plain_json(declaration_in(request.data.get("declaration"))))
         if problem := parts_missing(len(asked.validated_data["brought"].files), len(files)):

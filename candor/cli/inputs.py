@@ -19,6 +19,7 @@ from typing import IO, Any, Literal
 import click
 
 STANDARD_INPUT = STANDARD_OUTPUT = "-"
+READ, WRITTEN = "read", "written"
 
 
 class Stream:
@@ -82,7 +83,10 @@ class InputFile(click.Path):
         context = ctx or click.get_current_context()
         if str(value) != STANDARD_INPUT:
             path = Path(os.fsdecode(super().convert(value, param, ctx)))
-            return path if path.is_file() or path.is_dir() else context.with_resource(closing(Stream(path)))
+            if not path.is_file() and not path.is_dir():
+                return context.with_resource(closing(Stream(path)))
+            _keep_apart(path, READ, context)
+            return path
         if context.meta.setdefault("candor.standard_input", param) is not param:
             self.fail("only one input can be -, standard input", param, ctx)
         if sys.stdin is None:
@@ -110,7 +114,16 @@ class OutputFile(click.Path):
         except OSError as error:
             error.filename = str(path)
             raise
+        _keep_apart(path, WRITTEN, ctx or click.get_current_context())
         return path
+
+
+def _keep_apart(path: Path, use: str, context: click.Context) -> None:
+    """Refuse a command that would write over one of its own inputs."""
+    named: list[tuple[Path, str]] = context.meta.setdefault("candor.files", [])
+    if path.is_file() and any(other_use != use and other.samefile(path) for other, other_use in named if other.is_file()):
+        raise click.UsageError(f"{path} is an input of this command: expected another file to write")
+    named.append((path, use))
 
 
 @contextmanager

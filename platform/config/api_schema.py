@@ -44,7 +44,8 @@ PROBLEM = {
 }
 ANSWER = {
     "description": (
-        "400 and 422 for what does not fit, 401 without a valid token or session, 403 for another role or scope, "
+        "400 and 422 for what does not fit, also for a name that is not described; 401 without a valid token or session, "
+        "403 for another role or scope, "
         "404 for a study that is not there or not yours, 409 for a step that is not open now, 412 and 428 for a change without the "
         "newest version's ETag, 429 for too many requests."
     ),

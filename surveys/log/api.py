@@ -88,7 +88,7 @@ class StudyExport(APIView):
 
 
 def _page(request: Request, study: Study | None) -> Response:
-    asked = checked(LogFilterSerializer, request.query_params)
+    asked = checked(LogFilterSerializer, request.query_params, in_a_query=True)
     filters = dict(asked.validated_data)
     before, after = filters.pop("before", None), filters.pop("after", None)
     wanted = log_for(person_of(request), study=study, **filters)

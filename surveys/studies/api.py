@@ -1,13 +1,15 @@
 """The list of studies, where a study begins, and the same steps as on a study's page."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from django.db.models import QuerySet
 from django.http import HttpResponseBase, StreamingHttpResponse
 from django.urls import reverse
 from django.utils.translation import get_language
+from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
+from rest_framework.exceptions import ValidationError
 from rest_framework.filters import OrderingFilter, SearchFilter
 from rest_framework.generics import ListAPIView
 from rest_framework.parsers import MultiPartParser
@@ -16,8 +18,9 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.models import Role, User
-from accounts.tokens.api_access import asked_choice, checked, person_of
+from accounts.tokens.api_access import asked_choice, checked, person_of, refuse_unknown_names
 from audit.services import record_once_a_day
+from candor.errors import what_came
 from surveys import actions
 from surveys.access import OWNER_ROLES, Seat, access_own_study, access_study, studies_of
 from surveys.drafting.names import name_from
@@ -44,6 +47,14 @@ from surveys.study_file import define, study_from_outside
 
 class InOneOrder(OrderingFilter):
     """Studies that are equal in what was asked for stand by their slugs: otherwise one could stand on two pages, and another on none."""
+
+    def remove_invalid_fields(self, queryset: QuerySet[Study], fields: Iterable[str], view: APIView, request: Request) -> list[str]:
+        asked = list(fields)
+        known = super().remove_invalid_fields(queryset, asked, view, request)
+        if len(known) < len(asked):
+            told = {"choices": ", ".join(Studies.ordering_fields), "found": what_came(",".join(asked))}
+            raise ValidationError({self.ordering_param: [_("Expected one of %(choices)s, found %(found)s.") % told]})
+        return known
 
     def get_ordering(self, request: Request, queryset: QuerySet[Study], view: APIView) -> Sequence[str]:
         return [*(super().get_ordering(request, queryset, view) or ()), "slug"]
@@ -121,6 +132,7 @@ class StudyAction(APIView):
     def post(self, request: Request, slug: str, action: str) -> Response:
         user = person_of(request)
         data = request.data if isinstance(request.data, Mapping) else {}
+        refuse_unknown_names(ActionDataSerializer(), data)
         changed = take_action(access_study(user, slug), action, data)
         return study_answer(Seat(user, changed))
 

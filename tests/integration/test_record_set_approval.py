@@ -9,8 +9,8 @@ from analysis.data_sets.errors import DataSetError
 from analysis.models import DataSet, RecordPackage
 from analysis.record_sets import services
 from audit.models import Entry
-from tests.factories import person
-from tests.record_sets import record_set, requested
+from tests.factories import logged_in, person
+from tests.record_sets import page, record_set, requested, step, words
 
 pytestmark = pytest.mark.django_db
 
@@ -47,3 +47,17 @@ def test_a_package_that_was_built_again_while_it_was_checked_is_not_approved(mon
     with pytest.raises(DataSetError, match="built again meanwhile"):
         approved_while(monkeypatch, build_again)
     assert DataSet.objects.get().status == "waiting"
+
+
+def test_a_search_that_goes_on_while_an_officer_is_asked_can_be_stopped() -> None:
+    made = record_set()
+    owner = logged_in(made.owner)
+    step(owner, made, "start")
+    requested(made)
+    waiting = owner.get(page(made))
+    assert "3. What is possible" in words(waiting)
+    assert 'value="stop"' in waiting.content.decode()
+    assert 'value="start"' not in waiting.content.decode()
+    assert 'value="stop"' not in logged_in(person(Role.IRB_OFFICER)).get(page(made)).content.decode()
+    step(owner, made, "stop")
+    assert "What is possible" not in words(owner.get(page(made)))

@@ -1,23 +1,26 @@
 """Access to the API: people by session, programs by token, both by role. The `access_*` selectors decide access to single studies."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from rest_framework.authentication import TokenAuthentication
-from rest_framework.exceptions import AuthenticationFailed, ValidationError
+from rest_framework.exceptions import AuthenticationFailed, ErrorDetail, ValidationError
 from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
-from rest_framework.serializers import Serializer
+from rest_framework.serializers import ListSerializer, Serializer
+from rest_framework.settings import api_settings
 
 from accounts.models import ApiToken, Role, TokenScope, User, hash_of_api_token
 from accounts.services import record_refused_token
-from accounts.tokens.field_errors import in_own_words
+from accounts.tokens.field_errors import Complaints, in_own_words
 from candor.errors import what_came
 
 Sent = TypeVar("Sent", bound=Serializer[object])
+SENT_WITH_FORMS = frozenset({"csrfmiddlewaretoken"})
+MOST_NAMED = 5
 READING = (TokenScope.READ, TokenScope.WRITE)
 WRITING = (TokenScope.WRITE,)
 
@@ -86,12 +89,39 @@ def person_of(request: Request) -> User:
     return request.user
 
 
-def checked(serializer: type[Sent], data: object) -> Sent:
-    """The data that were sent, in the form that they must have; otherwise the answer says what is wrong with them."""
+def checked(serializer: type[Sent], data: object, *, in_a_query: bool = False) -> Sent:
+    """The data that were sent, in the form that they must have; otherwise the answer says what is wrong with them.
+
+    A query may have names for others, such as `page`.
+    """
     sent = serializer(data=data)
+    if not in_a_query:
+        refuse_unknown_names(sent, data)
     if not sent.is_valid():
         raise ValidationError(in_own_words(sent.errors, sent, data))
     return sent
+
+
+def refuse_unknown_names(form: Serializer[object], data: object) -> None:
+    """A misspelt name is an error: if it were passed over, its value would be missing, and nobody would be told."""
+    if problems := _unknown_names(form, data):
+        raise ValidationError(problems)
+
+
+def _unknown_names(field: object, data: object) -> dict[str, Complaints]:
+    """The complaints, at the place of each object that has such names."""
+    if isinstance(field, ListSerializer) and isinstance(data, list | tuple):
+        inside = {str(at): _unknown_names(field.child, one) for at, one in enumerate(data)}
+        return {at: problems for at, problems in inside.items() if problems}
+    if not (isinstance(field, Serializer) and isinstance(data, Mapping)):
+        return {}
+    inside = {name: _unknown_names(one, data[name]) for name, one in field.fields.items() if name in data}
+    problems: dict[str, Complaints] = {name: found for name, found in inside.items() if found}
+    if unknown := [name for name in data if name not in field.fields and name not in SENT_WITH_FORMS]:
+        known = ", ".join(name for name, one in field.fields.items() if not one.read_only)
+        told = {"known": known, "found": ", ".join(what_came(name) for name in unknown[:MOST_NAMED])}
+        problems[api_settings.NON_FIELD_ERRORS_KEY] = [ErrorDetail(_("Expected names among %(known)s, found %(found)s.") % told, "invalid")]
+    return problems
 
 
 def asked_choice(request: Request, name: str, choices: Sequence[str]) -> str | None:

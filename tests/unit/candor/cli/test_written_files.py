@@ -71,6 +71,14 @@ def test_a_path_that_cannot_be_written_is_told_before_anything_is_computed(comma
     assert set(Path().iterdir()) == before | {Path("a file")}
 
 
+@pytest.mark.parametrize("order", [("-o", "link.json", "--design", "design.json"), ("--design", "design.json", "-o", "./design.json")])
+def test_no_command_writes_over_what_it_reads(order: tuple[str, ...]) -> None:
+    Path("link.json").symlink_to("design.json")
+    before = Path("design.json").read_text()
+    assert refused("simulate", "--n", "1", *order).endswith("json is an input of this command: expected another file to write")
+    assert Path("design.json").read_text() == before
+
+
 def test_a_second_file_that_cannot_be_written_is_told_before_the_first_one_is_written() -> None:
     Path("table.csv").write_text("age,mark\n" + "20,1\n21,2\n" * 5)
     Path("roles.json").write_text('{"age": "quasi_identifier", "mark": "sensitive"}')
