@@ -316,6 +316,38 @@ def test_programs_are_refused_in_the_form_of_the_api(proxy: Proxy, application: 
     assert {proxy.client.get(one).status_code for one in hidden} == {404}, "nobody asks for these addresses"
 
 
+@pytest.mark.parametrize(
+    ("offered", "agreed"),
+    [
+        ("ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES256-GCM-SHA384", "ECDHE-ECDSA-AES256-GCM-SHA384"),
+        ("ECDHE-ECDSA-AES128-SHA256", None),
+        ("ECDHE-ECDSA-AES256-SHA", None),
+    ],
+)
+def test_ciphers_are_strong_and_the_strongest_comes_first(proxy: Proxy, offered: str, agreed: str | None) -> None:
+    assert cipher_of(proxy, offered) == agreed
+
+
+def cipher_of(proxy: Proxy, offered: str) -> str | None:
+    """The cipher on which nginx agrees with a client that knows TLS 1.2 and these."""
+    proxy.trusting.maximum_version = ssl.TLSVersion.TLSv1_2
+    proxy.trusting.set_ciphers(offered)
+    with socket.create_connection(proxy.address) as plain:
+        try:
+            with proxy.trusting.wrap_socket(plain) as secure:
+                return (secure.cipher() or ("",))[0]
+        except ssl.SSLError as refused:
+            if refused.reason != "SSLV3_ALERT_HANDSHAKE_FAILURE":
+                raise
+            return None
+
+
 def test_plain_http_is_sent_to_https(proxy: Proxy) -> None:
     answer = httpx.get(proxy.plain_address + PERSONAL_LINK, headers={"Host": "trial.example.org"})
     assert (answer.status_code, answer.headers["location"]) == (301, f"https://trial.example.org{PERSONAL_LINK}")
+
+
+def test_a_program_without_tls_is_told_that_its_token_was_seen(proxy: Proxy) -> None:
+    answer = httpx.get(f"{proxy.plain_address}/api/v1/studies/", headers={"Host": "trial.example.org", "Authorization": "Bearer seen"})
+    assert (answer.status_code, "location" in answer.headers, problem(answer)["status"]) == (403, False, 403)
+    assert "issue another token" in problem(answer)["advice"]
