@@ -49,8 +49,6 @@ def check(
     all that was published is compared with the records before: nothing may be invented, and no order kept. --hierarchies then says which
     label covers which value.
     """
-    if k < 2:
-        raise ParameterError(f"k: expected at least 2, found {k}")
     roles = files.roles_in(roles_path) if roles_path is not None else None
     by = by or ("distinct" if files.is_table(published_path) else "frequency")
     with files.named(published_path):

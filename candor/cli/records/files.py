@@ -12,7 +12,7 @@ import click
 
 from candor.cli.group import InputError
 from candor.cli.inputs import Input, InputFile
-from candor.cli.options import POSITIVE, WHOLE, OneOf
+from candor.cli.options import POSITIVE, OneOf, Whole
 from candor.errors import MethodError, what_came
 from candor.records.checking import violations
 from candor.records.hierarchies import read_hierarchies
@@ -47,7 +47,7 @@ def _is_level(written: str) -> bool:
     return written.isascii() and written.isdigit() and len(written) <= MOST_DIGITS
 
 
-k_option = click.option("--k", required=True, type=WHOLE, help="At least so many records look alike.")
+k_option = click.option("--k", required=True, type=Whole(2), help="At least so many records look alike.")
 levels_option = click.option("--l", "levels", type=Levels(), default={}, help="ℓ by sensitive attribute; 0 demands nothing.")
 t_option = click.option("--t", type=POSITIVE, help="The largest distance of values that look alike from all of their label.")
 hierarchies_option = click.option(

@@ -331,7 +331,7 @@ def test_the_four_commands_work_together(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 BAD: dict[str, tuple[dict[str, Any], list[str], str]] = {
-    "k too small": ({}, ["--k", "1"], "k: expected at least 2, found 1"),
+    "k too small": ({}, ["--k", "1"], "expected a whole number of at least 2, found '1'"),
     "k too large": ({}, ["--k", "50"], "k: expected at most the number of records, 20, found 50"),
     "small classes": ({}, ["--k", "4", "--class-size", "3"], "class size: expected at least k = 4, found 3"),
     "ℓ too large": ({}, ["--k", "4", "--l", "grade=9"], "ℓ of 'grade': expected at most"),
