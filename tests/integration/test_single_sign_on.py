@@ -31,13 +31,14 @@ class Issuer(BaseHTTPRequestHandler):
 
     asked: list[dict[str, list[str]]]
     person: dict[str, Any]
+    called = ""
 
     def do_GET(self) -> None:
         here = f"http://127.0.0.1:{self.server.server_address[1]}"
         if self.path == "/.well-known/openid-configuration":
             self._answer(
                 {
-                    "issuer": here,
+                    "issuer": self.called or here,
                     "authorization_endpoint": f"{here}/authorize",
                     "token_endpoint": f"{here}/token",
                     "userinfo_endpoint": f"{here}/userinfo",
@@ -52,7 +53,8 @@ class Issuer(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         self.asked.append(parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode()))
-        claims = self.person | {"iss": f"http://127.0.0.1:{self.server.server_address[1]}", "aud": "candor", "exp": 2**33, "iat": 0}
+        here = f"http://127.0.0.1:{self.server.server_address[1]}"
+        claims = self.person | {"iss": self.called or here, "aud": "candor", "exp": 2**33, "iat": 0}
         id_token = jwt.encode(claims, "a key of thirty-two bytes or more", algorithm="HS256")
         self._answer({"access_token": "access", "token_type": "Bearer", "id_token": id_token})
 
@@ -114,6 +116,15 @@ def test_people_from_elsewhere_get_none(issuer: Any, database: str, changes: dic
     issuer.person.update(changes)
     found = visit(issuer, database, OIDC_DOMAIN="example.edu")
     assert (found["logged_in"], found["accounts"], found["log"]) == (False, [], ["account.login_failed"])
+    assert found["status"] < 500
+
+
+@pytest.mark.parametrize(("called", "is_let_in"), [("https://login.evil.example", False), ("{address}/", True)])
+def test_a_provider_speaks_for_the_configured_issuer_alone(issuer: Any, database: str, called: str, is_let_in: bool) -> None:
+    """Its description and its tokens agree with each other, whatever it calls itself."""
+    issuer.called = called.format(address=issuer.address)
+    found = visit(issuer, database)
+    assert (found["logged_in"], len(found["accounts"])) == (is_let_in, is_let_in)
     assert found["status"] < 500
 
 

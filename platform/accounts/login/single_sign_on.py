@@ -58,10 +58,23 @@ def groups_in(claims: Mapping[str, object], claim: str) -> set[str]:
     return found
 
 
+def require_the_issuer(sociallogin: "SocialLogin") -> None:
+    """Refuse a token of OpenID Connect by another issuer than the configured one. allauth holds it against the provider's own description,
+    which may name any (OpenID Connect Discovery 1.0, section 4.3).
+    """
+    configured = sociallogin.provider.app.settings.get("server_url", "").partition("/.well-known/")[0]
+    token = sociallogin.account.extra_data.get("id_token")
+    if configured and isinstance(token, Mapping) and str(token.get("iss")).rstrip("/") != configured:
+        raise PermissionDenied(
+            _("Expected a login by %(issuer)s, found one by %(other)s.") % {"issuer": configured, "other": token.get("iss")}
+        )
+
+
 class SingleSignOnAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
     """Everybody from the right domain gets an account of their own, with the role that the settings name, and never somebody else's."""
 
     def pre_social_login(self, request: HttpRequest, sociallogin: "SocialLogin") -> None:
+        require_the_issuer(sociallogin)
         domain = sociallogin.provider.app.settings["domain"]
         addresses = [one.email.lower() for one in sociallogin.email_addresses if one.verified]
         if domain and not any(address.endswith(f"@{domain}") for address in addresses):
