@@ -53,16 +53,17 @@ class MergePatch(YamlFile):
     media_type = "application/merge-patch+json"
 
 
-class ZipFile(BaseRenderer):
-    """A ZIP file as an answer."""
+class FileRenderer(BaseRenderer):
+    """A view that answers with a file renders it itself, and names its kind here. To OPTIONS only the headers answer."""
 
-    media_type = "application/zip"
-    format = "zip"
     charset = None
-    render_style = "binary"
 
-    def render(self, data: object, accepted_media_type: str | None = None, renderer_context: object = None) -> object:
-        return data
+    def render(self, data: object, accepted_media_type: str | None = None, renderer_context: object = None) -> bytes:
+        return data if isinstance(data, bytes) else b""
+
+
+class ZipFile(FileRenderer):
+    media_type, format = "application/zip", "zip"
 
 
 class BoundedJson(JSONParser):

@@ -4,7 +4,6 @@ from django.http import HttpResponse
 from django.urls import reverse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -19,26 +18,18 @@ from analysis.live.results_document import LANGUAGE
 from analysis.live.tables import tables_of
 from analysis.serializers import FilesSerializer
 from surveys.access import access_results
+from surveys.request_bodies import FileRenderer
 
 
-class _AsItIs(BaseRenderer):
-    """The view answers with a file; the renderer only says which kinds of files there are."""
-
-    charset = None
-
-    def render(self, data: object, *args: object, **kwargs: object) -> object:
-        return data
-
-
-class Svg(_AsItIs):
+class Svg(FileRenderer):
     media_type, format = "image/svg+xml", "svg"
 
 
-class Png(_AsItIs):
+class Png(FileRenderer):
     media_type, format = "image/png", "png"
 
 
-class Csv(_AsItIs):
+class Csv(FileRenderer):
     media_type, format = "text/csv", "csv"
 
 

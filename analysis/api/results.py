@@ -17,7 +17,10 @@ from analysis.serializers import BlindingSerializer, ResultsSerializer, RunSeria
 from audit.services import record_once_a_day
 from surveys.access import access_own_study, access_results, access_study
 
-BLINDED = OpenApiParameter("blinded", str, enum=["1"], description="Letters in place of arms even if the study is not blinded.")
+YES_OR_NO = ["1", "0"]
+BLINDED = OpenApiParameter(
+    "blinded", str, enum=YES_OR_NO, description="1: letters in place of arms even if the study is not blinded. 0: as the study is."
+)
 
 
 class StudyCounts(APIView):
@@ -115,4 +118,5 @@ class BlindingState(APIView):
 
 
 def asks_blinded(request: Request) -> bool:
-    return request.query_params.get("blinded") == "1"
+    """Other words are refused: somebody who asks for `true` would see the arms."""
+    return asked_choice(request, "blinded", YES_OR_NO) == "1"

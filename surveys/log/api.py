@@ -6,7 +6,6 @@ from django.http import StreamingHttpResponse
 from django.utils.translation import gettext
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -19,15 +18,14 @@ from surveys.log import services
 from surveys.log.selectors import READERS, log_for, names_of_hidden
 from surveys.log.serializers import LogFilterSerializer, LogFindingSerializer, LogSerializer
 from surveys.models import Study
+from surveys.request_bodies import FileRenderer
 
 STUDY = OpenApiParameter("study", str, description="Slug of a study: only what was done to it.")
 FILE = {(200, "application/jsonl"): OpenApiTypes.BINARY}
 
 
-class JsonLines(BaseRenderer):
-    """The view answers with a file; the renderer only names its kind."""
-
-    media_type, format, charset = "application/jsonl", "jsonl", None
+class JsonLines(FileRenderer):
+    media_type, format = "application/jsonl", "jsonl"
 
 
 class WholeLog(APIView):

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 from rest_framework.throttling import UserRateThrottle
@@ -17,6 +18,8 @@ from surveys.models import Study, StudyStatus
 from surveys.review import services as reviews
 from surveys.study_file import dump
 from tests.api_requests import API, DESIGN, get, post, problem, told_at
+from tests.audits.test_permissions import own_routes
+from tests.audits.who_may_enter import ARGUMENTS
 from tests.factories import SAMPLE, document, draft_study, logged_in, person, recruiting_study, study_in
 
 pytestmark = pytest.mark.django_db
@@ -265,3 +268,16 @@ def test_a_draft_without_its_media_is_not_submitted(investigator: User) -> None:
     client = logged_in(investigator)
     post(client, "studies/", document(slug="no-media"))
     assert "has not been uploaded" in problem(post(client, "studies/no-media/actions/submit/"), 409)["detail"]
+
+
+def test_every_address_says_what_it_takes_also_those_that_answer_with_files() -> None:
+    known, readers = (
+        {"slug": "x", **ARGUMENTS},
+        [logged_in(person(role)) for role in (Role.ADMINISTRATOR, Role.IRB_OFFICER, Role.INVESTIGATOR)],
+    )
+    for name, parameters in own_routes().items():
+        if "api_" in name:
+            address = reverse(name, kwargs={one: known[one] for one in parameters})
+            answers = [reader.options(address) for reader in readers]
+            assert {one.status_code for one in answers} in ({200}, {200, 403}), name
+            assert all("OPTIONS" in one["Allow"] for one in answers), name

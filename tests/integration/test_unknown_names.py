@@ -1,4 +1,4 @@
-"""A name that no form of the API has is refused: passed over, a misspelt one would change what is decided, and nobody would be told."""
+"""Names and words that the API does not know are refused: passed over, a misspelt one would change what is decided or seen, unnoticed."""
 
 import ast
 from pathlib import Path
@@ -13,7 +13,7 @@ from analysis.models import DataSet
 from surveys.builder.serializers import StillRightSerializer
 from surveys.models import Study, StudyStatus
 from tests.api_requests import DESIGN, post, problem, told_at
-from tests.factories import logged_in, person, study_in
+from tests.factories import logged_in, person, recruiting_study, study_in
 from tests.releases import closed_study, requested_release
 
 pytestmark = pytest.mark.django_db
@@ -69,6 +69,13 @@ def test_studies_in_an_order_that_there_is_not() -> None:
     answer = problem(investigator.get("/api/v1/studies/?ordering=slug,made_on"), 400)
     assert told_at(answer) == {"ordering": "Expected one of slug, title, status, created_on, launched_on, closed_on, found 'slug,made_on'."}
     assert investigator.get("/api/v1/studies/?ordering=-title,slug").status_code == 200
+
+
+@pytest.mark.parametrize("address", ["counts/", "results/", "files/", "figures/participants.svg", "tables/enrolment.csv"])
+def test_a_reader_who_asks_for_letters_in_another_word_does_not_see_the_arms(address: str) -> None:
+    study = recruiting_study()
+    answer = problem(logged_in(study.owner).get(f"/api/v1/studies/{study.slug}/{address}?blinded=true"), 400)
+    assert told_at(answer) == {"blinded": "Expected one of 1, 0, found 'true'."}
 
 
 def test_every_form_of_the_api_is_held_to_its_names() -> None:
