@@ -68,6 +68,11 @@ class DataSet(models.Model):
     def __str__(self) -> str:
         return self.title
 
+    @property
+    def students(self) -> int:
+        """How many there are, which is public."""
+        return Snapshot.objects.filter(source__data_set=self).order_by("-number").values_list("n", flat=True).first() or 0
+
 
 class DataSetAnalyst(models.Model):
     """Somebody who may ask about a data set, once an officer approved them with it or later."""
