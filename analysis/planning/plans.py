@@ -19,6 +19,7 @@ from candor.planning.information import Precision, Scenario
 from candor.planning.pareto import FrontDesign, pareto_front
 from candor.planning.power import StudyPlan, plan_study
 from candor.planning.sections import with_sections
+from candor.planning.survey_precision import SurveyPlan
 
 LEVEL = 0.95
 # Privacy losses at which the best possible design is drawn.
@@ -29,21 +30,28 @@ _remembered_front = lru_cache(maxsize=64)(pareto_front)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Planned:
-    """A plan with its design.
+class Shown:
+    """A plan of an experiment or of a survey, with its design.
 
     ``die_error`` says why the die in the form is refused; the plan then uses the usual faces of the same die.
     """
 
     form: PlanForm
     design: Design
-    scenario: Scenario
-    plan: StudyPlan
+    plan: StudyPlan | SurveyPlan
     die_error: str
 
     @property
     def design_document(self) -> str:
         return json.dumps(self.design.to_document(), ensure_ascii=False, indent=2)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned(Shown):
+    """The plan of an experiment."""
+
+    scenario: Scenario
+    plan: StudyPlan
 
     @property
     def command(self) -> str:
