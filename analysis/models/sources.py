@@ -1,10 +1,9 @@
 """Frozen tables about which questions can be asked under a budget: closed studies, and data sets that somebody brought."""
 
-from typing import ClassVar, Self
+from typing import ClassVar
 
 from django.conf import settings
 from django.db import models
-from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from jobs.models import Lease
@@ -157,7 +156,7 @@ class Snapshot(Lease):
     made_on = models.DateField(null=True, blank=True)
 
     RELATED = ("source__study",)
-    DAY_OF_THE_END = "made_on"
+    ENDED_ON = "made_on"
     DONE: ClassVar = {"status": SnapshotStatus.READY}
     FAILED: ClassVar = {"status": SnapshotStatus.FAILED, "data": None}
 
@@ -179,11 +178,6 @@ class Snapshot(Lease):
 
     def __str__(self) -> str:
         return f"snapshot {self.number} of {self.source}: {self.status}"
-
-    @classmethod
-    def end(cls, rows: "models.QuerySet[Self]", **values: object) -> int:
-        """Only the day stays."""
-        return super().end(rows, made_on=timezone.localdate(), **values)
 
     @property
     def progress(self) -> str:
