@@ -311,9 +311,11 @@ class PlanRequestSerializer(serializers.Serializer[object]):
         child=NumberField(low=-1, high=1), required=False, help_text="By treatment arm; beats `effect`, which is for the arms not named."
     )
     prevalence = NumberField(low=0, high=1, default=0.4)
-    cheaters = NumberField(low=0, high=1, default=0.0)
-    cheaters_yes_rate = NumberField(low=0, high=1, default=None, allow_null=True)
-    r_squared = NumberField(low=0, high=1, default=0.0, help_text="Share of the variance of true answers that covariates explain.")
+    cheaters = NumberField(source="cheater_proportion", low=0, high=1, default=0.0)
+    cheaters_yes_rate = NumberField(source="cheater_yes_rate", low=0, high=1, default=None, allow_null=True)
+    r_squared = NumberField(
+        source="covariate_r_squared", low=0, high=1, default=0.0, help_text="Share of the variance of true answers that covariates explain."
+    )
     n = WholeField(low=1, high=1_000_000_000, default=None, allow_null=True, help_text="Default: as many as `power` needs.")
     power = NumberField(low=0, high=1, default=0.8)
     half_width = NumberField(low=0, high=0.5, default=0.05, help_text="Half-width of the prevalence's interval, in a survey of one arm.")
@@ -324,7 +326,9 @@ class PlanRequestSerializer(serializers.Serializer[object]):
         default=False, help_text="Whether to search designs of which none beats another in people, both errors and privacy."
     )
     cluster_size = NumberField(low=1, high=1_000_000, default=1.0, help_text="People in a section that is assigned as a whole.")
-    icc = NumberField(low=0, high=1, default=0.0, help_text="Intraclass correlation of the true answers of a section.")
+    icc = NumberField(
+        source="intraclass_correlation", low=0, high=1, default=0.0, help_text="Intraclass correlation of the true answers of a section."
+    )
     equivalence_margin = NumberField(low=0, high=1, default=None, allow_null=True, help_text="Also plan the test that effects are smaller.")
     non_inferiority = NumberField(
         low=0, high=1, default=None, allow_null=True, help_text="Also plan the test that no treatment is worse by this or more."

@@ -2,13 +2,12 @@
 
 import re
 from datetime import timedelta
-from typing import ClassVar, Self
+from typing import ClassVar
 from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import models
-from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -115,14 +114,13 @@ class CreditBatch(Lease):
     GIVEN_UP = "no answer"
     KEEPS_ITS_TIME = True
     RELATED = ("study",)
-    DAY_OF_THE_END = "ended_on"
+    ENDED_ON = "ended_on"
     DONE: ClassVar = {"status": BatchStatus.SENT, "error": ""}
     FAILED: ClassVar = {"status": BatchStatus.FAILED}
 
     class Meta(Lease.Meta):
         verbose_name_plural = "credit batches"
         ordering = ("-pk",)
-        constraints = (*Lease.Meta.constraints,)
 
     def __str__(self) -> str:
         return f"{self.people} of {self.study}: {self.status}"
@@ -131,7 +129,3 @@ class CreditBatch(Lease):
     def left_at_most(self) -> int:
         """For how many students credit is still to be sent, as pages show it."""
         return up_to_tens(len(self.places))
-
-    @classmethod
-    def end(cls, rows: models.QuerySet[Self], **values: object) -> int:
-        return super().end(rows, ended_on=timezone.localdate(), **values)

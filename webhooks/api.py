@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from django.db.models import QuerySet
-from drf_spectacular.utils import OpenApiExample, extend_schema
+from drf_spectacular.utils import OpenApiExample, extend_schema, extend_schema_view
 from rest_framework.generics import ListAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -18,6 +18,7 @@ from webhooks.serializers import AddedWebhookSerializer, DeliverySerializer, New
 from webhooks.services import add_webhook, remove_webhook, renew_secret, send_again
 
 
+@extend_schema_view(get=extend_schema(operation_id="studies_webhooks"))
 class Webhooks(ListAPIView[Webhook]):
     """The addresses that receive the study's events."""
 
@@ -27,10 +28,6 @@ class Webhooks(ListAPIView[Webhook]):
 
     def get_queryset(self) -> QuerySet[Webhook]:
         return webhooks_of(access_own_study(person_of(self.request), self.kwargs["slug"]).study)
-
-    @extend_schema(operation_id="studies_webhooks")
-    def get(self, request: Request, *args: object, **kwargs: object) -> Response:
-        return super().get(request, *args, **kwargs)
 
     @extend_schema(
         operation_id="studies_add_webhook",
@@ -81,6 +78,7 @@ class Secret(APIView):
         return Response(AddedWebhookSerializer(renewed).data, status=201)
 
 
+@extend_schema_view(get=extend_schema(operation_id="studies_deliveries"))
 class Deliveries(ListAPIView[Delivery]):
     """The address's messages of the last three months, and their outcomes."""
 
@@ -90,10 +88,6 @@ class Deliveries(ListAPIView[Delivery]):
 
     def get_queryset(self) -> QuerySet[Delivery]:
         return deliveries_of(access_webhook(person_of(self.request), self.kwargs["slug"], self.kwargs["webhook_id"]))
-
-    @extend_schema(operation_id="studies_deliveries")
-    def get(self, request: Request, *args: object, **kwargs: object) -> Response:
-        return super().get(request, *args, **kwargs)
 
 
 class SendAgain(APIView):

@@ -3,7 +3,7 @@
 import base64
 import uuid
 from datetime import datetime, timedelta
-from typing import ClassVar, Self
+from typing import ClassVar
 
 from django.db import models
 from django.utils import timezone
@@ -118,7 +118,7 @@ class Delivery(Lease):
     GIVEN_UP = "no answer"
     KEEPS_ITS_TIME = True
     RELATED = ("webhook__study",)
-    DAY_OF_THE_END = "ended_on"
+    ENDED_ON = "ended_on"
     HELD: ClassVar = {"news": False}
     DONE: ClassVar = {"status": DeliveryStatus.DELIVERED, "error": ""}
     FAILED: ClassVar = {"status": DeliveryStatus.FAILED}
@@ -139,7 +139,3 @@ class Delivery(Lease):
 
     def __str__(self) -> str:
         return f"{self.event} to {self.webhook}: {self.status}"
-
-    @classmethod
-    def end(cls, rows: models.QuerySet[Self], **values: object) -> int:
-        return super().end(rows, ended_on=timezone.localdate(), **values)

@@ -11,6 +11,7 @@ from analysis.serializers import PlanRequestSerializer
 from surveys.request_bodies import BoundedJson
 
 LARGEST_PLAN = 100_000
+OF_A_SURVEY = ("prevalence", "cheater_proportion", "cheater_yes_rate", "n", "level", "questions")
 DESIGN = {
     "arms": ["slides", "instructor"],
     "control": "slides",
@@ -42,40 +43,12 @@ class Power(APIView):
     )
     def post(self, request: Request) -> Response:
         asked = checked(PlanRequestSerializer, request.data)
-        expected = asked.validated_data
-        design = expected["design"]
+        expected = dict(asked.validated_data)
+        design, half_width = expected.pop("design"), expected.pop("half_width")
         from candor.studies.plans import plan, plan_survey  # SciPy, which most web processes can do without
 
         if design.is_survey:
-            survey = plan_survey(
-                design,
-                prevalence=expected["prevalence"],
-                cheater_proportion=expected["cheaters"],
-                cheater_yes_rate=expected["cheaters_yes_rate"],
-                n=expected["n"],
-                half_width=expected["half_width"],
-                level=expected["level"],
-                questions=expected["questions"],
-            )
-            return Response(survey.to_dict())
-        planned = plan(
-            design,
-            prevalence=expected["prevalence"],
-            effects=asked.effects_by_arm(),
-            cheater_proportion=expected["cheaters"],
-            cheater_yes_rate=expected["cheaters_yes_rate"],
-            covariate_r_squared=expected["r_squared"],
-            n=expected["n"],
-            power=expected["power"],
-            level=expected["level"],
-            questions=expected["questions"],
-            epsilon_cap=expected["epsilon_cap"],
-            front=expected["front"],
-            least_truth=expected["least_truth"],
-            cluster_size=expected["cluster_size"],
-            intraclass_correlation=expected["icc"],
-            equivalence_margin=expected["equivalence_margin"],
-            non_inferiority=expected["non_inferiority"],
-            worse=expected["worse"],
-        )
-        return Response(planned.to_dict())
+            return Response(plan_survey(design, half_width=half_width, **{name: expected[name] for name in OF_A_SURVEY}).to_dict())
+        by_arm = {"effects": asked.effects_by_arm()}
+        expected.pop("effect", None)
+        return Response(plan(design, **(expected | by_arm)).to_dict())

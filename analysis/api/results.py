@@ -1,7 +1,7 @@
 """Participant counts, results, and the computations behind them."""
 
 from django.db.models import QuerySet
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework.generics import ListAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -49,22 +49,21 @@ class Results(APIView):
         return Response(ResultsSerializer(results_document(study, reader=user, ask_blinded=asks_blinded(request))).data)
 
 
-class Runs(ListAPIView[Run]):
-    """Every computation of the study's results, the newest first."""
-
-    roles = tuple(Role)
-    serializer_class = RunSerializer
-    queryset = Run.objects.none()
-
-    @extend_schema(
+@extend_schema_view(
+    get=extend_schema(
         operation_id="studies_runs",
         parameters=[
             OpenApiParameter("kind", str, enum=RunKind.values, description="Only runs of this kind."),
             OpenApiParameter("status", str, enum=RunStatus.values, description="Only runs of this status."),
         ],
     )
-    def get(self, request: Request, *args: object, **kwargs: object) -> Response:
-        return super().get(request, *args, **kwargs)
+)
+class Runs(ListAPIView[Run]):
+    """Every computation of the study's results, the newest first."""
+
+    roles = tuple(Role)
+    serializer_class = RunSerializer
+    queryset = Run.objects.none()
 
     def get_queryset(self) -> QuerySet[Run]:
         study = access_results(person_of(self.request), self.kwargs["slug"]).study

@@ -26,7 +26,6 @@ from analysis.data_sets.serializers import (
     DeclarationSerializer,
     InviteAnalystSerializer,
     OneDataSetSerializer,
-    data_set_document,
     one_data_set_document,
 )
 from analysis.models import DataSet, DataSetAnalyst, DataSetInvitation, Holds
@@ -62,7 +61,7 @@ class DataSets(APIView):
 
     @extend_schema(operation_id="data_sets", responses=DataSetSerializer(many=True))
     def get(self, request: Request) -> Response:
-        return Response([data_set_document(one) for one in data_sets_of(person_of(request))])
+        return Response(DataSetSerializer(data_sets_of(person_of(request)), many=True).data)
 
     @extend_schema(
         operation_id="bring_data_set",
@@ -231,7 +230,7 @@ def require(given: Mapping[str, object], *names: str) -> None:
 
 def require_small_delta(delta: float, data_set: DataSet) -> None:
     """Raises a ValidationError where δ is too large for so many students."""
-    if delta >= (most := largest_delta(services.students_of(data_set))):
+    if delta >= (most := largest_delta(data_set.students)):
         found = {"most": f"{most:g}", "found": f"{delta:g}"}
         raise ValidationError({"delta": [_("Expected a number below %(most)s, 1 in ten times the students, found %(found)s.") % found]})
 

@@ -22,8 +22,8 @@ from analysis.data_sets.declarations import (
     problem_of_values,
 )
 from analysis.data_sets.retention import typed_day, usual_day
-from analysis.data_sets.services import LONGEST_REASON, students_of
-from analysis.models import DataSet, DataSetAnalyst, DataSetInvitation, DataSetStatus, Holds
+from analysis.data_sets.services import LONGEST_REASON
+from analysis.models import DataSetAnalyst, DataSetInvitation, DataSetStatus, Holds
 from analysis.sources.brought import BroughtColumn, BroughtTable, BroughtTexts, ColumnRole
 from analysis.sources.seats import DataSetSeat
 from analysis.sources.selectors import newest_snapshot, schema_of_snapshot
@@ -36,7 +36,7 @@ class DataSetSerializer(serializers.Serializer[object]):
     title = serializers.CharField()
     about = serializers.CharField()
     simulated = serializers.BooleanField(help_text="True: students of the example files, who are nobody. The title says so, too.")
-    owner = serializers.CharField(help_text="User name.")
+    owner = serializers.CharField(source="owner.username", help_text="User name.")
     holds = serializers.ChoiceField(Holds.choices, help_text="Columns are asked about; records are published as protected ones.")
     status = serializers.ChoiceField(DataSetStatus.choices)
     students = serializers.IntegerField(help_text="Rows; this number is public.")
@@ -52,36 +52,18 @@ class OneDataSetSerializer(DataSetSerializer):
     analysts = serializers.ListField(child=serializers.CharField(), allow_null=True, help_text="User names; null for analysts.")
 
 
-def data_set_document(data_set: DataSet) -> dict[str, object]:
-    """The document that `DataSetSerializer` describes."""
-    return {
-        "slug": data_set.slug,
-        "title": data_set.title,
-        "about": data_set.about,
-        "simulated": data_set.simulated,
-        "owner": data_set.owner.get_username(),
-        "holds": data_set.holds,
-        "status": data_set.status,
-        "students": students_of(data_set),
-        "epsilon": data_set.epsilon,
-        "delta": data_set.delta,
-        "delete_on": data_set.delete_on,
-        "forgotten_on": data_set.forgotten_on,
-    }
-
-
 def one_data_set_document(seat: DataSetSeat) -> dict[str, object]:
     """The document that `OneDataSetSerializer` describes."""
-    snapshot = newest_snapshot(seat.data_set.source)
+    told, snapshot = DataSetSerializer(seat.data_set).data, newest_snapshot(seat.data_set.source)
     assert snapshot is not None
     if seat.data_set.holds == Holds.RECORDS:
         assert snapshot.schema is not None
-        return {**data_set_document(seat.data_set), "columns": snapshot.schema["attributes"], "topics_a_week": None, "analysts": []}
+        return {**told, "columns": snapshot.schema["attributes"], "topics_a_week": None, "analysts": []}
     schema = schema_of_snapshot(seat.data_set.source, snapshot.number)
     named = DataSetAnalyst.objects.filter(data_set=seat.data_set, approved_on__isnull=False)
     analysts = list(named.values_list("user__username", flat=True)) if seat.may_see_study else None
     return {
-        **data_set_document(seat.data_set),
+        **told,
         "columns": [column.model_dump(mode="json", exclude_defaults=True) for column in schema.columns],
         "topics_a_week": schema.cap,
         "analysts": analysts,

@@ -27,7 +27,6 @@ from analysis.models import (
     Holds,
     RecordPackage,
     RecordSweep,
-    Snapshot,
     Source,
 )
 from analysis.packages.content import simulated_title
@@ -105,7 +104,7 @@ def submit(data_set: DataSet, *, budget: PrivacyBudget | None, delete_on: date, 
     """
     data_set = locked(data_set, DataSetStatus.DRAFT)
     if budget is not None:
-        budget.require_small_delta(students_of(data_set))
+        budget.require_small_delta(data_set.students)
         data_set.epsilon, data_set.delta = budget.epsilon, budget.delta
     data_set.status, data_set.submitted_on, data_set.reason = DataSetStatus.WAITING, timezone.localdate(), ""
     data_set.delete_on = delete_on
@@ -254,12 +253,6 @@ def delete_again(*, within: Path | None = None) -> list[str]:
     for data_set in back:
         delete(data_set, actor=None)
     return [one.slug for one in back]
-
-
-def students_of(data_set: DataSet) -> int:
-    """The number of students, which is public."""
-    found = Snapshot.objects.filter(source__data_set=data_set).order_by("-number").values_list("n", flat=True).first()
-    return found or 0
 
 
 def _require_as_seen(data_set: DataSet, budget: tuple[float, float] | None, delete_on: str | None, about: str | None) -> None:

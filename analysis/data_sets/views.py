@@ -176,13 +176,13 @@ def _describe(request: HttpRequest, seat: DataSetSeat) -> dict[str, str]:
     return first_errors(form)
 
 
-def _take_back(request: HttpRequest, seat: DataSetSeat) -> dict[str, str]:
+def take_back(request: HttpRequest, seat: DataSetSeat) -> dict[str, str]:
     services.take_back(seat.data_set, actor=seat.user)
     return {}
 
 
 def _submit(request: HttpRequest, seat: DataSetSeat) -> dict[str, str]:
-    form = BudgetForm(request.POST, n=services.students_of(seat.data_set), delete_on=seat.data_set.delete_on)
+    form = BudgetForm(request.POST, n=seat.data_set.students, delete_on=seat.data_set.delete_on)
     budget, day = form.budget, form.day
     if budget is not None and day is not None:
         services.submit(seat.data_set, budget=budget, delete_on=day, actor=seat.user)
@@ -241,7 +241,7 @@ def _leave(request: HttpRequest, seat: DataSetSeat) -> dict[str, str]:
     return {}
 
 
-def _delete(request: HttpRequest, seat: DataSetSeat) -> dict[str, str]:
+def delete(request: HttpRequest, seat: DataSetSeat) -> dict[str, str]:
     if request.POST.get("sure") != "yes":
         return {"sure": _("Say that you know that this cannot be undone.")}
     services.delete(seat.data_set, actor=seat.user)
@@ -261,7 +261,7 @@ Act = Callable[[HttpRequest, DataSetSeat], Mapping[str, object]]
 ACTIONS: dict[str, tuple[Act, str]] = {
     "describe": (_describe, "may_change"),
     "submit": (_submit, "may_change"),
-    "take-back": (_take_back, "may_change"),
+    "take-back": (take_back, "may_change"),
     "approve": (_approve, "may_review"),
     "send-back": (_send_back, "may_review"),
     "invite": (_invite, "may_change"),
@@ -269,6 +269,6 @@ ACTIONS: dict[str, tuple[Act, str]] = {
     "approve-analysts": (_approve_analysts, "may_review"),
     "remove-analyst": (_remove_analyst, "may_change"),
     "leave": (_leave, "is_named"),
-    "delete": (_delete, "may_change"),
+    "delete": (delete, "may_change"),
 }
 """The steps that a data set's page sends, each with the permission of a seat that it needs."""

@@ -72,23 +72,5 @@ def _state(study: Study) -> dict[str, object]:
 
     plan = plan_of(diagnosis)
     rows = [{**asdict(setting), "contrasts": found} for setting, found in plan.rows(tallies_of(diagnosis))]
-    shown = {name: getattr(diagnosis, name) for name in SHOWN} | {"parts": len(plan.parts), "settings": rows}
+    shown = {**vars(diagnosis), "parts": len(plan.parts), "settings": rows}
     return dict(DiagnosisStateSerializer({"study": study.slug, "diagnosis": shown}).data)
-
-
-SHOWN = (
-    "status",
-    "parts_done",
-    "error",
-    "people",
-    "prevalence",
-    "effect",
-    "cheater_proportion",
-    "drop_out",
-    "cluster_size",
-    "intraclass_correlation",
-    "studies",
-    "seed",
-    "design",
-    "answer",
-)

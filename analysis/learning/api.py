@@ -4,13 +4,7 @@ from collections.abc import Mapping
 from typing import TypedDict
 
 from analysis.learning.difficulties_page import Offer, Released, best_offer
-from analysis.learning.serializers import (
-    DifficultiesChoicesSerializer,
-    DifficultiesPreviewSerializer,
-    DifficultiesSerializer,
-    preview_document,
-    release_document,
-)
+from analysis.learning.serializers import DifficultiesChoicesSerializer, DifficultiesPreviewSerializer, DifficultiesSerializer
 from analysis.ledger.api import Answers, Desk, Preview
 from analysis.ledger.selectors import Asked
 from analysis.models import Source
@@ -27,14 +21,14 @@ class DifficultiesDesk(Desk):
     choices, offers, answers = DifficultiesChoicesSerializer, DifficultiesPreviewSerializer, DifficultiesSerializer
     reading, spending = "may_see_study", "may_change"
 
-    def offer(self, source: Source, chosen: Choices) -> dict[str, object]:
-        return preview_document(_best(source, chosen))
+    def offer(self, source: Source, chosen: Choices) -> Offer:
+        return _best(source, chosen)
 
     def question(self, source: Source, chosen: Choices) -> Mapping[str, object]:
         return _best(source, chosen).question.document
 
-    def answer(self, source: Source, asked: Asked) -> dict[str, object]:
-        return release_document(Released(asked=asked))
+    def answer(self, source: Source, asked: Asked) -> Released:
+        return Released(asked=asked)
 
     def asked(self, source: Source) -> list[Asked]:
         return [one for one in super().asked(source) if one.spends]

@@ -144,10 +144,10 @@ class Released:
     asked: Asked
 
     @property
-    def share(self) -> float:
+    def percent_of_budget(self) -> float:
         """Its price, out of the budget."""
         budget = self.asked.charge.budget
-        return Account(rho=budget.rho_units, epsilon=budget.epsilon_units, delta=budget.delta, spent=self.asked.price).share_spent
+        return 100 * Account(rho=budget.rho_units, epsilon=budget.epsilon_units, delta=budget.delta, spent=self.asked.price).share_spent
 
     @property
     def found(self) -> PublishedDifficulties | None:
@@ -156,7 +156,7 @@ class Released:
 
     @property
     def percent(self) -> str:
-        return number_format(f"{100 * self.share:.3g}")
+        return number_format(f"{self.percent_of_budget:.3g}")
 
     @property
     def sure(self) -> str:

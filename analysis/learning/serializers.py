@@ -4,8 +4,8 @@ from django.utils.translation import gettext as _
 from rest_framework import serializers
 
 from analysis.learning.difficulties import LONGEST_REASON
-from analysis.learning.difficulties_page import OMITTED, USUAL_SHARE, Offer, Released
-from analysis.ledger.serializers import OfferSerializer, offer_document
+from analysis.learning.difficulties_page import OMITTED, USUAL_SHARE
+from analysis.ledger.serializers import OfferSerializer
 
 
 class DifficultiesChoicesSerializer(serializers.Serializer[object]):
@@ -28,53 +28,24 @@ class DifficultiesChoicesSerializer(serializers.Serializer[object]):
 
 
 class DifficultiesPreviewSerializer(OfferSerializer):
-    question = serializers.JSONField(help_text="The document that the ledger keeps.")
+    question = serializers.JSONField(source="question.document", help_text="The document that the ledger keeps.")
     mechanism = serializers.CharField(help_text="In words: the way that is more exact at this price.")
-    pure_epsilon = serializers.FloatField(allow_null=True)
-    rho = serializers.FloatField()
-    predicted_error = serializers.FloatField(help_text="Standard error of a difficulty, in logits.")
+    pure_epsilon = serializers.FloatField(source="preview.loss.pure_epsilon", allow_null=True)
+    rho = serializers.FloatField(source="preview.loss.rho")
+    predicted_error = serializers.FloatField(source="error", help_text="Standard error of a difficulty, in logits.")
     is_noise = serializers.BooleanField(help_text="It would tell nothing, and needs a reason.")
-    released_before = serializers.BooleanField(help_text="The same release is there; asking again costs nothing.")
+    released_before = serializers.BooleanField(
+        source="preview.asked_before", help_text="The same release is there; asking again costs nothing."
+    )
 
 
 class DifficultiesSerializer(serializers.Serializer[object]):
-    number = serializers.IntegerField(help_text="In the ledger.")
-    question = serializers.JSONField()
+    number = serializers.IntegerField(source="asked.charge.number", help_text="In the ledger.")
+    question = serializers.JSONField(source="asked.charge.document")
     mechanism = serializers.CharField()
-    state = serializers.CharField()
-    reason = serializers.CharField(help_text="Why it has no answer.")
-    rho = serializers.FloatField()
-    pure_epsilon = serializers.FloatField(allow_null=True)
+    state = serializers.CharField(source="asked.state")
+    reason = serializers.CharField(source="asked.reason", help_text="Why it has no answer.")
+    rho = serializers.FloatField(source="asked.loss.rho")
+    pure_epsilon = serializers.FloatField(source="asked.loss.pure_epsilon", allow_null=True)
     percent_of_budget = serializers.FloatField()
-    answer = serializers.JSONField(allow_null=True, help_text="As in difficulties.json; null until a worker has answered.")
-
-
-def preview_document(offer: Offer) -> dict[str, object]:
-    """The document that `DifficultiesPreviewSerializer` describes."""
-    preview = offer.preview
-    loss = preview.earlier.loss if preview.earlier else preview.loss
-    return {
-        "question": offer.question.document,
-        "mechanism": offer.mechanism,
-        "pure_epsilon": loss.pure_epsilon,
-        "rho": loss.rho,
-        "predicted_error": offer.error,
-        "is_noise": offer.is_noise,
-        "released_before": preview.earlier is not None,
-    } | offer_document(preview)
-
-
-def release_document(released: Released) -> dict[str, object]:
-    """The document that `DifficultiesSerializer` describes."""
-    asked = released.asked
-    return {
-        "number": asked.charge.number,
-        "question": asked.charge.document,
-        "mechanism": released.mechanism,
-        "state": asked.state,
-        "reason": asked.reason,
-        "rho": asked.loss.rho,
-        "pure_epsilon": asked.loss.pure_epsilon,
-        "percent_of_budget": 100 * released.share,
-        "answer": released.found,
-    }
+    answer = serializers.JSONField(source="found", allow_null=True, help_text="As in difficulties.json; null until a worker has answered.")

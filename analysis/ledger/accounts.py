@@ -37,9 +37,13 @@ class Account:
         return max(self.rho - self.spent.rho, 0)
 
     @property
+    def left(self) -> Units:
+        """The ρ, or the pure ε, that fits still in one question."""
+        return self.share(1)
+
+    @property
     def pure_left(self) -> int:
-        """Units of pure ε that fit still in one question."""
-        return self.share(1).epsilon or 0
+        return self.left.epsilon or 0
 
     def share(self, questions: int) -> Units:
         """The ρ, or the pure ε, that each of so many questions can have: by Σε while all is pure, or by the ρ = ε²/2 that it amounts to."""

@@ -98,16 +98,16 @@ class Desk(ABC):
     spending: ClassVar[str] = "may_ask"
 
     @abstractmethod
-    def offer(self, source: Source, chosen: Any) -> dict[str, object]:
-        """The cost of these choices, as `offers` describes it."""
+    def offer(self, source: Source, chosen: Any) -> object:
+        """The cost of these choices, as `offers` shows it."""
 
     @abstractmethod
     def question(self, source: Source, chosen: Any) -> Mapping[str, object]:
         """The document that the ledger is asked."""
 
-    @abstractmethod
-    def answer(self, source: Source, asked: Asked) -> dict[str, object]:
-        """The end of a question, as `answers` describes it."""
+    def answer(self, source: Source, asked: Asked) -> object:
+        """The end of a question, as `answers` shows it."""
+        return asked
 
     def asked(self, source: Source) -> list[Asked]:
         return newest_first(source, *self.kinds)
@@ -143,7 +143,7 @@ class Preview(DeskView):
 
     def post(self, request: Request, **where: str) -> Response:
         source = self.source_at(where, needs=self.desk.spending)
-        return Response(self.desk.offer(source, self.chosen()))
+        return Response(self.desk.offers(self.desk.offer(source, self.chosen())).data)
 
 
 class Answers(DeskView):
@@ -160,14 +160,14 @@ class Answers(DeskView):
 
     def get(self, request: Request, **where: str) -> Response:
         source = self.source_at(where, needs=self.desk.reading)
-        return Response([self.desk.answer(source, asked) for asked in self.desk.asked(source)])
+        return Response(self.desk.answers([self.desk.answer(source, asked) for asked in self.desk.asked(source)], many=True).data)
 
     def post(self, request: Request, **where: str) -> Response:
         source = self.source_at(where, needs=self.desk.spending)
         asked = ask(source, self.desk.question(source, self.chosen()), actor=person_of(request))
-        return Response(self.desk.answer(source, asked))
+        return Response(self.desk.answers(self.desk.answer(source, asked)).data)
 
 
 def _document(place: Place) -> dict[str, object]:
     names = {"study": place.study.slug if place.study else None, "data_set": place.data_set.slug if place.data_set else None}
-    return dict(LedgerSerializer(ledger_document(names, ledger_of(place.source) if place.source else None)).data)
+    return ledger_document(names, ledger_of(place.source) if place.source else None)

@@ -60,6 +60,10 @@ class Preview:
         return self.price.loss
 
     @property
+    def asked_before(self) -> bool:
+        return self.earlier is not None
+
+    @property
     def cost(self) -> str:
         """The price in words."""
         return price_in_words(self.loss)

@@ -33,6 +33,7 @@ from surveys.definition import StudyDefinition
 from surveys.models import ENDED, Study
 
 T = TypeVar("T")
+Turned = TypeVar("Turned", MarkedEffect, CategoryEffect)
 Share = TypeVar("Share", Prevalence, SequentialPrevalence, CategoryPrevalence)
 Contrast = TypeVar("Contrast", MarkedEffect, MarkedSequentialEffect, Difference, CategoryEffect, NoEffectTest)
 
@@ -229,20 +230,14 @@ def turned_effect(effect: MarkedEffect) -> MarkedEffect:
     """A contrast the other way round: B − A in place of A − B."""
     boot = effect.bootstrap
     return replace(
-        effect,
-        treatment=effect.control,
-        control=effect.treatment,
-        value=_negative(effect.value),
-        interval=_turned_interval(effect.interval),
-        wald=_turned_interval(effect.wald),
-        honest_times_effect=_turned_delta(effect.honest_times_effect),
+        turned_category(effect),
         bounds=_turned_bounds(effect.bounds),
         fieller=_turned_interval(effect.fieller),
         bootstrap=boot and replace(boot, low=_negative(boot.high), high=_negative(boot.low), bca=_turned_interval(boot.bca)),
     )
 
 
-def turned_category(effect: CategoryEffect) -> CategoryEffect:
+def turned_category(effect: Turned) -> Turned:
     return replace(
         effect,
         treatment=effect.control,

@@ -1,6 +1,5 @@
 """The figures of the live page, by the names in their addresses."""
 
-from collections.abc import Sequence
 from functools import partial
 
 from django.utils.translation import gettext as _
@@ -19,9 +18,10 @@ from analysis.figures.intervals import (
 from analysis.figures.shown import Draw
 from analysis.live.categories import ShownCategories
 from analysis.live.page import LiveView
+from analysis.stored_results import MarkedEffect, MarkedSequence, QuestionEstimate
 from candor.figures.drawing import Drawing
 from candor.figures.forest import ForestRow
-from candor.results import NOTABLE, Prevalence, SequentialPrevalence
+from candor.results import NOTABLE
 from surveys.preregistration.method_names import method_name
 from surveys.templatetags.catalogue_words import as_variable
 
@@ -63,47 +63,15 @@ def _balance(live: LiveView, *, narrow: bool = False) -> Drawing | None:
 
 def _forest(live: LiveView, question: str, *, narrow: bool = False) -> Drawing | None:
     """Effects as they hold at every look, by method; in a survey the prevalence."""
-    sequence = live.sequence(question)
-    if live.definition.is_survey:
-        title = _("True yes to “%(question)s”") % {"question": question}
-        return _prevalence(live, sequence.prevalence if sequence else (), n=sequence.n if sequence else None, title=title, narrow=narrow)
-    if sequence is None:
-        return None
-    rows = [
-        ForestRow.of(
-            effect.value,
-            ends_of(effect.interval),
-            label=live.contrast(effect.treatment, effect.control),
-            detail=method_name(effect.method) + ("" if effect.for_publication else " *"),
-            n=sequence.n,
-        )
-        for effect in sequence.effects
-    ]
-    title = _("Effects on “%(question)s” by method") % {"question": question}
-    return forest_figure(rows, title=title, narrow=narrow) if rows else None
+    title = _("True yes to “%(question)s”") if live.definition.is_survey else _("Effects on “%(question)s” by method")
+    return _found(live, live.sequence(question), title=title % {"question": question}, narrow=narrow)
 
 
 def _planned_forest(live: LiveView, question: str, *, narrow: bool = False) -> Drawing | None:
     """Intervals for one look, with those of the bootstrap; in a survey the prevalence."""
     estimate = live.planned.estimate(question) if live.planned else None
-    if live.definition.is_survey:
-        title = _("Planned analysis of “%(question)s”") % {"question": question}
-        return _prevalence(live, estimate.prevalence if estimate else (), n=estimate.n if estimate else None, title=title, narrow=narrow)
-    if estimate is None:
-        return None
-    rows = [
-        ForestRow.of(
-            effect.value,
-            ends_of(effect.interval),
-            label=live.contrast(effect.treatment, effect.control),
-            detail=method_name(effect.method) + ("" if effect.for_publication else " *"),
-            n=estimate.n,
-            second=ends_of(effect.bootstrap),
-        )
-        for effect in estimate.effects
-    ]
-    title = _("Planned analysis of “%(question)s” by method") % {"question": question}
-    return forest_figure(rows, title=title, narrow=narrow) if rows else None
+    title = _("Planned analysis of “%(question)s”") if live.definition.is_survey else _("Planned analysis of “%(question)s” by method")
+    return _found(live, estimate, title=title % {"question": question}, narrow=narrow)
 
 
 def _category_effects(shown: ShownCategories, *, narrow: bool = False) -> Drawing | None:
@@ -138,8 +106,22 @@ def _running(live: LiveView, question: str, *, narrow: bool = False) -> Drawing 
     return running_figure(found, planned=live.definition.planned_with_die, title=title, least=least, narrow=narrow)
 
 
-def _prevalence(
-    live: LiveView, found: Sequence[Prevalence | SequentialPrevalence], *, n: int | None, title: str, narrow: bool
-) -> Drawing | None:
-    rows = [ForestRow.of(one.value, ends_of(one.interval), label=live.names.shown[one.arm], n=n) for one in found]
-    return prevalence_figure(rows, title=title, narrow=narrow) if rows else None
+def _found(live: LiveView, found: MarkedSequence | QuestionEstimate | None, *, title: str, narrow: bool) -> Drawing | None:
+    """Every effect by its method, with the interval of the bootstrap if it has one; in a survey the prevalence."""
+    if found is None:
+        return None
+    if live.definition.is_survey:
+        rows = [ForestRow.of(one.value, ends_of(one.interval), label=live.names.shown[one.arm], n=found.n) for one in found.prevalence]
+        return prevalence_figure(rows, title=title, narrow=narrow) if rows else None
+    rows = [
+        ForestRow.of(
+            effect.value,
+            ends_of(effect.interval),
+            label=live.contrast(effect.treatment, effect.control),
+            detail=method_name(effect.method) + ("" if effect.for_publication else " *"),
+            n=found.n,
+            second=ends_of(effect.bootstrap) if isinstance(effect, MarkedEffect) else None,
+        )
+        for effect in found.effects
+    ]
+    return forest_figure(rows, title=title, narrow=narrow) if rows else None

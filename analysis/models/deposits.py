@@ -47,7 +47,6 @@ class Deposit(Lease):
 
     KEEPS_ITS_TIME = True
     RELATED = ("release", "release__study")
-    DAY_OF_THE_END = ""
     WAITING: ClassVar = {"status": DepositStatus.WAITING}
     HELD: ClassVar = {"status": DepositStatus.WORKING}
     DONE: ClassVar = {"status": DepositStatus.RESERVED, "error": ""}

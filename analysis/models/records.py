@@ -3,7 +3,6 @@
 from typing import Any, ClassVar, Self
 
 from django.db import models, transaction
-from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from analysis.models.sources import DataSet
@@ -146,7 +145,7 @@ class RecordPackage(Lease):
     reason = models.TextField(blank=True, max_length=2000, help_text="Why it was retracted.")
 
     RELATED = ("data_set",)
-    DAY_OF_THE_END = "built_on"
+    ENDED_ON = "built_on"
     DONE: ClassVar = {"status": PackageStatus.BUILT, "done": 100}
     FAILED: ClassVar = {"status": PackageStatus.FAILED}
 
@@ -164,11 +163,6 @@ class RecordPackage(Lease):
 
     def __str__(self) -> str:
         return f"records of {self.data_set}: {self.status}"
-
-    @classmethod
-    def end(cls, rows: "models.QuerySet[Self]", **values: object) -> int:
-        """Only the day stays."""
-        return super().end(rows, built_on=timezone.localdate(), **values)
 
     @property
     def progress(self) -> str:

@@ -5,7 +5,6 @@ from typing import ClassVar, Self
 
 from django.conf import settings
 from django.db import models, transaction
-from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from jobs.errors import TakenError
@@ -47,7 +46,7 @@ class Run(Lease):
 
     HAS_PARTS = True
     RELATED = ("study",)
-    DAY_OF_THE_END = "finished_on"
+    ENDED_ON = "finished_on"
     WAITING: ClassVar = {"status": RunStatus.QUEUED}
     HELD: ClassVar = {"status": RunStatus.RUNNING}
     DONE: ClassVar = {"status": RunStatus.DONE}
@@ -86,10 +85,10 @@ class Run(Lease):
     @classmethod
     @transaction.atomic
     def end(cls, rows: models.QuerySet[Self], **values: object) -> int:
-        """The copy of the data and the chunks go too; only the day stays."""
+        """The copy of the data and the chunks go too."""
         ended = list(rows.select_for_update(of=("self",)).values_list("pk", flat=True))
         Chunk.objects.filter(run__in=ended).delete()
-        return super().end(cls.objects.filter(pk__in=ended), data=None, finished_on=timezone.localdate(), **values)
+        return super().end(cls.objects.filter(pk__in=ended), data=None, **values)
 
     @property
     def progress(self) -> str:
@@ -274,7 +273,7 @@ class Release(Lease):
     downloads = models.PositiveBigIntegerField(default=0)
 
     RELATED = ("study",)
-    DAY_OF_THE_END = "requested_on"
+    ASKED_ON = "requested_on"
     NOT_BUILT: ClassVar[Mapping[str, object]] = {
         "package": None,
         "package_sha256": "",

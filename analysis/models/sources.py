@@ -1,10 +1,9 @@
 """Frozen tables about which questions can be asked under a budget: closed studies, and data sets that somebody brought."""
 
-from typing import ClassVar, Self
+from typing import ClassVar
 
 from django.conf import settings
 from django.db import models
-from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from jobs.models import Lease
@@ -67,6 +66,11 @@ class DataSet(models.Model):
 
     def __str__(self) -> str:
         return self.title
+
+    @property
+    def students(self) -> int:
+        """How many there are, which is public."""
+        return Snapshot.objects.filter(source__data_set=self).order_by("-number").values_list("n", flat=True).first() or 0
 
 
 class DataSetAnalyst(models.Model):
@@ -152,7 +156,7 @@ class Snapshot(Lease):
     made_on = models.DateField(null=True, blank=True)
 
     RELATED = ("source__study",)
-    DAY_OF_THE_END = "made_on"
+    ENDED_ON = "made_on"
     DONE: ClassVar = {"status": SnapshotStatus.READY}
     FAILED: ClassVar = {"status": SnapshotStatus.FAILED, "data": None}
 
@@ -174,11 +178,6 @@ class Snapshot(Lease):
 
     def __str__(self) -> str:
         return f"snapshot {self.number} of {self.source}: {self.status}"
-
-    @classmethod
-    def end(cls, rows: "models.QuerySet[Self]", **values: object) -> int:
-        """Only the day stays."""
-        return super().end(rows, made_on=timezone.localdate(), **values)
 
     @property
     def progress(self) -> str:

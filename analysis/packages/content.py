@@ -1,10 +1,11 @@
 """The content of a package as plain values; all files are written from it alone."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from math import fsum
-from typing import Any, Protocol
+from typing import Any
 
 from analysis.packages.background_counts import Cell
 from analysis.packages.licences import Licence
@@ -59,57 +60,10 @@ class ProtectedRecords:
     hierarchies: Mapping[str, Mapping[str, Sequence[str]]]
 
 
-class Described(Protocol):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Described(ABC):
     """A package as catalogues describe it."""
 
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def title(self) -> str: ...
-
-    @property
-    def version(self) -> int: ...
-
-    @property
-    def publication(self) -> Publication: ...
-
-    @property
-    def doi(self) -> str: ...
-
-    @property
-    def year(self) -> int: ...
-
-    @property
-    def licence(self) -> Licence: ...
-
-    @property
-    def simulated(self) -> bool: ...
-
-    @property
-    def terms(self) -> str: ...
-
-    @property
-    def site(self) -> str: ...
-
-    @property
-    def address(self) -> str: ...
-
-    @property
-    def key_address(self) -> str: ...
-
-    @property
-    def citation(self) -> str: ...
-
-    @property
-    def description(self) -> str: ...
-
-    @property
-    def keywords(self) -> list[str]: ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Content:
     slug: str
     version: int
     title: str
@@ -118,13 +72,53 @@ class Content:
     year: int
     licence: Licence
     site: str
+    simulated: bool
+    doi: str = ""
+    """The DOI that was reserved before the files were signed."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str: ...
+
+    @property
+    @abstractmethod
+    def address(self) -> str:
+        """The permanent address."""
+
+    @property
+    @abstractmethod
+    def citation(self) -> str: ...
+
+    @property
+    @abstractmethod
+    def keywords(self) -> list[str]: ...
+
+    @property
+    @abstractmethod
+    def abstract(self) -> Sentence:
+        """One paragraph for catalogues."""
+
+    @property
+    def description(self) -> str:
+        return str(self.abstract)
+
+    @property
+    def key_address(self) -> str:
+        return f"{self.site}/data/signing-key.pem"
+
+    @property
+    def terms(self) -> str:
+        return simulated_terms(self.licence) if self.simulated else self.licence.title
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Content(Described):
     protocol: Mapping[str, Any]
     """The document that stands in protocol.json."""
     study_file: str
     """The text of study.yaml."""
     data_csv: str
     rows: Sequence[Row]
-    simulated: bool
     bots_left_out: int
     epsilon: float
     """Privacy loss of one answer to a yes/no question."""
@@ -141,8 +135,6 @@ class Content:
     """The preregistration and its amendments."""
     records: ProtectedRecords | None = None
     """Background answers as protected records; None: they are not in it so."""
-    doi: str = ""
-    """The DOI that was reserved before the files were signed."""
     doi_missing_from: str = ""
     """The service that could not be reached when a DOI was asked of it."""
 
@@ -158,12 +150,7 @@ class Content:
 
     @property
     def address(self) -> str:
-        """The release's permanent address."""
         return f"{self.site}/data/{self.slug}/{self.version}/"
-
-    @property
-    def key_address(self) -> str:
-        return f"{self.site}/data/signing-key.pem"
 
     @property
     def name(self) -> str:
@@ -172,10 +159,6 @@ class Content:
     @property
     def citation(self) -> str:
         return cited(self.publication.authors, self.year, f"{self.title} (version {self.version})", self.address, doi=self.doi)
-
-    @property
-    def terms(self) -> str:
-        return simulated_terms(self.licence) if self.simulated else self.licence.title
 
     @property
     def keywords(self) -> list[str]:
@@ -244,7 +227,6 @@ class Content:
 
     @property
     def abstract(self) -> Sentence:
-        """One paragraph for catalogues."""
         arms, n, private = len(self.protocol["design"]["arms"]), len(self.questions), len(self.privatised_background)
         named = len(self.category_questions) - private
         asked = [_("1 sensitive yes/no question") if n == 1 else _("%(n)s sensitive yes/no questions", n=n)] if n else []
@@ -270,10 +252,6 @@ class Content:
             rows=len(self.rows),
             unit=_(self.unit),
         )
-
-    @property
-    def description(self) -> str:
-        return str(self.abstract)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import sqrt
-from typing import Protocol
 
 from django.utils.translation import gettext as _
 
 from analysis.planning.faces import LETTERS, OFFERED, PlannedDie, suggested_die
-from analysis.planning.forms import DIRECTIONS, NumberField, PlanForm
-from analysis.planning.plans import Planned
+from analysis.planning.forms import DIRECTIONS, NumberField
+from analysis.planning.plans import Planned, Shown
 from analysis.planning.wording import (
     cheater_sentence,
     cost_sentence,
@@ -25,8 +24,6 @@ from analysis.planning.wording import (
     whole,
 )
 from candor.planning.best_die import DieSuggestion
-from candor.planning.power import StudyPlan
-from candor.planning.survey_precision import SurveyPlan
 from surveys.privacy.words import privacy_in_words
 
 NAMES_OF_LETTERS = {"y": "yes", "n": "no", "t": "truth"}
@@ -64,19 +61,6 @@ class DieRow:
     effect_error: str
     cheater_error: str
     in_use: bool
-
-
-class Shown(Protocol):
-    """A plan of an experiment or of a survey."""
-
-    @property
-    def form(self) -> PlanForm: ...
-
-    @property
-    def plan(self) -> StudyPlan | SurveyPlan: ...
-
-    @property
-    def die_error(self) -> str: ...
 
 
 def page_of(planned: Planned) -> dict[str, object]:

@@ -13,35 +13,45 @@ from analysis.planning.faces import PlannedDie, suggested_die, usual_die
 from analysis.planning.forms import PlanForm, plain
 from analysis.planning.starts import NEW_STUDY
 from candor.designs.design import Design
-from candor.equivalence.margins import Margin
 from candor.errors import MethodError
 from candor.planning.best_die import DieSuggestion, OptimalMirrored, best_dice, mirrored_precision, optimal_mirrored
 from candor.planning.information import Precision, Scenario
 from candor.planning.pareto import FrontDesign, pareto_front
 from candor.planning.power import StudyPlan, plan_study
 from candor.planning.sections import with_sections
+from candor.planning.survey_precision import SurveyPlan
 
 LEVEL = 0.95
 # Privacy losses at which the best possible design is drawn.
 EPSILONS = (0.2, 0.3, 0.4, 0.5, 0.65, 0.8, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 3.5, 4.0)
+# While a slider goes back and forth.
+_remembered_plan = lru_cache(maxsize=256)(plan_study)
+_remembered_front = lru_cache(maxsize=64)(pareto_front)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Planned:
-    """A plan with its design.
+class Shown:
+    """A plan of an experiment or of a survey, with its design.
 
     ``die_error`` says why the die in the form is refused; the plan then uses the usual faces of the same die.
     """
 
     form: PlanForm
     design: Design
-    scenario: Scenario
-    plan: StudyPlan
+    plan: StudyPlan | SurveyPlan
     die_error: str
 
     @property
     def design_document(self) -> str:
         return json.dumps(self.design.to_document(), ensure_ascii=False, indent=2)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned(Shown):
+    """The plan of an experiment."""
+
+    scenario: Scenario
+    plan: StudyPlan
 
     @property
     def command(self) -> str:
@@ -72,14 +82,15 @@ class Planned:
     def front(self) -> tuple[FrontDesign, ...]:
         """The designs to choose from; the faces in use make no difference to them."""
         form = self.form
-        return _front_of(
+        return _remembered_front(
             form.start.design(usual_die(NEW_STUDY.die.code), cheater_model=form.cheater_model),
             self.scenario,
-            cap=form.value("cap"),
+            epsilon_cap=form.value("cap"),
             power=form.value("power"),
+            level=LEVEL,
             least_truth=form.value("truth"),
-            section=form.value("section"),
-            icc=form.value("icc"),
+            cluster_size=form.value("section"),
+            intraclass_correlation=form.value("icc"),
         )
 
 
@@ -108,22 +119,6 @@ def changed(form: PlanForm) -> PlanForm | None:
     if verb == "use" and not form.start.is_survey and any(suggested_die(one).code == code for one in _suggestions(form)):
         return form.with_die(_best_faces(form, code).weighted(form.die.weights))
     return form.with_die(form.die) if form.change else None
-
-
-@lru_cache(maxsize=64)
-def _front_of(
-    design: Design, scenario: Scenario, *, cap: float, power: float, least_truth: float, section: float, icc: float
-) -> tuple[FrontDesign, ...]:
-    return pareto_front(
-        design,
-        scenario,
-        epsilon_cap=cap,
-        power=power,
-        level=LEVEL,
-        least_truth=least_truth,
-        cluster_size=section,
-        intraclass_correlation=icc,
-    )
 
 
 @lru_cache(maxsize=64)
@@ -181,51 +176,18 @@ def _best_faces(form: PlanForm, code: str) -> PlannedDie:
 
 
 def _plan(form: PlanForm, design: Design) -> StudyPlan:
-    return _plan_of(
+    return _remembered_plan(
         design,
         prevalence=form.value("prevalence"),
-        effect=form.value("effect"),
-        cheaters=form.value("cheaters"),
-        covariates=form.value("covariates"),
-        section=form.value("section"),
-        icc=form.value("icc"),
+        effects=form.value("effect"),
+        cheater_proportion=form.value("cheaters"),
+        covariate_r_squared=form.value("covariates"),
         n=int(form.value("n")),
         power=form.value("power"),
-        questions=int(form.value("questions")),
-        cap=form.value("cap"),
-        margins=form.margins,
-    )
-
-
-@lru_cache(maxsize=256)
-def _plan_of(
-    design: Design,
-    *,
-    prevalence: float,
-    effect: float,
-    cheaters: float,
-    covariates: float,
-    section: float,
-    icc: float,
-    n: int,
-    power: float,
-    questions: int,
-    cap: float,
-    margins: tuple[Margin, ...],
-) -> StudyPlan:
-    """The plan, remembered while a slider goes back and forth."""
-    return plan_study(
-        design,
-        prevalence=prevalence,
-        effects=effect,
-        cheater_proportion=cheaters,
-        covariate_r_squared=covariates,
-        n=n,
-        power=power,
         level=LEVEL,
-        questions=questions,
-        epsilon_cap=cap,
-        cluster_size=section,
-        intraclass_correlation=icc,
-        margins=margins,
+        questions=int(form.value("questions")),
+        epsilon_cap=form.value("cap"),
+        cluster_size=form.value("section"),
+        intraclass_correlation=form.value("icc"),
+        margins=form.margins,
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from dataclasses import dataclass
 from math import ceil, floor, sqrt
@@ -15,7 +14,7 @@ from django.utils.translation import ngettext
 from analysis.planning.figures import Figure
 from analysis.planning.forms import PlanForm, plain
 from analysis.planning.page import shown_of
-from analysis.planning.plans import LEVEL, design_of
+from analysis.planning.plans import LEVEL, Shown, design_of
 from analysis.planning.wording import decimal, known_cheaters_sentence, points, whole
 from candor.designs.design import Design
 from candor.estimators.intervals import normal_quantile
@@ -25,17 +24,10 @@ from candor.planning.survey_precision import SurveyPlan, survey_plan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedSurvey:
-    """A survey's plan with its design; `die_error` as in `analysis.planning.plans.Planned`."""
+class PlannedSurvey(Shown):
+    """The plan of a survey."""
 
-    form: PlanForm
-    design: Design
     plan: SurveyPlan
-    die_error: str
-
-    @property
-    def design_document(self) -> str:
-        return json.dumps(self.design.to_document(), ensure_ascii=False, indent=2)
 
     @property
     def command(self) -> str:

@@ -13,7 +13,7 @@ from accounts.models import Role
 from accounts.tokens.api_access import checked, person_of, refuse_unknown_names
 from analysis.data_sets import services as data_sets
 from analysis.data_sets.api import declaration_in, last_day, require, require_sure
-from analysis.data_sets.services import bring, students_of
+from analysis.data_sets.services import bring
 from analysis.models import DataSet, RecordSweep
 from analysis.record_sets import services
 from analysis.record_sets.serializers import (
@@ -223,7 +223,7 @@ def _state(seat: DataSetSeat) -> dict[str, object]:
     shown = {
         "data_set": data_set.slug,
         "status": data_set.status,
-        "students": students_of(data_set),
+        "students": data_set.students,
         "attributes": [
             {"name": name, "words": schema.words[name], "role": role, "hierarchy": hierarchies.get(name)}
             for name, role in schema.roles.items()

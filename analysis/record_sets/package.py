@@ -11,9 +11,8 @@ from analysis.packages.archives.citation import CITATION, LICENCE, citation_file
 from analysis.packages.archives.croissant import dataset
 from analysis.packages.archives.schema_org import DATACITE
 from analysis.packages.codebook import MEANING
-from analysis.packages.content import SIMULATED_DATA, cited, simulated_terms
+from analysis.packages.content import SIMULATED_DATA, Described, cited
 from analysis.packages.frictionless_package import described, document_resource
-from analysis.packages.licences import Licence
 from analysis.packages.protocol_document import as_json
 from analysis.packages.readme import citation, whether_changed
 from analysis.packages.risk import alone_by_auxiliary
@@ -22,7 +21,6 @@ from candor.packages.record_promises import CHECK, HIERARCHIES, RECORDS
 from candor.records.schema import Record
 from candor.sentences import Sentence
 from candor.sentences import sentence as _
-from surveys.questions.publication import Publication
 
 if TYPE_CHECKING:  # the web starts without it
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -50,17 +48,12 @@ class Promised(TypedDict):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RecordSet:
+class RecordSet(Described):
     """`promised`: k, class size, ℓ, share and number left out, roles. `loss` only the owner of the originals can compute."""
 
-    slug: str
-    title: str
+    version: int = 1
+    """There is one: two would be made of other classes, and could be intersected."""
     about: str
-    simulated: bool
-    publication: Publication
-    year: int
-    licence: Licence
-    site: str
     records: Sequence[Record]
     hierarchies: Mapping[str, object]
     promised: Promised
@@ -71,30 +64,12 @@ class RecordSet:
     software: Mapping[str, object]
 
     @property
-    def version(self) -> int:
-        """There is one: two would be made of other classes, and could be intersected."""
-        return 1
-
-    @property
-    def doi(self) -> str:
-        """None is asked for."""
-        return ""
-
-    @property
     def name(self) -> str:
         return f"{self.slug}-records"
 
     @property
     def address(self) -> str:
         return f"{self.site}/data-sets/{self.slug}/public/"
-
-    @property
-    def key_address(self) -> str:
-        return f"{self.site}/data/signing-key.pem"
-
-    @property
-    def terms(self) -> str:
-        return simulated_terms(self.licence) if self.simulated else self.licence.title
 
     @property
     def keywords(self) -> list[str]:
@@ -106,7 +81,6 @@ class RecordSet:
 
     @property
     def abstract(self) -> Sentence:
-        """One paragraph for catalogues."""
         told = {"n": len(self.records), "k": self.promised["k"], "suppressed": self.promised["suppressed"]}
         if self.simulated:
             return _(
@@ -119,10 +93,6 @@ class RecordSet:
             "coarser. %(suppressed)s students were left out.",
             **told,
         )
-
-    @property
-    def description(self) -> str:
-        return str(self.abstract)
 
     @property
     def summary(self) -> dict[str, object]:

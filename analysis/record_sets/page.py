@@ -6,7 +6,6 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 
 from analysis.data_sets.retention import usual_day
-from analysis.data_sets.services import students_of
 from analysis.models import DataSet, DataSetStatus, PackageStatus, RecordPackage, RecordSweep
 from analysis.packages.licences import LICENCES
 from analysis.publications.remembered import unknown_record_sets
@@ -49,7 +48,7 @@ def records_page(seat: DataSetSeat, sent: QueryDict, errors: Mapping[str, str]) 
     typed = dict(zip(sent.getlist("attribute"), sent.getlist("role"), strict=False))
     may_change = seat.may_change and found.forgotten_on is None
     return Place(seat).context | {
-        "n": students_of(found),
+        "n": found.students,
         "attributes": attributes,
         "roles": [(one, typed.get(one.name, one.code)) for one in attributes],
         "roles_mark": mark_of(schema.roles),

@@ -71,7 +71,7 @@ def start_package(
         raise DataSetError(why)
     schema = schema_of_records(data_set)
     protection = checked_choices(chosen, schema)
-    if (n := data_sets.students_of(data_set)) < protection["k"]:
+    if (n := data_set.students) < protection["k"]:
         raise DataSetError(_("k = %(k)s students cannot share a record, because there are only %(n)s.") % {"k": protection["k"], "n": n})
     if licence not in LICENCES or not 0 < len(authors) <= MOST_AUTHORS:
         raise DataSetError(_("Expected a licence and the names of the authors."))

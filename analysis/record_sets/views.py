@@ -12,11 +12,10 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.access import in_own_language, require_role, user_of
 from accounts.models import Role
-from analysis.data_sets import services as data_sets
 from analysis.data_sets.errors import DataSetError
 from analysis.data_sets.forms import DescriptionForm, ReasonForm, first_errors
 from analysis.data_sets.retention import typed_day
-from analysis.data_sets.views import brought
+from analysis.data_sets.views import brought, delete, take_back
 from analysis.models import PackageStatus, RecordPackage
 from analysis.packages.archives.landing import Landing, for_every_site
 from analysis.packages.errors import ReleaseError
@@ -186,11 +185,6 @@ def _request(request: HttpRequest, seat: DataSetSeat) -> Errors:
     return {}
 
 
-def _take_back(request: HttpRequest, seat: DataSetSeat) -> Errors:
-    data_sets.take_back(seat.data_set, actor=seat.user)
-    return {}
-
-
 def _approve(request: HttpRequest, seat: DataSetSeat) -> Errors:
     services.publish(seat.data_set, sha256=request.POST.get("sha256", ""), delete_on=request.POST.get("delete_on", ""), actor=seat.user)
     messages.success(request, _("The records are public."))
@@ -218,14 +212,6 @@ def _retract(request: HttpRequest, seat: DataSetSeat) -> Errors:
     return {}
 
 
-def _delete(request: HttpRequest, seat: DataSetSeat) -> Errors:
-    if request.POST.get("sure") != "yes":
-        return {"sure": _("Say that you know that this cannot be undone.")}
-    data_sets.delete(seat.data_set, actor=seat.user)
-    messages.success(request, _("The rows are deleted."))
-    return {}
-
-
 OWN, OFFICERS = ("may_change",), ("may_review",)
 ACTIONS: dict[str, tuple[Callable[[HttpRequest, DataSetSeat], Errors], tuple[str, ...]]] = {
     "describe": (_describe, OWN),
@@ -237,8 +223,8 @@ ACTIONS: dict[str, tuple[Callable[[HttpRequest, DataSetSeat], Errors], tuple[str
     "build": (_build, OWN),
     "discard": (_discard, OWN),
     "request": (_request, OWN),
-    "take-back": (_take_back, OWN),
-    "delete": (_delete, OWN),
+    "take-back": (take_back, OWN),
+    "delete": (delete, OWN),
     "approve": (_approve, OFFICERS),
     "confirm": (_confirm, OFFICERS),
     "send-back": (_send_back, OFFICERS),

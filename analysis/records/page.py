@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypedDict
+from typing import Literal, TypedDict
 
 from django.utils.formats import number_format
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from analysis.answers.record_schemas import RecordSchema
 from analysis.answers.study_records import NOT_ANSWERED, Chains
@@ -84,7 +86,7 @@ def sweep_view(sweep: RecordSweep) -> SweepView:
     found = [one for one in findings if "loss" in one]
     return SweepView(
         sweep=sweep,
-        figures=[figure for draw in (_loss, _error, _insider) if (figure := draw(found)) is not None],
+        figures=[figure for name, title, said in FIGURES if (figure := _figure(found, name, str(title), str(said))) is not None],
         largest=sorted(found[0]["largest"].items()) if found else [],
         impossible=[(one["size"], one["impossible"]) for one in findings if "impossible" in one],
     )
@@ -100,39 +102,29 @@ class Tried(TypedDict):
     insider: float
 
 
-def _loss(found: Sequence[Tried]) -> Figure | None:
-    return _figure(
-        found,
+Measure = Literal["loss", "error", "insider"]
+FIGURES: tuple[tuple[Measure, Promise, Promise], ...] = (
+    (
         "loss",
-        lambda one: one["loss"],
-        _("Loss"),
-        _("The share of what was told that the records no longer tell: 0 % is everything, 100 % nothing."),
-    )
-
-
-def _error(found: Sequence[Tried]) -> Figure | None:
-    return _figure(
-        found,
+        gettext_lazy("Loss"),
+        gettext_lazy("The share of what was told that the records no longer tell: 0 % is everything, 100 % nothing."),
+    ),
+    (
         "error",
-        lambda one: one["error"],
-        _("Error of counts"),
-        _("Counts of people with two answers, from the records: the mean share by which they are wrong."),
-    )
-
-
-def _insider(found: Sequence[Tried]) -> Figure | None:
-    return _figure(
-        found,
+        gettext_lazy("Error of counts"),
+        gettext_lazy("Counts of people with two answers, from the records: the mean share by which they are wrong."),
+    ),
+    (
         "insider",
-        lambda one: one["insider"],
-        _("Insider risk"),
-        _("Somebody knows all labels of a person and one sensitive value. The share of values after which one record is left."),
-    )
+        gettext_lazy("Insider risk"),
+        gettext_lazy("Somebody knows all labels of a person and one sensitive value. The share of values after which one record is left."),
+    ),
+)
 
 
-def _figure(found: Sequence[Tried], name: str, of: Callable[[Tried], float | None], title: str, sentence: str) -> Figure | None:
+def _figure(found: Sequence[Tried], name: Measure, title: str, sentence: str) -> Figure | None:
     lines = {
-        level: [(float(one["size"]), float(value)) for one in found if one["level"] == level and (value := of(one)) is not None]
+        level: [(float(one["size"]), float(value)) for one in found if one["level"] == level and (value := one[name]) is not None]
         for level in sorted({one["level"] for one in found})
     }
     lines = {level: points for level, points in lines.items() if points}

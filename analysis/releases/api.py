@@ -4,7 +4,7 @@ from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework.generics import ListAPIView
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
@@ -52,14 +52,11 @@ class OpenToEverybody(APIView):
         return response
 
 
+@extend_schema_view(get=extend_schema(operation_id="releases_list", auth=[]))
 class Releases(OpenToEverybody, ListAPIView[Release]):
     """All public data, the newest first; retracted releases stay listed, with the day."""
 
     serializer_class = ReleaseSerializer
-
-    @extend_schema(operation_id="releases_list", auth=[])
-    def get(self, request: Request, *args: object, **kwargs: object) -> Response:
-        return super().get(request, *args, **kwargs)
 
     def get_queryset(self) -> QuerySet[Release]:
         return public_releases()
@@ -84,6 +81,7 @@ class ReleasePackage(OpenToEverybody):
         return Response(package, headers={"Content-Disposition": f'attachment; filename="{release.study.slug}-{release.version}.zip"'})
 
 
+@extend_schema_view(get=extend_schema(operation_id="studies_releases"))
 class StudyReleases(ListAPIView[Release]):
     """All releases of a study, also those that are not public, the newest first."""
 
@@ -94,10 +92,6 @@ class StudyReleases(ListAPIView[Release]):
 
     def get_queryset(self) -> QuerySet[Release]:
         return releases().filter(study=access_study(person_of(self.request), self.kwargs["slug"]).study).order_by("-pk")
-
-    @extend_schema(operation_id="studies_releases")
-    def get(self, request: Request, *args: object, **kwargs: object) -> Response:
-        return super().get(request, *args, **kwargs)
 
     @extend_schema(
         operation_id="studies_start_release",

@@ -275,7 +275,7 @@ def _analytics(study: Study) -> dict[str, object]:
         document: dict[str, Any] = ledger_document({"study": study.slug}, ledger_of(source))
     for charge in document["charges"]:
         del charge["asked_by"], charge["asked_on"]
-    del document["obstacle"]
+    del document["obstacle"], document["data_set"]
     return document | {"budget": {name: document["budget"][name] for name in PUBLIC_OF_BUDGET}}
 
 

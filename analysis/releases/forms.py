@@ -43,79 +43,43 @@ HANDLING = {
 
 @dataclass(slots=True, kw_only=True)
 class ReleaseForm:
-    """The values of the fields, and the errors by field."""
+    """The values of the fields, and the errors by field. `fill` or `read` gives it its values."""
 
     definition: StudyDefinition
     can_count: bool
     """Whether there are background answers to be counted."""
     records: RecordChoices | None
     """The fields of protected records; None where there can be none."""
-    values: Mapping[str, Any]
     data_sets: Sequence[DataSet]
     """The data sets that can be released: people's answers, or bots'."""
     public_threshold: int | None = None
     """The threshold that must be chosen for people's answers, where counts of background answers are public already."""
+    values: Mapping[str, Any] = field(default_factory=dict)
     errors: dict[str, str] = field(default_factory=dict)
 
-    @classmethod
-    def empty(
-        cls,
-        definition: StudyDefinition,
-        *,
-        can_count: bool,
-        records: RecordChoices | None,
-        last: Release | None,
-        data_sets: Sequence[DataSet],
-        public_threshold: int | None = None,
-    ) -> "ReleaseForm":
-        """The choices of the previous release, if there was one."""
-        language = definition.languages[0]
-        only_bots = all(one.simulated for one in data_sets)
-        usual = _usual_handling(one for one in data_sets if one.simulated == only_bots)
-        values = {
-            "title": last.title if last else definition.title.in_language(language)[:LONGEST_NAME],
+    def fill(self, last: Release | None) -> None:
+        """With the choices of the previous release, if there was one."""
+        definition = self.definition
+        only_bots = all(one.simulated for one in self.data_sets)
+        usual = _usual_handling(one for one in self.data_sets if one.simulated == only_bots)
+        self.values = {
+            "title": last.title if last else definition.title.in_language(definition.languages[0])[:LONGEST_NAME],
             "authors": "\n".join((last.described if last else definition.publication).lines),
             "with_doi": "on" if last and last.with_doi else "",
             "licence": last.licence if last else "CC-BY-4.0",
             "questions": last.questions if last else [question.name for question in definition.questions],
-            "background": last.background if last and can_count else usual,
+            "background": last.background if last and self.can_count else usual,
             "reason_for_exact_counts": last.reason_for_exact_counts if last else "",
             "data": SIMULATED if only_bots else PEOPLE,
-            "smallest_count": str(public_threshold or (last.smallest_count if last else SMALLEST_COUNTS[1])),
+            "smallest_count": str(self.public_threshold or (last.smallest_count if last else SMALLEST_COUNTS[1])),
         }
-        return cls(
-            definition=definition,
-            can_count=can_count,
-            records=records,
-            values=values,
-            data_sets=data_sets,
-            public_threshold=public_threshold,
-        )
 
-    @classmethod
-    def sent(
-        cls,
-        definition: StudyDefinition,
-        data: QueryDict,
-        *,
-        can_count: bool,
-        records: RecordChoices | None,
-        data_sets: Sequence[DataSet],
-        public_threshold: int | None = None,
-    ) -> "ReleaseForm":
+    def read(self, sent: QueryDict) -> None:
+        """Take what somebody typed, and check it."""
         names = ("title", "authors", "with_doi", "licence", "background", "reason_for_exact_counts", "smallest_count")
-        values = {name: data.get(name, "").strip() for name in names} | {"questions": data.getlist("questions")}
-        values["data"] = data.get("data", PEOPLE)
-        form = cls(
-            definition=definition,
-            can_count=can_count,
-            records=records,
-            values=values,
-            data_sets=data_sets,
-            public_threshold=public_threshold,
-        )
-        form._check()
-        return form
+        typed = {name: sent.get(name, "").strip() for name in names}
+        self.values = {**typed, "questions": sent.getlist("questions"), "data": sent.get("data", PEOPLE)}
+        self._check()
 
     @property
     def authors(self) -> tuple[str, ...]:

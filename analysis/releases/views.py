@@ -76,12 +76,15 @@ def study_releases(request: HttpRequest, slug: str) -> HttpResponse:
         can_count, published = bool(definition.countable_background) and study.forgotten_on is None, published_smallest_count(study)
         possible = [one.simulated for one in offered if not no_records(study, simulated=one.simulated)]
         before = published_records(study, simulated=possible[0]) if len(possible) == 1 else None
-        fixed = before.protection if before else None
+        fixed, last = before.protection if before else None, found[0] if found else None
+        records = None
+        if possible and request.method == "POST":
+            records = RecordChoices.sent(schema, request.POST, fixed=fixed)
+        elif possible:
+            records = RecordChoices.empty(schema, last=last.protection if last else None, fixed=fixed)
+        form = ReleaseForm(definition=definition, can_count=can_count, records=records, data_sets=offered, public_threshold=published)
         if request.method == "POST":
-            records = RecordChoices.sent(schema, request.POST, fixed=fixed) if possible else None
-            form = ReleaseForm.sent(
-                definition, request.POST, can_count=can_count, records=records, data_sets=offered, public_threshold=published
-            )
+            form.read(request.POST)
             if not form.errors:
                 site = request.build_absolute_uri("/").rstrip("/")
                 try:
@@ -92,11 +95,7 @@ def study_releases(request: HttpRequest, slug: str) -> HttpResponse:
                 else:
                     return redirect("analysis:releases_one", slug, release.pk)
         else:
-            last = found[0] if found else None
-            records = RecordChoices.empty(schema, last=last.protection if last else None, fixed=fixed) if possible else None
-            form = ReleaseForm.empty(
-                definition, can_count=can_count, records=records, last=last, data_sets=offered, public_threshold=published
-            )
+            form.fill(last)
     elif request.method == "POST":
         messages.error(request, " ".join(why_not) or gettext("Another release of this study is under way."))
         return redirect("analysis:releases", slug)

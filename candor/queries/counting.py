@@ -57,14 +57,22 @@ class Count(Question):
         return f"How many {self.unit} there are {in_words(self.where)}"
 
 
+class CountsOfCells(Question):
+    """A question about how many people (or entries) are in each of some disjoint cells."""
+
+    sensitivity_of_one = SENSITIVITY
+
+    def noisy(self, exact: Whole) -> Noisy:
+        """A histogram."""
+        return private_histogram(exact, rho=self.spending.rho, epsilon=self.spending.epsilon, entries=self.entries or 1)
+
+
 @dataclass(frozen=True, kw_only=True)
-class Histogram(Question):
+class Histogram(CountsOfCells):
     """How many people (or entries) are in each cell of one column, or of several together; a cell without anybody is answered too."""
 
     kind: ClassVar[str] = "histogram"
     by: tuple[Cut, ...] = part(one_or_more(Cut.read))
-
-    sensitivity_of_one = SENSITIVITY
 
     @property
     def about(self) -> tuple[str, ...]:
@@ -81,10 +89,6 @@ class Histogram(Question):
         rows, inside = self.selected(table)
         codes, shape = joint_codes(self.by, rows, table.schema)
         return histogram(codes if inside is None else codes[inside], cells=math.prod(shape))
-
-    def noisy(self, exact: Whole) -> Noisy:
-        """Sensitivity 2."""
-        return private_histogram(exact, rho=self.spending.rho, epsilon=self.spending.epsilon, entries=self.entries or 1)
 
     def error(self, schema: Schema, n: int) -> float:
         """± people in each cell."""

@@ -15,7 +15,8 @@ from candor.privacy.losses import Loss
 from candor.privacy.noise import Noisy
 from candor.privacy.sensitivity import Whole
 from candor.queries.columns import Schema, Table
-from candor.queries.histogram.release import SENSITIVITY, histogram, private_histogram
+from candor.queries.counting import CountsOfCells
+from candor.queries.histogram.release import SENSITIVITY, histogram
 from candor.queries.most_common.release import private_most_common
 from candor.queries.parts import CELLS_AT_MOST, in_order, number, text, whole
 from candor.queries.questions import Answer, Cell, Question, in_words, part
@@ -80,7 +81,7 @@ class MostCommon(Question):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Quantile(Question):
+class Quantile(CountsOfCells):
     """The value that a share q of the people lie below, from a histogram of equal bins. q = 0.01 stands for the minimum."""
 
     kind: ClassVar[str] = "quantile"
@@ -89,8 +90,6 @@ class Quantile(Question):
     low: float = part(number)
     high: float = part(number)
     bins: int = part(whole, default=32)
-
-    sensitivity_of_one = SENSITIVITY
 
     @property
     def about(self) -> tuple[str, ...]:
@@ -114,10 +113,6 @@ class Quantile(Question):
         given = ~np.isnan(values) if inside is None else inside & ~np.isnan(values)
         places = np.floor((np.clip(values[given], self.low, self.high) - self.low) / (self.high - self.low) * self.bins)
         return histogram(np.clip(places, 0, self.bins - 1).astype(np.intp), cells=self.bins)
-
-    def noisy(self, exact: Whole) -> Noisy:
-        """A histogram."""
-        return private_histogram(exact, rho=self.spending.rho, epsilon=self.spending.epsilon, entries=self.entries or 1)
 
     def error(self, schema: Schema, n: int) -> float:
         """± of the share of people below the answer by noise alone: where many have one value, the width of a bin is added."""

@@ -11,24 +11,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from candor.errors import QuestionError
-from candor.privacy.noise import Noisy
 from candor.privacy.sensitivity import Whole
 from candor.queries.columns import Schema, Table
-from candor.queries.counting import joint_codes, joint_labels
-from candor.queries.histogram.release import SENSITIVITY, histogram, private_histogram
+from candor.queries.counting import CountsOfCells, joint_codes, joint_labels
+from candor.queries.histogram.release import histogram
 from candor.queries.intervals import share_cell
 from candor.queries.parts import CELLS_AT_MOST, Condition, Cut, Rows, cells
-from candor.queries.questions import Answer, Question, conditions, in_words, part
+from candor.queries.questions import Answer, conditions, in_words, part
 
 
 @dataclass(frozen=True, kw_only=True)
-class Share(Question):
+class Share(CountsOfCells):
     """The share of people who also fit the event, among those who fit `where` and gave what the event asks for: P(event | where)."""
 
     kind: ClassVar[str] = "share"
     event: tuple[Condition, ...] = part(conditions)
-
-    sensitivity_of_one = SENSITIVITY
 
     @property
     def about(self) -> tuple[str, ...]:
@@ -50,10 +47,6 @@ class Share(Question):
         inside = known if inside is None else inside & known
         with_event = int(np.count_nonzero(inside & happened))
         return np.array([with_event, int(np.count_nonzero(inside)) - with_event])
-
-    def noisy(self, exact: Whole) -> Noisy:
-        """A histogram of two cells."""
-        return private_histogram(exact, rho=self.spending.rho, epsilon=self.spending.epsilon, entries=self.entries or 1)
 
     def error(self, schema: Schema, n: int) -> float:
         """± of a share near 0 or 1, where it is largest."""
@@ -78,15 +71,13 @@ class Share(Question):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recommendation(Question):
+class Recommendation(CountsOfCells):
     """For every option, such as a major, and every band, such as a grade in a first course: the share of successful people. One table."""
 
     kind: ClassVar[str] = "recommendation"
     option: Cut = part(Cut.read)
     band: Cut = part(Cut.read)
     success: tuple[Condition, ...] = part(conditions)
-
-    sensitivity_of_one = SENSITIVITY
 
     @property
     def about(self) -> tuple[str, ...]:
@@ -111,10 +102,6 @@ class Recommendation(Question):
         codes, shape = joint_codes((self.option, self.band), rows, table.schema)
         inside = known if inside is None else inside & known
         return histogram((2 * codes + ~happened)[inside], cells=2 * math.prod(shape))
-
-    def noisy(self, exact: Whole) -> Noisy:
-        """A histogram."""
-        return private_histogram(exact, rho=self.spending.rho, epsilon=self.spending.epsilon, entries=self.entries or 1)
 
     def error(self, schema: Schema, n: int) -> float:
         """± of the share in one option and band."""

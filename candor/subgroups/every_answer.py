@@ -7,11 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import chdtrc
 
 from candor.categories.linear_model import category_model, maximum_likelihood_fit
 from candor.designs.design import Design, FloatArray
-from candor.subgroups.interaction import same_effect, same_honest_times_effect
+from candor.subgroups.interaction import chi_squared_test, same_effect, same_honest_times_effect
 from candor.subgroups.results import EFFECT, HONEST_TIMES_EFFECT, InteractionTest
 
 
@@ -81,7 +80,8 @@ def _one_delta(values: FloatArray, covariance: FloatArray, *, treatment: str, co
     precision = np.linalg.inv(covariance)
     mean = np.linalg.solve(precision.sum(axis=0), np.einsum("gij,gj->i", precision, values))
     away = values - mean
-    return _test(float(np.einsum("gi,gij,gj->", away, precision, away)), groups, others, HONEST_TIMES_EFFECT, treatment, control)
+    statistic = float(np.einsum("gi,gij,gj->", away, precision, away))
+    return chi_squared_test(statistic, df=(groups - 1) * others, of=HONEST_TIMES_EFFECT, treatment=treatment, control=control)
 
 
 def _one_effect(found: _Differences, *, treatment: str, control: str) -> InteractionTest:
@@ -111,11 +111,4 @@ def _one_effect(found: _Differences, *, treatment: str, control: str) -> Interac
     starts = np.clip([*ratios, ratios.mean(axis=0), together, np.zeros(others)], -1, 1)
     ends = [(-1.0, 1.0)] * others
     best = min(float(minimize(off, start, method="L-BFGS-B", bounds=ends, options={"ftol": 1e-13}).fun) for start in starts)
-    return _test(best, groups, others, EFFECT, treatment, control)
-
-
-def _test(statistic: float, groups: int, others: int, of: str, treatment: str, control: str) -> InteractionTest:
-    df = (groups - 1) * others
-    return InteractionTest(
-        treatment=treatment, control=control, of=of, statistic=statistic, df=df, p_value=float(chdtrc(df, max(statistic, 0.0)))
-    )
+    return chi_squared_test(best, df=(groups - 1) * others, of=EFFECT, treatment=treatment, control=control)

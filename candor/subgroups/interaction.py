@@ -39,7 +39,8 @@ def same_honest_times_effect(values: FloatArray, variances: FloatArray, *, treat
     """
     weights = 1.0 / variances
     mean = weights @ values / weights.sum()
-    return _test(float(weights @ (values - mean) ** 2), groups=len(values), of=HONEST_TIMES_EFFECT, treatment=treatment, control=control)
+    statistic = float(weights @ (values - mean) ** 2)
+    return chi_squared_test(statistic, df=len(values) - 1, of=HONEST_TIMES_EFFECT, treatment=treatment, control=control)
 
 
 def same_effect(
@@ -90,9 +91,10 @@ def same_effect(
     width = places[1] - places[0]
     near = minimize_scalar(lambda effect: float(off(effect)), bounds=(max(best - width, -1.0), min(best + width, 1.0)), method="bounded")
     statistic = min(float(near.fun), float(off(best)))
-    return _test(statistic, groups=len(numerator), of=EFFECT, treatment=treatment, control=control)
+    return chi_squared_test(statistic, df=len(numerator) - 1, of=EFFECT, treatment=treatment, control=control)
 
 
-def _test(statistic: float, *, groups: int, of: str, treatment: str, control: str) -> InteractionTest:
-    df = groups - 1
-    return InteractionTest(treatment=treatment, control=control, of=of, statistic=statistic, df=df, p_value=float(chdtrc(df, statistic)))
+def chi_squared_test(statistic: float, *, df: int, of: str, treatment: str, control: str) -> InteractionTest:
+    """The test of a statistic that is about χ² if the groups are alike, and at least 0 but for rounding."""
+    p_value = float(chdtrc(df, max(statistic, 0.0)))
+    return InteractionTest(treatment=treatment, control=control, of=of, statistic=statistic, df=df, p_value=p_value)

@@ -39,7 +39,10 @@ class Lease(models.Model):
     HAS_PARTS: ClassVar[bool] = False
     """Whether it can be split into rows of another kind; while these are being done, it is shown as held."""
     RELATED: ClassVar[tuple[str, ...]] = ()
-    DAY_OF_THE_END: ClassVar[str] = ""
+    ENDED_ON: ClassVar[str] = ""
+    """The column for the day of the end, which is all that stays of its time."""
+    ASKED_ON: ClassVar[str] = ""
+    """The column that stands for it in a kind of work without one."""
     WAITING: ClassVar[Mapping[str, object]] = {}
     HELD: ClassVar[Mapping[str, object]] = {}
     DONE: ClassVar[Mapping[str, object]] = {}
@@ -93,7 +96,8 @@ class Lease(models.Model):
     @classmethod
     def end(cls, rows: QuerySet[Self], **values: object) -> int:
         """End the work in `rows`, whoever holds it; return how many rows there were. Clock time and holder are deleted."""
-        return rows.update(holder=None, due_at=None, **values)
+        day = {cls.ENDED_ON: timezone.localdate()} if cls.ENDED_ON else {}
+        return rows.update(holder=None, due_at=None, **day, **values)
 
     @property
     def progress(self) -> str:

@@ -78,7 +78,7 @@ def _load(job: Job[Lease]) -> Load:
 
 
 def _work(job: Job[Lease]) -> Work:
-    load, day = _load(job), job.model.DAY_OF_THE_END
+    load, day = _load(job), job.model.ENDED_ON or job.model.ASKED_ON
     failures = job.rows().filter(_failed(job)).order_by(*([f"-{day}"] if day else []), "-pk")[:NEWEST] if load.failed else ()
     return Work(
         name=job.kind.replace("_", " ").capitalize(),

@@ -1,8 +1,8 @@
 """The pages of an arm in one language, as templates show them; and when somebody has seen enough. `KINDS` has an entry for each kind."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, TypedDict
+from dataclasses import dataclass, replace
+from typing import Any
 from urllib.parse import quote
 
 from django.utils.functional import Promise
@@ -73,22 +73,6 @@ class StimulusView:
         return KINDS[self.kind].wait if watching.mode == "required" and unseen else ""
 
 
-class Parts(TypedDict, total=False):
-    """The fields of a `StimulusView` that its kind has."""
-
-    sources: Pairs
-    captions: tuple[tuple[str, str, str], ...]
-    poster_url: str
-    transcript_html: str
-    duration_seconds: float
-    html: str
-    picture_url: str
-    alternative: str
-    seconds: int
-    address: str
-    host: str
-
-
 @dataclass(frozen=True, slots=True)
 class Files:
     """The files of a study that are there, as a page loads them."""
@@ -105,46 +89,49 @@ class Files:
     def address_of(self, name: str | None) -> str:
         return next((address for address, _facts in self.of([name or ""])), "")
 
-    def played(self, sources: Sequence[str]) -> Parts:
-        """Addresses and types of what plays, and how long it takes."""
+    def played(self, kind: str, sources: Sequence[str]) -> StimulusView:
+        """A page on which something plays: addresses and types, and how long it takes."""
         there = list(self.of(sources))
-        return {
-            "sources": tuple((address, facts["media_type"]) for address, facts in there),
-            "duration_seconds": max((facts["duration_seconds"] or 0.0 for _address, facts in there), default=0.0),
-        }
+        return StimulusView(
+            kind=kind,
+            sources=tuple((address, facts["media_type"]) for address, facts in there),
+            duration_seconds=max((facts["duration_seconds"] or 0.0 for _address, facts in there), default=0.0),
+        )
 
 
-def _video(video: Video, definition: StudyDefinition, language: str, files: Files) -> Parts:
+def _video(video: Video, definition: StudyDefinition, language: str, files: Files) -> StimulusView:
     captions = video.captions_in_order([language, *definition.languages])  # a browser shows the first
-    return {
-        **files.played(video.sources),
-        "captions": tuple((files.address_of(name), code, language_name(code)) for code, name in captions if name in files.media),
-        "poster_url": files.address_of(video.poster),
-        "transcript_html": _prose(video.transcript, language),
-    }
+    return replace(
+        files.played(video.kind, video.sources),
+        captions=tuple((files.address_of(name), code, language_name(code)) for code, name in captions if name in files.media),
+        poster_url=files.address_of(video.poster),
+        transcript_html=_prose(video.transcript, language),
+    )
 
 
-def _reading(reading: Reading, definition: StudyDefinition, language: str, files: Files) -> Parts:
+def _reading(reading: Reading, definition: StudyDefinition, language: str, files: Files) -> StimulusView:
     addresses = {name: files.address_of(name) for name in reading.pictures}
-    return {"html": html_with_pictures(reading.text.in_language(language), addresses), "seconds": reading.seconds}
+    html = html_with_pictures(reading.text.in_language(language), addresses)
+    return StimulusView(kind=reading.kind, html=html, seconds=reading.seconds)
 
 
-def _image(image: Image, definition: StudyDefinition, language: str, files: Files) -> Parts:
-    return {
-        "picture_url": files.address_of(image.picture),
-        "alternative": image.alternative.in_language(language),
-        "html": _prose(image.caption, language),
-        "seconds": image.seconds,
-    }
+def _image(image: Image, definition: StudyDefinition, language: str, files: Files) -> StimulusView:
+    return StimulusView(
+        kind=image.kind,
+        picture_url=files.address_of(image.picture),
+        alternative=image.alternative.in_language(language),
+        html=_prose(image.caption, language),
+        seconds=image.seconds,
+    )
 
 
-def _audio(audio: Audio, definition: StudyDefinition, language: str, files: Files) -> Parts:
-    return {**files.played(audio.sources), "transcript_html": _prose(audio.transcript, language)}
+def _audio(audio: Audio, definition: StudyDefinition, language: str, files: Files) -> StimulusView:
+    return replace(files.played(audio.kind, audio.sources), transcript_html=_prose(audio.transcript, language))
 
 
-def _task(task: Task, definition: StudyDefinition, language: str, files: Files) -> Parts:
+def _task(task: Task, definition: StudyDefinition, language: str, files: Files) -> StimulusView:
     html = sanitised_html(task.text.in_language(language))
-    return {"html": html, "seconds": task.seconds, "address": task.address or "", "host": task.host}
+    return StimulusView(kind=task.kind, html=html, seconds=task.seconds, address=task.address or "", host=task.host)
 
 
 def _prose(text: Text | None, language: str) -> str:
@@ -155,7 +142,7 @@ def _prose(text: Text | None, language: str) -> str:
 class Shown:
     """How a kind of stimulus is shown. `step`: the name of the step in a study that shows nothing else; `field`: where an error leads."""
 
-    view: Callable[[Any, StudyDefinition, str, Files], Parts]
+    view: Callable[[Any, StudyDefinition, str, Files], StimulusView]
     step: Promise
     heading: Promise
     early: Promise
@@ -209,10 +196,9 @@ NOTHING = StimulusView(kind="nothing")
 def views_of(shown: Sequence[Stimulus], definition: StudyDefinition, language: str, files: Files) -> tuple[StimulusView, ...]:
     """The pages of an arm; one that shows nothing has a page that says so."""
     return tuple(
-        StimulusView(
-            kind=one.kind,
+        replace(
+            KINDS[one.kind].view(one, definition, language, files),
             missing=tuple(name for name in one.files() if name not in files.media),
-            **KINDS[one.kind].view(one, definition, language, files),
         )
         for one in shown
     ) or (NOTHING,)

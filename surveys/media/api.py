@@ -1,7 +1,7 @@
 """Videos, captions and posters of a study."""
 
 from django.db.models import QuerySet
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework.generics import ListAPIView
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
@@ -15,6 +15,7 @@ from surveys.media.services import add_media_file
 from surveys.models import MediaFile
 
 
+@extend_schema_view(get=extend_schema(operation_id="studies_media"))
 class MediaFiles(ListAPIView[MediaFile]):
     """The study's current files, by name. Their addresses stay secret: together with a name they would give the arm away."""
 
@@ -26,10 +27,6 @@ class MediaFiles(ListAPIView[MediaFile]):
     def get_queryset(self) -> QuerySet[MediaFile]:
         study = access_study(person_of(self.request), self.kwargs["slug"]).study
         return MediaFile.objects.filter(study=study, current=True).order_by("name")
-
-    @extend_schema(operation_id="studies_media")
-    def get(self, request: Request, *args: object, **kwargs: object) -> Response:
-        return super().get(request, *args, **kwargs)
 
     @extend_schema(
         operation_id="studies_add_media",

@@ -194,10 +194,6 @@ class Packet:
         return list(PacketSection)
 
 
-def _nowhere(media_id: str) -> str:
-    return ADDRESS_OF_NOTHING
-
-
 def packet_of(
     protocol: Protocol,
     *,

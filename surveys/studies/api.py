@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework.exceptions import ValidationError
 from rest_framework.filters import OrderingFilter, SearchFilter
 from rest_framework.generics import ListAPIView
@@ -60,6 +60,12 @@ class InOneOrder(OrderingFilter):
         return [*(super().get_ordering(request, queryset, view) or ()), "slug"]
 
 
+@extend_schema_view(
+    get=extend_schema(
+        operation_id="studies_list",
+        parameters=[OpenApiParameter("status", str, enum=StudyStatus.values, description="Only studies of this status.")],
+    )
+)
 class Studies(ListAPIView[Study]):
     """The studies that you may see: your own and those shared with you; for IRB officers all ever submitted; for administrators all."""
 
@@ -75,13 +81,6 @@ class Studies(ListAPIView[Study]):
         studies = studies_of(person_of(self.request))
         status = asked_choice(self.request, "status", StudyStatus.values)
         return studies if status is None else studies.filter(status=status)
-
-    @extend_schema(
-        operation_id="studies_list",
-        parameters=[OpenApiParameter("status", str, enum=StudyStatus.values, description="Only studies of this status.")],
-    )
-    def get(self, request: Request, *args: object, **kwargs: object) -> Response:
-        return super().get(request, *args, **kwargs)
 
     @extend_schema(
         operation_id="studies_create",

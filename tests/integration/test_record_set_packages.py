@@ -14,7 +14,6 @@ from django.urls import reverse
 
 from accounts.models import Role, TokenScope, User
 from accounts.services import issue_token
-from analysis.data_sets import services as data_sets
 from analysis.models import DataSet, RecordPackage, RecordSweep, Snapshot
 from analysis.releases.keys import signing_key
 from analysis.sources.selectors import rows_of_records, schema_of_records
@@ -321,7 +320,7 @@ def test_a_student_who_withdraws_is_left_out_by_bringing_the_files_again() -> No
     again = record_set(made.owner, files=fewer)
     package = published(again)
     records = json.loads(files_in(bytes(package.package or b""))["records.json"])
-    assert (len(published_before), data_sets.students_of(again)) == (60, 59)
+    assert (len(published_before), again.students) == (60, 59)
     assert next(violations(records, k=3), None) is None
 
 

@@ -2,15 +2,8 @@
 
 from collections.abc import Mapping
 
-from analysis.learning.networks.offers import offer, released
-from analysis.learning.networks.serializers import (
-    KINDS,
-    AskedNetworkSerializer,
-    NetworkAnswerSerializer,
-    NetworkPreviewSerializer,
-    answer_document,
-    preview_document,
-)
+from analysis.learning.networks.offers import Offer, Released, offer, released
+from analysis.learning.networks.serializers import KINDS, AskedNetworkSerializer, NetworkAnswerSerializer, NetworkPreviewSerializer
 from analysis.ledger.api import Answers, Desk, Preview
 from analysis.ledger.selectors import Asked
 from analysis.models import Source
@@ -20,14 +13,14 @@ class NetworkDesk(Desk):
     kinds = KINDS
     choices, offers, answers = AskedNetworkSerializer, NetworkPreviewSerializer, NetworkAnswerSerializer
 
-    def offer(self, source: Source, chosen: dict[str, object]) -> dict[str, object]:
-        return preview_document(offer(source, chosen), chosen)
+    def offer(self, source: Source, chosen: dict[str, object]) -> Offer:
+        return offer(source, chosen)
 
     def question(self, source: Source, chosen: dict[str, object]) -> Mapping[str, object]:
         return chosen
 
-    def answer(self, source: Source, asked: Asked) -> dict[str, object]:
-        return answer_document(released(source, asked))
+    def answer(self, source: Source, asked: Asked) -> Released:
+        return released(source, asked)
 
 
 DESK = NetworkDesk()

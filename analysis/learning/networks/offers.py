@@ -16,6 +16,7 @@ class Offer:
     """A question before it is asked, with the error that its answer will have."""
 
     preview: Preview
+    document: Mapping[str, object]
     sentence: str
     half_width: float
     is_noise: bool
@@ -42,7 +43,8 @@ def offer(source: Source, document: Mapping[str, object]) -> Offer:
     question = shown.question
     assert isinstance(question, NetworkQuestion)
     half = question.half_width(schema)
-    return Offer(preview=shown, sentence=question.sentence(schema), half_width=half, is_noise=half > question.expects(schema, n))
+    is_noise = half > question.expects(schema, n)
+    return Offer(preview=shown, document=document, sentence=question.sentence(schema), half_width=half, is_noise=is_noise)
 
 
 def released_about(source: Source) -> list[Released]:

@@ -3,9 +3,8 @@
 from rest_framework import serializers
 
 from analysis.learning.networks.forms import OF_CLASSES, OF_STUDENTS
-from analysis.learning.networks.offers import Offer, Released
 from analysis.learning.one_loss import LARGEST_LOSS
-from analysis.ledger.serializers import OfferSerializer, offer_document
+from analysis.ledger.serializers import OfferSerializer
 
 KINDS = tuple(kind for kind, _label in (*OF_STUDENTS, *OF_CLASSES))
 
@@ -25,46 +24,19 @@ class AskedNetworkSerializer(serializers.Serializer[object]):
 
 
 class NetworkPreviewSerializer(OfferSerializer):
-    question = serializers.JSONField(help_text="As it would be asked.")
+    question = serializers.JSONField(source="document", help_text="As it would be asked.")
     sentence = serializers.CharField()
-    asked_before = serializers.BooleanField(help_text="The same answer again costs nothing.")
-    pure_epsilon = serializers.FloatField(allow_null=True)
-    rho = serializers.FloatField()
-    error = serializers.FloatField(help_text="± of each number, with 95 %.")
-    mostly_noise = serializers.BooleanField()
+    asked_before = serializers.BooleanField(source="preview.asked_before", help_text="The same answer again costs nothing.")
+    pure_epsilon = serializers.FloatField(source="preview.loss.pure_epsilon", allow_null=True)
+    rho = serializers.FloatField(source="preview.loss.rho")
+    error = serializers.FloatField(source="half_width", help_text="± of each number, with 95 %.")
+    mostly_noise = serializers.BooleanField(source="is_noise")
 
 
 class NetworkAnswerSerializer(serializers.Serializer[object]):
-    number = serializers.IntegerField(help_text="In the ledger.")
-    question = serializers.JSONField()
+    number = serializers.IntegerField(source="asked.charge.number", help_text="In the ledger.")
+    question = serializers.JSONField(source="asked.charge.document")
     sentence = serializers.CharField()
-    state = serializers.CharField()
-    answer = serializers.JSONField(allow_null=True, help_text="Null until a worker has answered.")
-    reason = serializers.CharField(allow_blank=True)
-
-
-def preview_document(offer: Offer, asked: dict[str, object]) -> dict[str, object]:
-    """The document that `NetworkPreviewSerializer` describes."""
-    loss = offer.preview.loss
-    return {
-        "question": asked,
-        "sentence": offer.sentence,
-        "asked_before": offer.preview.earlier is not None,
-        "pure_epsilon": loss.pure_epsilon,
-        "rho": loss.rho,
-        "error": offer.half_width,
-        "mostly_noise": offer.is_noise,
-    } | offer_document(offer.preview)
-
-
-def answer_document(released: Released) -> dict[str, object]:
-    """The document that `NetworkAnswerSerializer` describes."""
-    asked = released.asked
-    return {
-        "number": asked.charge.number,
-        "question": asked.charge.document,
-        "sentence": released.sentence,
-        "state": asked.state,
-        "answer": asked.answer,
-        "reason": asked.reason,
-    }
+    state = serializers.CharField(source="asked.state")
+    answer = serializers.JSONField(source="asked.answer", allow_null=True, help_text="Null until a worker has answered.")
+    reason = serializers.CharField(source="asked.reason", allow_blank=True)

@@ -5,14 +5,8 @@ from typing import TypedDict
 
 from django.utils.translation import gettext as _
 
-from analysis.learning.questions.desk import KINDS, line_of, offer, true_yes, with_spending
-from analysis.learning.questions.serializers import (
-    AnswerSerializer,
-    AskedQuestionSerializer,
-    PreviewSerializer,
-    answer_document,
-    preview_document,
-)
+from analysis.learning.questions.desk import KINDS, Line, Offer, line_of, offer, true_yes, with_spending
+from analysis.learning.questions.serializers import AnswerSerializer, AskedQuestionSerializer, PreviewSerializer
 from analysis.ledger.api import Answers, Desk, Preview
 from analysis.ledger.errors import QuestionError
 from analysis.ledger.selectors import Asked
@@ -31,8 +25,8 @@ class QuestionDesk(Desk):
     kinds = KINDS
     choices, offers, answers = AskedQuestionSerializer, PreviewSerializer, AnswerSerializer
 
-    def offer(self, source: Source, chosen: AskedDocument) -> dict[str, object]:
-        return preview_document(offer(source, _with_spending(source, chosen)))
+    def offer(self, source: Source, chosen: AskedDocument) -> Offer:
+        return offer(source, _with_spending(source, chosen))
 
     def question(self, source: Source, chosen: AskedDocument) -> Mapping[str, object]:
         question = _with_spending(source, chosen)
@@ -40,8 +34,8 @@ class QuestionDesk(Desk):
             return true_yes(source.study, str(question.get("answer", "")))
         return {"kind": KINDS[0], "question": question}
 
-    def answer(self, source: Source, asked: Asked) -> dict[str, object]:
-        return answer_document(line_of(source, asked))
+    def answer(self, source: Source, asked: Asked) -> Line:
+        return line_of(source, asked)
 
 
 def _with_spending(source: Source, chosen: AskedDocument) -> dict[str, object]:

@@ -29,7 +29,7 @@ KINDS = (Statistic.model_fields["kind"].default, TrueYes.model_fields["kind"].de
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
-    """A question before it is asked. `error`: ± with 95 %; None for a free one."""
+    """A question before it is asked. `error`: ± with 95 %; a free one has none, and no noise."""
 
     preview: Preview
     document: dict[str, object]
@@ -56,6 +56,12 @@ class Line:
     sentence: str
     cost: str
     table: AnswerTable
+
+    @property
+    def document(self) -> object:
+        """The question as the desk was asked it."""
+        whole = self.asked.charge.document
+        return whole.get("question", whole)
 
 
 def with_spending(document: Mapping[str, object], source: Source, *, error: float | None, questions: int | None) -> dict[str, object]:
@@ -100,7 +106,7 @@ def offer(source: Source, document: Mapping[str, object]) -> Offer:
         document=asked.document(),
         sentence=question.sentence(schema),
         free=free,
-        noise=asked.spending.noise,
+        noise="" if free else asked.spending.noise,
         error=None if free else asked.error(columns, n),
         error_in=_unit(asked),
         of_value=(asked.error_of_value(columns, n), asked.step) if isinstance(asked, Quantile) and not free else None,

@@ -2,8 +2,7 @@
 
 from rest_framework import serializers
 
-from analysis.learning.questions.desk import Line, Offer
-from analysis.ledger.serializers import OfferSerializer, offer_document
+from analysis.ledger.serializers import OfferSerializer
 
 
 class AskedQuestionSerializer(serializers.Serializer[object]):
@@ -15,50 +14,21 @@ class AskedQuestionSerializer(serializers.Serializer[object]):
 
 
 class PreviewSerializer(OfferSerializer):
-    question = serializers.JSONField(help_text="In canonical form, with what it spends.")
+    question = serializers.JSONField(source="document", help_text="In canonical form, with what it spends.")
     sentence = serializers.CharField()
     free = serializers.BooleanField()
-    asked_before = serializers.BooleanField()
-    pure_epsilon = serializers.FloatField(allow_null=True)
-    rho = serializers.FloatField()
-    mechanism = serializers.CharField()
+    asked_before = serializers.BooleanField(source="preview.asked_before")
+    pure_epsilon = serializers.FloatField(source="preview.loss.pure_epsilon", allow_null=True)
+    rho = serializers.FloatField(source="preview.loss.rho")
+    mechanism = serializers.CharField(source="noise")
     error = serializers.FloatField(allow_null=True, help_text="± with 95 %; null for an exact answer.")
     mostly_noise = serializers.BooleanField()
 
 
 class AnswerSerializer(serializers.Serializer[object]):
-    number = serializers.IntegerField(help_text="In the ledger.")
-    question = serializers.JSONField()
+    number = serializers.IntegerField(source="asked.charge.number", help_text="In the ledger.")
+    question = serializers.JSONField(source="document")
     sentence = serializers.CharField()
-    state = serializers.CharField()
-    answer = serializers.JSONField(allow_null=True, help_text="Null until a worker has answered.")
-    reason = serializers.CharField()
-
-
-def preview_document(offer: Offer) -> dict[str, object]:
-    """The document that `PreviewSerializer` describes."""
-    preview = offer.preview
-    return {
-        "question": offer.document,
-        "sentence": offer.sentence,
-        "free": offer.free,
-        "asked_before": preview.earlier is not None,
-        "pure_epsilon": preview.loss.pure_epsilon,
-        "rho": preview.loss.rho,
-        "mechanism": "" if offer.free else offer.noise,
-        "error": offer.error,
-        "mostly_noise": offer.mostly_noise,
-    } | offer_document(preview)
-
-
-def answer_document(line: Line) -> dict[str, object]:
-    """The document that `AnswerSerializer` describes."""
-    asked = line.asked
-    return {
-        "number": asked.charge.number,
-        "question": asked.charge.document.get("question", asked.charge.document),
-        "sentence": line.sentence,
-        "state": asked.state,
-        "answer": asked.answer,
-        "reason": asked.reason,
-    }
+    state = serializers.CharField(source="asked.state")
+    answer = serializers.JSONField(source="asked.answer", allow_null=True, help_text="Null until a worker has answered.")
+    reason = serializers.CharField(source="asked.reason")

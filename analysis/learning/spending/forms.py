@@ -7,14 +7,12 @@ from analysis.learning.one_loss import LARGEST_LOSS, SMALLEST_LOSS
 from surveys.journey.forms import read_number
 
 
-class QuestionForm(forms.Form):
+class AtOneLossForm(forms.Form):
+    """A form with a field `amount`: one loss, of ε or of ρ."""
+
     def document(self) -> dict[str, object]:
         """The question that was typed."""
         raise NotImplementedError
-
-
-class AtOneLossForm(QuestionForm):
-    """A form with a field `amount`: one loss, of ε or of ρ."""
 
     def clean_amount(self) -> float:
         number, error = read_number(self.cleaned_data["amount"].strip(), minimum=0, maximum=LARGEST_LOSS)

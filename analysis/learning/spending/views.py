@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from accounts.access import user_of
-from analysis.learning.spending.forms import QuestionForm
+from analysis.learning.spending.forms import AtOneLossForm
 from analysis.ledger.errors import LedgerError, QuestionError
 from analysis.ledger.services import ask
 from analysis.models import Source
@@ -18,7 +18,7 @@ def offered_or_spent(
     template: str,
     context: Mapping[str, object],
     *,
-    form: QuestionForm,
+    form: AtOneLossForm,
     source: Source,
     offer: Callable[[Source, Mapping[str, object]], object],
 ) -> HttpResponse:

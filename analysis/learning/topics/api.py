@@ -2,16 +2,9 @@
 
 from collections.abc import Mapping
 
-from analysis.learning.topics.offers import offer
-from analysis.learning.topics.serializers import (
-    TermLossSerializer,
-    TopicsPreviewSerializer,
-    TopicTablesSerializer,
-    preview_document,
-    tables_document,
-)
+from analysis.learning.topics.offers import Offer, offer
+from analysis.learning.topics.serializers import TermLossSerializer, TopicsPreviewSerializer, TopicTablesSerializer
 from analysis.ledger.api import Answers, Desk, Preview
-from analysis.ledger.selectors import Asked
 from analysis.models import Source
 
 
@@ -19,14 +12,11 @@ class TopicsDesk(Desk):
     kinds = ("topics",)
     choices, offers, answers = TermLossSerializer, TopicsPreviewSerializer, TopicTablesSerializer
 
-    def offer(self, source: Source, chosen: dict[str, object]) -> dict[str, object]:
-        return preview_document(offer(source, self.question(source, chosen)))
+    def offer(self, source: Source, chosen: dict[str, object]) -> Offer:
+        return offer(source, self.question(source, chosen))
 
     def question(self, source: Source, chosen: dict[str, object]) -> Mapping[str, object]:
         return {"kind": "topics", **chosen}
-
-    def answer(self, source: Source, asked: Asked) -> dict[str, object]:
-        return tables_document(asked)
 
 
 class PreviewTopics(Preview, desk=TopicsDesk(), operation="data_sets_preview_topics"):

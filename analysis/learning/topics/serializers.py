@@ -3,9 +3,7 @@
 from rest_framework import serializers
 
 from analysis.learning.one_loss import LARGEST_LOSS
-from analysis.learning.topics.offers import Offer
-from analysis.ledger.selectors import Asked
-from analysis.ledger.serializers import OfferSerializer, offer_document
+from analysis.ledger.serializers import OfferSerializer
 
 
 class TermLossSerializer(serializers.Serializer[object]):
@@ -17,43 +15,18 @@ class TermLossSerializer(serializers.Serializer[object]):
 
 class TopicsPreviewSerializer(OfferSerializer):
     weeks = serializers.IntegerField()
-    topics_a_week = serializers.IntegerField(help_text="At most so many of one student.")
-    a_week = serializers.FloatField(help_text="The loss of one week, in the unit that was asked for.")
+    topics_a_week = serializers.IntegerField(source="cap", help_text="At most so many of one student.")
+    a_week = serializers.FloatField(source="week", help_text="The loss of one week, in the unit that was asked for.")
     epsilon = serializers.FloatField(help_text="ε of the whole term, at the δ of the budget.")
     half_width = serializers.IntegerField(help_text="Half of a 95 % interval of each count.")
     is_noise = serializers.BooleanField()
-    asked_before = serializers.BooleanField()
+    asked_before = serializers.BooleanField(source="preview.asked_before")
 
 
 class TopicTablesSerializer(serializers.Serializer[object]):
-    number = serializers.IntegerField(help_text="In the ledger.")
+    number = serializers.IntegerField(source="charge.number", help_text="In the ledger.")
     state = serializers.CharField()
-    rho = serializers.FloatField()
-    pure_epsilon = serializers.FloatField(allow_null=True)
+    rho = serializers.FloatField(source="loss.rho")
+    pure_epsilon = serializers.FloatField(source="loss.pure_epsilon", allow_null=True)
     answer = serializers.JSONField(allow_null=True, help_text="Null until a worker has answered.")
     reason = serializers.CharField(allow_blank=True)
-
-
-def preview_document(offer: Offer) -> dict[str, object]:
-    """The document that `TopicsPreviewSerializer` describes."""
-    return {
-        "weeks": offer.weeks,
-        "topics_a_week": offer.cap,
-        "a_week": offer.week,
-        "epsilon": offer.epsilon,
-        "half_width": offer.half_width,
-        "is_noise": offer.is_noise,
-        "asked_before": offer.preview.earlier is not None,
-    } | offer_document(offer.preview)
-
-
-def tables_document(asked: Asked) -> dict[str, object]:
-    """The document that `TopicTablesSerializer` describes."""
-    return {
-        "number": asked.charge.number,
-        "state": asked.state,
-        "rho": asked.loss.rho,
-        "pure_epsilon": asked.loss.pure_epsilon,
-        "answer": asked.answer,
-        "reason": asked.reason,
-    }
