@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from functools import cache as cache_calls
 from functools import partialmethod
 from importlib import import_module, reload
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import httpx
 import hypothesis
 import psycopg
 import pytest
+from cryptography.hazmat.primitives.asymmetric import rsa
 from django.conf import settings
 from django.core.cache import cache
 from django.core.management.commands import flush
@@ -53,6 +55,7 @@ RESAMPLING = (full_results, resampling)
 ALL_REPLICATES = full_results.REPLICATES
 # Rows that `migrate` writes and no test changes.
 MADE_BY_MIGRATING = {"django_content_type", "auth_permission"}
+MAKE_KEY = rsa.generate_private_key
 
 # The same examples on every run; HYPOTHESIS_PROFILE=explore (pytest's --hypothesis-profile) looks for new ones.
 hypothesis.settings.register_profile("repeatable", deadline=None, derandomize=True)
@@ -217,6 +220,21 @@ def nothing_cached(monkeypatch: pytest.MonkeyPatch) -> None:
     """Reset the throttles, so that one test's requests do not count against the next."""
     cache.clear()
     kept_studies.changes.patched = monkeypatch
+
+
+@pytest.fixture(autouse=True)
+def keys_made_once() -> Iterator[None]:
+    """Each test gets the same RSA keys in the same order, and none of them twice: to find the primes of one takes a tenth of a second."""
+    numbers = count()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rsa, "generate_private_key", lambda public_exponent, key_size: kept_key(public_exponent, key_size, next(numbers)))
+        yield
+
+
+@cache_calls
+def kept_key(exponent: int, bits: int, number: int) -> rsa.RSAPrivateKey:
+    """The key that is asked for as one of a test, by its number."""
+    return MAKE_KEY(exponent, bits)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -93,14 +93,14 @@ def once(build: Callable[[], Study], **described: Any) -> Study:
         name = json.dumps([described, str(localdate()), get_language()])
     except TypeError:  # an owner of the test's own
         return build()
-    in_a_transaction = connection.vendor == "postgresql" and connection.in_atomic_block
-    if not (in_a_transaction and changes.there_are_none) or Entry.objects.exists():
+    if connection.vendor != "postgresql" or not changes.there_are_none or Entry.objects.exists():
         return build()
-    if name in _kept:
-        return _kept[name].written_again()
-    if _tables_with_rows():
+    if name not in _kept and _tables_with_rows():
         return build()
-    study, _kept[name] = KeptStudy.of(build)
+    with transaction.atomic():  # what is called at the end of a transaction is kept, too
+        if name in _kept:
+            return _kept[name].written_again()
+        study, _kept[name] = KeptStudy.of(build)
     return study
 
 

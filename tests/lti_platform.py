@@ -4,6 +4,7 @@ import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, parse_qsl, urlsplit
@@ -54,11 +55,17 @@ class ReadOnce(Registration):
 
     def set_platform_private_key(self, platform_private_key: str) -> Registration:
         super().set_platform_private_key(platform_private_key)
-        self.key, self._kid = load_pem_private_key(platform_private_key.encode(), None), super().get_kid()
+        self.key, self._kid = _read(platform_private_key)
         return self
 
     def platform_encode_and_sign(self, payload: dict[str, Any], expiration: int | None = None) -> str:
         return self.encode_and_sign(payload, self.key, {"kid": self._kid}, expiration=expiration)
+
+
+@cache
+def _read(private_key: str) -> tuple[Any, str | None]:
+    """A key and its name; tests that follow each other may have the same one."""
+    return load_pem_private_key(private_key.encode(), None), Registration().set_platform_private_key(private_key).get_kid()
 
 
 class CoursePlatform:

@@ -16,7 +16,7 @@ from tests.course_students import platform as platform
 from tests.factories import address_of, answer, everything_stored, heading, hidden_value, participant_of, token_of, walk
 from tests.lti_platform import INSTRUCTOR, CoursePlatform
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("study")]  # before a platform, so that its rows are written again
 WELCOME = "A short lecture and four honest answers"
 
 

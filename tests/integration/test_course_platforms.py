@@ -19,7 +19,7 @@ from tests.factories import definition, hidden_value, page_of, recruiting_study
 from tests.jobs import attempt, claimed
 from tests.lti_platform import INSTRUCTOR, CoursePlatform
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("study")]  # before a platform, so that its rows are written again
 CHOICE = {"https://purl.imsglobal.org/spec/lti/claim/message_type": "LtiDeepLinkingRequest"}
 SETTINGS = "https://purl.imsglobal.org/spec/lti-dl/claim/deep_linking_settings"
 
@@ -219,9 +219,9 @@ def test_keys_of_another_address_are_asked_for_at_once(platform: CoursePlatform,
 
 
 def test_a_study_without_credit_is_not_opened(platform: CoursePlatform) -> None:
-    client = Client()
-    assert launch(client, platform, recruiting_study(), sub="ada").status_code == 403
-    assert client.get(f"/credit/{Study.objects.get().slug}/").status_code == 403
+    client, study = Client(), recruiting_study(slug="without-credit")
+    assert launch(client, platform, study, sub="ada").status_code == 403
+    assert client.get(f"/credit/{study.slug}/").status_code == 403
 
 
 def test_a_frame_asks_for_a_window_of_its_own(platform: CoursePlatform) -> None:

@@ -22,7 +22,7 @@ from tests.factories import logged_in
 from tests.jobs import attempt, claimed
 from tests.lti_platform import CoursePlatform
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("study")]  # before a platform, so that its rows are written again
 
 
 @pytest.fixture
