@@ -22,6 +22,7 @@ from analysis.data_sets.declarations import (
     problem_of_values,
 )
 from analysis.data_sets.retention import typed_day, usual_day
+from analysis.data_sets.sent_back import read_before
 from analysis.data_sets.services import LONGEST_REASON
 from analysis.models import DataSetAnalyst, DataSetInvitation, DataSetStatus, Holds
 from analysis.sources.brought import BroughtColumn, BroughtTable, BroughtTexts, ColumnRole
@@ -46,24 +47,51 @@ class DataSetSerializer(serializers.Serializer[object]):
     forgotten_on = serializers.DateField(allow_null=True, help_text="Since this day the rows are deleted.")
 
 
+class SentBackSerializer(serializers.Serializer[object]):
+    """`about` and what follows are what the officer had read; null where an earlier version of Candor did not note it."""
+
+    by = serializers.CharField(help_text="User name of the officer.")
+    on = serializers.DateField()
+    reason = serializers.CharField()
+    about = serializers.CharField(allow_null=True)
+    epsilon = serializers.FloatField(allow_null=True)
+    delta = serializers.FloatField(allow_null=True)
+    delete_on = serializers.DateField(allow_null=True)
+
+
 class OneDataSetSerializer(DataSetSerializer):
+    sent_back = SentBackSerializer(allow_null=True, help_text="The newest time that an officer sent it back; null once it is approved.")
     columns = serializers.JSONField(help_text="Each column with its role, and the values or bounds that were declared.")
     topics_a_week = serializers.IntegerField(allow_null=True, help_text="Topics of one student in one week, at most; of texts only.")
     analysts = serializers.ListField(child=serializers.CharField(), allow_null=True, help_text="User names; null for analysts.")
 
 
+def _sent_back(seat: DataSetSeat) -> dict[str, object] | None:
+    data_set = seat.data_set
+    if not data_set.reason or seat.is_named or data_set.decided_by is None:
+        return None
+    read = read_before(data_set)
+    return {
+        "by": data_set.decided_by.get_username(),
+        "on": data_set.decided_on,
+        "reason": data_set.reason,
+        **{name: getattr(read, name, None) for name in ("about", "epsilon", "delta", "delete_on")},
+    }
+
+
 def one_data_set_document(seat: DataSetSeat) -> dict[str, object]:
     """The document that `OneDataSetSerializer` describes."""
-    told, snapshot = DataSetSerializer(seat.data_set).data, newest_snapshot(seat.data_set.source)
+    snapshot = newest_snapshot(seat.data_set.source)
     assert snapshot is not None
+    shared = {**DataSetSerializer(seat.data_set).data, "sent_back": _sent_back(seat)}
     if seat.data_set.holds == Holds.RECORDS:
         assert snapshot.schema is not None
-        return {**told, "columns": snapshot.schema["attributes"], "topics_a_week": None, "analysts": []}
+        return {**shared, "columns": snapshot.schema["attributes"], "topics_a_week": None, "analysts": []}
     schema = schema_of_snapshot(seat.data_set.source, snapshot.number)
     named = DataSetAnalyst.objects.filter(data_set=seat.data_set, approved_on__isnull=False)
     analysts = list(named.values_list("user__username", flat=True)) if seat.may_see_study else None
     return {
-        **told,
+        **shared,
         "columns": [column.model_dump(mode="json", exclude_defaults=True) for column in schema.columns],
         "topics_a_week": schema.cap,
         "analysts": analysts,

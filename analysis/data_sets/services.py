@@ -106,7 +106,7 @@ def submit(data_set: DataSet, *, budget: PrivacyBudget | None, delete_on: date, 
     if budget is not None:
         budget.require_small_delta(data_set.students)
         data_set.epsilon, data_set.delta = budget.epsilon, budget.delta
-    data_set.status, data_set.submitted_on, data_set.reason = DataSetStatus.WAITING, timezone.localdate(), ""
+    data_set.status, data_set.submitted_on = DataSetStatus.WAITING, timezone.localdate()
     data_set.delete_on = delete_on
     data_set.save()
     details = {"epsilon": data_set.epsilon, "delta": data_set.delta, "delete_on": delete_on}
@@ -129,6 +129,7 @@ def approve(
     data_set = locked(data_set, DataSetStatus.WAITING, reviewer=actor)
     _require_as_seen(data_set, budget, delete_on, about)
     data_set.status, data_set.decided_by, data_set.decided_on = DataSetStatus.APPROVED, actor, timezone.localdate()
+    data_set.reason = ""
     data_set.save()
     if budget is not None:
         open_budget(data_set.source, epsilon=budget[0], delta=budget[1])
@@ -164,10 +165,11 @@ def send_back(
         _require_as_seen(data_set, budget, delete_on, about)
     if not (reason := reason.strip()[:LONGEST_REASON]):
         raise DataSetError(_("Expected a reason in words, found none."))
+    read = {"about": data_set.about, "epsilon": data_set.epsilon, "delta": data_set.delta, "delete_on": data_set.delete_on}
     data_set.status, data_set.reason, data_set.epsilon, data_set.delta = DataSetStatus.DRAFT, reason, None, None
     data_set.decided_by, data_set.decided_on = actor, timezone.localdate()
     data_set.save()
-    record(actor=actor, action=actions.DATA_SET_SENT_BACK, subject=data_set, details={"reason": reason})
+    record(actor=actor, action=actions.DATA_SET_SENT_BACK, subject=data_set, details={"reason": reason, **read})
 
 
 def waiting_invitations(data_set: DataSet) -> QuerySet[DataSetInvitation]:

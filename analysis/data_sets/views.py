@@ -16,6 +16,7 @@ from accounts.models import Role, User
 from analysis.data_sets import services
 from analysis.data_sets.errors import DataSetError
 from analysis.data_sets.forms import BringForm, BudgetForm, DescriptionForm, NewDataSetForm, ReasonForm, first_errors
+from analysis.data_sets.sent_back import changed_since
 from analysis.models import DataSetAnalyst, DataSetInvitation, DataSetStatus, Holds
 from analysis.sources.places import Place
 from analysis.sources.seats import NO_DATA_SET, DataSetSeat, access_data_set, access_to_leave, data_sets_of, data_sets_to_come, deleted_soon
@@ -163,6 +164,7 @@ def _context(request: HttpRequest, seat: DataSetSeat, errors: Mapping[str, objec
         "may_edit": seat.may_change and found.status == DataSetStatus.DRAFT and found.forgotten_on is None,
         "is_draft": found.status == DataSetStatus.DRAFT and found.forgotten_on is None,
         "is_waiting": found.status == DataSetStatus.WAITING and found.forgotten_on is None,
+        "since": None if seat.is_named else changed_since(found),
         "is_approved": found.status == DataSetStatus.APPROVED,
         "error_of": errors,
         "errors": [{"field": field, "message": message} for field, message in errors.items()],

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy
 from accounts.models import Role, User
 from analysis.models import DataSet, Release, ReleaseStatus
 from analysis.releases.selectors import may_decide, releases
-from analysis.sources.seats import deleted_soon, waiting_data_sets
+from analysis.sources.seats import deleted_soon, sent_back, waiting_data_sets
 from surveys.access import Seat, studies_of
 from surveys.lifecycle.selectors import stopped_by
 from surveys.lifecycle.steps import conditions_wait
@@ -54,6 +54,8 @@ class Inbox:
     data_sets: list[tuple[DataSet, bool]]
     """Each with whether another officer decides."""
     tasks: list[OwnTask]
+    sent_back: list[DataSet]
+    """Data sets of this person that an officer sent back."""
     deleted_soon: list[DataSet]
     """Data sets of this person whose rows are deleted within 30 days."""
 
@@ -73,6 +75,7 @@ def inbox_of(user: User) -> Inbox:
         releases=waiting_releases(user) if is_officer else [],
         data_sets=waiting_data_sets(user) if is_officer else [],
         tasks=list(_tasks_of(user)),
+        sent_back=list(sent_back(user)),
         deleted_soon=list(deleted_soon(user)),
     )
 

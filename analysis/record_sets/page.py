@@ -6,6 +6,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 
 from analysis.data_sets.retention import usual_day
+from analysis.data_sets.sent_back import changed_since
 from analysis.models import DataSet, DataSetStatus, PackageStatus, RecordPackage, RecordSweep
 from analysis.packages.licences import LICENCES
 from analysis.publications.remembered import unknown_record_sets
@@ -72,6 +73,7 @@ def records_page(seat: DataSetSeat, sent: QueryDict, errors: Mapping[str, str]) 
         "lost": [slug for slug in unknown_record_sets() if slug != found.slug] if seat.may_review else [],
         "is_draft": found.status == DataSetStatus.DRAFT and found.forgotten_on is None,
         "is_waiting": found.status == DataSetStatus.WAITING and found.forgotten_on is None,
+        "since": changed_since(found),
         "is_public": is_public,
         "may_edit": may_change and found.status == DataSetStatus.DRAFT,
         "is_working": bool(package and package.status == PackageStatus.BUILDING),

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.db.models.fields.json import KT
 from django.db.models.functions import Coalesce
 from django.http import Http404
@@ -35,7 +35,7 @@ from analysis.packages.stored import stored_archive
 from analysis.publications.remembered import why_unknown
 from analysis.releases.people import released_people
 from analysis.releases.protecting import still_asked
-from analysis.sources.selectors import source_of
+from analysis.sources.selectors import public_record_packages, source_of
 from audit.selectors import entries_about
 from candor.packages.record_promises import RECORDS
 from surveys.access import Seat, access_study
@@ -285,9 +285,10 @@ def public_release(slug: str, version: int) -> Release:
 
 
 def public_keys() -> list[str]:
-    """Every key that a public release was signed with, as PEM."""
-    keys = Release.objects.filter(Q(status__in=PUBLIC_RELEASES) & ~Q(public_key="")).values_list("public_key", flat=True)
-    return list(dict.fromkeys(keys.order_by("-pk")))
+    """Every key that public data were signed with, as PEM: releases of studies, and records that somebody brought."""
+    of_releases = public_releases().exclude(public_key="").values_list("public_key", flat=True)
+    of_records = public_record_packages().exclude(public_key="").values_list("public_key", flat=True)
+    return list(dict.fromkeys([*of_releases, *of_records]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

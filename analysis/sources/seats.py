@@ -105,6 +105,11 @@ def data_sets_to_come(user: User) -> QuerySet[DataSet]:
     return data_sets_as_analyst(user).exclude(pk__in=data_sets_of(user).values("pk"))
 
 
+def sent_back(user: User) -> QuerySet[DataSet]:
+    """The data sets of this person that an officer sent back, until they ask again."""
+    return DataSet.objects.filter(owner=user, status=DataSetStatus.DRAFT, forgotten_on=None).exclude(reason="").order_by("decided_on", "pk")
+
+
 def deleted_soon(user: User) -> QuerySet[DataSet]:
     """The data sets of this person whose rows are deleted within 30 days."""
     last = timezone.localdate() + REMINDER_DAYS

@@ -20,10 +20,10 @@ from surveys.drafting.markdown import sanitised_html
 from surveys.entrances.selectors import entrance_named, entrances_of, study_with_join_code
 from surveys.errors import SurveyError
 from surveys.journey.language import in_every_language
-from surveys.languages.names import language_name
 from surveys.languages.offered import LANGUAGE_NAMES
+from surveys.media.language_files import code_to_speak, names_of_languages
 from surveys.recruitment.made_codes import MOST, qr_svg
-from surveys.recruitment.selectors import definition_shown, join_code_of
+from surveys.recruitment.selectors import definition_shown, join_code_of, media_shown
 from surveys.recruitment.services import renew_join_code
 from surveys.ways_in import JOIN
 
@@ -85,6 +85,7 @@ def poster(request: HttpRequest, slug: str) -> HttpResponse:
     """A sheet of A4 to hang up, in one of the study's languages."""
     study = access_own_study(user_of(request), slug).study
     definition = definition_shown(study)
+    media = media_shown(study, definition)
     asked = request.GET.get("language", "")
     language = asked if asked in definition.languages else definition.languages[0]
     entrance = entrance_named(study, request.GET.get("way", ""), absolute=request.build_absolute_uri)
@@ -94,7 +95,8 @@ def poster(request: HttpRequest, slug: str) -> HttpResponse:
         "study": study,
         "entrance": shown,
         "poster_language": language,
-        "poster_languages": [(code, language_name(code)) for code in definition.languages],
+        "spoken": code_to_speak(definition, media, language),
+        "poster_languages": names_of_languages(definition, media),
         "title": definition.title.in_language(language),
         "summary_html": sanitised_html(definition.summary.in_language(language)),
         "contact": contact,

@@ -84,17 +84,17 @@ def require_open(study: Study, *, is_bot: bool) -> FrozenProtocol:
     return protocol_in_force(study)
 
 
-def require_entry(study: Study, protocol: FrozenProtocol, *, way: NamedWay, code: str, panel_identifier: str) -> None:
-    """Refuse early people who could not consent later: unknown or spent code, panel member who was here before, full study. Stores
-    nothing but the number of refused codes.
+def require_entry(study: Study, protocol: FrozenProtocol, *, way: NamedWay, visit: Visit) -> None:
+    """Refuse early people who could not consent later: unknown or spent code, panel member who was here before, full study, or full section
+    that their link named. Stores nothing but the number of refused codes.
     """
     try:
-        recruitment.require_entry(study, way, code=code, panel_identifier=panel_identifier)
+        recruitment.require_entry(study, way, code=visit.code, panel_identifier=visit.panel_identifier)
     except EntryRefusedError as refusal:
         if refusal.situation == EntryRefusedError.situation:
             count(Count(study.pk, CounterKind.CODE_REFUSED, protocol.version))
         raise
-    if not has_room(study):
+    if not has_room(study, section=visit.section or None):
         raise StudyFullError
 
 

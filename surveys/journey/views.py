@@ -51,6 +51,7 @@ def participant_page(view: View) -> View:
                     "surveys/participant/not_open.html",
                     {
                         "study": shown or Nameless(slug=study.slug),
+                        "language": shown.language if shown else "",
                         "situation": error.situation,
                         "message": str(error),
                         "back": _turned_away(request, study, error, participant),
@@ -99,7 +100,12 @@ def begin_anew(request: HttpRequest, slug: str) -> HttpResponse:
         return response
     shown = _shown(study, request, participant)
     with translation.override(shown.spoken if shown else of_stranger(request)):
-        context = {"study": shown or Nameless(slug=study.slug), "query": rest_of_address(request), "forgets": forgets}
+        context = {
+            "study": shown or Nameless(slug=study.slug),
+            "language": shown.language if shown else "",
+            "query": rest_of_address(request),
+            "forgets": forgets,
+        }
         return render(request, "surveys/participant/begin_anew.html", context)
 
 
@@ -210,7 +216,7 @@ def withdraw(request: HttpRequest, slug: str) -> HttpResponse:
                 receipt = participation.withdraw(study, code=code)
                 stage = "done"
         found = {"stage": stage, "receipt": receipt, "errors": errors, "code_value": code, "is_on_the_way": participant is not None}
-        context = {"study": shown or Nameless(slug=study.slug), "step": "withdraw", **found}
+        context = {"study": shown or Nameless(slug=study.slug), "language": shown.language if shown else "", "step": "withdraw", **found}
         response = render(request, "surveys/participant/withdraw.html", context, status=422 if errors else 200)
     if stage == "done" and not (token and visitors.participant_with(token, slug)) and visitors.visit_of(request, study) is None:
         visitors.remember_farewell(response, study, Farewell(ended=WITHDREW_HERE, language=language_of(request, study, participant)))

@@ -16,6 +16,7 @@ from surveys.models import (
     EntryBook,
     EntryCode,
     JoinCode,
+    Media,
     PanelMember,
     Protocol,
     ShardedCounter,
@@ -23,7 +24,7 @@ from surveys.models import (
     StudyStatus,
     Verdict,
 )
-from surveys.protocols import frozen_protocol, protocol_in_force, versions_that_recruited
+from surveys.protocols import frozen_protocol, media_of, protocol_in_force, versions_that_recruited
 from surveys.questions.entry import NamedWay
 from surveys.questions.sections import SECTION
 from surveys.study_file import define
@@ -138,9 +139,19 @@ def join_code_of(study: Study, way: str) -> str:
 
 def definition_shown(study: Study) -> StudyDefinition:
     """The definition that participants see, or would see. A draft that was sent back keeps the protocol that the officers saw."""
-    if study.protocol_id is None or study.status == StudyStatus.DRAFT:
+    if (protocol_id := _protocol_shown(study)) is None:
         return define(study.definition)
-    return frozen_protocol(study.protocol_id).definition
+    return frozen_protocol(protocol_id).definition
+
+
+def media_shown(study: Study, definition: StudyDefinition) -> Media:
+    """The files of `definition_shown`."""
+    protocol_id = _protocol_shown(study)
+    return media_of(study, definition) if protocol_id is None else frozen_protocol(protocol_id).media
+
+
+def _protocol_shown(study: Study) -> int | None:
+    return None if study.status == StudyStatus.DRAFT else study.protocol_id
 
 
 def path_for_participants(study: Study, *, section: str = "", way: str = "") -> str:

@@ -1,6 +1,7 @@
 """Differences between two versions of a protocol, by section: texts word by word, values as they were and are."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -36,6 +37,9 @@ SECTION_OF_PART = {
     "files": "files",
 }
 WORDS_AROUND = 12
+MOST_PAIRS = 200_000
+"""The most pairs of equal words in two texts that are compared word by word: two seconds of work, and more than people write."""
+WORDS, LINES = r"\n+|\S+", r"\n+|.+"
 NO_TEXTS = {"captions", "die", "faces", "files"}
 """Parts of the file in which a name may look like a language without being one of a text."""
 SAYS_NOTHING = (("ordered", False), ("purpose", "outcome"))
@@ -148,7 +152,7 @@ def _kept_translations(
 
 def word_runs(old: str, new: str) -> list[Run]:
     """Both texts as runs of words; long equal runs keep only the words next to a change."""
-    words, others = _words(old), _words(new)
+    words, others = _parts(old.strip(), new.strip())
     runs = []
     steps = SequenceMatcher(None, words, others, autojunk=False).get_opcodes()
     for number, (kind, start, end, other_start, other_end) in enumerate(steps):
@@ -162,9 +166,17 @@ def word_runs(old: str, new: str) -> list[Run]:
     return runs
 
 
-def _words(text: str) -> list[str]:
-    """Words and line ends, without the spaces between: the last word of one text is the same word in the middle of another."""
-    return re.findall(r"\n+|\S+", text.strip())
+def _parts(old: str, new: str) -> tuple[list[str], list[str]]:
+    """Both texts as words and line ends, without the spaces between: the last word of one is the same word in the middle of the other.
+
+    Texts that say the same words again and again would take hours. They are lines, and where these are alike too, each is one part.
+    """
+    for part in (WORDS, LINES):
+        these, those = re.findall(part, old), re.findall(part, new)
+        often = Counter(those)
+        if sum(often[one] for one in these) <= MOST_PAIRS:
+            return these, those
+    return [old], [new]
 
 
 def _joined(words: list[str]) -> str:

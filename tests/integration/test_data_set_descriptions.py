@@ -2,23 +2,26 @@
 
 import io
 import zipfile
+from datetime import timedelta
 from types import MappingProxyType
 from typing import Any
 
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils.formats import date_format
 
 from accounts.models import Role, User
 from accounts.services import change_role
 from analysis.data_sets import services
 from analysis.data_sets.errors import DataSetError
 from analysis.data_sets.retention import usual_day
-from analysis.models import DataSet, DataSetStatus, RecordPackage
+from analysis.models import DataSet, DataSetAnalyst, DataSetStatus, RecordPackage
 from analysis.record_sets import packaging
 from analysis.record_sets.package import record_set_package
 from analysis.sources.selectors import schema_of_records
 from audit.models import Entry
+from surveys.questions.plans import PrivacyBudget
 from tests.api_requests import get, post, problem
 from tests.data_sets import BUDGET, approved, data_set
 from tests.factories import logged_in, page_of, person
@@ -209,3 +212,51 @@ def test_a_new_description_is_shown_as_words_and_never_as_code() -> None:
     asked(made)
     for reader in (made.owner, person(Role.IRB_OFFICER)):
         assert b"<script>alert" not in logged_in(reader).get(reverse("analysis:data_set", args=[made.slug])).content
+
+
+def test_an_officer_reads_what_is_another_since_it_was_sent_back() -> None:
+    made, officer = data_set(), person(Role.IRB_OFFICER)
+    here, reader = reverse("analysis:data_set", args=[made.slug]), logged_in(person(Role.IRB_OFFICER))
+    asked(made)
+    services.send_back(made, reason="From where, and who agreed?", actor=officer)
+    inbox = logged_in(made.owner).get(reverse("analysis:inbox"))
+    assert f"Your data sets that an officer sent back {made.title} : From where, and who agreed?" in words(inbox)
+    services.describe(made, about="From elsewhere: a registrar.", actor=made.owner)
+    sooner = usual_day() - timedelta(days=30)
+    services.submit(made, budget=PrivacyBudget(epsilon=0.5, delta=BUDGET.delta), delete_on=sooner, actor=made.owner)
+    assert "From where, and who agreed?" not in words(logged_in(made.owner).get(reverse("analysis:inbox")))
+    shown = page_of(reader.get(here))
+    (went, came) = (shown.xpath(f"//p[@class='change-text']/{mark}/text()") for mark in ("del", "ins"))
+    assert ([one.strip() for one in went], [one.strip() for one in came]) == (["elsewhere."], ["elsewhere: a registrar."])
+    text = " ".join(shown.text_content().split())
+    assert f"{officer.username} sent it back on" in text
+    assert "From where, and who agreed?" in text
+    assert "The budget that was asked for then was ε = 1, δ = 1/1,000,000." in text
+    assert f"The rows were to be deleted on {date_format(usual_day())} then." in text
+    told = get(officer, f"data-sets/{made.slug}/")["sent_back"]
+    assert (told["by"], told["reason"], told["about"]) == (officer.username, "From where, and who agreed?", "From elsewhere.")
+    assert (told["epsilon"], told["delta"], told["delete_on"]) == (1.0, 1e-6, f"{usual_day()}")
+    services.approve(made, budget=(0.5, BUDGET.delta), delete_on=f"{sooner}", analysts=(), actor=officer)
+    assert "sent it back" not in words(reader.get(here))
+    assert get(officer, f"data-sets/{made.slug}/")["sent_back"] is None
+
+
+def test_records_that_wait_again_as_they_were_say_so() -> None:
+    made, officer = record_set(), person(Role.IRB_OFFICER)
+    package = requested(made)
+    step(logged_in(officer), made, "send-back", reason="Who agreed to what?", sha256=package.package_sha256)
+    step(logged_in(made.owner), made, "request", sha256=package.package_sha256, delete_on=f"{usual_day()}")
+    shown = words(logged_in(officer).get(page(made)))
+    assert "Who agreed to what?" in shown
+    assert "Description, budget and day are as they were then." in shown
+
+
+def test_an_officer_who_is_named_as_an_analyst_reads_nothing_of_the_log_about_it() -> None:
+    made, officer = data_set(), person(Role.IRB_OFFICER)
+    asked(made)
+    services.send_back(made, reason="Why?", actor=officer)
+    services.describe(made, about="Other words.", actor=made.owner)
+    DataSetAnalyst.objects.create(data_set=made, user=officer)
+    asked(made)
+    assert not page_of(logged_in(officer).get(reverse("analysis:data_set", args=[made.slug]))).xpath("//p[@class='change-text']")
+    assert get(officer, f"data-sets/{made.slug}/")["sent_back"] is None

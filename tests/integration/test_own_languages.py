@@ -30,7 +30,7 @@ from surveys.studies import services as studies
 from surveys.studies.exchange import archive_of, import_study, read_upload, with_slug
 from surveys.studies.readiness import to_do
 from surveys.study_file import define
-from tests.factories import document, draft_study, logged_in, person, recruiting_study, study_in
+from tests.factories import document, draft_study, logged_in, page_of, person, recruiting_study, study_in
 from tests.language_files import file_of_words
 
 pytestmark = pytest.mark.django_db
@@ -117,6 +117,24 @@ def test_participants_read_the_file_that_was_approved() -> None:
     study.refresh_from_db()
     assert protocol_in_force(study).media["words-tr.po"]["sha256"] != sha256
     assert "NEW Questions about the study?" in first_page(study, language="tr").text_content()
+
+
+def test_a_poster_is_in_the_words_of_the_study() -> None:
+    draft = study_to_submit()
+    for study in (draft, approved(draft, person(Role.IRB_OFFICER))):
+        shown = page_of(logged_in(study.owner).get(reverse("surveys:poster", args=[study.slug]), {"language": "tr"}))
+        (sheet,) = shown.xpath("//section[@lang='tr']")
+        assert "TR Scan the picture, or open" in sheet.text_content()
+        assert "Print the poster" in shown.text_content(), "the page is its reader's"
+
+
+def test_pages_beside_the_steps_name_the_language_as_the_others_do() -> None:
+    study, client = approved(study_to_submit(), person(Role.IRB_OFFICER)), Client()
+    pages = [reverse(f"surveys:{name}", args=[study.slug]) for name in ("withdraw", "begin_anew")]
+    assert [page_of(client.get(page, {"language": "tr"})).get("lang") for page in pages] == ["tr", "tr"]
+    studies.close(study, actor=study.owner)
+    ended = page_of(client.get(reverse("surveys:journey", args=[study.slug])))
+    assert (ended.get("lang"), "TR This study has ended" in ended.text_content()) == ("tr", True)
 
 
 def test_the_choice_of_a_brought_language_is_kept() -> None:

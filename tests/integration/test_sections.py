@@ -141,6 +141,8 @@ def test_a_closed_arm_closes_its_sections_and_no_others() -> None:
     with pytest.raises(StudyFullError):
         take_slot(study, definition(allocation=IN_EIGHT), stratum=closed)
     assert take_slot(study, definition(allocation=IN_EIGHT), stratum=still_open).arm == other
+    assert heading(send(Client(), study, "welcome", section=closed)) == "This study is full", "a link named it"
+    assert send(Client(), study, "welcome", section=still_open).status_code == 303
     client = Client()
     walk(client, study, until="background")
     assert heading(send(client, study, "background", **in_section(closed)["background"])) == "This study is full"

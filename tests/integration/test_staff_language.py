@@ -191,6 +191,8 @@ def test_the_way_of_a_release_is_german_as_a_whole() -> None:
     content = json.dumps(study.definition, ensure_ascii=False)
     content += " ".join(schema_of(study).words.values())
     must_be_german(study.owner, [releases], content)
+    steps = page_of(logged_in(study.owner).get(releases, headers={"accept-language": "de"})).xpath("//ol[@class='release-steps']/li/text()")
+    assert steps == ["Auswählen", "Bauen", "Ansehen", "Genehmigung", "Öffentlich"]
     release = requested_release(study, **chosen)
     page = reverse("analysis:releases_one", args=[study.slug, release.pk])
     lines = [f"– {text}" for record in preview(release, of_people=True).records for _depth, text in record]

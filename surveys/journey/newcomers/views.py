@@ -193,7 +193,7 @@ def _start(request: HttpRequest, study: Study, shown: Presentation, before: Visi
     protocol = participation.require_open(study, is_bot=visit.is_bot)
     if takes_code and (wait := wait_before(study.pk, study.slug, code=visit.code, ticket=request.POST.get("ticket", ""))):
         return _wait_first(request, shown, visit=visit, wait=wait)
-    participation.require_entry(study, protocol, way=arrival.way, code=visit.code, panel_identifier=visit.panel_identifier)
+    participation.require_entry(study, protocol, way=arrival.way, visit=visit)
     response = _consent_page(request, study, protocol.id, visit) if can_show_next_page(request) else to_journey(study.slug)
     visitors.remember_visit(response, study, visit)
     return response

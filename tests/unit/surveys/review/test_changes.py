@@ -7,7 +7,7 @@ from django.utils.translation import override, pgettext
 from pydantic import BaseModel
 
 from surveys.definition import StudyDefinition
-from surveys.review.changes import FROM_A_LIST, changes_between
+from surveys.review.changes import FROM_A_LIST, changes_between, word_runs
 from surveys.study_file import define
 from tests.factories import document
 
@@ -78,3 +78,25 @@ def test_a_question_may_have_the_name_of_a_part_of_the_file() -> None:
     before, after = document(background=[question]), document(background=[{**question, "text": {"en": "Which die?", "de": "Dein Würfel?"}}])
     stayed = ("Angaben zur Person › die › Text › Deutsch", "Dein Würfel?", "Dein Würfel?")
     assert stayed in places(before, after, language="de")
+
+
+def runs(old: str, new: str) -> list[tuple[str, str]]:
+    return [(run.kind, run.words.strip()) for run in word_runs(old, new)]
+
+
+def test_texts_that_say_the_same_words_again_and_again_are_compared_as_a_whole() -> None:
+    """Word by word, the longest texts of a study took an officer's page hours."""
+    old, new = "a b " * 5000, "b b a " * 3333
+    assert runs(old, new) == [("removed", old.strip()), ("added", new.strip())]
+    assert runs("a\nb\n" * 5000, "b\nb\na\n" * 3333)[0][0] == "removed"
+
+
+def test_lines_of_such_texts_that_stayed_are_told_as_such() -> None:
+    same, other = "no " * 400, "yes " * 400
+    assert runs(f"{same}\n{other}\nEnd.", f"{same}\n{same}\nEnd.") == [
+        ("same", same.rstrip()),
+        ("removed", other.rstrip()),
+        ("added", same.rstrip()),
+        ("same", "End."),
+    ]
+    assert runs("One two three.", "One three.") == [("same", "One"), ("removed", "two"), ("same", "three.")]
