@@ -15,12 +15,20 @@ from audit.services import record_once_a_day
 from surveys import actions
 from surveys.access import access_own_study, access_study
 from surveys.errors import SurveyError
+from surveys.media.language_files import code_to_speak
 from surveys.models import RUNNING, EntryCode, Study
 from surveys.questions.sections import SECTION
 from surveys.recruitment.code_files import MAXIMUM_BYTES
 from surveys.recruitment.code_lists import CodesError, checked_codes, read_codes
 from surveys.recruitment.made_codes import MOST, SEED, Slip, made_codes, new_seed, qr_svg, slips, table_for_letters
-from surveys.recruitment.selectors import definition_shown, path_for_participants, refused_tries_shown, spent_codes_shown, way_of_codes
+from surveys.recruitment.selectors import (
+    definition_shown,
+    media_shown,
+    path_for_participants,
+    refused_tries_shown,
+    spent_codes_shown,
+    way_of_codes,
+)
 from surveys.recruitment.services import add_entry_codes, check_completion_codes, known_codes
 
 Errors = Sequence[Mapping[str, str]]
@@ -104,13 +112,15 @@ def _make(request: HttpRequest, study: Study, user: User) -> HttpResponse:
     if isinstance(made, HttpResponse):
         return made
     definition = definition_shown(study)
+    language = definition.languages[0]
     context = {
         "study": study,
         "slips": made,
         "address": _address(request, study, section=request.POST.get(SECTION, "")),
         "section": request.POST.get(SECTION, ""),
-        "slips_language": definition.languages[0],
-        "title": definition.title.in_language(definition.languages[0]),
+        "slips_language": language,
+        "spoken": code_to_speak(definition, media_shown(study, definition), language),
+        "title": definition.title.in_language(language),
         "seed": request.POST["seed"],
     }
     return render(request, "surveys/investigator/codes_made.html", context)

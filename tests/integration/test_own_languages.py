@@ -46,9 +46,9 @@ def with_turkish(part: Any, code: str = "tr") -> Any:
     return [with_turkish(one, code) for one in part] if isinstance(part, list) else part
 
 
-def study_to_submit(code: str = "tr", mark: str = "TR") -> Study:
+def study_to_submit(code: str = "tr", mark: str = "TR", **changes: Any) -> Study:
     """A draft with its own file of words, ready for review."""
-    study = draft_study(**{**with_turkish(document(), code), "languages": ["en", code], "slug": f"in-{code}"})
+    study = draft_study(**{**with_turkish(document(), code), "languages": ["en", code], "slug": f"in-{code}", **changes})
     content = file_of_words(mark, Language=code)
     put_words(study, content=ContentFile(content.encode(), name="my words.po"), actor=study.owner)
     study.refresh_from_db()
@@ -126,6 +126,15 @@ def test_a_poster_is_in_the_words_of_the_study() -> None:
         (sheet,) = shown.xpath("//section[@lang='tr']")
         assert "TR Scan the picture, or open" in sheet.text_content()
         assert "Print the poster" in shown.text_content(), "the page is its reader's"
+
+
+def test_slips_of_codes_are_in_the_words_of_the_first_language() -> None:
+    study = study_to_submit(languages=["tr", "en"], entry={"kind": "codes"})
+    made = {"action": "make", "count": "1", "seed": "s" * 43}
+    shown = page_of(logged_in(study.owner).post(reverse("surveys:codes", args=[study.slug]), made))
+    (slips,) = shown.xpath("//ul[@class='slips'][@lang='tr']")
+    assert "TR Your personal code" in slips.text_content()
+    assert "Print the slips" in shown.text_content(), "the page is its reader's"
 
 
 def test_pages_beside_the_steps_name_the_language_as_the_others_do() -> None:
