@@ -24,7 +24,7 @@ def test_people_whom_the_study_does_not_take_are_sent_back_so() -> None:
 
 
 def test_a_full_study_sends_people_of_a_panel_back(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("surveys.journey.services.has_room", lambda study: False)
+    monkeypatch.setattr("surveys.journey.services.has_room", lambda study, *, section: False)
     sent = answer(Client(), study, "welcome", **PROLIFIC)
     assert heading(sent) == "This study is full"
     assert page_of(sent).xpath("//a[@rel='noreferrer']/@href") == [OUT]

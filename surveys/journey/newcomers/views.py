@@ -53,13 +53,20 @@ def newcomer(request: HttpRequest, study: Study, *, goes_on: Callable[[str, Part
         if request.POST.get("choice") == "decline":
             participation.decline(study, version=_version_read(request, study, shown), way=visit.way, is_bot=visit.is_bot)
             return _declined(request, study, shown, visit)
-        # People who read another version of the text than the one now in force read this one first.
-        if request.POST.get("choice") != "agree" or request.POST.get("version", str(shown.version)) != str(shown.version):
+        if request.POST.get("choice") != "agree":
             return to_journey(study.slug)
+        if request.POST.get("version", str(shown.version)) != str(shown.version):
+            return _ask_again(request, shown, visit)
         participant = participation.enrol(study, visit=replace(visit, language=shown.language))
         response = goes_on(visit.token, participant)
         visitors.remember_participant(response, study.slug, visit.token)
         return response
+
+
+def _ask_again(request: HttpRequest, shown: Presentation, visit: Visit) -> HttpResponse:
+    """People who read another version of the text than the one now in force read this one first."""
+    context = _consent_context(shown, None) | {"was_changed": True, "whose": mark_of(visit.token)}
+    return own_page(request, "surveys/participant/consent.html", shown=shown, step=CONSENT, context=context, status=409)
 
 
 def named_in(sent: QueryDict, study: Study) -> str:
