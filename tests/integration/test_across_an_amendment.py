@@ -119,15 +119,6 @@ def test_a_refusal_belongs_to_the_version_that_was_read(study: Study) -> None:
     assert [(one.version, one.declined) for one in exact_consent_counts(study)] == [(1, 1), (2, 4)]
 
 
-def test_people_who_agreed_to_a_text_that_is_another_by_now_are_told_to_read_it(study: Study) -> None:
-    answer(client := Client(), study, "welcome")
-    again = answer(client, amended(study), "consent", version="1")
-    told = "The study was changed while this page was open." in again.content.decode()
-    assert (again.status_code, told, NEW in again.content.decode(), exact_counts(study).consented) == (409, True, True, 0)
-    sent = {name: hidden_value(again, name) for name in ("version", "whose")}
-    assert (sent["version"], answer(client, study, "consent", **sent).status_code, exact_counts(study).consented) == ("2", 303, 1)
-
-
 def test_a_package_has_the_consent_of_every_version_whoever_agreed_to_it(study: Study) -> None:
     """The attack: few agreed to one version. They withdraw, and the next package lacks its text, which tells whose data are gone."""
     add_finished_people(study, PEOPLE)
