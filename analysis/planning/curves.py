@@ -8,7 +8,7 @@ from math import sqrt
 
 from analysis.planning.plans import BestAtEpsilon, Planned, best_at_epsilons
 from analysis.planning.wording import decimal, hardest, percent, points, whole
-from candor.planning.effect_tests import EffectTest, effect_tests, ordinary_tests
+from candor.planning.effect_tests import EffectTest, effect_tests, interval_multiplier, ordinary_tests
 from candor.planning.power import ContrastPlan, StudyPlan
 
 
@@ -73,7 +73,9 @@ class Curves:
     def half_width(self, n: float) -> float | None:
         """Half-width of the interval for the share of cheaters."""
         cheaters = self.plan.cheater_proportion
-        return None if cheaters is None else cheaters.half_width * sqrt(self.plan.n / n)
+        if cheaters is None:
+            return None
+        return interval_multiplier([self.test], n, level=self.plan.level) * cheaters.standard_error * sqrt(self.plan.n / n)
 
     def cheaters_interval(self, n: float) -> tuple[float, float] | None:
         """The interval for the share of cheaters, as far as a share can reach."""

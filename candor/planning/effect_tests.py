@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, sqrt
 
@@ -109,6 +110,12 @@ class EffectTest:
             if enough > MOST_PARTICIPANTS:
                 return None
         return 1 + bisect_left(range(1, enough), power, key=self.power)
+
+
+def interval_multiplier(tests: Sequence[EffectTest], n: float, *, level: float) -> float:
+    """How many standard errors make half of an interval: by the normal distribution, for sections by the mean Student's t."""
+    in_sections = [test.sections.multiplier(n, level=level) for test in tests if test.sections is not None]
+    return max(in_sections, default=float(ndtri((1 + level) / 2)))
 
 
 def effect_tests(

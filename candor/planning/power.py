@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import ceil, inf, sqrt
+from math import inf, sqrt
 
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr
 
 from candor.designs.design import Design
 from candor.equivalence.margins import Margin
 from candor.errors import MethodError
 from candor.planning.best_die import DieSuggestion, OptimalMirrored, best_dice, optimal_mirrored
-from candor.planning.effect_tests import EffectTest, effect_tests, ordinary_tests
+from candor.planning.effect_tests import EffectTest, effect_tests, interval_multiplier, ordinary_tests
 from candor.planning.information import Precision, Scenario, precision
 from candor.planning.margins import MOST_PARTICIPANTS, MarginPlan, plan_margin
 from candor.planning.notes import CONTRASTS, HARDLY_EXCLUDES, NO_DIE, NOT_IDENTIFIED, QUESTIONS, ROUGH_CHEATERS
 from candor.planning.sections import about_sections, between_sections, with_sections
 
 MOST_QUESTIONS = 10_000
+FIVE_POINTS = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,7 +209,7 @@ def plan_study(
     cap = design.epsilon if epsilon_cap is None else epsilon_cap
     between = between_sections(design, scenario, size=cluster_size, intraclass_correlation=alike)
     dice = best_dice(design, scenario, epsilon_cap=cap, between=between)
-    cheaters = _cheater_precision(scenario, expected, n=planned, level=level) if expected.identified else None
+    cheaters = _cheater_precision(scenario, expected, tests, n=planned, level=level) if expected.identified else None
     notes = list(_warnings(design, cheaters=cheaters, n=planned, questions=questions, cap=cap, dice=dice))
     if cluster_size > 1:
         between_them = [one.sections for one in tests if one.sections]
@@ -260,14 +262,20 @@ def _contrast(
     )
 
 
-def _cheater_precision(scenario: Scenario, expected: Precision, *, n: int, level: float) -> CheaterPrecision:
-    critical = float(ndtri((1 + level) / 2))
+def _cheater_precision(scenario: Scenario, expected: Precision, tests: tuple[EffectTest, ...], *, n: int, level: float) -> CheaterPrecision:
+    def half_width(people: int) -> float:
+        return interval_multiplier(tests, people, level=level) * expected.unit_honest_proportion_error / sqrt(people)
+
+    enough = 1
+    while half_width(enough) > FIVE_POINTS:
+        enough *= 2
+    critical = interval_multiplier(tests, n, level=level)
     error = expected.unit_honest_proportion_error / sqrt(n)
     distance = scenario.honest_proportion / error
     return CheaterPrecision(
         standard_error=error,
-        half_width=critical * error,
-        participants_for_five_points=ceil((critical * expected.unit_honest_proportion_error / 0.05) ** 2),
+        half_width=half_width(n),
+        participants_for_five_points=1 + bisect_left(range(1, enough), True, key=lambda people: half_width(people) <= FIVE_POINTS),
         unbounded_probability=float(ndtr(critical - distance) - ndtr(-critical - distance)),
     )
 

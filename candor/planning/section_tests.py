@@ -77,14 +77,26 @@ class SectionTest:
         if not self.is_possible(n):
             return 0.0
         at, weights = _quantiles()
-        first, second = (max(n * each, LEAST_SECTIONS) - 1 for each in self.sections_per_person)
-        share = betaincinv(first / 2, second / 2, at)
-        parts = np.array([self.variances[0] * share / first, self.variances[1] * (1 - share) / second]) / sum(self.variances)
-        together = parts.sum(axis=0)
-        freedom = np.maximum(together**2 / (parts[0] ** 2 / first + parts[1] ** 2 / second), 1.0)
-        critical = stdtrit(freedom, (1 + level) / 2)[:, None] * np.sqrt(together[:, None] * chdtri(first + second, at))
+        multiplier, relative, freedom = self._multipliers(n, level=level)
+        critical = multiplier[:, None] * np.sqrt(relative[:, None] * chdtri(freedom, at))
         shift = abs(effect) / standard_error
         return float(weights @ (ndtr(shift - critical) + ndtr(-critical - shift)) @ weights)
+
+    def multiplier(self, n: float, *, level: float) -> float:
+        """Student's t in the mean: how many standard errors make half of an interval."""
+        return float(_quantiles()[1] @ self._multipliers(n, level=level)[0])
+
+    def _multipliers(self, n: float, *, level: float) -> tuple[Array, Array, float]:
+        """At quantiles of B: Student's t, and the estimated variance over χ²₁ + χ²₂ times the true one; and the freedom of these.
+
+        The fewest sections that make a test stand for fewer.
+        """
+        first, second = (max(n * each, LEAST_SECTIONS) - 1 for each in self.sections_per_person)
+        share = betaincinv(first / 2, second / 2, _quantiles()[0])
+        parts = np.array([self.variances[0] * share / first, self.variances[1] * (1 - share) / second]) / sum(self.variances)
+        relative = parts.sum(axis=0)
+        freedom = np.maximum(relative**2 / (parts[0] ** 2 / first + parts[1] ** 2 / second), 1.0)
+        return stdtrit(freedom, (1 + level) / 2), relative, first + second
 
     def errs(self, n: float, *, level: float) -> float:
         """How often it rejects where there is no effect."""

@@ -107,6 +107,10 @@ def test_a_plan_of_few_sections_has_the_power_of_their_analysis(
     )
     found = studies_in_sections(design, people, setting, studies=6000, rng=np.random.default_rng(5))
     joint = found.fit.joint_estimates()
+    if plan.cheater_proportion is not None:
+        multiplier = found.multiplier(0.95).max(axis=1).mean()
+        told = plan.cheater_proportion.half_width / plan.cheater_proportion.standard_error
+        assert told == pytest.approx(multiplier, rel=0.02 if len(effects) == 1 else 0.15), "of several contrasts the fewest count"
     p_values = found.p_values(joint.honest_times_effect, joint.honest_times_effect_variance)
     for contrast, rejected in zip(plan.contrasts, (p_values < 0.05 / len(effects)).mean(axis=0), strict=True):
         assert contrast.power == pytest.approx(rejected, abs=4 * (rejected * (1 - rejected) / 6000) ** 0.5 + 0.01 + off)
