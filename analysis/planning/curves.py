@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import sqrt
 
 from analysis.planning.plans import BestAtEpsilon, Planned, best_at_epsilons
 from analysis.planning.wording import decimal, hardest, percent, points, whole
-from candor.planning.power import ContrastPlan, StudyPlan, participants_for_power, power_of_z_test
+from candor.planning.effect_tests import EffectTest, effect_tests, interval_multiplier, ordinary_tests
+from candor.planning.power import ContrastPlan, StudyPlan
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,10 +35,21 @@ class Curves:
         form = self.planned.form
         return best_at_epsilons(self.planned.design, self.planned.scenario, section=form.value("section"), icc=form.value("icc"))
 
+    @cached_property
+    def test(self) -> EffectTest:
+        """The test of this contrast."""
+        planned = self.planned
+        return effect_tests(planned.design, planned.scenario, level=self.plan.level, **planned.sections)[self._contrast]
+
+    @cached_property
+    def ordinary_test(self) -> EffectTest | None:
+        """The same of a trial that sees true answers; None where these do not vary."""
+        planned = self.planned
+        return ordinary_tests(planned.design, planned.scenario, level=self.plan.level, **planned.sections)[self._contrast]
+
     @property
-    def strict_level(self) -> float:
-        """The confidence level at which each of several contrasts is tested."""
-        return 1 - (1 - self.plan.level) / len(self.plan.contrasts)
+    def _contrast(self) -> int:
+        return self.plan.contrasts.index(self.contrast)
 
     @property
     def cheaters(self) -> float:
@@ -46,12 +58,10 @@ class Curves:
     # With n students
 
     def power(self, n: float) -> float:
-        error = self.contrast.honest_times_effect_standard_error * sqrt(self.plan.n / n)
-        return self._power(self.contrast.honest_times_effect, error, larger=self.larger_in_the_test)
+        return self.test.power(n)
 
     def ordinary_power(self, n: float) -> float | None:
-        error = self.ordinary_error(n)
-        return self._power(self.contrast.effect, error) if error > 0 else None
+        return None if self.ordinary_test is None else self.ordinary_test.power(n)
 
     def error(self, n: float) -> float | None:
         error = self.contrast.standard_error
@@ -63,7 +73,9 @@ class Curves:
     def half_width(self, n: float) -> float | None:
         """Half-width of the interval for the share of cheaters."""
         cheaters = self.plan.cheater_proportion
-        return None if cheaters is None else cheaters.half_width * sqrt(self.plan.n / n)
+        if cheaters is None:
+            return None
+        return interval_multiplier([self.test], n, level=self.plan.level) * cheaters.standard_error * sqrt(self.plan.n / n)
 
     def cheaters_interval(self, n: float) -> tuple[float, float] | None:
         """The interval for the share of cheaters, as far as a share can reach."""
@@ -73,28 +85,20 @@ class Curves:
     # With the best design of a privacy loss
 
     def best_power(self, epsilon: float) -> float:
-        error = self.best[epsilon].unit_honest_times_effect_error / sqrt(self.plan.n)
-        return self._power(self.contrast.honest_times_effect, error, larger=self.larger_in_the_test)
+        return self._best_test(epsilon).power(self.plan.n)
 
     def best_error(self, epsilon: float) -> float:
         return self.best[epsilon].unit_effect_error / sqrt(self.plan.n)
 
     def best_needed(self, epsilon: float) -> int | None:
-        return participants_for_power(
-            effect=self.contrast.honest_times_effect,
-            unit_standard_error=self.best[epsilon].unit_honest_times_effect_error,
-            unit_test_error=self.best[epsilon].unit_honest_times_effect_error * self.larger_in_the_test,
-            power=self.plan.target_power,
-            level=self.strict_level,
-        )
+        return self._best_test(epsilon).participants_needed(self.plan.target_power)
 
-    @property
-    def larger_in_the_test(self) -> float:
-        """The standard error by which the test divides Δ̂, in standard errors of Δ̂; another die changes it very little."""
-        return self.contrast.test_standard_error / self.contrast.honest_times_effect_standard_error
-
-    def _power(self, effect: float, error: float, *, larger: float = 1.0) -> float:
-        return power_of_z_test(effect=effect, standard_error=error, test_standard_error=larger * error, level=self.strict_level)
+    def _best_test(self, epsilon: float) -> EffectTest:
+        """With the ratio of both standard errors in the test of this die; another one changes it very little."""
+        best = self.best[epsilon]
+        larger = self.test.unit_test_error / self.test.unit_error
+        error = best.unit_honest_times_effect_error
+        return replace(self.test, unit_error=error, unit_test_error=error * larger, sections=best.sections)
 
     @property
     def words(self) -> dict[str, str]:

@@ -259,6 +259,7 @@ def read_plan(query: QueryDict, start: Start) -> PlanForm:
     if "effect" in numbers:
         numbers["effect"] = _possible_effect(numbers["effect"], numbers["prevalence"])
         numbers["margin"] = _possible_margin(numbers["margin"], numbers["section"])
+        numbers["covariates"] = _possible_covariates(numbers["covariates"], numbers["section"])
     die, error, is_new = read_die(query, start.die)
     own_model = start.cheater_model.name if start.cheater_model.name in CHEATER_MODELS else AS_IN_THE_STUDY
     worse = query.get("worse", start.worse)
@@ -331,6 +332,14 @@ def _possible_margin(margin: NumberField, section: NumberField) -> NumberField:
         return margin
     error = _("No test against a margin is known for sections that are assigned as a whole; the plan leaves it out.")
     return replace(margin, number=Decimal(0), error=margin.error or error)
+
+
+def _possible_covariates(covariates: NumberField, section: NumberField) -> NumberField:
+    """No covariates where whole sections are assigned."""
+    if not covariates.number or section.number <= 1:
+        return covariates
+    error = _("Results of sections that are assigned as a whole use no background questions; the plan leaves them out.")
+    return replace(covariates, number=Decimal(0), error=covariates.error or error)
 
 
 def read_die(query: Mapping[str, str], start: PlannedDie) -> tuple[PlannedDie, str, bool]:

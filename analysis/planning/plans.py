@@ -6,6 +6,7 @@ import json
 import shlex
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypedDict
 
 from django.utils.translation import gettext as _
 
@@ -18,7 +19,8 @@ from candor.planning.best_die import DieSuggestion, OptimalMirrored, best_dice, 
 from candor.planning.information import Precision, Scenario
 from candor.planning.pareto import FrontDesign, pareto_front
 from candor.planning.power import StudyPlan, plan_study
-from candor.planning.sections import with_sections
+from candor.planning.section_tests import SectionTest
+from candor.planning.sections import between_sections, with_sections
 from candor.planning.survey_precision import SurveyPlan
 
 LEVEL = 0.95
@@ -27,6 +29,13 @@ EPSILONS = (0.2, 0.3, 0.4, 0.5, 0.65, 0.8, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 
 # While a slider goes back and forth.
 _remembered_plan = lru_cache(maxsize=256)(plan_study)
 _remembered_front = lru_cache(maxsize=64)(pareto_front)
+
+
+class Sections(TypedDict):
+    """People in a section that is assigned as a whole, and how alike they are."""
+
+    cluster_size: float
+    intraclass_correlation: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +88,11 @@ class Planned(Shown):
         return shlex.join(["candor", "plan", *(f"{option}={value}" for option, value in options.items()), "--front"])
 
     @property
+    def sections(self) -> Sections:
+        """How people are assigned together, as the methods are told."""
+        return Sections(cluster_size=self.form.value("section"), intraclass_correlation=self.form.value("icc"))
+
+    @property
     def front(self) -> tuple[FrontDesign, ...]:
         """The designs to choose from; the faces in use make no difference to them."""
         form = self.form
@@ -101,6 +115,7 @@ class BestAtEpsilon:
     epsilon: float
     unit_effect_error: float
     unit_honest_times_effect_error: float
+    sections: SectionTest | None = None
 
 
 def make_plan(form: PlanForm) -> Planned:
@@ -128,13 +143,17 @@ def best_at_epsilons(design: Design, scenario: Scenario, *, section: float = 1, 
 
 
 def _best_at(design: Design, scenario: Scenario, epsilon: float, *, section: float, icc: float) -> BestAtEpsilon:
-    best: OptimalMirrored = optimal_mirrored(design, scenario, epsilon=epsilon)
+    between = between_sections(design, scenario, size=section, intraclass_correlation=icc)
+    best: OptimalMirrored = optimal_mirrored(design, scenario, epsilon=epsilon, between=between)
     alone: Precision = mirrored_precision(design, scenario, smaller_forced=best.smaller_forced, larger_forced=best.larger_forced)
     expected, _effect = with_sections(alone, design=design, scenario=scenario, size=section, intraclass_correlation=icc)
+    errors = expected.unit_honest_times_effect_error
+    worst = int(errors.argmax())
     return BestAtEpsilon(
         epsilon=epsilon,
         unit_effect_error=float(expected.unit_effect_error.max()),
-        unit_honest_times_effect_error=float(expected.unit_honest_times_effect_error.max()),
+        unit_honest_times_effect_error=float(errors[worst]),
+        sections=SectionTest.of(design, expected.unit_variance_of_arms[worst], worst, size=section) if section > 1 else None,
     )
 
 
@@ -164,7 +183,9 @@ def _scenario(form: PlanForm, design: Design) -> Scenario:
 
 def _suggestions(form: PlanForm) -> tuple[DieSuggestion, ...]:
     design, _error = design_of(form)
-    return best_dice(design, _scenario(form, design), epsilon_cap=form.value("cap"))
+    scenario = _scenario(form, design)
+    between = between_sections(design, scenario, size=form.value("section"), intraclass_correlation=form.value("icc"))
+    return best_dice(design, scenario, epsilon_cap=form.value("cap"), between=between)
 
 
 def _best_faces(form: PlanForm, code: str) -> PlannedDie:

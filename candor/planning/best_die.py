@@ -56,7 +56,7 @@ class OptimalMirrored:
     near_optimal_unit_effect_error: float
 
 
-def best_dice(design: Design, scenario: Scenario, *, epsilon_cap: float) -> tuple[DieSuggestion, ...]:
+def best_dice(design: Design, scenario: Scenario, *, epsilon_cap: float, between: Array | float = 0.0) -> tuple[DieSuggestion, ...]:
     """Best mirrored design for each die people own, best first.
 
     Parameters
@@ -67,6 +67,8 @@ def best_dice(design: Design, scenario: Scenario, *, epsilon_cap: float) -> tupl
         What is expected of the participants.
     epsilon_cap : float
         Largest acceptable privacy loss of one answer, in nats.
+    between : ndarray, shape (K − 1,)
+        What sections add to n times the variance of each τ̂ (`candor.planning.sections.between_sections`).
 
     Returns
     -------
@@ -101,7 +103,8 @@ def best_dice(design: Design, scenario: Scenario, *, epsilon_cap: float) -> tupl
             for smaller, larger in combinations(range(1, outcomes), 2)
             if smaller + larger < outcomes and (epsilon := mirrored_epsilon(smaller / outcomes, larger / outcomes)) <= epsilon_cap + 1e-9
         ]
-        errors = _errors_of(design, scenario, np.array([forced for _epsilon, *forced in within]).reshape(-1, 2) / outcomes)
+        forced = np.array([shares for _epsilon, *shares in within]).reshape(-1, 2) / outcomes
+        errors = _errors_of(design, scenario, forced, between=between)
         candidates = [(*error, *candidate) for error, candidate in zip(errors, within, strict=True)]
         for error, honest_error, epsilon, smaller, larger in sorted(candidates):
             if (faces := faces_with(rolls, smaller, larger)) is not None:
@@ -122,7 +125,7 @@ def best_dice(design: Design, scenario: Scenario, *, epsilon_cap: float) -> tupl
     return tuple(sorted(found, key=lambda suggestion: (round(suggestion.unit_effect_error, 9), suggestion.outcomes)))
 
 
-def optimal_mirrored(design: Design, scenario: Scenario, *, epsilon: float) -> OptimalMirrored:
+def optimal_mirrored(design: Design, scenario: Scenario, *, epsilon: float, between: Array | float = 0.0) -> OptimalMirrored:
     """Best mirrored design in the continuum at privacy loss ε.
 
     Parameters
@@ -133,6 +136,8 @@ def optimal_mirrored(design: Design, scenario: Scenario, *, epsilon: float) -> O
         What is expected of the participants; with several treatment arms the largest standard error is made small.
     epsilon : float
         Privacy loss of one answer in nats, finite and above 0.
+    between : ndarray, shape (K − 1,)
+        As in `best_dice`.
 
     Returns
     -------
@@ -172,10 +177,11 @@ def optimal_mirrored(design: Design, scenario: Scenario, *, epsilon: float) -> O
         smaller = truth / expm1(epsilon)
         return mirrored_precision(design, scenario, smaller_forced=smaller, larger_forced=1 - truth - smaller)
 
+    def effect_error(truth: float) -> float:
+        return float(np.sqrt(expected(truth).unit_effect_error ** 2 + between).max())
+
     limit = tanh(epsilon / 2)
-    solution = minimize_scalar(
-        lambda truth: float(expected(truth).unit_effect_error.max()), bounds=(0, limit), method="bounded", options={"xatol": 1e-9 * limit}
-    )
+    solution = minimize_scalar(effect_error, bounds=(0, limit), method="bounded", options={"xatol": 1e-9 * limit})
     truth = float(solution.x)
     near = near_optimal_truth(
         epsilon, effect=float(np.max(np.abs(np.array(scenario.prevalence) - scenario.prevalence[design.control_index])))
@@ -188,7 +194,7 @@ def optimal_mirrored(design: Design, scenario: Scenario, *, epsilon: float) -> O
         unit_effect_error=float(solution.fun),
         unit_honest_proportion_error=expected(truth).unit_honest_proportion_error,
         near_optimal_truth=near,
-        near_optimal_unit_effect_error=float(expected(near).unit_effect_error.max()),
+        near_optimal_unit_effect_error=effect_error(near),
     )
 
 
@@ -229,7 +235,7 @@ def mirrored_precision(design: Design, scenario: Scenario, *, smaller_forced: fl
     )
 
 
-def _errors_of(design: Design, scenario: Scenario, forced: Array) -> list[tuple[float, float]]:
+def _errors_of(design: Design, scenario: Scenario, forced: Array, *, between: Array | float) -> list[tuple[float, float]]:
     """√n times the standard errors of the effect and of the honest proportion, for each mirrored design: forced shares, shape (D, 2)."""
     expected = precision_of_many(
         truth=np.repeat(1 - forced.sum(axis=1), 2),
@@ -240,6 +246,7 @@ def _errors_of(design: Design, scenario: Scenario, forced: Array) -> list[tuple[
         control=design.control_index,
         stated_yes_rate=None,
         scenario=scenario,
+        between=between,
     )
     return list(zip(expected.effect[:, 0].tolist(), expected.honest_proportion[:, 0].tolist(), strict=True))
 

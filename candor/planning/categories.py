@@ -14,8 +14,8 @@ from candor.categories.linear_model import CategoryModel, category_model
 from candor.categories.region import measures_of
 from candor.designs.design import Design, FloatArray
 from candor.errors import MethodError
+from candor.planning.effect_tests import EffectTest
 from candor.planning.margins import MOST_PARTICIPANTS
-from candor.planning.power import participants_for_power, power_of_z_test
 
 NEARLY_ONE = 1e-9
 
@@ -227,18 +227,15 @@ def plan_categories(
             share = float(np.array(one.weights) @ (p[arm] - p[design.control_index]))
             error, tested = (sqrt(float(row @ which @ row)) for which in (covariance, null))
             estimated = effect_error(model, row, covariance, share=share, honest=x)
+            test = EffectTest(effect=x * share, unit_error=error, unit_test_error=max(error, tested), level=strict)
             measures.append(
                 PlannedMeasure(
                     measure=one.kind,
                     category=one.category,
                     effect=one.difference(share),
                     standard_error=None if estimated is None else one.difference(estimated / sqrt(n)),
-                    power=power_of_z_test(
-                        effect=x * share, standard_error=error / sqrt(n), test_standard_error=max(error, tested) / sqrt(n), level=strict
-                    ),
-                    participants_needed=participants_for_power(
-                        effect=x * share, unit_standard_error=error, power=power, level=strict, unit_test_error=max(error, tested)
-                    ),
+                    power=test.power(n),
+                    participants_needed=test.participants_needed(power),
                 )
             )
         contrasts.append(

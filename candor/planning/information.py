@@ -127,6 +127,8 @@ class Precision:
         For x, and so for λ; infinite when not identified.
     unit_covariance : ndarray, shape (K−1,)
         n times the covariance of the estimates of Δ and x; NaN when x is not identified.
+    unit_variance_of_arms : ndarray, shape (K−1, K)
+        The part of the reports of each arm in n times the variance of the estimate of Δ.
     identified : bool
         Whether x and τ are.
     """
@@ -138,6 +140,7 @@ class Precision:
     unit_ordinary_error: Array
     unit_honest_proportion_error: float
     unit_covariance: Array
+    unit_variance_of_arms: Array
     identified: bool
 
 
@@ -239,6 +242,7 @@ def precision_of(
     unknown = np.full(len(treatments), np.inf)
     varying = scenario.variance_of_effects(control=control)[treatments]
     unexplained = (1 - scenario.covariate_r_squared) * p * (1 - p) / arm_shares
+    on_cells = contrasts @ covariance @ rows.T
     return Precision(
         effect=effect,
         honest_times_effect=x * effect,
@@ -247,6 +251,7 @@ def precision_of(
         unit_ordinary_error=np.sqrt(unexplained[treatments] + unexplained[control] + varying),
         unit_honest_proportion_error=float(np.sqrt(covariance[arms, arms])) if identified else np.inf,
         unit_covariance=contrasts @ covariance[:, arms] if identified else np.full(len(treatments), np.nan),
+        unit_variance_of_arms=(on_cells**2 * weights).reshape(len(treatments), arms, -1).sum(axis=-1),
         identified=identified,
     )
 

@@ -15,14 +15,19 @@ CONTRASTS = "%(contrasts)s contrasts: power is that of the strictest step of Hol
 QUESTIONS = "%(questions)s questions, one roll each: privacy losses add up to %(epsilon)s per participant."
 NO_DIE = "No die that people own keeps epsilon at or below %(epsilon)s; the optimum shows the shares that would."
 SECTIONS = (
-    "Sections of %(size)s people assigned as a whole: %(people)s people are %(sections)s sections, and %(times)s times as many people are "
-    "needed as if each were assigned alone."
+    "Sections of %(size)s people assigned as a whole: %(people)s people are %(sections)s sections, and the variance of the effect is "
+    "%(times)s times that of people who are assigned alone."
 )
-FEW_SECTIONS = (
-    f"{SECTIONS} With fewer than 10 sections in every arm the test is weaker than planned here: plan %(enough)s sections or more."
+TOO_FEW_SECTIONS = (
+    "An arm has fewer than two sections, so that nothing tells how much sections differ, and there is no test: plan %(enough)s sections "
+    "or more."
+)
+BOLD_SECTIONS = (
+    "An arm has so few sections that the test claims an effect in %(errs)s of 100 studies without one, instead of %(says)s: plan "
+    "%(enough)s sections or more, or read the randomisation test."
 )
 LEFT_OPEN = (
     "How often cheaters say yes is unknown, so that no number of people determines the prevalence: with these expectations it stays "
     "between %(low)s and %(high)s. A stated rate or three subsamples determine it."
 )
-ALL = (NOT_IDENTIFIED, ROUGH_CHEATERS, HARDLY_EXCLUDES, CONTRASTS, QUESTIONS, NO_DIE, SECTIONS, FEW_SECTIONS, LEFT_OPEN)
+ALL = (NOT_IDENTIFIED, ROUGH_CHEATERS, HARDLY_EXCLUDES, CONTRASTS, QUESTIONS, NO_DIE, SECTIONS, TOO_FEW_SECTIONS, BOLD_SECTIONS, LEFT_OPEN)

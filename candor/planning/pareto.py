@@ -15,9 +15,9 @@ from scipy.special import ndtri
 from candor.designs.design import Design
 from candor.designs.forced_responses import ForcedResponse
 from candor.errors import MethodError
-from candor.planning.information import Scenario, precision, unit_test_errors
+from candor.planning.effect_tests import effect_tests
+from candor.planning.information import Scenario
 from candor.planning.many_designs import Array, ManyPrecisions, Whole, precision_of_many
-from candor.planning.power import participants_for_power
 from candor.planning.sections import between_sections
 
 SIDES = (20, 12, 8)
@@ -163,7 +163,15 @@ def pareto_front(
     if not 0 <= least_truth < 1:
         raise MethodError(f"the least share of truth must lie in [0, 1), found {least_truth:.6g}")
     between = between_sections(design, scenario, size=cluster_size, intraclass_correlation=intraclass_correlation)
-    test = _Test(design=design, scenario=scenario, power=power, level=1 - (1 - level) / len(design.treatments), between=between)
+    test = _Test(
+        design=design,
+        scenario=scenario,
+        power=power,
+        level=level,
+        cluster_size=cluster_size,
+        intraclass_correlation=intraclass_correlation,
+        between=between,
+    )
     found = [
         one
         for sides in SIDES
@@ -176,26 +184,26 @@ def pareto_front(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Test:
-    """The test of no effect for which people are needed, at the level of its strictest contrast."""
+    """The test of no effect for which people are needed, and what `between` sections adds to the variance of each τ̂."""
 
     design: Design
     scenario: Scenario
     power: float
     level: float
+    cluster_size: float
+    intraclass_correlation: float
     between: Array
 
     def participants_needed(self, design: Design) -> int | None:
         """As `plan_study` says."""
-        expected = precision(design, self.scenario)
-        tested = unit_test_errors(design, self.scenario, expected)
-        of_sections = self.scenario.honest_proportion**2 * self.between
-        errors, tested = (np.sqrt(one**2 + of_sections) for one in (expected.unit_honest_times_effect_error, tested))
-        needed = [
-            participants_for_power(
-                effect=float(effect), unit_standard_error=float(error), unit_test_error=float(test), power=self.power, level=self.level
-            )
-            for effect, error, test in zip(expected.honest_times_effect, errors, tested, strict=True)
-        ]
+        tests = effect_tests(
+            design,
+            self.scenario,
+            level=self.level,
+            cluster_size=self.cluster_size,
+            intraclass_correlation=self.intraclass_correlation,
+        )
+        needed = [test.participants_needed(self.power) for test in tests]
         return max((count for count in needed if count is not None), default=None)
 
     def difficulty(self, expected: Array, without_effect: Array) -> Array:
@@ -205,7 +213,7 @@ class _Test:
         if not effect.any():
             found: Array = expected.max(axis=-1)
             return found
-        quantiles = float(ndtri((1 + self.level) / 2)), float(ndtri(self.power))
+        quantiles = float(-ndtri((1 - self.level) / 2 / len(self.design.treatments))), float(ndtri(self.power))
         both = quantiles[0] * np.maximum(expected, without_effect) + quantiles[1] * expected
         found = (both / np.where(effect > 0, effect, np.inf)).max(axis=-1)
         return found

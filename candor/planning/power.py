@@ -5,21 +5,22 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import ceil, inf, sqrt
+from math import inf, sqrt
 
-import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr
 
 from candor.designs.design import Design
 from candor.equivalence.margins import Margin
 from candor.errors import MethodError
 from candor.planning.best_die import DieSuggestion, OptimalMirrored, best_dice, optimal_mirrored
-from candor.planning.information import Precision, Scenario, precision, unit_test_errors
+from candor.planning.effect_tests import EffectTest, effect_tests, interval_multiplier, ordinary_tests
+from candor.planning.information import Precision, Scenario, precision
 from candor.planning.margins import MOST_PARTICIPANTS, MarginPlan, plan_margin
 from candor.planning.notes import CONTRASTS, HARDLY_EXCLUDES, NO_DIE, NOT_IDENTIFIED, QUESTIONS, ROUGH_CHEATERS
-from candor.planning.sections import about_sections, with_sections
+from candor.planning.sections import about_sections, between_sections, with_sections
 
 MOST_QUESTIONS = 10_000
+FIVE_POINTS = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,83 +87,6 @@ class StudyPlan:
     margins: tuple[MarginPlan, ...] = ()
 
 
-def power_of_z_test(*, effect: float, standard_error: float, test_standard_error: float | None = None, level: float = 0.95) -> float:
-    """Probability that the two-sided z-test of "no effect" rejects, both tails counted.
-
-    Parameters
-    ----------
-    effect, standard_error : float
-        Mean and standard deviation of the estimate.
-    test_standard_error : float, optional
-        What the test divides it by. Default: the same.
-    level : float
-        Confidence level of the test.
-
-    Notes
-    -----
-    The `normal_power` of statsmodels gives the same; the design page, which web processes draw from two hundred of these, would need
-    60 MB and a tenth of a second more for it.
-
-    Examples
-    --------
-    An effect of 2.8 standard errors is found four times in five; no effect is "found" one time in twenty.
-
-    >>> round(power_of_z_test(effect=2.8, standard_error=1.0), 3), round(power_of_z_test(effect=0.0, standard_error=1.0), 3)
-    (0.8, 0.05)
-    """
-    critical = ndtri((1 + level) / 2) * (1.0 if test_standard_error is None else test_standard_error / standard_error)
-    shift = abs(effect) / standard_error
-    return float(ndtr(shift - critical) + ndtr(-critical - shift))
-
-
-def participants_for_power(
-    *, effect: float, unit_standard_error: float, power: float, level: float = 0.95, unit_test_error: float | None = None
-) -> int | None:
-    """Fewest participants with which the two-sided z-test reaches a power; None when `MOST_PARTICIPANTS` would not be enough.
-
-    Parameters
-    ----------
-    effect : float
-        The effect to find.
-    unit_standard_error : float
-        √n times the standard error of its estimate.
-    power : float
-        Wanted probability of rejecting, above 1 − level.
-    level : float
-        Confidence level of the test.
-    unit_test_error : float, optional
-        √n times what the test divides the estimate by. Default: the same.
-
-    Notes
-    -----
-    (z_{1−α/2} σ_test + z_{power} σ)²/effect² leaves out the rejections in the wrong direction, so it is enough; the fewest that are enough
-    are found below it by bisection.
-
-    Examples
-    --------
-    (1.96 + 0.8416)² · 0.96 / 0.2² = 188.4 for an ordinary trial with prevalences 0.4 and 0.6.
-
-    >>> participants_for_power(effect=0.2, unit_standard_error=0.96**0.5, power=0.8)
-    189
-    """
-    if not 1 - level < power < 1:
-        raise MethodError(f"the power must lie between {1 - level:.6g} (what no effect gives) and 1, found {power:.6g}")
-    if effect == 0:
-        return None
-    tested = unit_standard_error if unit_test_error is None else unit_test_error
-    ratio = (float(ndtri((1 + level) / 2)) * tested + float(ndtri(power)) * unit_standard_error) / abs(effect)
-    if not ratio < sqrt(MOST_PARTICIPANTS):
-        return None
-    enough = max(ceil(ratio**2), 1)
-    return 1 + bisect_left(
-        range(1, enough),
-        power,
-        key=lambda n: power_of_z_test(
-            effect=effect, standard_error=unit_standard_error / sqrt(n), test_standard_error=tested / sqrt(n), level=level
-        ),
-    )
-
-
 def plan_study(
     design: Design,
     *,
@@ -223,8 +147,9 @@ def plan_study(
     Notes
     -----
     All variances come from the information matrix of the linear model of the cell means (`precision`), so they are those of the
-    efficient estimator, whose test is the one that is shown. Assumption: cheating does not depend on arm or subsample. With several
-    treatment arms power is that of Holm's first, strictest step, α/(K−1).
+    efficient estimator, whose test is the one that is shown (`candor.planning.effect_tests`); that of sections has Student's t.
+    Assumption: cheating does not depend on arm or subsample. With several treatment arms power is that of Holm's first, strictest step,
+    α/(K−1).
 
     References
     ----------
@@ -262,19 +187,13 @@ def plan_study(
         cheater_yes_rate=cheater_yes_rate,
         covariate_r_squared=covariate_r_squared,
     )
-    alone = precision(design, scenario)
+    alike = intraclass_correlation
     expected, design_effect = with_sections(
-        alone, design=design, scenario=scenario, size=cluster_size, intraclass_correlation=intraclass_correlation
+        precision(design, scenario), design=design, scenario=scenario, size=cluster_size, intraclass_correlation=alike
     )
-    strict = 1 - (1 - level) / len(design.treatments)
-    of_sections = expected.unit_honest_times_effect_error**2 - alone.unit_honest_times_effect_error**2
-    tested = np.sqrt(unit_test_errors(design, scenario, alone) ** 2 + of_sections)
-    needed = [
-        participants_for_power(
-            effect=float(difference), unit_standard_error=float(error), power=power, level=strict, unit_test_error=float(test)
-        )
-        for difference, error, test in zip(expected.honest_times_effect, expected.unit_honest_times_effect_error, tested, strict=True)
-    ]
+    tests = effect_tests(design, scenario, level=level, cluster_size=cluster_size, intraclass_correlation=alike)
+    ordinary = ordinary_tests(design, scenario, level=level, cluster_size=cluster_size, intraclass_correlation=alike)
+    needed = [test.participants_needed(power) for test in tests]
     found = [count for count in needed if count is not None]
     against = [plan_margin(design, scenario, margin, n=n, power=power, level=level) for margin in margins]
     if margins and cluster_size > 1:
@@ -288,12 +207,15 @@ def plan_study(
     if n is None:
         against = [plan_margin(design, scenario, margin, n=planned, power=power, level=level) for margin in margins]
     cap = design.epsilon if epsilon_cap is None else epsilon_cap
-    dice = best_dice(design, scenario, epsilon_cap=cap)
-    cheaters = _cheater_precision(scenario, expected, n=planned, level=level) if expected.identified else None
+    between = between_sections(design, scenario, size=cluster_size, intraclass_correlation=alike)
+    dice = best_dice(design, scenario, epsilon_cap=cap, between=between)
+    cheaters = _cheater_precision(scenario, expected, tests, n=planned, level=level) if expected.identified else None
     notes = list(_warnings(design, cheaters=cheaters, n=planned, questions=questions, cap=cap, dice=dice))
     if cluster_size > 1:
-        largest = float(design_effect.max())
-        notes.append(about_sections(n=planned, size=cluster_size, design_effect=largest, design=design))
+        between_them = [one.sections for one in tests if one.sections]
+        notes += about_sections(
+            n=planned, size=cluster_size, design_effect=float(design_effect.max()), tests=between_them, level=tests[0].level
+        )
     return StudyPlan(
         scenario=scenario,
         cluster_size=cluster_size,
@@ -307,53 +229,53 @@ def plan_study(
         identified=expected.identified,
         assumption=design.identification.assumption,
         contrasts=tuple(
-            _contrast(design, index, expected=expected, tested=tested[index], n=planned, needed=needed[index], power=power, level=strict)
-            for index in range(len(design.treatments))
+            _contrast(design, index, expected=expected, test=test, ordinary=ordinary[index], n=planned, power=power)
+            for index, test in enumerate(tests)
         ),
         cheater_proportion=cheaters,
         suggested_die=dice[0] if dice else None,
         dice=dice,
-        optimum=optimal_mirrored(design, scenario, epsilon=cap),
+        optimum=optimal_mirrored(design, scenario, epsilon=cap, between=between),
         notes=tuple(notes),
         margins=tuple(one for plans in against for one in plans),
     )
 
 
 def _contrast(
-    design: Design, index: int, *, expected: Precision, tested: float, n: int, needed: int | None, power: float, level: float
+    design: Design, index: int, *, expected: Precision, test: EffectTest, ordinary: EffectTest | None, n: int, power: float
 ) -> ContrastPlan:
-    test_error = float(tested) / sqrt(n)
-    delta_error = float(expected.unit_honest_times_effect_error[index]) / sqrt(n)
-    ordinary = float(expected.unit_ordinary_error[index])
+    ordinary_error = float(expected.unit_ordinary_error[index])
     effect, error = float(expected.effect[index]), float(expected.unit_effect_error[index])
     return ContrastPlan(
         treatment=design.treatments[index],
         control=design.control,
         effect=effect,
-        honest_times_effect=float(expected.honest_times_effect[index]),
+        honest_times_effect=test.effect,
         standard_error=error / sqrt(n) if error < inf else None,
-        honest_times_effect_standard_error=delta_error,
-        test_standard_error=test_error,
-        power=power_of_z_test(
-            effect=float(expected.honest_times_effect[index]), standard_error=delta_error, test_standard_error=test_error, level=level
-        ),
-        participants_needed=needed,
-        ordinary_standard_error=ordinary / sqrt(n),
-        ordinary_participants_needed=(
-            participants_for_power(effect=effect, unit_standard_error=ordinary, power=power, level=level) if ordinary > 0 else None
-        ),
-        cost_of_privacy=error / ordinary if error < inf and ordinary > 0 else None,
+        honest_times_effect_standard_error=test.unit_error / sqrt(n),
+        test_standard_error=test.unit_test_error / sqrt(n),
+        power=test.power(n),
+        participants_needed=test.participants_needed(power),
+        ordinary_standard_error=ordinary_error / sqrt(n),
+        ordinary_participants_needed=None if ordinary is None else ordinary.participants_needed(power),
+        cost_of_privacy=error / ordinary_error if error < inf and ordinary_error > 0 else None,
     )
 
 
-def _cheater_precision(scenario: Scenario, expected: Precision, *, n: int, level: float) -> CheaterPrecision:
-    critical = float(ndtri((1 + level) / 2))
+def _cheater_precision(scenario: Scenario, expected: Precision, tests: tuple[EffectTest, ...], *, n: int, level: float) -> CheaterPrecision:
+    def half_width(people: int) -> float:
+        return interval_multiplier(tests, people, level=level) * expected.unit_honest_proportion_error / sqrt(people)
+
+    enough = 1
+    while half_width(enough) > FIVE_POINTS:
+        enough *= 2
+    critical = interval_multiplier(tests, n, level=level)
     error = expected.unit_honest_proportion_error / sqrt(n)
     distance = scenario.honest_proportion / error
     return CheaterPrecision(
         standard_error=error,
-        half_width=critical * error,
-        participants_for_five_points=ceil((critical * expected.unit_honest_proportion_error / 0.05) ** 2),
+        half_width=half_width(n),
+        participants_for_five_points=1 + bisect_left(range(1, enough), True, key=lambda people: half_width(people) <= FIVE_POINTS),
         unbounded_probability=float(ndtr(critical - distance) - ndtr(-critical - distance)),
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from math import ceil
 
@@ -10,7 +11,8 @@ import numpy as np
 from candor.designs.design import Design
 from candor.errors import MethodError
 from candor.planning.information import Array, Precision, Scenario
-from candor.planning.notes import FEW_SECTIONS, SECTIONS
+from candor.planning.notes import BOLD_SECTIONS, SECTIONS, TOO_FEW_SECTIONS
+from candor.planning.section_tests import MUCH_BOLDER, ROUNDING, SectionTest
 
 
 def with_sections(
@@ -61,32 +63,48 @@ def with_sections(
     >>> added.round(6).tolist(), bool(design_effect[0] < 1 + 20 * 0.05)
     ([1.0], True)
     """
-    added = between_sections(design, scenario, size=size, intraclass_correlation=intraclass_correlation)
+    of_arms = scenario.honest_proportion**2 * _between_arms(design, scenario, size=size, intraclass_correlation=intraclass_correlation)
+    between = between_sections(design, scenario, size=size, intraclass_correlation=intraclass_correlation)
     alone = expected.unit_honest_times_effect_error**2
-    together = alone + scenario.honest_proportion**2 * added
+    together = alone + scenario.honest_proportion**2 * between
     found = replace(
         expected,
         unit_honest_times_effect_error=np.sqrt(together),
-        unit_effect_error=np.sqrt(expected.unit_effect_error**2 + added),
-        unit_ordinary_error=np.sqrt(expected.unit_ordinary_error**2 + added),
+        unit_variance_of_arms=expected.unit_variance_of_arms + of_arms,
+        unit_effect_error=np.sqrt(expected.unit_effect_error**2 + between),
+        unit_ordinary_error=np.sqrt(expected.unit_ordinary_error**2 + between),
     )
     return found, together / alone
 
 
 def between_sections(design: Design, scenario: Scenario, *, size: float, intraclass_correlation: float) -> Array:
     """The part of n times the variance of each τ̂ that comes from sections, shape (K − 1,); x² times this for Δ̂ (`with_sections`)."""
+    added: Array = _between_arms(design, scenario, size=size, intraclass_correlation=intraclass_correlation).sum(axis=-1)
+    return added
+
+
+def _between_arms(design: Design, scenario: Scenario, *, size: float, intraclass_correlation: float) -> Array:
+    """The same by arm, shape (K − 1, K)."""
     if not size >= 1:
         raise MethodError(f"a section has at least 1 person, found {size:g}")
     if not 0 <= intraclass_correlation <= 1:
         raise MethodError(f"the intraclass correlation must lie between 0 and 1, found {intraclass_correlation:g}")
-    p, treated = np.array(scenario.prevalence), list(design.treatment_indexes)
-    within = p * (1 - p) / design.arm_shares
-    added: Array = (size - 1) * intraclass_correlation * (within[treated] + within[design.control_index])
-    return added
+    if size > 1 and scenario.covariate_r_squared:
+        raise MethodError("no analysis uses covariates of sections that are assigned as a whole: plan without R²")
+    p, arms = np.array(scenario.prevalence), np.arange(design.shape[0])
+    within = (size - 1) * intraclass_correlation * p * (1 - p) / design.arm_shares
+    compared = (arms == np.array(design.treatment_indexes)[:, None]) | (arms == design.control_index)
+    return np.where(compared, within, 0.0)
 
 
-def about_sections(*, n: int, size: float, design_effect: float, design: Design) -> str:
-    """The sentence about sections in a plan; `enough` of them are ten in the smallest arm."""
-    sections, enough = ceil(n / size), ceil(10 / min(design.arm_probabilities))
-    values = {"size": f"{size:g}", "people": n, "sections": sections, "times": f"{design_effect:.2f}", "enough": enough}
-    return (FEW_SECTIONS if sections < enough else SECTIONS) % values
+def about_sections(*, n: int, size: float, design_effect: float, tests: Sequence[SectionTest], level: float) -> list[str]:
+    """The sentences about sections in a plan: how many there are and, where they are too few, how many are enough."""
+    notes = [SECTIONS % {"size": f"{size:g}", "people": n, "sections": ceil(n / size - ROUNDING), "times": f"{design_effect:.2f}"}]
+    if not all(test.is_possible(n) for test in tests):
+        least = max(ceil(test.least_people / size - ROUNDING) for test in tests)
+        return [*notes, TOO_FEW_SECTIONS % {"enough": least}]
+    errs = max(test.errs(n, level=level) for test in tests)
+    if errs > MUCH_BOLDER * (1 - level):
+        enough = ceil(max(test.people_for_its_level(level) for test in tests) / size - ROUNDING)
+        notes.append(BOLD_SECTIONS % {"errs": f"{100 * errs:.1f}", "says": f"{100 * (1 - level):.3g}", "enough": enough})
+    return notes

@@ -6,11 +6,21 @@ from scipy.optimize import brentq
 
 from candor.designs.design import Design
 from candor.errors import MethodError
-from candor.planning.information import Scenario, precision, unit_test_errors
-from candor.planning.power import power_of_z_test
+from candor.planning.effect_tests import effect_tests
+from candor.planning.information import Scenario
 
 
-def power_with(design: Design, *, n: int, effect: float, prevalence: float, cheater_proportion: float = 0.0, level: float = 0.95) -> float:
+def power_with(
+    design: Design,
+    *,
+    n: int,
+    effect: float,
+    prevalence: float,
+    cheater_proportion: float = 0.0,
+    level: float = 0.95,
+    cluster_size: float = 1,
+    intraclass_correlation: float = 0.0,
+) -> float:
     """Power of the test of no effect when every treatment arm has this effect, for the hardest contrast at Holm's strictest step.
 
     Examples
@@ -22,17 +32,8 @@ def power_with(design: Design, *, n: int, effect: float, prevalence: float, chea
     0.44
     """
     scenario = Scenario.of(design, prevalence=prevalence, effects=effect, cheater_proportion=cheater_proportion)
-    found = precision(design, scenario)
-    tested = unit_test_errors(design, scenario, found)
-    return min(
-        power_of_z_test(
-            effect=float(difference),
-            standard_error=float(error) / n**0.5,
-            test_standard_error=float(test) / n**0.5,
-            level=1 - (1 - level) / len(design.treatments),
-        )
-        for difference, error, test in zip(found.honest_times_effect, found.unit_honest_times_effect_error, tested, strict=True)
-    )
+    tests = effect_tests(design, scenario, level=level, cluster_size=cluster_size, intraclass_correlation=intraclass_correlation)
+    return min(test.power(n) for test in tests)
 
 
 def smallest_effect(
@@ -43,6 +44,8 @@ def smallest_effect(
     cheater_proportion: float = 0.0,
     power: float = 0.8,
     level: float = 0.95,
+    cluster_size: float = 1,
+    intraclass_correlation: float = 0.0,
 ) -> float | None:
     """The smallest difference to control that n people find with a power.
 
@@ -58,6 +61,8 @@ def smallest_effect(
         Expected share of people who do not follow the die.
     power, level : float
         Wanted power of the test of no effect, and its confidence level.
+    cluster_size, intraclass_correlation : float
+        As in `candor.planning.power.plan_study`.
 
     Returns
     -------
@@ -92,7 +97,16 @@ def smallest_effect(
         raise MethodError(f"the prevalence must lie in [0, 1), found {prevalence:.6g}")
 
     def missing(effect: float) -> float:
-        return power - power_with(design, n=n, effect=effect, prevalence=prevalence, cheater_proportion=cheater_proportion, level=level)
+        return power - power_with(
+            design,
+            n=n,
+            effect=effect,
+            prevalence=prevalence,
+            cheater_proportion=cheater_proportion,
+            level=level,
+            cluster_size=cluster_size,
+            intraclass_correlation=intraclass_correlation,
+        )
 
     largest = 1 - prevalence
     if missing(largest) > 0:

@@ -90,8 +90,8 @@ def _cheaters_interval(model: FittedModel, *, level: float) -> Interval:
     return cut_to(Interval(kind="profile", low=low, high=high, level=level), low=0.0, high=1.0)
 
 
-def over_all_rates(data: Data, *, units: FloatArray, level: float) -> tuple[tuple[Coefficient, ...], CheaterProportion, float]:
-    """Coefficients and cheaters for every yes rate of cheaters, and the smallest of the likelihoods' tops.
+def over_all_rates(data: Data, *, units: FloatArray, level: float) -> tuple[tuple[Coefficient, ...], CheaterProportion, list[FittedModel]]:
+    """Coefficients and cheaters for every yes rate of cheaters, and the models that fit.
 
     Notes
     -----
@@ -130,7 +130,7 @@ def over_all_rates(data: Data, *, units: FloatArray, level: float) -> tuple[tupl
     honest = np.array([model.fit.x for model in models])
     cheaters = _hull([_cheaters_interval(models[place], level=level) for place in _extremes(honest)])
     whole = CheaterProportion(value=None, raw=None, standard_error=None, interval=cheaters)
-    return tuple(rows), whole, min(model.fit.log_likelihood for model in models)
+    return tuple(rows), whole, models
 
 
 def _extremes(values: FloatArray) -> list[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -55,12 +55,16 @@ LARGEST = 60.0
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FittedModel:
-    """The tops of the likelihood that the search finds, from the highest down, and how it falls around them."""
+    """The tops of the likelihood that the search finds, from the highest down, and how it falls around them.
+
+    `known` keeps the tops without a coefficient.
+    """
 
     data: Data
     possible: Possible
     yes_rate: float | None
     tops: tuple[Fit, ...]
+    known: dict[int, Fit] = field(default_factory=dict)
 
     @classmethod
     def of(cls, data: Data, *, yes_rate: float | None) -> FittedModel:
@@ -132,8 +136,23 @@ class FittedModel:
 
     def likelihood_ratio_p_value(self, index: int) -> float:
         """The p-value of the test that one coefficient is zero."""
-        without = self._highest(self.tops, held=(index, 0.0)).log_likelihood
-        return float(chdtrc(1, 2 * max(self.fit.log_likelihood - without, 0.0)))
+        return float(chdtrc(1, 2 * max(self.fit.log_likelihood - self._without(index).log_likelihood, 0.0)))
+
+    def step(self) -> str | None:
+        """The label of a column of many values in which a step without end fits better than the highest top, where a search met it."""
+        many = [column for column, values in enumerate(self.data.columns.T) if len(np.unique(values)) > 2]
+        for index in range(len(self.fit.beta)) if self.data.logistic and many else ():
+            found = self._without(index)
+            steepest = max(many, key=lambda column: abs(found.beta[column]))
+            if found.log_likelihood > self.fit.log_likelihood + NOTHING and abs(found.beta[steepest]) > AT_INFINITY:
+                return self.data.labels[steepest]
+        return None
+
+    def _without(self, index: int) -> Fit:
+        """The highest top without one coefficient."""
+        if index not in self.known:
+            self.known[index] = self._highest(self.tops, held=(index, 0.0))
+        return self.known[index]
 
     def honest_share(self, *, level: float) -> Interval:
         """The profile interval of x."""

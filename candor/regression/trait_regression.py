@@ -51,6 +51,11 @@ SEVERAL_TOPS = (
     "Wald's do not."
 )
 AWAY = ", and the coefficient of {label} is infinite: some group would say yes never or always"
+STEP = (
+    "A step without end in {label} fits the answers better than these estimates, which are those of the highest top: as if everybody on "
+    "one side of some value would say yes, and nobody on the other. So the answers are too few for all the values of {label}, and "
+    "p-values of 1 may come of it. Join its values into a few groups."
+)
 LEFT_OUT = "{people} of {all} people lack the answer or a covariate and are left out."
 FEW = "Only {people} people for {columns} coefficients: intervals and p-values, which rest on many answers, are rough."
 PEOPLE_PER_COLUMN = 40
@@ -235,14 +240,14 @@ def _fitted(
     assumption = f"{design.identification.assumption} {ALIKE}"
     link = "logit" if data.logistic else "identity"
     if open_rate and data.logistic:
-        rows, cheaters, height = over_all_rates(data, units=columns.units, level=level)
-        rate = None
-        notes.append(ANY_RATE)
+        rows, cheaters, models = over_all_rates(data, units=columns.units, level=level)
+        rate, height = None, min(model.fit.log_likelihood for model in models)
+        notes += [ANY_RATE, *_about_a_step(models)]
     else:
         model = FittedModel.of(data, yes_rate=0.0 if open_rate else None if stated is None else float(stated))
         rows = coefficients_of(model, units=columns.units, level=level, without_intercept=open_rate)
         cheaters, height = cheaters_of(model, level=level), model.fit.log_likelihood
-        notes += _about_other_tops(model, level=level)
+        notes += [*_about_other_tops(model, level=level), *_about_a_step([model])]
         honest = min(model.fit.x, 1.0)
         rate = None if open_rate or honest > 1 - 1e-9 else float(stated) if stated is not None else model.fit.c / (1 - honest)
         notes += [NO_INTERCEPT] if open_rate else []
@@ -277,6 +282,11 @@ def _about_other_tops(model: FittedModel, *, level: float) -> list[str]:
     away = AWAY.format(label=model.data.labels[largest]) if model.data.logistic and abs(there.beta[largest]) > AT_INFINITY else ""
     below = first.log_likelihood - there.log_likelihood
     return [SEVERAL_TOPS.format(tops=1 + len(others), here=max(1 - first.x, 0), there=max(1 - there.x, 0), below=below, away=away)]
+
+
+def _about_a_step(models: Sequence[FittedModel]) -> list[str]:
+    """A sentence where the likelihood is higher at infinity than at the top that is given."""
+    return [STEP.format(label=label) for label in dict.fromkeys(model.step() for model in models) if label is not None][:1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

@@ -24,8 +24,8 @@ class Findable:
     power: float
     smallest: float | None
     section_size: float = 1.0
-    """People who are assigned together; then a design effect is in all the other numbers."""
-    design_effect: float = 1.0
+    """People who are assigned together, which is in all the other numbers; `times` as many are needed as if each were assigned alone."""
+    times: float = 1.0
 
     @property
     def is_enough(self) -> bool:
@@ -64,12 +64,11 @@ class Findable:
             return ""
         return _(
             "Sections of about %(size)s people are assigned as a whole. If true answers of one section are alike with an intra-class "
-            "correlation of %(alike)s, this takes %(times)s times as many people as if each were assigned alone (design effect). With "
-            "fewer than ten sections in an arm, the test finds less than planned."
+            "correlation of %(alike)s, this takes %(times)s times as many people as if each were assigned alone."
         ) % {
             "size": f"{self.section_size:.0f}",
             "alike": number_format(f"{INTRACLASS_CORRELATION:g}"),
-            "times": number_format(f"{self.design_effect:.2f}"),
+            "times": number_format(f"{self.times:.2f}"),
         }
 
 
@@ -198,15 +197,15 @@ def _findable(design: Design, n: int, *, section_size: float) -> Findable:
     from candor.planning.power import plan_study  # SciPy, which most web processes can do without
     from candor.planning.smallest_effect import power_with, smallest_effect
 
+    people = {"prevalence": PREVALENCE, "cheater_proportion": CHEATERS}
+    sections = {"cluster_size": section_size, "intraclass_correlation": INTRACLASS_CORRELATION}
     plan = partial(plan_study, design, prevalence=PREVALENCE, effects=EFFECT, cheater_proportion=CHEATERS, power=POWER)
-    alone, together = plan(), plan(cluster_size=section_size, intraclass_correlation=INTRACLASS_CORRELATION)
-    times = together.n / alone.n
-    worth = max(round(n / times), 1)
+    alone, together = plan().n, plan(cluster_size=section_size, intraclass_correlation=INTRACLASS_CORRELATION).n
     return Findable(
         n=n,
-        needed=together.n,
-        power=power_with(design, n=worth, effect=EFFECT, prevalence=PREVALENCE, cheater_proportion=CHEATERS),
-        smallest=smallest_effect(design, n=worth, prevalence=PREVALENCE, cheater_proportion=CHEATERS, power=POWER),
+        needed=together,
+        power=power_with(design, n=n, effect=EFFECT, **people, **sections),
+        smallest=smallest_effect(design, n=n, power=POWER, **people, **sections),
         section_size=section_size,
-        design_effect=times,
+        times=together / alone,
     )

@@ -83,7 +83,7 @@ def test_the_builder_stores_sections_shows_them_again_and_keeps_what_was_typed_w
     assert study.definition["allocation"]["sections"] == LABELS
     page = page_of(client.get(address))
     assert page.xpath('string(//textarea[@name="sections"])').split() == LABELS
-    assert "design effect" in page.text_content()
+    assert "times as many people as if each were assigned alone" in page.text_content()
     assert "Chance gives each section its arm" in page.text_content()
     assert client.post(address, typed_on(page) | {"sections": "12"}).status_code == 302
     assert page_of(client.get(address)).xpath('string(//textarea[@name="sections"])').strip() == "12"
@@ -104,8 +104,8 @@ def test_the_number_of_people_needed_knows_the_sections_and_leads_to_the_plan_wi
     alone = findable(definition(allocation={"planned_participants": 480}))
     together = findable(definition(allocation=IN_EIGHT))
     assert together.section_size == 60
-    assert together.design_effect > 1.2
-    assert together.needed == pytest.approx(alone.needed * together.design_effect)
+    assert together.times > 1.2
+    assert together.needed == pytest.approx(alone.needed * together.times)
     assert together.power < alone.power
     assert together.smallest > alone.smallest
     study = draft_study(allocation=IN_EIGHT)
@@ -135,7 +135,7 @@ def test_officers_read_what_sections_mean_and_students_that_theirs_is_kept() -> 
         "but to each section (class) as a whole. There are 4 sections",
         "they may learn from each other which one it is",
         "sections get random numbers if each of them has ten people or more in every subsample",
-        "(design effect)",
+        "times as many people as if each were assigned alone",
         "There are no results while the study runs",
         "Wednesday",
         "it decides the group, and results must know who is alike",

@@ -12,8 +12,9 @@ from statsmodels.stats.power import NormalIndPower, normal_power
 from candor.designs.design import Design
 from candor.errors import MethodError
 from candor.planning.best_die import DICE, best_dice, mirrored_epsilon, mirrored_precision, optimal_mirrored
+from candor.planning.effect_tests import EffectTest, power_of_z_test
 from candor.planning.information import Scenario, precision
-from candor.planning.power import participants_for_power, plan_study, power_of_z_test
+from candor.planning.power import plan_study
 
 
 def mirrored(smaller: str, larger: str, **options: object) -> Design:
@@ -114,7 +115,7 @@ def test_power_is_the_level_without_an_effect_and_grows_with_it():
 
 @pytest.mark.parametrize(("effect", "power", "level"), product((0.02, -0.1, 0.3), (0.12, 0.5, 0.8, 0.95), (0.9, 0.95)))
 def test_the_participants_needed_are_the_fewest_that_reach_the_power(effect, power, level):
-    n = participants_for_power(effect=effect, unit_standard_error=2.4, power=power, level=level)
+    n = EffectTest(effect=effect, unit_error=2.4, unit_test_error=2.4, level=level).participants_needed(power)
     assert power_of_z_test(effect=effect, standard_error=2.4 / n**0.5, level=level) >= power
     assert power_of_z_test(effect=effect, standard_error=2.4 / (n - 1) ** 0.5, level=level) < power
 
@@ -128,7 +129,8 @@ def test_power_is_that_of_statsmodels(effect, error, level):
 @pytest.mark.parametrize(("effect", "power", "level"), product((0.02, -0.1, 0.3), (0.12, 0.5, 0.8, 0.95), (0.9, 0.95)))
 def test_the_participants_needed_are_those_of_statsmodels_rounded_up(effect, power, level):
     theirs = NormalIndPower(ddof=0).solve_power(effect_size=abs(effect) / 2.4, alpha=1 - level, power=power, ratio=0)
-    assert participants_for_power(effect=effect, unit_standard_error=2.4, power=power, level=level) == ceil(theirs)
+    test = EffectTest(effect=effect, unit_error=2.4, unit_test_error=2.4, level=level)
+    assert test.participants_needed(power) == ceil(theirs)
 
 
 def test_a_plan_without_a_number_of_participants_takes_as_many_as_the_power_needs():

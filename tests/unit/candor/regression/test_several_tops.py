@@ -226,3 +226,45 @@ def test_the_likelihood_without_a_coefficient_is_found_though_all_tops_lie_at_in
     )
     statistic = 2 * (model.fit.log_likelihood - (control + treatment).max())
     assert model.likelihood_ratio_p_value(0) == pytest.approx(chi2.sf(statistic, 1), rel=1e-3)
+
+
+def with_a_score(seed: int, n: int = 150) -> dict[str, np.ndarray]:
+    """Answers of people with a score of many values, of whom one in ten answers as a coin says."""
+    rng = np.random.default_rng(seed)
+    arm, subsample, score = rng.integers(0, 2, n), rng.integers(0, 2, n), np.round(rng.normal(size=n), 3)
+    true = rng.random(n) < 1 / (1 + np.exp(0.4 - 0.8 * arm - 1.5 * score))
+    die = rng.random(n)
+    said = np.where(die < 0.5, true, die - 0.5 < (1 + subsample) / 6)
+    said = np.where(rng.random(n) < 0.1, rng.random(n) < 0.5, said)
+    names = {"arm": np.array(["control", "treatment"])[arm], "subsample": np.array(["1", "2"])[subsample]}
+    return {**names, "answer": np.where(said, "yes", "no"), "score": score}
+
+
+def log_likelihood_of_the_best_step(people: dict[str, np.ndarray]) -> float:
+    """Everybody above one value in each arm would say yes, and nobody else; a share of cheaters says no. By going through all of them."""
+    treated, second, yes = (people[name] == value for name, value in (("arm", "treatment"), ("subsample", "2"), ("answer", "yes")))
+    honest = np.linspace(0.05, 1, 96)[:, None, None]
+    total = 0.0
+    for arm in (False, True):
+        there = treated == arm
+        score, forced, said = people["score"][there], np.where(second[there], 2 / 6, 1 / 6), yes[there]
+        share = honest * ((score > np.sort(score)[:, None]) / 2 + forced)
+        total = total + np.where(said, np.log(share), np.log1p(-share)).sum(axis=-1).max(axis=-1)
+    return float(total.max())
+
+
+@pytest.mark.parametrize(("seed", "model"), [(4, "always_no"), (10, "always_no"), (4, "any")])
+def test_a_step_that_fits_better_than_the_estimates_is_told_and_its_column_named(seed: int, model: str) -> None:
+    """The p-value of another coefficient was 1, without a word, because the search for it met the step."""
+    people = with_a_score(seed)
+    found = candor.regress(people, replace(DESIGN, cheater_model=CheaterModel(name=model)), covariates=["score"])["answer"]
+    assert max(one.p_value for one in found.coefficients) > 0.99
+    assert any(note.startswith("A step without end in score fits the answers better") for note in found.notes)
+    assert log_likelihood_of_the_best_step(people) > found.log_likelihood + 0.1
+
+
+def test_of_many_answers_no_step_is_told() -> None:
+    people = with_a_score(1, n=2000)
+    found = candor.regress(people, DESIGN, covariates=["score"])["answer"]
+    assert log_likelihood_of_the_best_step(people) < found.log_likelihood - 5
+    assert not any("step" in note for note in found.notes)

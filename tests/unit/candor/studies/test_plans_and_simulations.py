@@ -30,10 +30,17 @@ def test_a_plan_is_that_of_the_command():
     assert "<pre>mirrored design, 1000 participants" in plan._repr_html_()
 
 
-def test_a_plan_says_what_it_expects_and_can_be_made_again_from_its_document():
-    asked = {"prevalence": 0.3, "cheater_proportion": 0.1, "cheater_yes_rate": 0.7, "covariate_r_squared": 0.2}
-    plan = candor.plan(DESIGN, effects={"treatment": 0.1}, cluster_size=20, intraclass_correlation=0.05, **asked)
-    said = "Expected: prevalence 0.300 in control, cheater proportion 0.100, yes rate of cheaters 0.700, R² of covariates 0.200."
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ({"covariate_r_squared": 0.2}, "yes rate of cheaters 0.700, R² of covariates 0.200."),
+        ({"cluster_size": 20, "intraclass_correlation": 0.05}, "yes rate of cheaters 0.700."),
+    ],
+)
+def test_a_plan_says_what_it_expects_and_can_be_made_again_from_its_document(how: dict[str, float], said: str):
+    asked = {"prevalence": 0.3, "cheater_proportion": 0.1, "cheater_yes_rate": 0.7}
+    plan = candor.plan(DESIGN, effects={"treatment": 0.1}, **asked, **how)
+    said = f"Expected: prevalence 0.300 in control, cheater proportion 0.100, {said}"
     assert said in str(plan).replace("\n", " ")
     told = plan.to_dict()
     control, treatment = told["scenario"]["prevalence"]
