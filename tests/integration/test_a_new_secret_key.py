@@ -1,14 +1,16 @@
 """An installation whose SECRET_KEY was changed: whatever was encrypted under the old one is explained, and can be made anew."""
 
+import hashlib
 from collections.abc import Callable
 from typing import Any
 
 import jwt
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.test import Client
 
 from accounts.models import Role
+from analysis.models import Release
 from lti.errors import PlatformError
 from lti.standard.keys import signed
 from surveys.credit.selectors import text_of
@@ -17,6 +19,7 @@ from tests.credit_tokens import blinding
 from tests.factories import address_of, logged_in, page_of, person
 from tests.integration.test_second_factor import CODE, code_of, is_in, log_in, set_up
 from tests.lti_platform import CoursePlatform
+from tests.releases import built_release, closed_study, published_release
 
 pytestmark = pytest.mark.django_db
 __all__ = ["platform"]
@@ -76,3 +79,19 @@ def test_an_administrator_makes_a_new_key_for_course_platforms(changed: Callable
     call_command("renew_platform_key")
     [key] = Client().get("/lti/keys/").json()["keys"]
     assert jwt.get_unverified_header(signed({}))["kid"] == key["kid"]
+
+
+@pytest.mark.parametrize("status", ["built", "published"])
+def test_packages_of_the_old_key_are_as_they_were_stored(
+    changed: Callable[[], None], status: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    release = built_release(closed_study()) if status == "built" else published_release(closed_study())
+    call_command("verify_stored")
+    assert "earlier key" not in capsys.readouterr().out
+    changed()
+    call_command("verify_stored")
+    assert "1 of the data packages are signed with an earlier key" in capsys.readouterr().out
+    forged = bytes(Release.objects.get(pk=release.pk).package).replace(b"slides", b"SLIDES", 1)
+    Release.objects.filter(pk=release.pk).update(package=forged, package_sha256=hashlib.sha256(forged).hexdigest())
+    with pytest.raises(CommandError, match="1 differ"):
+        call_command("verify_stored")
