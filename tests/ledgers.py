@@ -4,6 +4,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from accounts.models import User
 from analysis.ledger.errors import QuestionError
 from analysis.ledger.questions import KINDS, Question, question_kind
 from analysis.ledger.services import ask
@@ -12,7 +13,7 @@ from analysis.sources.tables import Schema, Table
 from candor.privacy.losses import NO_LOSS, Loss
 from candor.privacy.noise import discrete_gaussian, discrete_laplace
 from candor.privacy.sensitivity import Sensitivity
-from surveys.models import Study
+from surveys.models import MemberRole, Study, StudyMember
 from tests.jobs import work_on
 from tests.releases import closed_study
 
@@ -78,6 +79,12 @@ def make_snapshot(source: Source) -> Snapshot:
     work_on(snapshot)
     snapshot.refresh_from_db()
     return snapshot
+
+
+def analyst_of(source: Source, user: User) -> User:
+    """Somebody who may ask about a study from now on."""
+    StudyMember.objects.create(study=source.study, user=user, role=MemberRole.ANALYST)
+    return user
 
 
 def solved(**fields: Any) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from analysis.ledger.remembered import make_whole, remember_limits
 from analysis.ledger.selectors import Asked, asked_with, can_be_finished, refusal, same_question, table_now
 from analysis.ledger.units import Units, rounded_down
 from analysis.models import Asking, Budget, Charge, Source
+from analysis.sources.seats import seat_at
 from audit.services import record
 from candor.privacy.conversion import rho_within
 from jobs.tasks import send
@@ -35,7 +36,7 @@ def open_budget(source: Source, *, epsilon: float, delta: float) -> Budget:
 def ask(source: Source, document: Mapping[str, object], *, actor: User) -> Asked:
     """Reserve the price of a question and have a worker answer it. The same question again gives the earlier charge and costs nothing.
 
-    Callers have checked that this person may ask. Raises QuestionError and LedgerError; nothing is spent then.
+    Raises QuestionError and LedgerError; nothing is spent then.
     """
     make_whole(source)
     return _ask(source, document, actor=actor)
@@ -44,6 +45,8 @@ def ask(source: Source, document: Mapping[str, object], *, actor: User) -> Asked
 @transaction.atomic
 def _ask(source: Source, document: Mapping[str, object], *, actor: User) -> Asked:
     budget = _locked(source)
+    if not seat_at(budget.source, actor).may_ask:  # they may have lost it while they waited for the lock
+        raise LedgerError(_("You may not ask about these data any more."))
     question = read_question(document)
     if (earlier := same_question(budget, question)) is not None:
         if not earlier.waits and can_be_finished(earlier.charge):  # its noise is there: write the answer

@@ -52,7 +52,8 @@ from surveys.questions.publication import Publication, why_not
 PAGE = "analysis:releases"
 SMALLEST_COUNTS = ("5", "10", "20")
 MOST_AUTHORS, LONGEST_REASON = 50, 1000
-UNREADABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+UNREADABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Line breaks and control characters, those too that turn the direction of what follows them on a page."""
 EXACT_COUNTS_NEED_A_REASON = gettext_lazy(
     "This study has a privacy budget, and exact counts are outside of it. Write why they must be exact; the publication repeats it."
 )

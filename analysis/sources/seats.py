@@ -9,9 +9,9 @@ from django.utils import timezone
 
 from accounts.models import Role, User
 from analysis import actions
-from analysis.models import Charge, DataSet, DataSetAnalyst, DataSetStatus, Holds
+from analysis.models import Charge, DataSet, DataSetAnalyst, DataSetStatus, Holds, Source
 from audit.selectors import entries_about
-from surveys.access import StudyRole
+from surveys.access import Seat, StudyRole
 from surveys.retention.selectors import REMINDER_DAYS
 
 NO_DATA_SET = "There is no such data set."
@@ -69,6 +69,12 @@ class DataSetSeat:
         if Charge.objects.filter(asked_by=self.user, budget__source__data_set=self.data_set).exists():
             return False
         return not entries_about(self.data_set).filter(actor_id=self.user.pk, action__in=actions.PREPARATION).exists()
+
+
+def seat_at(source: Source, user: User) -> Seat | DataSetSeat:
+    """The person and the study or data set that they ask about."""
+    whole = source.whole
+    return DataSetSeat(user, whole) if isinstance(whole, DataSet) else Seat(user, whole)
 
 
 def data_sets_of(user: User) -> QuerySet[DataSet]:

@@ -10,18 +10,23 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.models import User
 from audit.services import record
 from jobs.registry import routine
 from lti import actions
+from lti.errors import PlatformError
 from lti.models import ToolKey
 from surveys.credit.blind_signatures import new_key
 from surveys.credit.keys import decrypted, encrypted
+from surveys.errors import CreditError
 
 if TYPE_CHECKING:  # the web starts without it
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 
+UNREADABLE = "unreadable"
+"""The name of a key that was stored under another secret."""
 USUAL_DAYS, MOST_DAYS = 14, 365
 """How long an earlier key stays published after a renewal, so that platforms which keep our keys for a while can check what it signed."""
 
@@ -40,7 +45,7 @@ class ShownKey:
 def public_keys() -> dict[str, list[dict[str, str]]]:
     """The JSON Web Key Set: the key that signs, and the earlier ones that are not withdrawn."""
     signing = _signing()
-    return {"keys": [_public(decrypted(key.private_key)) for key in (signing, *_earlier().exclude(pk=signing.pk))]}
+    return {"keys": [_public(key) for one in (signing, *_earlier().exclude(pk=signing.pk)) if (key := _read(one)) is not None]}
 
 
 def shown_keys() -> list[ShownKey]:
@@ -55,7 +60,9 @@ def signed(claims: dict[str, object]) -> str:
     """A JSON Web Token with these claims, by the key that signs."""
     import jwt
 
-    key = decrypted(_signing().private_key)
+    key = _read(_signing())
+    if key is None:
+        raise PlatformError(_("the key by which platforms know Candor cannot be read: an administrator makes a new one"))
     return jwt.encode(claims, key, algorithm="RS256", headers={"kid": _public(key)["kid"]})
 
 
@@ -97,7 +104,7 @@ def withdraw_old_keys() -> None:
 
 def kid_of(key: ToolKey) -> str:
     """The name of a key: its thumbprint (RFC 7638)."""
-    return _public(decrypted(key.private_key))["kid"]
+    return UNREADABLE if (read := _read(key)) is None else _public(read)["kid"]
 
 
 def _signing() -> ToolKey:
@@ -109,6 +116,14 @@ def _signing() -> ToolKey:
         if is_new:
             record(actor=None, action=actions.KEY_MADE, subject=key, details={"kid": kid_of(key)})
     return key
+
+
+def _read(key: ToolKey) -> "RSAPrivateKey | None":
+    """The key itself; None if it was stored under another secret of this installation. It is as good as lost then, and is renewed."""
+    try:
+        return decrypted(key.private_key)
+    except CreditError:
+        return None
 
 
 def _earlier() -> QuerySet[ToolKey]:

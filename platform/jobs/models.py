@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from datetime import timedelta
+from datetime import datetime, timedelta
+from functools import reduce
+from operator import or_
 from typing import ClassVar, Self
 from uuid import uuid4
 
@@ -14,6 +16,8 @@ from jobs.errors import TakenError
 from jobs.heartbeats import beating
 
 LONGEST_ERROR = 2000
+CLOCKS_DIFFER = timedelta(hours=1)
+"""At most, between hosts that are right."""
 
 
 class Lease(models.Model):
@@ -32,6 +36,8 @@ class Lease(models.Model):
     error = models.TextField(blank=True)
 
     TERM: ClassVar[timedelta] = timedelta(seconds=15)
+    MOST_WAIT: ClassVar[timedelta] = timedelta(days=2)
+    """No work waits or is held for longer."""
     MOST_ATTEMPTS: ClassVar[int] = 5
     GIVEN_UP: ClassVar[str] = "Given up after {attempts} workers fell silent."
     KEEPS_ITS_TIME: ClassVar[bool] = False
@@ -66,6 +72,11 @@ class Lease(models.Model):
     def claimable(cls) -> QuerySet[Self]:
         """The waiting work that a worker may take now."""
         return cls.waiting().filter(due_at__lte=timezone.now()) if cls.KEEPS_ITS_TIME else cls.waiting()
+
+    @classmethod
+    def of_a_clock_ahead(cls, now: datetime) -> Q:
+        """Finds the work whose time was written while the clock was ahead: it would rest until that time comes."""
+        return Q(due_at__gt=now + cls.MOST_WAIT)
 
     @classmethod
     def claim(cls, key: object) -> Self | None:
@@ -186,6 +197,11 @@ class Routine(Lease):
     @property
     def progress(self) -> str:
         return f"{self.place['done']} of {self.place['of']}" if self.place else ""
+
+    @classmethod
+    def of_a_clock_ahead(cls, now: datetime) -> Q:
+        late = (Q(pk=name, due_at__gt=now + every + CLOCKS_DIFFER) for name, every in cls.EVERY.items())
+        return reduce(or_, late, Q(pk__in=()))
 
     @classmethod
     def end(cls, rows: QuerySet[Self], **values: object) -> int:

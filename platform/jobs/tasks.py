@@ -57,7 +57,10 @@ def work(kind: str, key: str | int) -> None:
 
 @shared_task(name="jobs.tasks.sweep")
 def sweep(*, at_start: bool = False) -> None:
-    """Take over from silent workers, and resend all waiting work: the broker may have lost the messages."""
+    """Take over from silent workers, and resend all waiting work: the broker may have lost the messages.
+
+    Work whose time a wrong clock wrote is due now.
+    """
     now = timezone.now()
     if at_start:
         Routine.waiting().filter(pk__in=Routine.AT_START).update(due_at=now)
@@ -65,6 +68,7 @@ def sweep(*, at_start: bool = False) -> None:
     missing = [Routine(name=name, due_at=now) for name in Routine.EVERY if name not in there]
     Routine.objects.bulk_create(missing, ignore_conflicts=True)
     for model in {job.model for job in JOBS.values()}:
+        model._default_manager.filter(model.of_a_clock_ahead(now)).update(due_at=now)
         _take_over(model, expired_by=now)
     routines = Routine.waiting().filter(due_at__lte=now + SOON).order_by("due_at").values_list("pk", "due_at")
     for name, due_at in routines:  # all of them at once: they are half of all kinds

@@ -5,8 +5,10 @@ import hashlib
 from typing import TYPE_CHECKING
 
 from django.conf import settings
+from django.utils.translation import gettext as _
 
 from surveys.credit.blind_signatures import EXPONENT
+from surveys.errors import CreditError
 
 if TYPE_CHECKING:  # the web starts without it
     from cryptography.fernet import Fernet
@@ -21,12 +23,17 @@ def encrypted(key: "RSAPrivateKey") -> str:
 
 
 def decrypted(stored: str) -> "RSAPrivateKey":
-    """The key that was stored."""
+    """The key that was stored; `CreditError` if it was stored under another secret."""
+    from cryptography.fernet import InvalidToken
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
     from cryptography.hazmat.primitives.serialization import load_der_private_key
 
+    try:
+        content = _cipher().decrypt(stored.encode())
+    except InvalidToken:
+        raise CreditError(_("The key of this credit cannot be read: the secret of this server was changed. Ask for a code.")) from None
     # It was made here, so its primes are not tested again, which takes longer than all the rest.
-    key = load_der_private_key(_cipher().decrypt(stored.encode()), password=None, unsafe_skip_rsa_key_validation=True)
+    key = load_der_private_key(content, password=None, unsafe_skip_rsa_key_validation=True)
     assert isinstance(key, RSAPrivateKey)
     return key
 

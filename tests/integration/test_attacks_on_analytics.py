@@ -18,11 +18,12 @@ from analysis.models import Charge, DataSet, Source
 from analysis.sources import table_files, text_files
 from surveys.questions.plans import PrivacyBudget
 from surveys.reading.words import UnreadableError
+from surveys.sharing.services import remove_member
 from tests.data_sets import TEXTS, approved, data_set, quiz_file, texts_file
 from tests.factories import logged_in, page_of, person
 from tests.integration.test_data_set_import import DECLARED, changed, send
 from tests.integration.test_network_questions import source_of_circles
-from tests.ledgers import asked_and_answered, budget_of, open_source, solved
+from tests.ledgers import analyst_of, asked_and_answered, budget_of, open_source, solved
 from tests.record_sets import FILES
 from tests.record_sets import bring as bring_records
 
@@ -167,7 +168,8 @@ def test_an_officer_who_asked_and_left_does_not_free_the_budget_for_more() -> No
     study = open_source().study
     assert study is not None
     of_study = Source.objects.get(study=study)
-    ask(of_study, solved(rho=0.001), actor=both)
+    ask(of_study, solved(rho=0.001), actor=analyst_of(of_study, both))
+    remove_member(study, user_id=both.pk, actor=both)
     freeze(of_study, reason="Too many questions.", actor=other)
     refused = logged_in(both).post(reverse("analysis:analytics_ledger", args=[study.slug]), {"action": "unfreeze"})
     assert "Another IRB officer lets it be spent again." in said_on(refused)

@@ -27,7 +27,7 @@ from surveys.models import Participant
 from surveys.retention.services import forget_operational_data
 from tests.factories import person
 from tests.jobs import work_on
-from tests.ledgers import Solved, asked_and_answered, budget_of, make_snapshot, open_source, solved, study_with_budget
+from tests.ledgers import Solved, analyst_of, asked_and_answered, budget_of, make_snapshot, open_source, solved, study_with_budget
 
 pytestmark = pytest.mark.django_db
 
@@ -49,7 +49,8 @@ def test_a_question_is_reserved_drawn_and_answered() -> None:
 def test_the_same_question_again_gets_the_stored_answer_and_costs_nothing() -> None:
     source = open_source()
     first = asked_and_answered(source, rho=0.001)
-    again = services.ask(source, {"rho": 0.001, "marker": "", "item": "quiz.groups", "kind": "solved"}, actor=person(Role.ANALYST))
+    analyst = analyst_of(source, person(Role.ANALYST))
+    again = services.ask(source, {"rho": 0.001, "marker": "", "item": "quiz.groups", "kind": "solved"}, actor=analyst)
     assert (again.charge.pk, again.answer) == (first.charge.pk, first.answer)
     assert Charge.objects.count() == 1
     asked_and_answered(source, rho=0.001, marker="another question")

@@ -10,6 +10,9 @@ from django.db import transaction
 from accounts.models import Role, User
 from analysis import services as analysis
 from analysis.diagnosis.services import Asked, diagnose
+from analysis.ledger.errors import LedgerError
+from analysis.ledger.services import ask
+from analysis.models import Budget
 from analysis.records.services import save_hierarchy, start_sweep
 from audit.models import Entry
 from surveys.access import Seat
@@ -28,6 +31,7 @@ from surveys.sharing import services as sharing
 from surveys.studies import services as studies
 from surveys.study_file import define
 from tests.factories import draft_study, person, recruiting_study, study_in
+from tests.ledgers import analyst_of, budget_of, open_source, solved
 from tests.releases import closed_study, started_release
 from tests.simultaneous import outcomes_at_once
 from webhooks.services import add_webhook
@@ -125,6 +129,42 @@ def test_nobody_releases_the_data_of_a_study_that_they_lost() -> None:
     study.owner = editor  # as the request holds it that was let in
     with pytest.raises(TransitionError, match=LOST):
         started_release(study)
+
+
+@pytest.mark.django_db
+def test_nobody_spends_the_budget_of_a_study_about_which_they_may_not_ask_any_more() -> None:
+    source = open_source()
+    analyst = analyst_of(source, person(Role.ANALYST))
+    assert source.study is not None
+    ask(source, solved(rho=0.001), actor=analyst)
+    sharing.remove_member(source.study, user_id=analyst.pk, actor=source.study.owner)
+    for document in (solved(rho=0.001), solved(rho=0.002)):
+        with pytest.raises(LedgerError, match="You may not ask about these data any more"):
+            ask(source, document, actor=analyst)
+    assert budget_of(source).charges.count() == 1
+
+
+@pytest.mark.usefixtures("postgresql")
+def test_who_is_removed_while_their_question_waits_for_the_budget_spends_nothing() -> None:
+    """Attack: ask beside somebody who holds the budget, and be removed meanwhile."""
+    source = open_source()
+    study, analyst = source.study, analyst_of(source, person(Role.ANALYST))
+    assert study is not None
+
+    @transaction.atomic
+    def remove() -> None:
+        Budget.objects.select_for_update().get(source=source)
+        time.sleep(0.4)
+        sharing.remove_member(study, user_id=analyst.pk, actor=study.owner)
+
+    def spend() -> object:
+        time.sleep(0.2)
+        return ask(source, solved(rho=0.001), actor=analyst)
+
+    removed, spent = outcomes_at_once(remove, spend)
+    assert removed is None
+    assert isinstance(spent, LedgerError), spent
+    assert not budget_of(source).charges.exists()
 
 
 @pytest.mark.usefixtures("postgresql")

@@ -24,7 +24,7 @@ from tests.back_ups import files_of, lost_with_the_back_up
 from tests.data_sets import approved
 from tests.factories import logged_in, person
 from tests.jobs import work_on
-from tests.ledgers import Solved, asked_and_answered, budget_of, open_source, register, solved
+from tests.ledgers import Solved, analyst_of, asked_and_answered, budget_of, open_source, register, solved
 
 pytestmark = pytest.mark.django_db
 
@@ -142,7 +142,7 @@ def test_no_noise_is_drawn_where_the_disk_is_full(monkeypatch: pytest.MonkeyPatc
 def test_somebody_who_has_no_account_yet_is_named() -> None:
     source, newcomer = open_source(), "a-newcomer"
     with lost_with_the_back_up():
-        analyst = person(Role.ANALYST)
+        analyst = analyst_of(source, person(Role.ANALYST))
         type(analyst).objects.filter(pk=analyst.pk).update(username=newcomer)
         analyst.refresh_from_db()
         asked = services.ask(source, solved(rho=0.001), actor=analyst)

@@ -10,6 +10,7 @@ from allauth.mfa.adapter import DefaultMFAAdapter
 from django.conf import settings
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.sites.shortcuts import get_current_site
+from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
 
@@ -82,7 +83,13 @@ class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
         return encrypted.decode()
 
     def decrypt(self, encrypted_text: str) -> str:
-        decrypted: bytes = _cipher().decrypt(encrypted_text.encode())
+        from cryptography.fernet import InvalidToken
+
+        try:
+            decrypted: bytes = _cipher().decrypt(encrypted_text.encode())
+        except InvalidToken:
+            said = _("This server cannot read your second factor any more: its SECRET_KEY was changed. Ask an administrator to remove it.")
+            raise ValidationError(said) from None
         return decrypted.decode()
 
 

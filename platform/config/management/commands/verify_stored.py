@@ -26,6 +26,8 @@ class Command(BaseCommand):
         if wrong:
             raise CommandError(f"{len(wrong)} differ: {'; '.join(wrong[:20])}.")
         self.stdout.write(f"{media.count()} media files and {releases.count()} data packages are as they were stored.")
+        if earlier := releases.exclude(public_key=public_pem(signing_key())).count():
+            self.stdout.write(f"{earlier} of the data packages are signed with an earlier key of this server.")
 
 
 def _faulty_media() -> Iterator[str]:
@@ -38,10 +40,9 @@ def _faulty_media() -> Iterator[str]:
 
 
 def _faulty_releases() -> Iterator[str]:
-    own = public_pem(signing_key()).encode()
     for release in Release.objects.filter(status__in=STANDING_RELEASES).order_by("pk").iterator():
         package = bytes(release.package or b"")
         if hashlib.sha256(package).hexdigest() != release.package_sha256:
             yield f"data package {release.pk} is not what was stored"
-        elif faults := faults_of(package, key=own):
+        elif faults := faults_of(package, key=release.public_key.encode()):
             yield f"data package {release.pk}: {faults[0].file}: {faults[0].what}"
