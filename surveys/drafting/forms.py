@@ -97,8 +97,8 @@ class DraftForm:
         if text:
             expected = {
                 "what": what,
-                "minimum": number_format(f"{minimum:g}"),
-                "maximum": number_format(f"{maximum:.15g}"),
+                "minimum": _limit(minimum),
+                "maximum": _limit(maximum),
                 "found": text[:40],
             }
             self.error(name, _("%(what)s must be a number from %(minimum)s to %(maximum)s, not “%(found)s”.") % expected)
@@ -107,7 +107,7 @@ class DraftForm:
     def whole_number(self, name: str, *, what: str, minimum: int, maximum: int, missing: str = "") -> int | None:
         text = self.line(name)
         if text and typed_number(text, whole=True) is None:
-            expected = {"what": what, "minimum": minimum, "maximum": maximum, "found": text[:40]}
+            expected = {"what": what, "minimum": _limit(minimum), "maximum": _limit(maximum), "found": text[:40]}
             self.error(name, _("%(what)s must be a whole number from %(minimum)s to %(maximum)s, not “%(found)s”.") % expected)
             return None
         value = self.number(name, what=what, minimum=minimum, maximum=maximum, missing=missing)
@@ -172,3 +172,8 @@ def typed_value(value: object) -> str:
     if isinstance(value, float):
         return number_format(f"{Decimal(f'{value:.15g}'):f}")
     return "on" if value is True else str(value)
+
+
+def _limit(number: float) -> str:
+    """A limit as a message writes it. Nobody types it, so its thousands are set apart."""
+    return number_format(f"{Decimal(f'{number:.15g}'):f}", force_grouping=True)
