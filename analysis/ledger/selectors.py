@@ -17,6 +17,7 @@ from analysis.sources.selectors import newest_snapshot, obstacle, schema_of_snap
 from analysis.sources.tables import Schema
 from candor.privacy.losses import Loss
 from surveys.models import Participant
+from surveys.privacy.words import loss_in_words
 from surveys.questions.plans import PEOPLE_PER_FAILURE
 
 FEWEST = 20
@@ -154,7 +155,7 @@ def frozen_for(budget: Budget, price: Units) -> str:
 
 def price_in_words(loss: Loss) -> str:
     name, amount = ("ρ", loss.rho) if loss.pure_epsilon is None else ("ε", loss.pure_epsilon)
-    return f"{name} = {number_format(f'{amount:.3g}')}"
+    return f"{name} = {loss_in_words(amount)}"
 
 
 def same_question(budget: Budget, question: Question) -> Asked | None:

@@ -21,6 +21,7 @@ from analysis.sources.seats import seat_at
 from audit.services import record
 from candor.privacy.conversion import rho_within
 from jobs.tasks import send
+from surveys.privacy.words import loss_in_words
 
 LONGEST_REASON = 2000
 
@@ -133,7 +134,7 @@ def lower(source: Source, *, epsilon: float, delta: float, actor: User) -> None:
     if over_rho and over_sum:
         raise LedgerError(
             _("Expected a budget of at least what is spent, ε = %(spent)s; found ε = %(asked)s.")
-            % {"spent": number_format(f"{before.epsilon_spent:.4g}"), "asked": number_format(f"{epsilon:g}")}
+            % {"spent": loss_in_words(before.epsilon_spent), "asked": loss_in_words(epsilon)}
         )
     changed = {"epsilon": [budget.epsilon, epsilon], "delta": [budget.delta, delta]}
     budget.epsilon, budget.delta, budget.epsilon_units, budget.rho_units = epsilon, delta, units["epsilon_units"], units["rho_units"]

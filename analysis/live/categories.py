@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
 from analysis.live.blinding import ArmNames
@@ -27,6 +26,7 @@ from candor.categories.results import AT_LEAST, CATEGORY, CategoryEffect, Catego
 from candor.designs.privacy_words import certainty
 from candor.estimators.missing_answers import MissingByContrast
 from candor.results import SequentialValue
+from surveys.privacy.words import loss_in_words
 from surveys.questions.sensitive import SensitiveQuestion
 
 LEVEL = 0.95
@@ -115,7 +115,7 @@ class CategoryWords:
             yield _(
                 "Privacy: one answer to this question has a privacy loss of ε = %(epsilon)s. Somebody who held two answers of a student "
                 "for equally likely is at most %(sure)s %% sure of one of them afterwards."
-            ) % {"epsilon": number_format(f"{found.epsilon:.3f}"), "sure": certainty(found.epsilon)}
+            ) % {"epsilon": loss_in_words(found.epsilon), "sure": certainty(found.epsilon)}
 
     def _balance(self, test: NoEffectTest) -> str:
         """Whether chance explains how two arms differ in what nothing could have changed."""

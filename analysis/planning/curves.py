@@ -7,9 +7,10 @@ from functools import cached_property
 from math import sqrt
 
 from analysis.planning.plans import BestAtEpsilon, Planned, best_at_epsilons
-from analysis.planning.wording import decimal, hardest, percent, points, whole
+from analysis.planning.wording import hardest, percent, points, whole
 from candor.planning.effect_tests import EffectTest, effect_tests, interval_multiplier, ordinary_tests
 from candor.planning.power import ContrastPlan, StudyPlan
+from surveys.privacy.words import loss_in_words
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,7 +108,7 @@ class Curves:
         low, high = self.cheaters_interval(n) or (None, None)
         return {
             "n": whole(n),
-            "epsilon": decimal(self.plan.epsilon, 2),
+            "epsilon": loss_in_words(self.plan.epsilon),
             "power": percent(self.power(n)),
             "target": percent(self.plan.target_power),
             "needed": whole(self.contrast.participants_needed),

@@ -16,7 +16,6 @@ from analysis.planning.front import Front, address_with, front_of
 from analysis.planning.page import dice_offered, groups_of
 from analysis.planning.plans import make_plan
 from analysis.planning.starts import start_of
-from analysis.planning.wording import decimal
 from candor.designs.design import Design
 from candor.errors import MethodError
 from candor.written_numbers import typed_number
@@ -26,7 +25,7 @@ from surveys.definition import StudyDefinition
 from surveys.drafting.categories import fitted
 from surveys.drafting.edits import Edit, Keys, fingerprint_of
 from surveys.drafting.forms import DraftForm, Typed, typed_value
-from surveys.privacy.words import certainty, privacy_in_words
+from surveys.privacy.words import certainty, loss_in_words, privacy_in_words
 from surveys.questions.sensitive import Die
 from surveys.study_file import document_of
 
@@ -192,8 +191,8 @@ def _facts(definition: StudyDefinition, die: PlannedDie, trial: DraftForm) -> Di
     identification, questions = design.identification, len(definition.questions)
     total = changed.epsilon_total
     return DieFacts(
-        epsilon=decimal(design.epsilon),
-        epsilon_total=decimal(total),
+        epsilon=loss_in_words(design.epsilon),
+        epsilon_total=loss_in_words(total),
         certainty=certainty(design.epsilon),
         certainty_total=certainty(total),
         questions=questions,
@@ -203,6 +202,6 @@ def _facts(definition: StudyDefinition, die: PlannedDie, trial: DraftForm) -> Di
         assumption=identification.assumption,
         privacy=privacy_in_words(changed.epsilon, questions=questions, total=total),
         of_categories=tuple(
-            (one.text.in_language(changed.languages[0]), decimal(changed.epsilons[one.name])) for one in changed.category_questions
+            (one.text.in_language(changed.languages[0]), loss_in_words(changed.epsilons[one.name])) for one in changed.category_questions
         ),
     )

@@ -24,7 +24,7 @@ from analysis.planning.wording import (
     whole,
 )
 from candor.planning.best_die import DieSuggestion
-from surveys.privacy.words import privacy_in_words
+from surveys.privacy.words import loss_in_words, privacy_in_words
 
 NAMES_OF_LETTERS = {"y": "yes", "n": "no", "t": "truth"}
 
@@ -93,8 +93,8 @@ def shown_of(planned: Shown) -> dict[str, object]:
         "groups": tuple(groups_of(form.die, form.start.subsample_names, typed=form.weight_texts)),
         "privacy": privacy_in_words(plan.epsilon, questions=int(form.value("questions"))),
         "over_cap": plan.epsilon > form.value("cap") + 1e-9,
-        "cap": decimal(form.value("cap"), 2),
-        "epsilon": decimal(plan.epsilon),
+        "cap": loss_in_words(form.value("cap")),
+        "epsilon": loss_in_words(plan.epsilon),
     }
 
 
@@ -130,7 +130,7 @@ def groups_of(die: PlannedDie, names: tuple[str, ...], *, typed: Sequence[str] =
                 Face(position=position, roll=roll, says=NAMES_OF_LETTERS[letters[position]]) for position, roll in enumerate(die.rolls)
             ),
             shares=tuple((NAMES_OF_LETTERS[letter], percent(float(share))) for letter, share in shares),
-            epsilon=decimal(forced.epsilon, 2) if forced.epsilon < float("inf") else "∞",
+            epsilon=loss_in_words(forced.epsilon) if forced.epsilon < float("inf") else "∞",
         )
 
 
@@ -138,7 +138,7 @@ def _facts(planned: Planned) -> tuple[tuple[str, str, str], ...]:
     """A number with its meaning and the one beside it."""
     plan = planned.plan
     one, cheaters = hardest(plan), plan.cheater_proportion
-    total = _("%(total)s in total") % {"total": decimal(plan.epsilon_total)}
+    total = _("%(total)s in total") % {"total": loss_in_words(plan.epsilon_total)}
     return (
         (_("Power"), percent(one.power), _("wanted: %(target)s") % {"target": percent(plan.target_power)}),
         (
@@ -146,7 +146,7 @@ def _facts(planned: Planned) -> tuple[tuple[str, str, str], ...]:
             whole(one.participants_needed),
             _("ordinary trial: %(n)s") % {"n": whole(one.ordinary_participants_needed)},
         ),
-        (_("Privacy loss ε"), decimal(plan.epsilon), total),
+        (_("Privacy loss ε"), loss_in_words(plan.epsilon), total),
         (
             _("Standard error"),
             points(one.standard_error),

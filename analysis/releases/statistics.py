@@ -3,7 +3,6 @@
 import json
 from dataclasses import dataclass
 
-from django.utils.formats import number_format
 from django.utils.translation import get_language
 
 from analysis.figures.shown import ShownFigure
@@ -19,7 +18,7 @@ from analysis.sources.tables import Schema
 from candor.packages.analytics import ANALYTICS, PublishedCharge, PublishedDifficulties, PublishedItem
 from candor.privacy.losses import Loss
 from surveys.privacy.budgets import in_how_many
-from surveys.privacy.words import certainty
+from surveys.privacy.words import certainty, loss_in_words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,9 +70,9 @@ def statistics_of(release: Release) -> Statistics | None:
     difficulties, language = released[-1] if released else None, get_language() or "en"
     return Statistics(
         n=document["participants"],
-        epsilon=_written(document["spent"]["epsilon"]),
+        epsilon=loss_in_words(document["spent"]["epsilon"]),
         delta=_rarity(document["budget"]["delta"]),
-        budget=_written(document["budget"]["epsilon"]),
+        budget=loss_in_words(document["budget"]["epsilon"]),
         sure=certainty(document["spent"]["epsilon"]),
         charges=charges,
         difficulties=difficulties,
@@ -97,10 +96,6 @@ def _charged(charge: PublishedCharge, schema: Schema) -> Charged:
         reason=charge["reason"],
         table=question.table(charge["answer"], schema) if question and charge["answer"] else AnswerTable(),
     )
-
-
-def _written(loss: float) -> str:
-    return number_format(f"{loss:.3g}")
 
 
 def _rarity(delta: float) -> str:

@@ -29,6 +29,16 @@ class InputError(click.ClickException):
     exit_code = BAD_INPUT
 
 
+class ClosedOutput(io.TextIOBase):
+    """In the place of a standard output that was closed, as in some jobs: what a command writes there must not be lost without a word."""
+
+    def write(self, text: str, /) -> int:
+        """Refuse."""
+        if text:
+            raise InputError("standard output is closed")
+        return 0
+
+
 class ReaderGoneError(Exception):
     """The reader of standard output has closed the pipe. click would end with 1 if it met the system's own error."""
 
@@ -37,8 +47,7 @@ class ReaderGoneError(Exception):
 def _with_reader() -> Iterator[None]:
     try:
         yield
-        if sys.stdout is not None:  # as in a job whose standard output is closed
-            sys.stdout.flush()  # here, since the interpreter would complain at its end
+        sys.stdout.flush()  # here, since the interpreter would complain at its end
     except BrokenPipeError as error:
         raise ReaderGoneError from error
 
@@ -116,6 +125,8 @@ class CommandGroup(click.Group):
         **extra: Any,
     ) -> Any:
         """Run, and turn every foreseeable failure into one line and an exit status. Output is UTF-8, as input is, in every locale."""
+        if sys.stdout is None:
+            sys.stdout = ClosedOutput()
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(encoding="utf-8")

@@ -3,8 +3,9 @@
 from functools import lru_cache
 from typing import Any
 
-from django.http import HttpRequest, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.middleware.http import ConditionalGetMiddleware
+from django.utils.cache import get_conditional_response, set_response_etag
 from django.utils.translation import get_language
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.renderers import OpenApiJsonRenderer, OpenApiJsonRenderer2, OpenApiYamlRenderer, OpenApiYamlRenderer2
@@ -181,4 +182,10 @@ class ConditionalApiMiddleware(ConditionalGetMiddleware):
     """Clients that send the last answer's ETag get 304 while nothing has changed. Pages differ each time, by their CSRF token."""
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-        return super().process_response(request, response) if request.path_info.startswith("/api/") else response
+        if not request.path_info.startswith("/api/"):
+            return response
+        if request.method == "HEAD" and isinstance(response, HttpResponse) and self.needs_etag(response):
+            if not response.has_header("ETag"):
+                set_response_etag(response)  # the body is here still: the server leaves it out
+            return get_conditional_response(request, etag=response.get("ETag"), response=response) or response
+        return super().process_response(request, response)

@@ -6,12 +6,27 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
+from django.utils.translation import gettext as _
+
+from surveys.drafting.texts import UNSEEN, unseen_in
 from surveys.drafting.translations import in_languages
+from surveys.errors import DefinitionError
+from surveys.reading.words import MOST_PROBLEMS
 from surveys.study_file import define, document_of
 
 Unchecked: TypeAlias = Any
 """A part of a draft: JSON that the study's definition has not checked yet."""
 Document = Mapping[str, Unchecked]
+
+
+def require_seen(document: Document, *, before: Document) -> None:
+    """No new text has a character that nobody can see. Those of `before` were stored by an older version, and stay."""
+    known = {text for _place, text in unseen_in(before)}
+    if found := [(place, text) for place, text in unseen_in(document) if text not in known]:
+        words = _("%(place)s: here is a character that nobody can see, U+%(code)s. Type the text again.")
+        raise DefinitionError(
+            [words % {"place": place, "code": f"{ord(UNSEEN.findall(text)[0]):04X}"} for place, text in found[:MOST_PROBLEMS]]
+        )
 
 
 class Edit(Protocol):

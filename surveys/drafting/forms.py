@@ -1,6 +1,5 @@
 """Typed input of a builder page, and its parsing. Inputs are named by their place: `options.0.text.en`."""
 
-import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -9,12 +8,10 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
 from candor.written_numbers import typed_number
-from surveys.drafting.texts import Said, said
+from surveys.drafting.texts import UNSEEN, Said, said
 from surveys.languages.names import language_name
 
 LONGEST_TEXT = 20_000
-_UNSEEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-
 
 OF_A_NODE = {"place", "form", "typed", "line", "error", "original", "rows", "in_languages"}
 Typed = dict[str, str | list[str]]
@@ -62,7 +59,7 @@ class DraftForm:
             self.error(
                 name, _("Write at most 20,000 characters; these are %(count)s.") % {"count": number_format(len(text), force_grouping=True)}
             )
-        if _UNSEEN.search(text):
+        if UNSEEN.search(text):
             self.error(name, _("Here is a character that nobody can see. Type the text again."))
         return text
 
@@ -97,8 +94,8 @@ class DraftForm:
         if text:
             expected = {
                 "what": what,
-                "minimum": number_format(f"{minimum:g}"),
-                "maximum": number_format(f"{maximum:.15g}"),
+                "minimum": _limit(minimum),
+                "maximum": _limit(maximum),
                 "found": text[:40],
             }
             self.error(name, _("%(what)s must be a number from %(minimum)s to %(maximum)s, not “%(found)s”.") % expected)
@@ -107,7 +104,7 @@ class DraftForm:
     def whole_number(self, name: str, *, what: str, minimum: int, maximum: int, missing: str = "") -> int | None:
         text = self.line(name)
         if text and typed_number(text, whole=True) is None:
-            expected = {"what": what, "minimum": minimum, "maximum": maximum, "found": text[:40]}
+            expected = {"what": what, "minimum": _limit(minimum), "maximum": _limit(maximum), "found": text[:40]}
             self.error(name, _("%(what)s must be a whole number from %(minimum)s to %(maximum)s, not “%(found)s”.") % expected)
             return None
         value = self.number(name, what=what, minimum=minimum, maximum=maximum, missing=missing)
@@ -172,3 +169,8 @@ def typed_value(value: object) -> str:
     if isinstance(value, float):
         return number_format(f"{Decimal(f'{value:.15g}'):f}")
     return "on" if value is True else str(value)
+
+
+def _limit(number: float) -> str:
+    """A limit as a message writes it. Nobody types it, so its thousands are set apart."""
+    return number_format(f"{Decimal(f'{number:.15g}'):f}", force_grouping=True)

@@ -2,15 +2,11 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from urllib.parse import urlencode
-
-from django.urls import reverse
 
 from surveys.batches.selectors import ways_shown
 from surveys.models import JoinCode, Study
 from surveys.questions.entry import NamedWay
-from surveys.recruitment.selectors import definition_shown, ended_ways
-from surveys.ways_in import JOIN, WAY
+from surveys.recruitment.selectors import definition_shown, ended_ways, path_for_participants
 
 ENDS = ("agreed", "finished", "declined", "screened_out")
 
@@ -29,11 +25,11 @@ class Entrance:
     """Whether an amendment has taken it away: nobody comes by it, and its numbers are those of the people who came before."""
 
 
-def entrances_of(study: Study, *, absolute: Callable[[str], str]) -> list[Entrance]:
-    """Every way into the study, as participants see it now, and after them those that have ended."""
+def entrances_of(study: Study, *, absolute: Callable[[str], str], section: str = "") -> list[Entrance]:
+    """Every way into the study, as participants see it now, and after them those that have ended. With a section, its addresses."""
     entry = definition_shown(study).entry
     codes = dict(JoinCode.objects.filter(study=study).values_list("way", "code"))
-    shown, path = ways_shown(study), absolute(reverse("surveys:journey", args=[study.slug]))
+    shown = ways_shown(study)
 
     def numbers(way: NamedWay) -> dict[str, int]:
         return dict.fromkeys(ENDS, 0) | shown.get(way.name, {})
@@ -41,10 +37,8 @@ def entrances_of(study: Study, *, absolute: Callable[[str], str]) -> list[Entran
     found = []
     for way in entry.every_way:
         code = codes.get(way.name, "") if way.way.takes_join_code else ""
-        query = {} if way == entry.without_parameter or way.way.takes_join_code else {WAY: way.name}
-        if entry.is_one:
-            query = {}
-        named = path + (f"?{urlencode({JOIN: code} if code else query)}" if code or query else "")
+        needs_no_name = entry.is_one or way == entry.without_parameter or way.way.takes_join_code
+        named = absolute(path_for_participants(study, section=section, way="" if needs_no_name else way.name, join=code))
         found.append(
             Entrance(
                 way=way,
@@ -57,9 +51,9 @@ def entrances_of(study: Study, *, absolute: Callable[[str], str]) -> list[Entran
     return [*found, *(Entrance(way=way, numbers=numbers(way), ended=True) for way in ended_ways(study))]
 
 
-def entrance_named(study: Study, name: str, *, absolute: Callable[[str], str]) -> Entrance | None:
+def entrance_named(study: Study, name: str, *, absolute: Callable[[str], str], section: str = "") -> Entrance | None:
     """The way of this name; without a name the first that has an address to hand out."""
-    every = entrances_of(study, absolute=absolute)
+    every = entrances_of(study, absolute=absolute, section=section)
     return next((one for one in every if (one.way.name == name if name else one.address)), None)
 
 

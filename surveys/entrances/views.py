@@ -22,6 +22,7 @@ from surveys.errors import SurveyError
 from surveys.journey.language import in_every_language
 from surveys.languages.offered import LANGUAGE_NAMES
 from surveys.media.language_files import code_to_speak, names_of_languages
+from surveys.questions.sections import SECTION
 from surveys.recruitment.made_codes import MOST, qr_svg
 from surveys.recruitment.selectors import definition_shown, join_code_of, media_shown
 from surveys.recruitment.services import renew_join_code
@@ -82,18 +83,21 @@ def ways_in(request: HttpRequest, slug: str) -> HttpResponse:
 @never_cache
 @require_safe
 def poster(request: HttpRequest, slug: str) -> HttpResponse:
-    """A sheet of A4 to hang up, in one of the study's languages."""
+    """A sheet of A4 to hang up, in one of the study's languages. With the number of a section, that of its people."""
     study = access_own_study(user_of(request), slug).study
     definition = definition_shown(study)
     media = media_shown(study, definition)
     asked = request.GET.get("language", "")
     language = asked if asked in definition.languages else definition.languages[0]
-    entrance = entrance_named(study, request.GET.get("way", ""), absolute=request.build_absolute_uri)
+    section = request.GET.get(SECTION, "")
+    entrance = entrance_named(study, request.GET.get("way", ""), absolute=request.build_absolute_uri, section=section)
     shown = entrance if entrance and entrance.address else None
     contact = definition.contact if isinstance(definition.contact, str) else definition.contact.in_language(language)
     context = {
         "study": study,
         "entrance": shown,
+        "section": section,
+        "section_label": definition.sections.get(section, ""),
         "poster_language": language,
         "spoken": code_to_speak(definition, media, language),
         "poster_languages": names_of_languages(definition, media),

@@ -7,8 +7,8 @@ from typing import cast
 
 from candor.written_numbers import typed_number
 from surveys.drafting.names import name_from
+from surveys.drafting.texts import UNSEEN, said
 from surveys.drafting.texts import Said as SaidText
-from surveys.drafting.texts import said
 from surveys.imports.conditions import Known, ReadCondition, conditions_of
 from surveys.imports.documents import Answer, Document, Option, Proposed
 from surveys.imports.found import Choice, Found, Number, Said
@@ -22,7 +22,6 @@ NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,49}")
 LONGEST_TEXT, LONGEST_SHORT_TEXT, MOST_OPTIONS, MOST_ROWS, MOST_POSITIONS, MOST_YEARS = 20_000, 200, 100, 50, 1000, 150
 LARGEST_SCORE = 10**9
 MOST_ANSWERS_OF_A_DIE = 6
-UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 PIPED = re.compile(r"\$\{[a-z]+://[^}\s]{1,200}\}|\[[A-Za-z_][A-Za-z0-9_:()-]{0,99}\]|\{[A-Za-z_][A-Za-z0-9_.:]{0,99}\}")
 YES_NO = ({"yes", "ja", "true", "wahr"}, {"no", "nein", "false", "falsch"})
 OWN_WORDS = _("The study says this in words of its own.")

@@ -3,12 +3,11 @@
 from math import log
 
 from django.conf import settings
-from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
 from surveys.definition import StudyDefinition
 from surveys.models import PrivacyLimit
-from surveys.privacy.words import certainty
+from surveys.privacy.words import certainty, loss_in_words
 
 FIRST_LIMIT = 4 * log(4)
 """Four questions, each with a die after which 50 : 50 becomes at most 80 %."""
@@ -32,9 +31,9 @@ def reason_is_needed(definition: StudyDefinition) -> str:
     if found <= most + TOLERANCE:
         return ""
     words = {
-        "found": number_format(f"{found:.2f}"),
+        "found": loss_in_words(found),
         "sure": certainty(found),
-        "most": number_format(f"{most:.2f}"),
+        "most": loss_in_words(most),
         "limit": certainty(most),
     }
     return (
@@ -51,7 +50,7 @@ def refusal(definition: StudyDefinition) -> str:
     found = total_epsilon(definition)
     if found <= settings.LARGEST_EPSILON + TOLERANCE:
         return ""
-    words = {"found": number_format(f"{found:.2f}"), "most": number_format(settings.LARGEST_EPSILON)}
+    words = {"found": loss_in_words(found), "most": loss_in_words(settings.LARGEST_EPSILON)}
     return (
         _(
             "All answers together would protect nobody any more: expected a total ε of at most %(most)s, found %(found)s. Ask fewer "

@@ -1,5 +1,7 @@
 """The privacy number in words and in the reader's language."""
 
+from decimal import Decimal
+
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
@@ -19,3 +21,8 @@ def privacy_in_words(epsilon: float, *, questions: int, total: float | None = No
     if questions == 1:
         return one, _(privacy_words.ONLY_ONE)
     return one, _(privacy_words.AFTER_ALL) % {"questions": questions, "sure": certainty(questions * epsilon if total is None else total)}
+
+
+def loss_in_words(loss: float) -> str:
+    """A privacy loss in five digits at most, none of which says nothing: 1.5, 1.3863, 0.0625."""
+    return number_format(f"{Decimal(f'{loss:.5g}').normalize():f}")

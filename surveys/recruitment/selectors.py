@@ -29,7 +29,7 @@ from surveys.questions.entry import NamedWay
 from surveys.questions.sections import SECTION
 from surveys.study_file import define
 from surveys.tokens import hash_of_entry_code, hash_of_panel_identifier
-from surveys.ways_in import WAY
+from surveys.ways_in import JOIN, WAY
 
 TRACE = re.compile(r"[0-9a-f]{64}")
 
@@ -154,12 +154,12 @@ def _protocol_shown(study: Study) -> int | None:
     return None if study.status == StudyStatus.DRAFT else study.protocol_id
 
 
-def path_for_participants(study: Study, *, section: str = "", way: str = "") -> str:
-    """The address of a study; with the number of a section, that of its people; with a way, that of the people who come so."""
+def path_for_participants(study: Study, *, section: str = "", way: str = "", join: str = "") -> str:
+    """The address of a study; with a section’s number, a way or a join code, that of the people who come so."""
     path = reverse("surveys:journey", args=[study.slug])
     if section and section not in definition_shown(study).sections:
         raise SectionUnknownError
-    query = {name: value for name, value in ((WAY, way), (SECTION, section)) if value}
+    query = {name: value for name, value in ((JOIN, join), (WAY, way), (SECTION, section)) if value}
     return f"{path}?{urlencode(query)}" if query else path
 
 

@@ -18,7 +18,7 @@ from surveys.allocation.services import are_few, ask_for_lists, draw_first_lists
 from surveys.batches.services import EVERYONE_COUNTED, count_everyone, few_are_left, let_steps_end
 from surveys.batches.the_end import Ending, the_end_of
 from surveys.definition import StudyDefinition
-from surveys.drafting.edits import fingerprint_of
+from surveys.drafting.edits import fingerprint_of, require_seen
 from surveys.drafting.translations import Outdated, outdated_in, remembering, still_right
 from surveys.errors import ConcurrentEditError, DefinitionError, TransitionError
 from surveys.languages.labels import within_sentence
@@ -391,7 +391,9 @@ def _remembering(study: Study, definition: StudyDefinition) -> StudyDefinition:
 
 def _describe(study: Study, definition: StudyDefinition) -> None:
     """Keep the columns beside the definition in step with it; an amendment in the making gives a running study no title."""
-    study.definition = document_of(definition)
+    document = document_of(definition)
+    require_seen(document, before=study.definition or {})
+    study.definition = document
     if study.status not in RUNNING:
         study.title = title_of(definition)
     study.epsilon_per_question = definition.epsilon

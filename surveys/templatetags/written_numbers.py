@@ -5,6 +5,8 @@ from django.template import defaultfilters
 from django.utils.formats import number_format
 from django.utils.safestring import mark_safe
 
+from surveys.privacy.words import loss_in_words
+
 register = template.Library()
 
 
@@ -19,3 +21,6 @@ def floatformat(text: object, arg: int | str = -1) -> str:
 def all_digits(number: float) -> str:
     """A number with the digits that it has and no others, as the language writes it: 10, or 0.25."""
     return number_format(f"{number:.15g}").replace("-", "−")
+
+
+register.filter("loss", loss_in_words)

@@ -136,7 +136,7 @@ def test_a_budget_from_the_builder_to_public_data(
 
     come_in(irb, officer.username, PASSWORD, address=f"{home}protocol/")
     expect(irb.get_by_text("An approval of the protocol approves it.")).to_be_visible()
-    expect(irb.get_by_text("ε = 10.0, δ = 1/1,000,000")).to_have_count(1)
+    expect(irb.get_by_text("ε = 10, δ = 1/1,000,000")).to_have_count(1)
     irb.goto(f"{home}actions/approve/")
     irb.get_by_role("button", name="Approve", exact=True).click()
     act(investigator, home, "Launch")

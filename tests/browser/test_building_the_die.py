@@ -44,11 +44,11 @@ def test_faces_are_turned_by_keyboard_and_the_page_answers_at_once(page: Page, c
     complaints.expected += LOOK_GIVES_WAY
     open_page(page, DIE)
     facts = page.locator("#die-facts")
-    expect(facts).to_contain_text("ε = 1.386 for each answer, 5.545 in total.")
+    expect(facts).to_contain_text("ε = 1.3863 for each answer, 5.5452 in total.")
     face = page.get_by_role("group", name="Subsample 1").get_by_role("button", name="Face 4 truth")
     face.focus()
     page.keyboard.press("Enter")
-    expect(facts).to_contain_text("ε = 1.386 for each answer")
+    expect(facts).to_contain_text("ε = 1.3863 for each answer")
     expect(page.locator("#face-0-3")).to_be_focused()
     expect(page.locator("#face-0-3")).to_have_text("Face 4yes")
     expect(facts).to_contain_text("only bounds")

@@ -226,6 +226,14 @@ def test_the_die_lies_still_for_people_who_do_not_want_motion(at_questions: Call
     assert set(page.evaluate("waits")) == {0}, "the result comes at once"
 
 
+def test_a_side_stays_light_under_its_dark_pips_with_forced_colours(at_questions: Callable[..., Page]) -> None:
+    page = at_questions(face=5, forced_colors="active", color_scheme="dark", reduced_motion="reduce")
+    roll(page)
+    side = page.locator(".die-side-5").first
+    assert "gradient" in side.evaluate("(one) => getComputedStyle(one).backgroundImage")
+    assert "rgb(0, 0, 0)" not in side.evaluate("(one) => getComputedStyle(one, '::before').backgroundColor")
+
+
 def test_drawing_a_face_is_exactly_fair_for_every_die(at_questions: Callable[..., Page]) -> None:
     """Feed every byte once: each face must come out of equally many bytes, and the rest be thrown away."""
     counts = at_questions().evaluate(

@@ -174,6 +174,20 @@ def test_what_was_typed_about_oneself_stays_and_is_sent_later(newcomer: Page, st
     assert Participant.objects.filter(study=study, background={"year": 2}).count() == 1
 
 
+def test_a_page_without_answers_does_not_say_that_it_keeps_any(newcomer: Page) -> None:
+    """Nothing was typed on the first page; the same button goes on when the server is back."""
+    newcomer.context.clear_cookies()
+    newcomer.goto(JOURNEY)
+    sent = fail(newcomer, "refused")
+    stop_the_clock(newcomer)
+    button(newcomer, "Start").click()
+    expect(newcomer.locator("[data-kept]")).to_have_text(
+        "The server does not answer now. This page tries again until it does. Leave it open."
+    )
+    let_time_pass(newcomer, sent, attempts=2)
+    expect(newcomer.get_by_role("heading", level=1, name="Do you agree to take part?")).to_be_visible()
+
+
 def test_an_objection_of_the_server_is_no_outage(newcomer: Page, study: Study) -> None:
     Participant.objects.filter(study=study).update(step=Step.BACKGROUND)
     newcomer.goto(JOURNEY)

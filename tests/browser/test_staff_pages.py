@@ -12,7 +12,7 @@ from analysis.models import Run
 from surveys.models import Study
 from tests.browser.conftest import Complaints
 from tests.browser.people import JOURNEY, SLUG, recruiting_study
-from tests.browser.staff import log_in
+from tests.browser.staff import come_in, log_in
 
 Check = Callable[[Page], None]
 STUDY = f"/studies/{SLUG}/"
@@ -104,3 +104,42 @@ def test_results_refresh_themselves_and_go_to_the_login_when_it_has_run_out(page
     page.context.clear_cookies()
     page.clock.fast_forward(10_000)
     expect(page.get_by_role("heading", level=1, name="Staff login")).to_be_visible()
+
+
+BROKEN_WORDS = """() => {
+  const found = [], walker = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+  for (let text; (text = walker.nextNode()); ) {
+    const style = getComputedStyle(text.parentElement);
+    for (const word of text.data.matchAll(/[\\p{L}\\p{N}]{4,}/gu)) {
+      const range = document.createRange();
+      range.setStart(text, word.index);
+      range.setEnd(text, word.index + word[0].length);
+      const lines = new Set([...range.getClientRects()].map((one) => Math.round(one.top)));
+      const mayHaveAHyphen = style.hyphens === "auto" && word[0].length >= parseInt(style.hyphenateLimitChars);
+      if (lines.size > 1 && !mayHaveAHyphen && !text.parentElement.closest("code, .link-box, svg, .visually-hidden")) found.push(word[0]);
+    }
+  }
+  return found;
+}"""
+
+
+def test_german_pages_fit_a_phone_whose_letters_are_twice_as_large(new_page: Callable[..., Page], study: Study, assert_fits: Check) -> None:
+    """Cards are as narrow as ten letters then: words get hyphens, and nothing keeps them on one line."""
+    page = new_page(viewport={"width": 390, "height": 844})
+    letters = page.context.new_cdp_session(page)
+    letters.send("Page.enable")
+    letters.send("Page.setFontSizes", {"fontSizes": {"standard": 32, "fixed": 26}})
+    come_in(page, "investigator")
+    page.set_extra_http_headers({"Accept-Language": "de"})
+    for address in (
+        "/",
+        "/studies/",
+        "/data-sets/",
+        "/accounts/tokens/",
+        STUDY,
+        *(f"{STUDY}{name}/" for name in (*OF_A_STUDY, "protocol", "arms")),
+    ):
+        page.goto(address)
+        assert page.evaluate("getComputedStyle(document.documentElement).fontSize") == "32px"
+        assert_fits(page)
+        assert not page.evaluate(BROKEN_WORDS), address

@@ -260,6 +260,9 @@ def test_a_repeated_request_is_told_that_nothing_changed() -> None:
     for path in ("", "counts/", "results/", "definition/"):
         first = client.get(at(study, path))
         again = client.get(at(study, path), headers={"If-None-Match": first["ETag"]})
+        head = client.head(at(study, path))
+        assert (head.status_code, head["ETag"]) == (200, first["ETag"]), "a program looks first whether to fetch"
+        assert client.head(at(study, path), headers={"If-None-Match": first["ETag"]}).status_code == 304
         assert (again.status_code, again.content) == (304, b""), path
     first = client.get(at(study, ""))
     studies.pause(study, actor=study.owner)

@@ -64,7 +64,7 @@ def test_a_page_that_was_open_for_long_opens_no_arm_again(study: Study) -> None:
 def test_a_wrong_quota_comes_back_with_a_reason_and_changes_nothing(study: Study, typed: str) -> None:
     page = sent(study, "slides", "limit", quota=typed)
     assert page.status_code == 422
-    assert re.search(r"The quota must be a (whole )?number from 0 to 1000000, not “" + typed[:40], words_of(page))
+    assert re.search(r"The quota must be a (whole )?number from 0 to 1,000,000, not “" + typed[:40], words_of(page))
     assert page_of(page).xpath('//input[@name="quota-slides"]/@value') == [typed]
     assert states(study)["slides"] == (None, False)
     assert not Entry.objects.filter(action="study.arm_changed").exists()

@@ -149,8 +149,8 @@ def test_a_study_of_categories_alone_explains_the_die_by_its_first_question(clie
 def test_the_privacy_page_adds_up_what_each_question_loses(client: Client, study: Study) -> None:
     page = client.get(f"/s/{study.slug}/privacy/").content.decode()
     assert "We see which answer you clicked." in page
-    assert "with ε of at most 1.386. All 5 answers together: ε = 6.644." in page
-    assert "How often did you copy an answer this term? (ε = 1.099)" in page
+    assert "with ε of at most 1.3863. All 5 answers together: ε = 6.6438." in page
+    assert "How often did you copy an answer this term? (ε = 1.0986)" in page
     assert (round(study.epsilon_per_question, 3), round(study.epsilon_total, 3)) == (1.386, 6.644)
 
 

@@ -302,9 +302,9 @@ def test_topics_are_counted_with_noise_for_the_whole_term() -> None:
     source = approved(brought=TEXTS, title="Diaries")
     browser, address = logged_in(source.whole.owner), page(source, "data_set_topics")
     offered = browser.post(address, {"noise": "epsilon", "amount": "0.5"})
-    assert "2 weeks at 0.25 each; together the term costs a student ε = 0.50." in words(offered)
+    assert "2 weeks at 0.25 each; together the term costs a student ε = 0.5." in words(offered)
     german = browser.post(address, {"noise": "epsilon", "amount": "0,5"}, headers={"accept-language": "de"})
-    assert "2 Wochen zu je 0,25; zusammen kostet das Semester eine Person ε = 0,50." in words(german)
+    assert "2 Wochen zu je 0,25; zusammen kostet das Semester eine Person ε = 0,5." in words(german)
     warning = "It would be the first charge that is not pure."
     assert [warning in words(browser.post(address, {"noise": noise, "amount": "0.01"})) for noise in ("epsilon", "rho")] == [False, True]
     # L1 is 2 × 1 topic × 2 weeks: the scale is 4/0.5 = 8, and ln(20) · 8 ≈ 24.

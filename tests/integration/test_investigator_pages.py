@@ -70,7 +70,7 @@ def test_the_page_of_a_study_shows_its_counts_and_its_privacy_loss(client: Clien
         "Took their data out": "0",
         "Did not agree": "0",
     }
-    assert "ε = 1.386 at most for each sensitive answer, 5.545 for all together" in page.content.decode()
+    assert "ε = 1.3863 at most for each sensitive answer, 5.5452 for all together" in page.content.decode()
     assert f"http://testserver/s/{study.slug}/" in page.content.decode()
 
 

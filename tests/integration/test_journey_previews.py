@@ -67,5 +67,5 @@ def test_the_privacy_page_tells_the_numbers_of_this_study(client: Client, study:
     page = client.get(address_of(study) + "privacy/").content.decode()
     # t = 3/6, the rarer forced answer 1/6: odds (1/6 + 3/6)/(1/6) = 4, ε = ln 4 = 1.386, four questions 5.545.
     assert "at most 80 % sure after one answer" in page
-    assert "ε = 1.386" in page
-    assert "ε = 5.545" in page
+    assert "ε = 1.3863" in page
+    assert "ε = 5.5452" in page

@@ -61,7 +61,7 @@ def test_what_does_not_fit_is_refused_with_what_is_left() -> None:
     source = open_source()
     most = budget_of(source).rho_units / UNITS
     services.ask(source, solved(rho=most), actor=source.study.owner)
-    with pytest.raises(LedgerError, match=r"costs ρ = 1e-06\. The rest is ρ = 0, or ε = 0 for one question"):
+    with pytest.raises(LedgerError, match=r"costs ρ = 0\.000001\. The rest is ρ = 0, or ε = 0 for one question"):
         services.ask(source, solved(rho=1e-6), actor=source.study.owner)
     assert preview(source, solved(rho=1e-6)).obstacle
     assert Charge.objects.count() == 1

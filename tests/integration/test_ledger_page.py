@@ -49,7 +49,7 @@ def test_the_page_tells_what_was_charged_and_what_is_left(source: Source) -> Non
     assert (shown.status_code, heading(shown)) == (200, "Ledger")
     text = words(shown)
     assert "10.0 % of the budget is spent." in text
-    assert "Σε, because every charge is pure 0.1000 1.0000" in text
+    assert "Σε, because every charge is pure 0.1 1" in text
     assert "Questions are about 96 participants. This number is public." in text
     assert "ε = 0.1 Answered" in text
     assert "Unfreeze" not in text

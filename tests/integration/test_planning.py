@@ -94,7 +94,7 @@ def test_the_page_says_the_computed_numbers(client: Client) -> None:
     said = " ".join(page_of(response).xpath('//*[@id="plan-results"]')[0].text_content().split())
     plan = response.context["planned"].plan
     contrast = plan.contrasts[0]
-    assert f"{plan.epsilon:.3f}{plan.epsilon_total:.3f} in total" in said
+    assert f"{plan.epsilon:.4f}{plan.epsilon_total:.4f} in total" in said
     assert f"{100 * contrast.standard_error:.1f}points; ordinary trial: {100 * contrast.ordinary_standard_error:.1f}" in said
     assert f"{contrast.cost_of_privacy:.2f} ×" in said
     assert f"{contrast.participants_needed}ordinary trial: {contrast.ordinary_participants_needed}" in said

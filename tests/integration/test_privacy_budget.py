@@ -79,7 +79,7 @@ def test_a_delta_that_nobody_typed_stays_as_it_is() -> None:
         ({"epsilon": "11"}, "The budget ε must be a number from 0.01 to 10, not “11”."),
         ({"epsilon": "much"}, "The budget ε must be a number from 0.01 to 10, not “much”."),
         ({"epsilon": ""}, "Write how large the budget is."),
-        ({"rarity": "480"}, "This number must be a number from 481 to 100000000000000, not “480”."),
+        ({"rarity": "480"}, "This number must be a number from 481 to 100,000,000,000,000, not “480”."),
         ({"rarity": ""}, "Write in how many cases one may fail."),
     ],
 )

@@ -14,6 +14,7 @@ from surveys.bots.population import Habits, Population
 from surveys.bots.sending import send_bots
 from surveys.models import Participant, StudyStatus
 from surveys.protocols import protocol_in_force
+from surveys.recruitment.services import renew_join_code
 from surveys.retention.services import forget_operational_data
 from surveys.studies import services as studies
 from tests.categories import FREQUENCY
@@ -163,6 +164,31 @@ def test_the_study_page_and_the_codes_give_links_of_sections() -> None:
     assert "/?section=4#code=" in one["link"]
     refused = client.post(api, {"count": 1, "section": "9"}, content_type="application/json")
     assert (refused.status_code, refused.json()["title"]) == (404, "This study has no such section")
+
+
+TWO_WAYS = {"ways": [{"name": "poster"}, {"name": "sona", "kind": "sona"}]}
+
+
+@pytest.mark.parametrize("entry", [{}, {"entry": {"kind": "class"}}, {"entry": TWO_WAYS}])
+def test_each_section_has_a_poster_of_its_own(entry: dict[str, object]) -> None:
+    study = recruiting_study(allocation=IN_EIGHT | {"sections": LABELS}, **entry)
+    if entry == {"entry": {"kind": "class"}}:
+        renew_join_code(study, way="class", actor=study.owner)
+    client = logged_in(study.owner)
+    rows = page_of(client.get(reverse("surveys:study", args=[study.slug]))).xpath('//*[@id="section-links"]//tbody/tr')
+    (link,) = rows[2].xpath(".//a")
+    assert link.text_content() == "Poster of Wednesday"
+    (sheet,) = page_of(client.get(link.get("href"))).xpath("//section[@class='poster']")
+    assert "Section: Wednesday" in sheet.text_content()
+    (whole,) = page_of(client.get(reverse("surveys:poster", args=[study.slug]))).xpath("//section[@class='poster']")
+    assert "Section" not in whole.text_content()
+    pictures = [one.xpath(".//*[local-name()='path']/@d")[-1] for one in (sheet, whole)]
+    assert pictures[0] != pictures[1], "its picture leads to the section"
+    german = page_of(client.get(f"{link.get('href')}&language=de"))
+    assert "Kursgruppe: Wednesday" in german.text_content()
+    assert all("section=3" in one for one in german.xpath("//div[@class='button-row']/a[contains(@href, 'language')]/@href"))
+    unknown = client.get(reverse("surveys:poster", args=[study.slug]), {"section": "9"})
+    assert (unknown.status_code, "This study has no such section" in unknown.content.decode()) == (404, True)
 
 
 def test_the_preview_shows_the_question_for_the_section() -> None:

@@ -21,6 +21,8 @@ def test_people_whom_the_study_does_not_take_are_sent_back_so() -> None:
     assert heading(refused) == "This study ends here for you"
     assert page_of(refused).xpath("//a[@rel='noreferrer']/@href") == [OUT]
     assert WayNumbers.objects.get().counts == {"prolific": {"agreed": 1, "screened_out": 1}}
+    again = send(client, study, "background", check="red")
+    assert "If this study ended for you, or if you took your data out, there is nothing left to do." in page_of(again).text_content()
 
 
 def test_a_full_study_sends_people_of_a_panel_back(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:

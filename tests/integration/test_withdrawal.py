@@ -64,7 +64,7 @@ def test_a_page_that_is_open_when_the_data_are_taken_out_elsewhere_sends_nobody_
     withdraw(Client(), study, prefilled(asked))
     sent = send(client, study, "quiz", groups="comparable")
     assert sent.status_code == 403
-    assert "If you took your data out, there is nothing left to do." in sent.content.decode()
+    assert "If this study ended for you, or if you took your data out, there is nothing left to do." in sent.content.decode()
     assert not Participant.objects.exists()
 
 

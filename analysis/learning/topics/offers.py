@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from django.utils.formats import number_format
-
 from analysis.learning.topics.tables import Topics, term_of
 from analysis.ledger.selectors import Preview, preview, table_now
 from analysis.models import Source
@@ -22,10 +20,6 @@ class Offer:
     is_noise: bool
     week: float
     epsilon: float
-
-    @property
-    def week_in_words(self) -> str:
-        return number_format(f"{self.week:.3g}")
 
 
 def offer(source: Source, document: Mapping[str, object]) -> Offer:

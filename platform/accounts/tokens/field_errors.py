@@ -7,7 +7,7 @@ from typing import TypeAlias
 from django.core.files.uploadedfile import UploadedFile
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail
 from rest_framework.fields import empty
@@ -85,9 +85,9 @@ def _expected(field: object) -> str:
         named = ", ".join(map(str, field.choices))
         return _("one of %(choices)s") % {"choices": named if len(named) <= MOST_CHOICES else f"{named[:MOST_CHOICES]}…"}
     kind = next(str(words) for known, words in KINDS if isinstance(field, known))
-    units = _("%(number)s characters") if isinstance(field, serializers.CharField) else _("%(number)s entries")
-    for least, most, unit in (("min_value", "max_value", "%(number)s"), ("min_length", "max_length", units)):
-        low, high = (_limit(getattr(field, name, None), unit) for name in (least, most))
+    units = _characters if isinstance(field, serializers.CharField) else _entries
+    for least, most, unit in (("min_value", "max_value", _number), ("min_length", "max_length", units)):
+        low, high = ("" if (limit := getattr(field, name, None)) is None else unit(limit) for name in (least, most))
         if low and high:
             return _("%(kind)s, from %(low)s to %(high)s") % {"kind": kind, "low": low, "high": high}
         if low or high:
@@ -96,10 +96,16 @@ def _expected(field: object) -> str:
     return kind
 
 
-def _limit(number: float | None, unit: str) -> str:
-    if number is None:
-        return ""
-    return unit % {"number": f"{number:g}" if isinstance(number, float) else number}
+def _number(number: float) -> str:
+    return f"{number:g}" if isinstance(number, float) else str(number)
+
+
+def _characters(number: int) -> str:
+    return ngettext("%(number)s character", "%(number)s characters", number) % {"number": number}
+
+
+def _entries(number: int) -> str:
+    return ngettext("%(number)s entry", "%(number)s entries", number) % {"number": number}
 
 
 def _what_came(sent: object) -> str:

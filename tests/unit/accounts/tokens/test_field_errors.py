@@ -37,6 +37,7 @@ class Sent(serializers.Serializer[object]):
     address = serializers.URLField(required=False)
     slug = serializers.RegexField("^[a-z]+$", error_messages={"invalid": "Ours: small letters."}, required=False)
     names = serializers.ListField(child=serializers.CharField(max_length=3), max_length=2, allow_empty=False, required=False)
+    one = serializers.ListField(child=serializers.CharField(max_length=1), min_length=1, max_length=2, required=False)
     by_name = serializers.DictField(child=serializers.IntegerField(), required=False)
     file = serializers.FileField(required=False)
     inner = Inner(required=False)
@@ -73,6 +74,8 @@ def said(data: Any, serializer: type[serializers.Serializer[object]] = Sent) -> 
         ({"day": "tomorrow"}, "day", "Expected a day such as 2027-06-30, found 'tomorrow'."),
         ({"at": "noon"}, "at", "Expected a moment such as 2027-06-30T12:00:00Z, found 'noon'."),
         ({"address": "here"}, "address", "Expected an address such as https://example.org/, found 'here'."),
+        ({"one": []}, "one", "Expected a list, from 1 entry to 2 entries, found a list of 0."),
+        ({"one": ["ab"]}, "one.0", "Expected a text, at most 1 character, found 'ab'."),
         ({"names": "a"}, "names", "Expected a list, at most 2 entries, found 'a'."),
         ({"names": []}, "names", "Expected a list, at most 2 entries, found a list of 0."),
         ({"names": ["a"] * 3}, "names", "Expected a list, at most 2 entries, found a list of 3."),

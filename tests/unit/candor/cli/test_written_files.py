@@ -147,11 +147,26 @@ def test_a_reader_who_has_read_enough_ends_the_command_in_silence(arguments: tup
     assert (ended.returncode, ended.stderr or b"") == (141, b"")
 
 
-@pytest.mark.parametrize(("arguments", "status"), [((*SIMULATED, "data.csv"), 0), (("no-such-command",), 2)])
-def test_a_command_needs_no_standard_output(arguments: tuple[str, ...], status: int) -> None:
-    """A job of the system may begin without one."""
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        ((*SIMULATED, "data.csv"), 0, b""),
+        (("no-such-command",), 2, b"No such command"),
+        (("plan", "--design", "design.json", "--n", "100", "--effect", "0.1"), 2, b"Error: standard output is closed\n"),
+        (
+            ("plan", "--design", "design.json", "--n", "100", "--effect", "0.1", "--format", "json"),
+            2,
+            b"Error: standard output is closed\n",
+        ),
+        ((*SIMULATED, "-"), 2, b"Error: standard output is closed\n"),
+        (("--version",), 2, b"Error: standard output is closed\n"),
+    ],
+)
+def test_a_closed_standard_output_is_missed_by_what_is_written_there_alone(arguments: tuple[str, ...], status: int, said: bytes) -> None:
+    """A job of the system may begin without one. 0 would say that the numbers are there."""
     ended = subprocess.run(["sh", "-c", '"$@" >&-', "sh", sys.executable, "-m", "candor.cli", *arguments], capture_output=True, timeout=60)
     assert (ended.returncode, b"Traceback" in ended.stderr) == (status, False)
+    assert said in ended.stderr
 
 
 def test_a_dash_is_standard_output_where_a_command_writes_there_and_no_file_elsewhere() -> None:

@@ -1,8 +1,12 @@
 """Numbers of pages are written as their language writes them."""
 
+from math import log
+
 import pytest
+from django.template import Context, Template
 from django.utils import translation
 
+from surveys.privacy.words import loss_in_words
 from surveys.templatetags.written_numbers import all_digits, floatformat
 
 
@@ -18,3 +22,22 @@ def test_a_number_has_the_digits_that_it_has_and_no_others(number: float, englis
 def test_what_is_negative_has_a_minus() -> None:
     with translation.override("de"):
         assert (floatformat(-0.256, 2), floatformat(-0.256, "2u")) == ("−0,26", "-0.26")
+
+
+@pytest.mark.parametrize(
+    ("spent", "written"),
+    [
+        (1.5, "1,5"),
+        (2, "2"),
+        (10.0, "10"),
+        (0.0625, "0,0625"),
+        (log(4), "1,3863"),
+        (20 * log(4), "27,726"),
+        (0.000012, "0,000012"),
+        (0, "0"),
+    ],
+)
+def test_a_privacy_loss_has_no_digit_that_says_nothing_and_loses_none_that_matters(spent: float, written: str) -> None:
+    with translation.override("de"):
+        assert loss_in_words(spent) == written
+        assert Template("{{ spent|loss }}").render(Context({"spent": spent})) == written
