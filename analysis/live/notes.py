@@ -40,6 +40,13 @@ REMARKS = (
         "%(statistic)s, p ≤ %(p_value)s). So an assumption fails, or the die was not the stated one."
     ),
     gettext_noop("The prevalence in %(arm)s was estimated at %(raw)s, outside [0, 1]: the most likely possible one is given."),
+    gettext_noop("The effect lies outside its interval, which knows that all shares lie between 0 and 1; the estimate does not."),
+    gettext_noop(
+        "The cheater proportion lies outside its interval, which knows that all shares lie between 0 and 1; the estimate does not."
+    ),
+    gettext_noop(
+        "The prevalence in %(arm)s lies outside its interval, which knows that all shares lie between 0 and 1; the estimate does not."
+    ),
     gettext_noop("The efficient fit did not settle: its numbers are approximate."),
 )
 """The library's remarks about a question, as pages say them; rarer ones stay English."""

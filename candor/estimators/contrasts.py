@@ -36,6 +36,7 @@ NO_EFFECT = (
     "assumption of the model fails."
 )
 LIKELIEST = "Without limits the honest share would be {honest:.3f}{effect}, which is impossible: the most likely possible effect is given."
+OUTSIDE_REGION = "{what} lies outside its interval, which knows that all shares lie between 0 and 1; the estimate does not."
 NOTHING_EXCLUDED = "The interval rules nothing out: the honest share cannot be told from zero."
 
 
@@ -248,9 +249,9 @@ def _in_region(estimate: _Estimate, shadow: Shadow, *, raw: float, unlimited: fl
         return estimate
     if (shadow.interval.low, shadow.interval.high) == (-1, 1):
         estimate = estimate.saying(NOTHING_EXCLUDED)
-    possible = estimate.value is not None and abs(estimate.value) <= 1 + ROUNDING and -ROUNDING <= raw <= 1 + ROUNDING
-    if possible and shadow.likeliest is not None:
-        return estimate
+    value, possible_share = estimate.value, -ROUNDING <= raw <= 1 + ROUNDING
+    if value is not None and abs(value) <= 1 + ROUNDING and possible_share and shadow.likeliest is not None:
+        return estimate if shadow.interval.contains(min(max(value, -1), 1)) else estimate.saying(OUTSIDE_REGION.format(what="The effect"))
     likeliest = replace(estimate, value=shadow.likeliest, honest_proportion=shadow.honest_proportion)
     if shadow.likeliest is not None:
         effect = "" if math.isnan(unlimited) else f" and the effect {unlimited:.3f}"

@@ -11,7 +11,7 @@ from candor.designs.assumptions import ARM_SPECIFIC
 from candor.designs.design import Design, FloatArray
 from candor.estimators.cell_means import CellFit, efficient_from_cell_means, efficient_kernel, maximum_likelihood_fit, null_variances
 from candor.estimators.cheaters import cheater_proportion_kernel
-from candor.estimators.contrasts import Shadow, defined, effects_from_joint_estimates
+from candor.estimators.contrasts import OUTSIDE_REGION, Shadow, defined, effects_from_joint_estimates
 from candor.estimators.counts import checked_counts
 from candor.estimators.difference_in_means import difference_in_means_kernel
 from candor.estimators.intervals import normal_quantile
@@ -231,6 +231,7 @@ def _cheater_proportion(
     value = None if contradicted else min(max(raw, 0.0), 1.0) if possible else 1 - region.best.honest_proportion
     notes = [NO_VARIATION] if no_variation else []
     notes += [] if possible else [BOUNDARY.format(raw=raw)]
+    notes += [] if value is None or interval.contains(value) else [OUTSIDE_REGION.format(what="The cheater proportion")]
     return CheaterProportion(value=value, raw=raw, standard_error=error, interval=interval), notes
 
 
@@ -249,14 +250,17 @@ def _prevalence(fit: CellFit, region: LikelihoodRegion, design: Design, *, level
     for index, arm in enumerate(design.arms):
         raw, value = float(joint.effect[index]), defined(region.best.prevalences[index])
         possible = 0 <= raw <= 1 and float(joint.honest_proportion) <= 1
+        interval = _empty(level) if contradicted else _interval(region.prevalences[index], level=level)
         if math.isfinite(raw) and not 0 <= raw <= 1:
             notes.append(PREVALENCE_OUTSIDE.format(arm=arm, raw=raw))
+        elif possible and not contradicted and not interval.contains(raw):
+            notes.append(OUTSIDE_REGION.format(what=f"The prevalence in arm {arm!r}"))
         found.append(
             Prevalence(
                 arm=arm,
                 value=None if contradicted else raw if possible else value,
                 standard_error=None if contradicted else defined(float(joint.standard_error[index])),
-                interval=_empty(level) if contradicted else _interval(region.prevalences[index], level=level),
+                interval=interval,
             )
         )
     return tuple(found), notes
