@@ -69,9 +69,11 @@ class World:
     owner: User
     officer: User
     epsilon: float = 1.0
+    asked: list[tuple[str, float, str, int]] = field(default_factory=list)
     answers: dict[str, Any] = field(default_factory=dict)
 
     def ask(self, question: tuple[str, float, str, int]) -> None:
+        self.asked.append(question)
         how, share, dies, marker = question
         price = {"rho": share * rho_within(1.0, 1e-6)} if how == "gaussian" else {"epsilon": share}
         name = f"{marker} {how} {share} {dies}"
@@ -79,6 +81,11 @@ class World:
             asked = services.ask(self.source, solved(marker=name, dies=dies, **price), actor=self.owner)
             if asked.answer is not None:
                 assert self.answers.setdefault(name, asked.answer) == asked.answer
+
+    def again(self, question: tuple[str, float, str, int]) -> None:
+        """Somebody asks what was asked before."""
+        if self.asked:
+            self.ask(self.asked[question[3] % len(self.asked)])
 
     def work(self, _drawn: object) -> None:
         """A worker takes everything that waits; where one dies, the sweep has another one take over."""
@@ -124,17 +131,17 @@ class World:
 questions = st.tuples(
     st.sampled_from(("gaussian", "laplace")), st.sampled_from((0.05, 0.3, 0.5, 1.0)), st.sampled_from(DIES), st.integers(0, 2)
 )
-steps = st.tuples(st.sampled_from(("ask", "ask", "ask", "work", "work", "abandon", "freeze", "unfreeze", "lower")), questions)
+steps = st.tuples(st.sampled_from(("ask", "ask", "again", "again", "work", "work", "abandon", "freeze", "unfreeze", "lower")), questions)
 schedules = st.lists(steps, min_size=8, max_size=25)
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch) -> Callable[[list[Any]], None]:
+def run(monkeypatch: pytest.MonkeyPatch) -> Callable[[list[Any]], World]:
     source, officer = open_source(), person(Role.IRB_OFFICER)
     monkeypatch.setitem(KINDS, "solved", Mortal)
     monkeypatch.setattr(tasks.work, "apply_async", lambda *arguments, **values: None)
 
-    def take(schedule: list[Any]) -> None:
+    def take(schedule: list[Any]) -> World:
         DEAD.clear()
         DRAWN.clear()
         shutil.rmtree(folder_of_charges(), ignore_errors=True)  # of schedules before, whose charges would be made again
@@ -144,21 +151,23 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Callable[[list[Any]], None]:
                 getattr(world, step)(drawn)
                 world.check()
             transaction.set_rollback(True)
+        return world
 
     return take
 
 
-def test_no_schedule_draws_more_than_was_approved(run: Callable[[list[Any]], None]) -> None:
-    noises = []
+def test_no_schedule_draws_more_than_was_approved(run: Callable[[list[Any]], World]) -> None:
+    noises, repeated = [], []
 
     @settings(max_examples=40)
     @given(schedules)
     def holds(schedule: list[Any]) -> None:
-        run(schedule)
+        repeated.append(len(run(schedule).answers))
         noises.append(len(DRAWN))
 
     holds()
     assert sum(map(bool, noises)) > len(noises) / 3, "schedules draw noise"
+    assert any(repeated), "an answer is told again"
 
 
 def without_what_has_no_answer(budget: Budget) -> Units:
@@ -167,7 +176,7 @@ def without_what_has_no_answer(budget: Budget) -> Units:
     return sum((one.price for one in kept), Units())
 
 
-def test_a_ledger_that_returns_budget_after_drawing_is_caught(run: Callable[[list[Any]], None], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_ledger_that_returns_budget_after_drawing_is_caught(run: Callable[[list[Any]], World], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(accounts, "spent", without_what_has_no_answer)
 
     def is_caught(schedule: list[Any]) -> bool:

@@ -78,11 +78,6 @@ def test_files_are_joined_on_a_number_that_stays_nowhere(
     assert Entry.objects.filter(action="data_set.brought", actor=made.owner).count() == 1
 
 
-def without(text: str, line: int) -> str:
-    lines = text.splitlines(keepends=True)
-    return "".join([*lines[:line], *lines[line + 1 :]])
-
-
 ROOT, COURSES = FILES["students.csv"], FILES["maths.csv"]
 TOO_MANY = "number,course,grade\n" + "s1,CS101,A\n" * 10_001
 

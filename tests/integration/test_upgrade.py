@@ -226,8 +226,9 @@ def test_work_that_the_old_worker_left_is_done(release: dict[str, Any]) -> None:
     for model in {job.model for job in JOBS.values()}:
         model._default_manager.filter(holder__isnull=False).update(due_at=timezone.now() - timedelta(minutes=1))
     tasks.sweep()
-    assert {run.status for run in Run.objects.filter(study__slug="codes", due_at__isnull=False)} <= {RunStatus.QUEUED, RunStatus.RUNNING}
-    for run in Run.objects.filter(study__slug="codes", status__in=(RunStatus.QUEUED, RunStatus.RUNNING)).order_by("pk"):
+    left = Run.objects.filter(status__in=(RunStatus.QUEUED, RunStatus.RUNNING)).order_by("pk")
+    assert left, "the old worker left some"
+    for run in left:
         work_off(run)
         run.refresh_from_db()
         assert run.status in (RunStatus.DONE, RunStatus.SUPERSEDED), run.error

@@ -225,6 +225,7 @@ CELLS = st.one_of(
     st.sampled_from(["\n", "\r\n", "\r"]),
     st.booleans(),
 )
+@example([[arm, subsample, said] for arm in ("control", "treatment") for subsample in "12" for said in "01"], ",", "\n", True)
 @example([["arm", "subsample", "y"], ["control", "1", "\x00"]], ",", "\n", True)
 @example([["arm", "subsample", "y", ""], ["control", "1", "0", ""]], ";", "\n", True)
 def test_any_file_is_estimated_or_refused_in_one_line(rows, delimiter, line_end, with_header):
@@ -234,7 +235,7 @@ def test_any_file_is_estimated_or_refused_in_one_line(rows, delimiter, line_end,
     assert done.exit_code in (0, 2), done.output
     assert done.exception is None or isinstance(done.exception, SystemExit)
     if done.exit_code == 0:
-        json.loads(done.stdout)
+        assert json.loads(done.stdout)["outcomes"]["y"]["n"] == len(rows)
     else:
         assert done.stdout == ""
         (line,) = done.stderr.splitlines()
