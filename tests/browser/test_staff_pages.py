@@ -143,3 +143,22 @@ def test_german_pages_fit_a_phone_whose_letters_are_twice_as_large(new_page: Cal
         assert page.evaluate("getComputedStyle(document.documentElement).fontSize") == "32px"
         assert_fits(page)
         assert not page.evaluate(BROKEN_WORDS), address
+
+
+HYPHENATED_ADDRESSES = """() => {
+  const found = [], walker = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+  for (let text; (text = walker.nextNode()); )
+    if (text.data.includes("://") && getComputedStyle(text.parentElement).hyphens !== "none") found.push(text.data.trim());
+  return found;
+}"""
+
+
+def test_no_hyphen_is_put_into_an_address_that_somebody_may_type(page: Page, study: Study) -> None:
+    come_in(page, "investigator")
+    for name in ("", "ways-in/", "poster/", "codes/", "people/", "protocol/", "results/"):
+        page.goto(f"{STUDY}{name}")
+        assert page.evaluate(HYPHENATED_ADDRESSES) == [], name
+    page.goto(f"{STUDY}poster/")
+    assert SLUG in page.locator(".poster-address").inner_text()
+    page.locator(".poster-address").evaluate("one => one.style.hyphens = 'auto'")
+    assert page.evaluate(HYPHENATED_ADDRESSES) != [], "the check sees it"
