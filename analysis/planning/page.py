@@ -130,7 +130,7 @@ def groups_of(die: PlannedDie, names: tuple[str, ...], *, typed: Sequence[str] =
                 Face(position=position, roll=roll, says=NAMES_OF_LETTERS[letters[position]]) for position, roll in enumerate(die.rolls)
             ),
             shares=tuple((NAMES_OF_LETTERS[letter], percent(float(share))) for letter, share in shares),
-            epsilon=loss_in_words(forced.epsilon) if forced.epsilon < float("inf") else "∞",
+            epsilon=loss_in_words(forced.epsilon),
         )
 
 

@@ -150,7 +150,7 @@ def test_the_privacy_page_adds_up_what_each_question_loses(client: Client, study
     page = client.get(f"/s/{study.slug}/privacy/").content.decode()
     assert "We see which answer you clicked." in page
     assert "with ε of at most 1.3863. All 5 answers together: ε = 6.6438." in page
-    assert "How often did you copy an answer this term? (ε = 1.0986)" in page
+    assert "How often did you copy an answer this term? (ε = 1.0987)" in page
     assert (round(study.epsilon_per_question, 3), round(study.epsilon_total, 3)) == (1.386, 6.644)
 
 

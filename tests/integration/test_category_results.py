@@ -102,7 +102,7 @@ def test_with_the_planned_number_page_table_figure_and_api_have_the_estimates(ye
     assert f"Of 100 honest students, about {round(often.value * 100)} more would answer “More often” with" in words
     assert "changes how honest students answer" in words
     assert "Where no arm changes an answer, at most 5 of 100 studies say that one does" in words
-    assert "privacy loss of ε = 1.0986" in words  # faces 1 : 1 of 6, truth 2 of 6: ln 3
+    assert "privacy loss of ε = 1.0987" in words  # faces 1 : 1 of 6, truth 2 of 6: ln 3
     assert "the answers differ" in words
     rows = table(client, study, "categories")
     both = [row for row in rows if row["quantity"].startswith("effect_on_")]

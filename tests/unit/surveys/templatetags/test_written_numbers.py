@@ -1,6 +1,6 @@
 """Numbers of pages are written as their language writes them."""
 
-from math import log
+from math import inf, log
 
 import pytest
 from django.template import Context, Template
@@ -32,9 +32,12 @@ def test_what_is_negative_has_a_minus() -> None:
         (10.0, "10"),
         (0.0625, "0,0625"),
         (log(4), "1,3863"),
+        (log(3), "1,0987"),  # 1.09861…: never less than it is
+        (0.1 + 0.2, "0,3"),
         (20 * log(4), "27,726"),
         (0.000012, "0,000012"),
         (0, "0"),
+        (inf, "∞"),
     ],
 )
 def test_a_privacy_loss_has_no_digit_that_says_nothing_and_loses_none_that_matters(spent: float, written: str) -> None:
