@@ -13,7 +13,7 @@ def privacy_statement(content: Content) -> list[Sentence]:
     """Privacy loss of this release, and of everything that can be computed from it, for files and pages alike: first what it means, then
     how and how much, then formally, and last what it does not cover.
     """
-    epsilon, total = f"{max(content.epsilons):.4f}", f"{content.epsilon_total:.4f}"
+    epsilon, total = privacy_words.loss(max(content.epsilons)), privacy_words.loss(content.epsilon_total)
     questions = len(content.epsilons)
     differ = len(set(content.epsilons)) > 1
     each = _("%(epsilon)s for each answer at most", epsilon=epsilon) if differ else _("%(epsilon)s for each answer", epsilon=epsilon)
@@ -63,8 +63,8 @@ def _meaning(content: Content) -> Sentence:
 def _sum(content: Content) -> Sentence:
     """The losses that add up; yes/no questions share one."""
     yes_no = len(content.questions)
-    of_yes_no = [Sentence("%(n)s × %(epsilon)s", {"n": yes_no, "epsilon": f"{content.epsilon:.4f}"})] if yes_no else []
-    others = [Sentence("%(epsilon)s", {"epsilon": f"{one:.4f}"}) for one in content.epsilons[yes_no:]]
+    of_yes_no = [Sentence("%(n)s × %(epsilon)s", {"n": yes_no, "epsilon": privacy_words.loss(content.epsilon)})] if yes_no else []
+    others = [Sentence("%(epsilon)s", {"epsilon": privacy_words.loss(one)}) for one in content.epsilons[yes_no:]]
     return _joined([*of_yes_no, *others], between=" + ")
 
 
@@ -110,7 +110,7 @@ def _not_covered(content: Content) -> Iterator[Sentence]:
             "The statistics in analytics.json are not protected by the die but by noise. Together they are (%(epsilon)s, %(delta)s)-"
             "differentially private: neighbours differ in everything that one participant told, and the number of participants, "
             "%(participants)s, is public. Asking more, within the budget, adds to it.",
-            epsilon=f"{ledger['spent']['epsilon']:.4g}",
+            epsilon=privacy_words.loss(ledger["spent"]["epsilon"]),
             delta=f"{ledger['budget']['delta']:g}",
             participants=ledger["participants"],
         )

@@ -21,6 +21,7 @@ from candor.estimators.intervals import normal_quantile
 from candor.figures.charts import Axis, Chart
 from candor.figures.scales import Linear, Logarithmic
 from candor.planning.survey_precision import SurveyPlan, survey_plan
+from surveys.privacy.words import loss_in_words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +117,7 @@ def _facts(planned: PlannedSurvey) -> list[tuple[str, str, str]]:
             _("points; wanted: ± %(width)s") % {"width": _wanted(planned)},
         ),
         (_("Students needed"), whole(plan.participants_needed), _("ordinary survey: %(n)s") % {"n": whole(_ordinary(planned))}),
-        (_("Privacy loss ε"), decimal(plan.epsilon), _("%(total)s in total") % {"total": decimal(plan.epsilon_total)}),
+        (_("Privacy loss ε"), loss_in_words(plan.epsilon), _("%(total)s in total") % {"total": loss_in_words(plan.epsilon_total)}),
         (_("Standard error"), points(plan.standard_error), _("points")),
         (_("Cost of privacy"), "–" if cost is None else f"{decimal(cost, 2)} ×", _("the ordinary standard error")),
         (

@@ -1,10 +1,12 @@
 """The privacy number in words, the same on pages, in packages and on the command line."""
 
+from decimal import ROUND_CEILING, Context
 from math import ceil, exp, log10
 
 LEAST_DOUBT = 1e-4
 """Chances of being wrong below this are none: the sentences below say "at most", and at most 100 % is true."""
 ROUNDING = 1e-9
+FIVE_DIGITS = Context(prec=5, rounding=ROUND_CEILING)
 AFTER_ONE = "Somebody who thought 50 : 50 about a student is at most %(sure)s sure after one answer."
 ONLY_ONE = "There is one sensitive question, so this is all that a student gives away."
 AFTER_ALL = "After the answers to all %(questions)d questions together that person is at most %(sure)s sure."
@@ -41,6 +43,31 @@ def certainty(epsilon: float) -> str:
         return "100"
     places = max(ceil(-log10(doubt)) - 2, 0)
     return f"{ceil(100 * (1 - doubt) * 10**places - ROUNDING) / 10**places:.{places}f}"
+
+
+def loss(epsilon: float) -> str:
+    """A privacy loss in five digits at most, none of which says nothing.
+
+    It is rounded upwards, so that a loss is never told smaller than it is.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy loss, at least 0.
+
+    Returns
+    -------
+    str
+        The number, such as "1.3863".
+
+    Examples
+    --------
+    >>> from math import inf, log
+    >>> loss(log(4)), loss(log(3)), loss(1.5), loss(0.1 + 0.2), loss(inf)
+    ('1.3863', '1.0987', '1.5', '0.3', '∞')
+    """
+    told = FIVE_DIGITS.create_decimal(f"{epsilon:.12g}")  # fewer digits than a sum of floats has right
+    return f"{told.normalize():f}" if told.is_finite() else "∞"
 
 
 def privacy_in_words(epsilon: float, *, questions: int) -> tuple[str, str]:

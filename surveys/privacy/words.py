@@ -1,13 +1,9 @@
 """The privacy number in words and in the reader's language."""
 
-from decimal import ROUND_CEILING, Context
-
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
 from candor.designs import privacy_words
-
-FIVE_DIGITS = Context(prec=5, rounding=ROUND_CEILING)
 
 
 def certainty(epsilon: float) -> str:
@@ -26,6 +22,5 @@ def privacy_in_words(epsilon: float, *, questions: int, total: float | None = No
 
 
 def loss_in_words(loss: float) -> str:
-    """A privacy loss in five digits at most, none of which says nothing: 1.5, 1.3863, 0.0625. It is never told smaller than it is."""
-    told = FIVE_DIGITS.create_decimal(f"{loss:.12g}")  # less digits than a sum of floats has right
-    return number_format(f"{told.normalize():f}") if told.is_finite() else "∞"
+    """A privacy loss in five digits at most, rounded upwards: 1.5, 1.3863, 0.0625."""
+    return number_format(privacy_words.loss(loss))
