@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from zlib import crc32
 
@@ -23,7 +23,7 @@ from candor.estimators.cell_means import efficient_kernel
 from candor.estimators.contrasts import p_values
 from candor.estimators.difference_in_means import difference_in_means_kernel
 from candor.estimators.joint_estimates import JointEstimates
-from candor.planning.power import plan_study
+from candor.planning.power import ENOUGH_ANSWERS, StudyPlan, plan_study
 from candor.planning.simulation import Behaviour, LatentModel, cell_probabilities
 
 Array = NDArray[np.float64]
@@ -118,14 +118,41 @@ def levels() -> Iterator[Setting]:
 def planned(die: str, shares: tuple[str, ...], *, prevalence: float, cheaters: float, effect: float) -> Setting:
     """A study with as many people as find its effect in four of five trials."""
     one = Setting(die=die, shares=shares, n=0, prevalence=prevalence, cheaters=cheaters, effect=effect)
-    rate = 0.0 if DICE[die][2] is Behaviour.ALWAYS_NO else 0.5
-    plan = plan_study(one.design, prevalence=prevalence, effects=effect, cheater_proportion=cheaters, cheater_yes_rate=rate)
-    return Setting(die=die, shares=shares, n=plan.n, prevalence=prevalence, cheaters=cheaters, effect=effect)
+    return replace(one, n=plan_of(one, n=None).n)
+
+
+def plan_of(setting: Setting, *, n: int | None) -> StudyPlan:
+    rate = 0.0 if DICE[setting.die][2] is Behaviour.ALWAYS_NO else 0.5
+    return plan_study(
+        setting.design,
+        prevalence=setting.prevalence,
+        effects=setting.effect,
+        cheater_proportion=setting.cheaters,
+        cheater_yes_rate=rate,
+        n=n,
+    )
 
 
 def powers() -> Iterator[Setting]:
     for die, shares, prevalence, cheaters, effect in product(DICE, ALLOCATIONS.values(), (0.05, 0.2, 0.4), (0.0, 0.15), (0.1, 0.2, 0.3)):
         yield planned(die, shares, prevalence=prevalence, cheaters=cheaters, effect=effect)
+
+
+def few_answers() -> Iterator[tuple[Setting, float, float]]:
+    """Settings, the planned power where it decides something, and how often the arm with the fewest expects its rarer answer."""
+    for die, shares, n, prevalence, cheaters, effect in product(
+        DICE,
+        (*ALLOCATIONS.values(), ("1/10", "9/10"), ("9/10", "1/10")),
+        (50, 100, 200, 400, 1000),
+        (0.02, 0.1, 0.4),
+        (0.0, 0.2),
+        (0.15, 0.3, 0.5),
+    ):
+        setting = Setting(die=die, shares=shares, n=n, prevalence=prevalence, cheaters=cheaters, effect=effect)
+        (contrast,) = plan_of(setting, n=n).contrasts
+        if 0.15 < contrast.power < 0.97:
+            yes = cell_probabilities(setting.design, setting.model) @ setting.design.subsample_shares
+            yield setting, contrast.power, float((n * setting.design.arm_shares * np.minimum(yes, 1 - yes)).min())
 
 
 def main(trials: int) -> None:
@@ -137,6 +164,13 @@ def main(trials: int) -> None:
             middle = sum(share for share, _ in shares) / len(shares)
             print(f"  {name:18} {shares[0][0]:.4f} … {middle:.4f} … {shares[-1][0]:.4f}")
             print(f"      {shares[0][1]}\n      {shares[-1][1]}")
+    missed = [(planned_power - rejected(setting, trials=trials).shown, rarer) for setting, planned_power, rarer in few_answers()]
+    print(f"Planned power minus found: {len(missed)} settings")
+    for least, most in ((0, ENOUGH_ANSWERS / 2), (ENOUGH_ANSWERS / 2, ENOUGH_ANSWERS), (ENOUGH_ANSWERS, np.inf)):
+        among = [miss for miss, rarer in missed if least <= rarer < most]
+        print(
+            f"  rarer answer of an arm expected {least:g} to {most:g} times: {min(among):+.3f} … {max(among):+.3f} ({len(among)} settings)"
+        )
 
 
 if __name__ == "__main__":

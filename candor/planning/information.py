@@ -80,6 +80,12 @@ class Scenario:
         pooled = sum(self.prevalence[one] * arm_shares[one] for one in (arm, control)) / (arm_shares[arm] + arm_shares[control])
         return replace(self, prevalence=tuple(float(pooled) if one in (arm, control) else p for one, p in enumerate(self.prevalence)))
 
+    def reported_yes(self, *, truth: Array, forced_yes: Array) -> Array:
+        """Share of reported "yes" in each cell, shape (K, S): x(tₛpₐ + f1ₛ) + (1 − x)q."""
+        x = self.honest_proportion
+        cells: Array = x * (truth * np.array(self.prevalence)[:, None] + forced_yes) + (1 - x) * self.cheater_yes_rate
+        return cells
+
     def variance_of_reports(self, cells: Array, *, truth: Array) -> Array:
         """Variance of a report about its mean given the covariates, from the share of "yes" in each cell, last axis arms.
 
@@ -218,9 +224,10 @@ def precision_of(
     scenario: Scenario,
 ) -> Precision:
     """`precision` from arrays, for searches over many designs: truth, forced_yes and subsample_shares of shape (S,), arm_shares (K,)."""
-    p, x, q = np.array(scenario.prevalence), scenario.honest_proportion, scenario.cheater_yes_rate
+    p: Array = np.array(scenario.prevalence)
+    x = scenario.honest_proportion
     arms = len(p)
-    cells = x * (truth * p[:, None] + forced_yes) + (1 - x) * q
+    cells = scenario.reported_yes(truth=truth, forced_yes=forced_yes)
     if cells.min() <= 0 or cells.max() >= 1:
         raise MethodError(
             f"an answer that everybody or nobody gives has no variance: expected yes shares in (0, 1), found {cells.min():.6g}"
@@ -231,7 +238,7 @@ def precision_of(
     rows = np.hstack([per_arm, on_honest, *constant])
     spread = scenario.variance_of_reports(cells.T, truth=truth[:, None]).T
     weights = (np.outer(arm_shares, subsample_shares) / spread).ravel()
-    covariance = np.linalg.pinv(rows.T @ (weights[:, None] * rows), hermitian=True, rcond=1e-12)
+    covariance = np.linalg.pinv(rows.T @ (weights[:, None] * rows), hermitian=True, rcond=1e-12).astype(float)
     treatments = [arm for arm in range(arms) if arm != control]
     contrasts = np.zeros((len(treatments), rows.shape[1]))
     contrasts[range(len(treatments)), treatments] = 1

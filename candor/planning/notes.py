@@ -14,6 +14,10 @@ HARDLY_EXCLUDES = (
 CONTRASTS = "%(contrasts)s contrasts: power is that of the strictest step of Holm's adjustment."
 QUESTIONS = "%(questions)s questions, one roll each: privacy losses add up to %(epsilon)s per participant."
 NO_DIE = "No die that people own keeps epsilon at or below %(epsilon)s; the optimum shows the shares that would."
+FEW_ANSWERS = (
+    "Arm %(arm)s is expected to give %(answers)s times the rarer of yes and no. With fewer than %(enough)s, up to 20 percentage points "
+    "less power may be found than is planned: plan %(people)s people or more."
+)
 SECTIONS = (
     "Sections of %(size)s people assigned as a whole: %(people)s people are %(sections)s sections, and the variance of the effect is "
     "%(times)s times that of people who are assigned alone."
@@ -30,4 +34,16 @@ LEFT_OPEN = (
     "How often cheaters say yes is unknown, so that no number of people determines the prevalence: with these expectations it stays "
     "between %(low)s and %(high)s. A stated rate or three subsamples determine it."
 )
-ALL = (NOT_IDENTIFIED, ROUGH_CHEATERS, HARDLY_EXCLUDES, CONTRASTS, QUESTIONS, NO_DIE, SECTIONS, TOO_FEW_SECTIONS, BOLD_SECTIONS, LEFT_OPEN)
+ALL = (
+    NOT_IDENTIFIED,
+    ROUGH_CHEATERS,
+    HARDLY_EXCLUDES,
+    CONTRASTS,
+    QUESTIONS,
+    NO_DIE,
+    FEW_ANSWERS,
+    SECTIONS,
+    TOO_FEW_SECTIONS,
+    BOLD_SECTIONS,
+    LEFT_OPEN,
+)

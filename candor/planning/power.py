@@ -5,8 +5,9 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import inf, sqrt
+from math import ceil, inf, sqrt
 
+import numpy as np
 from scipy.special import ndtr
 
 from candor.designs.design import Design
@@ -16,11 +17,13 @@ from candor.planning.best_die import DieSuggestion, OptimalMirrored, best_dice, 
 from candor.planning.effect_tests import EffectTest, effect_tests, interval_multiplier, ordinary_tests
 from candor.planning.information import Precision, Scenario, precision
 from candor.planning.margins import MOST_PARTICIPANTS, MarginPlan, plan_margin
-from candor.planning.notes import CONTRASTS, HARDLY_EXCLUDES, NO_DIE, NOT_IDENTIFIED, QUESTIONS, ROUGH_CHEATERS
+from candor.planning.notes import CONTRASTS, FEW_ANSWERS, HARDLY_EXCLUDES, NO_DIE, NOT_IDENTIFIED, QUESTIONS, ROUGH_CHEATERS
 from candor.planning.sections import about_sections, between_sections, with_sections
 
 MOST_QUESTIONS = 10_000
 FIVE_POINTS = 0.05
+ENOUGH_ANSWERS = 8
+"""Of yes and of no in each arm, for the normal distribution to plan the power within 5 percentage points (`benchmarks.level_and_power`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,6 +219,8 @@ def plan_study(
         notes += about_sections(
             n=planned, size=cluster_size, design_effect=float(design_effect.max()), tests=between_them, level=tests[0].level
         )
+    else:
+        notes += _about_few_answers(design, scenario, n=planned)
     return StudyPlan(
         scenario=scenario,
         cluster_size=cluster_size,
@@ -299,3 +304,14 @@ def _warnings(
     if not dice:
         notes.append(NO_DIE % {"epsilon": f"{cap:.3g}"})
     return notes
+
+
+def _about_few_answers(design: Design, scenario: Scenario, *, n: int) -> list[str]:
+    """A sentence about the arm that is expected to give the fewest yes or the fewest no, where these are few."""
+    yes = scenario.reported_yes(truth=design.truth, forced_yes=design.forced_yes) @ design.subsample_shares
+    rarer = design.arm_shares * np.minimum(yes, 1 - yes)
+    arm = int(rarer.argmin())
+    if n * rarer[arm] >= ENOUGH_ANSWERS:
+        return []
+    people = ceil(ENOUGH_ANSWERS / rarer[arm])
+    return [FEW_ANSWERS % {"arm": repr(design.arms[arm]), "answers": f"{n * rarer[arm]:.1f}", "enough": ENOUGH_ANSWERS, "people": people}]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.level_and_power import ALLOCATIONS, DICE, Setting, planned, rejected
+from benchmarks.level_and_power import ALLOCATIONS, DICE, Setting, plan_of, planned, rejected
 from candor.estimators.cell_means import efficient_kernel
 from candor.estimators.difference_in_means import difference_in_means_kernel
 
@@ -44,6 +44,17 @@ NEAR = 0.024
 def test_a_planned_power_is_the_power_of_the_test_that_is_shown(die, allocation):
     found = rejected(planned(die, ALLOCATIONS[allocation], prevalence=0.2, cheaters=0.15, effect=0.2), trials=TRIALS)
     assert found.shown == pytest.approx(0.8, abs=NEAR)
+
+
+@pytest.mark.parametrize(
+    ("n", "warned", "too_much"), [(100, True, (0.15, 0.2)), (308, False, (-0.02, 0.045))], ids=["few answers", "as many as it asks for"]
+)
+def test_a_plan_warns_where_few_answers_find_less_than_it_promises(n, warned, too_much):
+    """A tenth are controls, and hardly one of them would truly say yes; three subsamples would miss by .2."""
+    setting = Setting(die="ten sides", shares=("1/10", "9/10"), n=n, prevalence=0.02, cheaters=0.0, effect=0.5 if warned else 0.3)
+    plan = plan_of(setting, n=n)
+    assert any("rarer of yes and no" in note for note in plan.notes) is warned
+    assert too_much[0] < plan.contrasts[0].power - rejected(setting, trials=TRIALS).shown < too_much[1]
 
 
 def test_the_closed_form_would_have_missed_what_was_planned():

@@ -19,8 +19,8 @@ def notes() -> Iterator[str]:
     plan = partial(plan_study, prevalence=0.3, effects=0.1, cheater_proportion=0.2)
     yield from plan(three, n=200, questions=3, epsilon_cap=0.01, cluster_size=20).notes
     yield from plan(three, n=5000, cluster_size=20).notes
-    few = partial(plan, Design.of(arms=("a", "b"), control="a", subsamples=MIRRORED, arm_probabilities=("1/10", "9/10")), cluster_size=20)
-    yield from (*few(n=200).notes, *few(n=400).notes)
+    few = partial(plan, Design.of(arms=("a", "b"), control="a", subsamples=MIRRORED, arm_probabilities=("1/10", "9/10")))
+    yield from (*few(n=200, cluster_size=20).notes, *few(n=400, cluster_size=20).notes, *few(n=100).notes)
     yield from plan(Design.of(arms=("a", "b"), control="a", subsamples=ONE_RATE), cheater_yes_rate=0.5, n=500).notes
     survey = Design.of(arms=("a",), control="a", subsamples=MIRRORED)
     yield from survey_plan(survey, prevalence=0.3, cheater_proportion=0.2, cheater_yes_rate=0.5, n=500).notes
