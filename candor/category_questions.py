@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from candor.categories.estimates import estimate_categories
 from candor.categories.results import AT_LEAST, CATEGORY, CategoryEffect, CategoryOutcome, CategoryPrevalence, NoEffectTest
 from candor.designs.design import Design
+from candor.designs.privacy_words import loss
 from candor.documents import InRows
 from candor.errors import DataError, MethodError
 from candor.estimators.multiplicity import FamilyTest, holm
@@ -224,8 +225,8 @@ def _method(outcome: CategoryOutcome) -> str:
 
 def _parts(name: str, result: CategoryOutcome, *, missing: int) -> list[str]:
     """All results for one question, with its heading in the first line."""
-    epsilon, cheaters, test = result.epsilon, result.cheater_proportion, result.specification_test
-    title = f"{name}: {result.n} answers, privacy loss ε = {'∞' if epsilon is None else f'{epsilon:.3f}'}"
+    cheaters, test = result.cheater_proportion, result.specification_test
+    title = f"{name}: {result.n} answers, privacy loss ε = {loss(result.epsilon)}"
     lines = [f"cheater proportion  {number(cheaters.value)}  SE {number(cheaters.standard_error)}  {_interval(cheaters.interval)}"]
     if test is not None:
         lines.append(f"specification test  χ² = {test.statistic:.2f}, {test.df} df, p = {p_value(test.p_value)}")

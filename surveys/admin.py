@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from accounts.access import user_of
 from accounts.admin import SettingsAdmin, ShownAdmin
+from candor.designs.privacy_words import loss
 from surveys.access import Seat
 from surveys.bots.services import let_bots_walk
 from surveys.models import AllocationList, Protocol, Study
@@ -32,11 +33,11 @@ class StudyAdmin(SettingsAdmin):
 
     @admin.display(description="ε per question", ordering="epsilon_per_question")
     def per_question(self, study: Study) -> str:
-        return f"{study.epsilon_per_question:.3f}"
+        return loss(study.epsilon_per_question)
 
     @admin.display(description="ε in total", ordering="epsilon_total")
     def in_total(self, study: Study) -> str:
-        return f"{study.epsilon_total:.3f}"
+        return loss(study.epsilon_total)
 
     @admin.display(description="Study file")
     def study_file(self, study: Study) -> str:

@@ -45,15 +45,15 @@ def certainty(epsilon: float) -> str:
     return f"{ceil(100 * (1 - doubt) * 10**places - ROUNDING) / 10**places:.{places}f}"
 
 
-def loss(epsilon: float) -> str:
+def loss(epsilon: float | None) -> str:
     """A privacy loss in five digits at most, none of which says nothing.
 
     It is rounded upwards, so that a loss is never told smaller than it is.
 
     Parameters
     ----------
-    epsilon : float
-        Privacy loss, at least 0.
+    epsilon : float, optional
+        Privacy loss, at least 0; None where nothing bounds it.
 
     Returns
     -------
@@ -66,6 +66,8 @@ def loss(epsilon: float) -> str:
     >>> loss(log(4)), loss(log(3)), loss(1.5), loss(0.1 + 0.2), loss(inf)
     ('1.3863', '1.0987', '1.5', '0.3', '∞')
     """
+    if epsilon is None:
+        return "∞"
     told = FIVE_DIGITS.create_decimal(f"{epsilon:.12g}")  # fewer digits than a sum of floats has right
     return f"{told.normalize():f}" if told.is_finite() else "∞"
 

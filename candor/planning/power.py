@@ -11,6 +11,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from candor.designs.design import Design
+from candor.designs.privacy_words import loss
 from candor.equivalence.margins import Margin
 from candor.errors import MethodError
 from candor.planning.best_die import DieSuggestion, OptimalMirrored, best_dice, optimal_mirrored
@@ -23,7 +24,7 @@ from candor.planning.sections import about_sections, between_sections, with_sect
 MOST_QUESTIONS = 10_000
 FIVE_POINTS = 0.05
 ENOUGH_ANSWERS = 8
-"""Of yes and of no in each arm, for the normal distribution to plan the power within 5 percentage points (`benchmarks.level_and_power`)."""
+"""So often each arm says yes and no where the normal distribution plans the power within .05 (`benchmarks.level_and_power`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -300,9 +301,9 @@ def _warnings(
     if len(design.treatments) > 1:
         notes.append(CONTRASTS % {"contrasts": len(design.treatments)})
     if questions > 1:
-        notes.append(QUESTIONS % {"questions": questions, "epsilon": f"{design.composed_epsilon(questions):.3f}"})
+        notes.append(QUESTIONS % {"questions": questions, "epsilon": loss(design.composed_epsilon(questions))})
     if not dice:
-        notes.append(NO_DIE % {"epsilon": f"{cap:.3g}"})
+        notes.append(NO_DIE % {"epsilon": loss(cap)})
     return notes
 
 

@@ -18,6 +18,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import IO, NotRequired, TypedDict
 
+from candor.designs.privacy_words import loss
 from candor.errors import DataError, QuestionError
 from candor.privacy.conversion import rho_within
 from candor.privacy.losses import Loss
@@ -131,7 +132,7 @@ class BudgetFile:
         if not self.fits(price):
             left = self.left()
             pure = "" if left["epsilon"] is None else f", or ε = {left['epsilon']:.4g} while all questions are pure"
-            cost = f"ρ = {price.rho:.4g}" if price.pure_epsilon is None else f"ε = {price.pure_epsilon:.4g}"
+            cost = f"ρ = {loss(price.rho)}" if price.pure_epsilon is None else f"ε = {loss(price.pure_epsilon)}"
             raise BudgetError(f"the question costs {cost}; what is left: ρ = {left['rho']:.4g}{pure}")
         charge: Charge = {"question": question.document(), "sha256": question.sha256, "rho": price.rho, "epsilon": price.pure_epsilon}
         with interrupts_wait():
@@ -139,9 +140,9 @@ class BudgetFile:
                 self._append({"data": self.data})
             self._append({"reserved": charge})
             self.charges.append(charge)
-            released, loss = question.release(exact)
-            if loss.rho > price.rho:
-                raise AssertionError(f"expected a loss of at most {price}, found {loss}")
+            released, spent = question.release(exact)
+            if spent.rho > price.rho:
+                raise AssertionError(f"expected a loss of at most {price}, found {spent}")
             answer = asdict(question.explain(released, table.schema, table.n)) | {"privacy": question.statement(table.n)}
             self._append({"answered": len(self.charges), "answer": answer})
             charge["answer"] = answer

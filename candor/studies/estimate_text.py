@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from candor.designs.design import Design
+from candor.designs.privacy_words import loss
 from candor.estimators.missing_answers import MissingAnswers
 from candor.estimators.sensitivity import CheatingSensitivity
 from candor.figures.forest import ForestRow, forest_text
@@ -76,10 +77,9 @@ def outcome_parts(
     missing: MissingAnswers | None,
 ) -> list[Part]:
     """All results for one outcome, with its heading in the first line; parts are set apart."""
-    epsilon = "∞" if result.epsilon is None else f"{result.epsilon:.3f}"
     cheaters, test = result.cheater_proportion, result.specification_test
     by_contrast = result.effects[: len(design.treatments)]
-    title = f"{name}: {result.n} answers, privacy loss ε = {epsilon}"
+    title = f"{name}: {result.n} answers, privacy loss ε = {loss(result.epsilon)}"
     about_cheaters = [f"cheater proportion  {number(cheaters.value)}  SE {number(cheaters.standard_error)}  {_interval(cheaters.interval)}"]
     if test is not None:
         about_cheaters.append(f"specification test  χ² = {test.statistic:.2f}, {test.df} df, p = {p_value(test.p_value)}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from candor.designs.design import Design
+from candor.designs.privacy_words import loss
 from candor.figures.tables import number, paragraph, table
 from candor.planning.information import Scenario
 from candor.planning.margins import MarginPlan
@@ -14,8 +15,8 @@ from candor.planning.survey_precision import SurveyPlan
 def survey_plan_text(plan: SurveyPlan, design: Design) -> str:
     """The plan of a survey as a table."""
     lines = [
-        f"{design.kind.replace('_', ' ')} design, survey of {plan.n} participants, privacy loss ε = {plan.epsilon:.3f} per question, "
-        f"{plan.epsilon_total:.3f} in total",
+        f"{design.kind.replace('_', ' ')} design, survey of {plan.n} participants, privacy loss ε = {loss(plan.epsilon)} per question, "
+        f"{loss(plan.epsilon_total)} in total",
         paragraph(plan.assumption),
         paragraph(_expected(plan.scenario, design)),
         "",
@@ -44,9 +45,9 @@ def _expected(scenario: Scenario, design: Design) -> str:
 
 def plan_text(plan: StudyPlan, design: Design) -> str:
     """The plan as tables."""
-    total = f", {plan.epsilon_total:.3f} for {plan.questions} questions" if plan.questions > 1 else ""
+    total = f", {loss(plan.epsilon_total)} for {plan.questions} questions" if plan.questions > 1 else ""
     lines = [
-        f"{design.kind.replace('_', ' ')} design, {plan.n} participants, privacy loss ε = {plan.epsilon:.3f} per question{total}",
+        f"{design.kind.replace('_', ' ')} design, {plan.n} participants, privacy loss ε = {loss(plan.epsilon)} per question{total}",
         paragraph(plan.assumption),
         paragraph(_expected(plan.scenario, design)),
         "",

@@ -157,7 +157,7 @@ def test_administrators_say_whose_a_study_is_and_whether_bots_may_walk_it() -> N
     before = study.definition
     assert "slides-only.mp4" in logged_in(administrator).get(page).content.decode()
     listed = page_of(logged_in(administrator).get(reverse("admin:surveys_study_changelist")))
-    assert listed.xpath("//td[starts-with(@class, 'field-per_question')]/text()") == ["1.386"]
+    assert listed.xpath("//td[starts-with(@class, 'field-per_question')]/text()") == ["1.3863"]
     assert logged_in(administrator).post(page, {"owner": colleague.pk, "accepts_bots": "on"}).status_code == 302
     study.refresh_from_db()
     assert (study.owner, study.accepts_bots, study.definition) == (colleague, True, before)

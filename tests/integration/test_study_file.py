@@ -42,7 +42,7 @@ def files_below(folder: str) -> set[Path]:
 
 
 def test_the_sample_study_is_imported_with_its_real_lectures(owner: str) -> None:
-    assert imported(SAMPLE, media=LECTURES) == "lecture-videos: draft ready, ε = 1.386 per question, 5.545 in total.\n"
+    assert imported(SAMPLE, media=LECTURES) == "lecture-videos: draft ready, ε = 1.3863 per question, 5.5452 in total.\n"
     study = Study.objects.get()
     assert (study.owner.username, study.status, study.accepts_bots) == ("ada", "draft", False)
     webm = MediaFile.objects.get(name="with-instructor.webm")

@@ -5,12 +5,14 @@ from __future__ import annotations
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import TypedDict
 
 import click
 
 from candor.cli.group import InputError
 from candor.cli.inputs import Input, InputFile
 from candor.cli.options import POSITIVE, PROPORTION, OneOf, format_option
+from candor.designs.privacy_words import loss
 from candor.errors import MethodError
 from candor.privacy.losses import Loss
 from candor.rasch.answers import Omitted, QuizAnswers
@@ -37,13 +39,23 @@ NOISE_OF = {
 STAFF_ALONE = "without noise: for staff alone, not for publication"
 
 
+class Privacy(TypedDict):
+    """The privacy loss of a student, and who that is."""
+
+    epsilon: float
+    delta: float
+    rho: float
+    mechanism: str
+    neighbours: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
     """The printed result: `items` are numbers by name, `more` stands in the JSON alone."""
 
     method: str
     items: Sequence[Mapping[str, object]]
-    privacy: dict[str, object] | None
+    privacy: Privacy | None
     notes: Sequence[str]
     more: dict[str, object]
 
@@ -165,7 +177,7 @@ def _released(release: DifficultyRelease, method: str, *, delta: float | None) -
     return Found(method=method, items=document["items"], privacy=privacy, notes=[], more=more)
 
 
-def _privacy(loss: Loss, mechanism: str, *, delta: float | None) -> dict[str, object]:
+def _privacy(loss: Loss, mechanism: str, *, delta: float | None) -> Privacy:
     used = 0.0 if loss.pure_epsilon is not None or delta is None else delta
     return {"epsilon": loss.epsilon(used), "delta": used, "rho": loss.rho, "mechanism": mechanism, "neighbours": NEIGHBOURS}
 
@@ -182,7 +194,7 @@ def _lines(found: Found) -> list[str]:
         lines += ["", f"Abilities ({assumed}): mean {spread['mean']:.2f}, standard deviation {spread['standard_deviation']:.2f}."]
     lines += ["", *(f"{note[0].upper()}{note[1:]}." for note in found.notes)]
     if found.privacy is not None:
-        cost, delta = f"ε = {found.privacy['epsilon']:.4g}", found.privacy["delta"]
+        cost, delta = f"ε = {loss(found.privacy['epsilon'])}", found.privacy["delta"]
         lines.append(f"It costs a student {cost}{f' at δ = {delta:g}' if delta else ''} ({found.privacy['mechanism']}).")
         lines.append(f"Neighbours: {NEIGHBOURS} ({found.more['n']}).")
     return lines

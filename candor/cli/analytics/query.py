@@ -13,6 +13,7 @@ import click
 from candor.cli.group import InputError
 from candor.cli.inputs import Input, InputFile
 from candor.cli.options import POSITIVE, PROPORTION, WHOLE, format_option
+from candor.designs.privacy_words import loss
 from candor.errors import MethodError
 from candor.queries.budget_file import BudgetError, BudgetFile, opened
 from candor.queries.columns import Table
@@ -103,7 +104,7 @@ def _previewed(question: Question, budget: BudgetFile, table: Table) -> dict[str
 
 def _lines(document: Mapping[str, Any]) -> list[str]:
     privacy, left = document["privacy"], document["left"]
-    cost = f"epsilon {privacy['epsilon']:.4g}" if privacy["epsilon"] is not None else f"rho {privacy['rho']:.4g}"
+    cost = f"epsilon {loss(privacy['epsilon'])}" if privacy["epsilon"] is not None else f"rho {loss(privacy['rho'])}"
     lines = [
         document["sentence"] + ".",
         f"Cost: {'nothing, it was asked before' if document['free'] else cost} ({privacy['mechanism']} noise). "

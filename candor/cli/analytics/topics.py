@@ -11,6 +11,7 @@ import yaml
 from candor.cli.group import InputError
 from candor.cli.inputs import Input, InputFile
 from candor.cli.options import POSITIVE, Whole, format_option
+from candor.designs.privacy_words import loss
 from candor.designs.study_texts import PlainWordsLoader
 from candor.errors import DataError
 from candor.privacy.noise import HALF_WIDTHS, Noisy
@@ -68,8 +69,8 @@ def _document(noisy: Noisy, words: WordList) -> dict[str, object]:
         {topic: dict(zip(names, counts, strict=True)) for topic, counts in zip(words.names, table, strict=True)}
         for table in noisy.values.tolist()
     ]
-    loss = {"rho": noisy.loss.rho, "pure_epsilon": noisy.loss.pure_epsilon}
-    return {"weeks": weeks, "noise": noisy.noise, "noise_sd": noisy.noise_sd, "loss": loss}
+    spent = {"rho": noisy.loss.rho, "pure_epsilon": noisy.loss.pure_epsilon}
+    return {"weeks": weeks, "noise": noisy.noise, "noise_sd": noisy.noise_sd, "loss": spent}
 
 
 def _lines(noisy: Noisy, words: WordList) -> list[str]:
@@ -79,7 +80,7 @@ def _lines(noisy: Noisy, words: WordList) -> list[str]:
         for topic, counts in zip(words.names, table, strict=True):
             lines.append(f"{week:4}  {topic:{width}}  " + "  ".join(f"{max(count, 0):8}" for count in counts))
     pure = noisy.loss.pure_epsilon
-    cost = f"ρ = {noisy.loss.rho:.4g}" if pure is None else f"ε = {pure:.4g}"
+    cost = f"ρ = {loss(noisy.loss.rho)}" if pure is None else f"ε = {loss(pure)}"
     half = math.ceil(HALF_WIDTHS[noisy.noise] * noisy.noise_sd)
     lines += ["", f"The {noisy.noise} noise moves 95 % of the counts by at most {half}."]
     return [*lines, f"The term costs a student {cost}."]

@@ -7,6 +7,7 @@ from django.core.files import File
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from accounts.models import User
+from candor.designs.privacy_words import loss
 from surveys.access import OWNER_ROLES, Seat
 from surveys.errors import SurveyError
 from surveys.models import Study
@@ -57,5 +58,5 @@ class Command(BaseCommand):
         for warning in definition.warnings():
             self.stderr.write(self.style.WARNING(f"Warning: {warning}"))
         self.stdout.write(
-            f"{study.slug}: draft ready, ε = {study.epsilon_per_question:.3f} per question, {study.epsilon_total:.3f} in total."
+            f"{study.slug}: draft ready, ε = {loss(study.epsilon_per_question)} per question, {loss(study.epsilon_total)} in total."
         )

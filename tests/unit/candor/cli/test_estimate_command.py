@@ -146,7 +146,7 @@ def test_missing_answers_are_left_out_of_their_outcome_only():
     assert (outcomes["attention"]["n"], outcomes["second"]["n"]) == (800, 790)
     assert "10 rows have no answer and are left out." in outcomes["second"]["notes"]
     lines = candor("estimate", "answers.csv", "--design", "design.json", "--bootstrap", "0").stdout.splitlines()
-    headline = lines.index("second: 790 answers, privacy loss ε = 1.386") + 1
+    headline = lines.index("second: 790 answers, privacy loss ε = 1.3863") + 1
     (low, high) = outcomes["second"]["missing_answers"]["contrasts"][0]["worst_case"]
     assert lines[headline].startswith("10 answers (1.2%) are missing, alike in all groups, as far as chance lets tell (p = ")
     assert f"{low:+.3f} to {high:+.3f}" in " ".join(lines[headline : headline + 3])

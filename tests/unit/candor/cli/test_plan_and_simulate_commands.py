@@ -46,7 +46,7 @@ def test_a_cap_on_epsilon_holds_for_every_suggestion():
 def test_people_get_a_plan_in_tables():
     result = candor("plan", "--design", "design.json", "--effect", "0.2", "--cheaters", "0.15", "--n", "72", "--questions", "4")
     assert result.exit_code == 0
-    assert "ε = 1.386 per question, 5.545 for 4 questions" in result.stdout
+    assert "ε = 1.3863 per question, 5.5452 for 4 questions" in result.stdout
     assert "6-sided die" in result.stdout
     assert "hardly excludes anything" in " ".join(result.stdout.split())
 

@@ -49,7 +49,7 @@ def test_a_design_from_standard_input_is_that_of_the_file(arguments):
     assert piped(json.dumps(DESIGN).encode(), *arguments, "--design", "-").stdout == expected.stdout
     study = (ROOT / "surveys/sample/lecture-videos.yaml").read_bytes()
     if arguments[0] == "plan":
-        assert "ε = 1.386 per question" in piped(study, *arguments, "--design", "-").stdout
+        assert "ε = 1.3863 per question" in piped(study, *arguments, "--design", "-").stdout
 
 
 def test_a_package_and_a_key_come_from_standard_input():

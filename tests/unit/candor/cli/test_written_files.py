@@ -189,5 +189,5 @@ def test_output_is_utf_8_in_every_locale(encoding: str) -> None:
         assert (ended.returncode, ended.stderr) == (0, b"")
         return ended.stdout.decode()
 
-    assert "ε = 1.386" in written("estimate", answers_file(), "--design", "design.json", "--bootstrap", "0", "--outcome", "attention")
+    assert "ε = 1.3863" in written("estimate", answers_file(), "--design", "design.json", "--bootstrap", "0", "--outcome", "attention")
     assert "arm,subsample,müde ε" in written(*SIMULATED[:4], "9", *SIMULATED[5:9], "--outcome", "müde ε")

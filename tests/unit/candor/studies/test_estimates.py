@@ -230,7 +230,7 @@ def test_a_notebook_shows_tables_and_the_forest_plot(frame):
     shown = candor.estimate(frame.rename(columns={"attention": "<b>"}), DESIGN, outcomes=["<b>"], bootstrap=0, kappa=0.25)._repr_html_()
     document = ElementTree.fromstring(f"<html>{shown}</html>")  # well-formed, and every name escaped
     assert len(document.findall("section/table")) == 2
-    assert document.findtext("section/h3") == "<b>: 800 answers, privacy loss ε = 1.386"
+    assert document.findtext("section/h3") == "<b>: 800 answers, privacy loss ε = 1.3863"
     assert document.find("{http://www.w3.org/2000/svg}svg") is not None
     cells = [cell.text for cell in document.iter("td")]
     assert "+0.667" in cells
