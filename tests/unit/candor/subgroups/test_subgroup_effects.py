@@ -88,9 +88,10 @@ def test_the_test_of_one_tau_is_chi_square_where_every_share_is_known():
     assert found.p_value == pytest.approx(chi2.sf(found.statistic, 2))
 
 
-def test_the_test_of_one_tau_is_the_distance_to_the_nearest_truth_with_one_tau():
+@pytest.mark.parametrize("delta", [(0.3, -0.1, 0.25), (1.2, 0.7, 0.6), (-1.2, -0.7, -0.6)])
+def test_the_test_of_one_tau_is_the_distance_to_the_nearest_truth_with_one_tau(delta):
     """Oracle: the least Mahalanobis distance of all (Δ̂_g, x̂_g) to any (τx_g, x_g), for each τ by least squares in x_g."""
-    delta, honest = np.array([0.3, -0.1, 0.25]), np.array([0.9, 0.5, 0.3])
+    delta, honest = np.array(delta), np.array([0.9, 0.5, 0.3])
     spread = np.array([[[0.02, 0.01], [0.01, 0.03]], [[0.01, -0.008], [-0.008, 0.02]], [[0.03, 0.02], [0.02, 0.05]]])
     distances = []
     for effect in np.linspace(-1, 1, 801):
