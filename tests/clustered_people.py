@@ -1,5 +1,7 @@
 """People who answer with the default die in clusters of unlike people, for tests of their estimates."""
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -47,10 +49,40 @@ def clustered_category_people(
     shares = (lean / lean.sum(axis=1, keepdims=True))[cluster]
     true = (rng.random(n)[:, None] > shares.cumsum(axis=1)).sum(axis=1).clip(0, 2)
     true = np.where((rng.random(n) < effect) & (arm == 1), 2, true)
-    chances = np.column_stack([design.forced_answers[subsample], design.truth[subsample]]).cumsum(axis=1)
-    face = (rng.random(n)[:, None] > chances).sum(axis=1).clip(0, 3)
-    reported = np.where(face < 3, face, true).astype(int)
+    reported = _after_the_die(rng, design, subsample, true)
     return assigned_together(reported, arm, subsample, design=design, cluster=[f"section {one}" for one in cluster])
+
+
+def _after_the_die(rng: np.random.Generator, design: Design, subsample: NDArray[np.intp], true: NDArray[np.intp]) -> NDArray[np.intp]:
+    answers = len(design.categories)
+    chances = np.column_stack([design.forced_answers[subsample], design.truth[subsample]]).cumsum(axis=1)
+    face = (rng.random(len(true))[:, None] > chances).sum(axis=1).clip(0, answers)
+    return np.where(face < answers, face, true).astype(int)
+
+
+def alone(people: AssignedTogether) -> AssignedTogether:
+    """The same, assigned one by one."""
+    n = len(people.cluster)
+    return replace(people, cluster=np.arange(n), clusters=tuple(map(str, range(n))))
+
+
+def three_arms(seed: int, *, clusters: int = 12, size: int = 15, answers: int = 3) -> AssignedTogether:
+    """Clusters and strata sway answers; the control is the second arm, and cluster 0 alone has the last stratum."""
+    rng, names = np.random.default_rng(seed), CATEGORIES.categories
+    design = Design.of(arms=("a", "b", "c"), control="b", categories=names, ordered=True, subsamples=FACES)
+    design = design if answers == 3 else DESIGNS["three arms"]
+    cluster = np.repeat(np.arange(clusters), rng.integers(size // 2, 2 * size, clusters))
+    stratum = np.where(cluster == 0, 2, rng.integers(0, 2, len(cluster)))
+    subsample = rng.integers(0, 2, len(cluster))
+    true = rng.normal(answers / 2 + stratum / 4 + rng.normal(0, 0.3, clusters)[cluster], 0.7).clip(0, answers - 1).astype(int)
+    return assigned_together(
+        _after_the_die(rng, design, subsample, true),
+        cluster % 3,
+        subsample,
+        design=design,
+        cluster=cluster.tolist(),
+        strata=[stratum.tolist()],
+    )
 
 
 def together(

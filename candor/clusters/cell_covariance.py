@@ -83,10 +83,9 @@ def _root(inverse: FloatArray) -> FloatArray:
 
 def _adjusted_score(matrix: FloatArray, residual: FloatArray, root: FloatArray) -> FloatArray:
     """X_g′ A_g e_g, shape (P, C). With X_g·L = U·s·V′ the adjustment is 1 + U((1 − s²)^{−1/2} − 1)U′; a direction that one cluster fills
-    alone stays."""
+    alone has no residuals."""
     left, size, _ = np.linalg.svd(matrix @ root, full_matrices=False)
-    square = np.minimum(size**2, 1.0)
-    factor = np.where(square < NEARLY_ALL, 1 / np.sqrt(np.maximum(1 - square, 1 - NEARLY_ALL)), 1.0) - 1
+    factor = 1 / np.sqrt(1 - np.minimum(size**2, NEARLY_ALL)) - 1
     return np.asarray(matrix.T @ (residual + left @ (factor[:, None] * (left.T @ residual))), dtype=float)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -17,11 +16,10 @@ from candor.clusters.cell_covariance import ClusteredCells, clustered_cells
 from candor.clusters.clustered_effects import (
     NO_TEST,
     NOTHING,
-    about_few_clusters,
+    about_the_study,
     clustered_cheaters,
     degrees_of_freedom,
     intraclass_correlation,
-    with_t,
     without_rounding,
 )
 from candor.clusters.people import AssignedTogether
@@ -30,10 +28,8 @@ from candor.designs.design import Design, FloatArray
 from candor.errors import DataError, MethodError
 from candor.estimators.contrasts import defined, effects_from_joint_estimates
 from candor.estimators.counts import checked_category_counts
-from candor.estimators.effects import INFINITE_EPSILON, NO_CHEATER_PROPORTION, NOT_CONVERGED
-from candor.estimators.intervals import normal_quantile
 from candor.estimators.multiplicity import holm
-from candor.results import CLUSTERED, STRATIFIED, AssignmentInference, CheaterProportion
+from candor.results import CLUSTERED, AssignmentInference
 
 TOO_FEW_FOR_ALL = (
     "{treatment} − {control}: so few clusters that the test of no effect on any category can never reject; read the randomisation test and "
@@ -61,7 +57,7 @@ def estimate_categories_assigned_together(people: AssignedTogether, *, rng: np.r
     Raises
     ------
     DataError
-        Of a survey, or when nobody in two arms gave one of the answers, so that nothing says how it varies.
+        When nobody in two arms gave one of the answers, so that nothing says how it varies.
     TooFewResponsesError
         When a cell of arm × subsample is empty.
 
@@ -79,18 +75,15 @@ def estimate_categories_assigned_together(people: AssignedTogether, *, rng: np.r
     Methodology 28, 169–181. Krishnamoorthy, K. & Yu, J. (2004). Modified Nel and Van der Merwe test for the multivariate Behrens–Fisher
     problem. Statistics & Probability Letters 66, 161–169.
     """
-    normal_quantile(level)
     design, table = people.design, checked_category_counts(people.counts, design=people.design)
-    if design.is_survey:
-        raise DataError("a survey assigns nobody to arms: clusters and strata are for experiments")
     _require_every_answer(table, design)
     cells, likelihood = clustered_cells(people, every_answer=True), maximum_likelihood_fit(table, category_model(design))
     model, weights = likelihood.model, efficient_weights(table, likelihood)
     coefficients, spread = weights @ (cells.means - model.offset), weights @ cells.covariance @ weights.T
     fit = replace(likelihood, coefficients=coefficients, covariance=spread)
     in_clusters = len(people.clusters) < len(people.cluster)
-    effects, of_effects = _effects(fit, people, cells, weights, method=CLUSTERED if in_clusters else STRATIFIED, level=level)
     tests, freedom = _no_effect(fit, people, cells, weights)
+    effects, of_effects = _effects(fit, people, cells, weights, level=level)
     assignment = AssignmentInference(
         clusters=len(people.clusters),
         strata=len(people.strata),
@@ -108,11 +101,7 @@ def estimate_categories_assigned_together(people: AssignedTogether, *, rng: np.r
         for one, nu in zip(tests, freedom, strict=True)
         if nu <= one.df - 1
     ]
-    notes = [INFINITE_EPSILON] if math.isinf(design.epsilon) else []
-    notes += [] if design.identification.honest_proportion else [NO_CHEATER_PROPORTION]
-    notes += [] if likelihood.settled else [NOT_CONVERGED]
-    notes += few_answers(table, design)
-    notes += about_few_clusters(people, freedom=min(freedom)) if in_clusters else []
+    notes = about_the_study(people, fit, settled=likelihood.settled, freedom=min(freedom))
     return CategoryOutcome(
         n=int(table.sum()),
         epsilon=defined(design.epsilon),
@@ -120,15 +109,13 @@ def estimate_categories_assigned_together(people: AssignedTogether, *, rng: np.r
         scores=tuple(map(float, design.scores)),
         identified=design.identification.effect,
         assumption=design.identification.assumption,
-        cheater_proportion=CheaterProportion(value=None, raw=None, standard_error=None, interval=None)
-        if model.honest is None
-        else clustered_cheaters(coefficients, spread, model.honest, freedom=min(freedom), level=level),
+        cheater_proportion=clustered_cheaters(fit, freedom=min(freedom), level=level),
         no_effect=tests,
         effects=effects,
         prevalence=(),
         model_test=None,
         specification_test=None,
-        notes=(*notes, *of_effects, *impossible, NO_TEST),
+        notes=(*notes, *few_answers(table, design), *of_effects, *impossible, NO_TEST),
         assignment=assignment,
     )
 
@@ -152,7 +139,7 @@ def _contrasts(fit: CategoryFit, design: Design, weights: FloatArray) -> list[Fl
 
 
 def _effects(
-    fit: CategoryFit, people: AssignedTogether, cells: ClusteredCells, weights: FloatArray, *, method: str, level: float
+    fit: CategoryFit, people: AssignedTogether, cells: ClusteredCells, weights: FloatArray, *, level: float
 ) -> tuple[tuple[CategoryEffect, ...], list[str]]:
     """One for every contrast and measure, contrast by contrast, and what is to be said about them, each once."""
     design, measures = people.design, measures_of(people.design)
@@ -160,23 +147,10 @@ def _effects(
     by_measure, notes = [], list[str]()
     for place, measure in enumerate(measures):
         joint = without_rounding(joint_estimates_of(fit.model, fit.coefficients, fit.covariance, design, weights=measure.weights))
-        plain = effects_from_joint_estimates(joint, design=design, method=method, level=level)
+        freedom = [degrees_of_freedom(people, cells, rows[place][None] @ weights) for rows in contrasts]
+        plain = effects_from_joint_estimates(joint, design=design, method=CLUSTERED, level=level, freedom=freedom)
         notes += [note for effect in plain for note in effect.notes]
-        by_measure.append(
-            [
-                effect_on(
-                    with_t(
-                        effect,
-                        joint,
-                        contrast,
-                        freedom=degrees_of_freedom(people, cells, contrasts[contrast][place][None] @ weights),
-                        level=level,
-                    ),
-                    measure,
-                )
-                for contrast, effect in enumerate(plain)
-            ]
-        )
+        by_measure.append([effect_on(effect, measure) for effect in plain])
     found = [effect for of_contrast in zip(*by_measure, strict=True) for effect in of_contrast]
     return tuple(adjusted_by_holm(found, measures)), list(dict.fromkeys(notes))
 

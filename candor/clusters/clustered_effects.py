@@ -6,8 +6,8 @@ import math
 from dataclasses import replace
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
 
+from candor.categories.linear_model import CategoryFit
 from candor.clusters.cell_covariance import ClusteredCells, clustered_cells
 from candor.clusters.people import AssignedTogether, Whole
 from candor.clusters.randomisation import randomisation_p_values
@@ -15,13 +15,12 @@ from candor.designs.design import FloatArray
 from candor.errors import MethodError
 from candor.estimators.cell_means import CellFit, maximum_likelihood_fit
 from candor.estimators.cheaters import constrained_honest_proportion
-from candor.estimators.contrasts import effects_from_joint_estimates
+from candor.estimators.contrasts import defined, effects_from_joint_estimates
 from candor.estimators.counts import checked_counts
-from candor.estimators.effects import BOUNDARY, CONTRADICTED, estimate_outcome
-from candor.estimators.intervals import cut_to, fieller_interval, normal_quantile, wald_interval
+from candor.estimators.effects import INFINITE_EPSILON, NO_CHEATER_PROPORTION, NOT_CONVERGED, about_few_answers
+from candor.estimators.intervals import cut_to, student_quantile, wald_interval
 from candor.estimators.joint_estimates import JointEstimates
-from candor.estimators.multiplicity import holm
-from candor.results import CLUSTERED, FEW_CLUSTERS, STRATIFIED, AssignmentInference, CheaterProportion, Effect, Interval, OutcomeEstimate
+from candor.results import CLUSTERED, FEW_CLUSTERS, STRATIFIED, AssignmentInference, CheaterProportion, OutcomeEstimate
 
 FEW = (
     "Arm {arm!r} has the worth of {worth:.1f} clusters of one size: with so few the intervals rest on the t-distribution with {df:.1f} "
@@ -63,7 +62,6 @@ def estimate_assigned_together(
     Methodology 28, 169–181. Pustejovsky, J. E. & Tipton, E. (2018). Small-sample methods for cluster-robust variance estimation and
     hypothesis testing in fixed effects models. Journal of Business & Economic Statistics 36, 672–683.
     """
-    normal_quantile(level)
     design, table = people.design, checked_counts(people.counts, design=people.design)
     cells = clustered_cells(people)
     likelihood = maximum_likelihood_fit(table, design)
@@ -75,10 +73,7 @@ def estimate_assigned_together(
     if fit.model.honest is not None:
         used = constrained_honest_proportion(table, fit.coefficients[fit.model.honest], design)
     joint = without_rounding(fit.joint_estimates(honest_proportion_used=used))
-    plain = effects_from_joint_estimates(joint, design=design, method=method, level=level)
-    effects = tuple(with_t(effect, joint, contrast, freedom=freedom[contrast], level=level) for contrast, effect in enumerate(plain))
-    adjusted = holm([effect.p_value for effect in effects])
-    effects = tuple(replace(effect, adjusted_p_value=p_value) for effect, p_value in zip(effects, adjusted, strict=True))
+    effects = effects_from_joint_estimates(joint, design=design, method=method, level=level, freedom=freedom)
     independent = likelihood.joint_estimates().honest_times_effect_variance
     inference = AssignmentInference(
         clusters=len(people.clusters),
@@ -91,7 +86,21 @@ def estimate_assigned_together(
             float(clustered / alone) for clustered, alone in zip(joint.honest_times_effect_variance, independent, strict=True)
         ),
     )
-    return _outcome(people, fit, effects, freedom=min(freedom), level=level, in_clusters=in_clusters), inference
+    notes = about_the_study(people, fit, settled=bool(fit.converged), freedom=min(freedom))
+    return OutcomeEstimate(
+        n=len(people.cluster),
+        epsilon=defined(design.epsilon),
+        identified=design.identification.effect,
+        assumption=design.identification.assumption,
+        cheater_proportion=clustered_cheaters(fit, freedom=min(freedom), level=level),
+        effects=effects,
+        honest_times_effect=effects[0].honest_times_effect,
+        bounds=None,
+        model_test=None,
+        specification_test=None,
+        prevalence=(),
+        notes=(*notes, *about_few_answers(table, design), NO_TEST),
+    ), inference
 
 
 def efficient_weights(likelihood: CellFit, table: FloatArray) -> FloatArray:
@@ -106,13 +115,8 @@ def efficient_weights(likelihood: CellFit, table: FloatArray) -> FloatArray:
 def _with_covariance(likelihood: CellFit, table: FloatArray, cells: ClusteredCells) -> tuple[CellFit, FloatArray]:
     """The fit to adjusted means with the weights of the likelihood, and B of β̂ = B(m̂ − q)."""
     model, weights = likelihood.model, efficient_weights(likelihood, table)
-    coefficients = weights @ (cells.means - model.offset)
-    return replace(
-        likelihood,
-        coefficients=coefficients,
-        covariance=weights @ cells.covariance @ weights.T,
-        fitted=(model.matrix @ coefficients + model.offset).reshape(likelihood.fitted.shape),
-    ), weights
+    covariance = weights @ cells.covariance @ weights.T
+    return replace(likelihood, coefficients=weights @ (cells.means - model.offset), covariance=covariance), weights
 
 
 def degrees_of_freedom(people: AssignedTogether, cells: ClusteredCells, along: FloatArray) -> float:
@@ -145,55 +149,6 @@ def without_rounding(joint: JointEstimates) -> JointEstimates:
     return replace(joint, honest_times_effect_variance=np.where(variance > NOTHING, variance, 0.0))
 
 
-def with_t(effect: Effect, joint: JointEstimates, contrast: int, *, freedom: float, level: float) -> Effect:
-    """An effect with Student's t in place of the normal distribution."""
-    delta = effect.honest_times_effect
-    multiplier = float(stdtrit(freedom, (1 + level) / 2))
-    p_value = None
-    if delta.value is not None and delta.standard_error is not None:
-        p_value = float(2 * stdtr(freedom, -abs(delta.value) / delta.standard_error))
-    interval, wald = effect.interval, effect.wald
-    if interval is not None and delta.value is not None:
-        interval = fieller_interval(
-            delta.value,
-            float(joint.honest_proportion),
-            numerator_variance=float(joint.honest_times_effect_variance[contrast]),
-            denominator_variance=float(joint.honest_proportion_variance),
-            covariance=float(joint.covariance[contrast]),
-            level=level,
-            multiplier=multiplier,
-        )
-    if wald is not None and wald.low is not None and wald.high is not None:
-        stretched = (wald.high - wald.low) / 2 * multiplier / normal_quantile(level)
-        middle = (wald.high + wald.low) / 2
-        wald = Interval(kind="wald", low=middle - stretched, high=middle + stretched, level=level)
-    tested = replace(delta, p_value=p_value)
-    return replace(effect, interval=interval, wald=wald, p_value=p_value, honest_times_effect=tested)
-
-
-def _outcome(
-    people: AssignedTogether, fit: CellFit, effects: tuple[Effect, ...], *, freedom: float, level: float, in_clusters: bool
-) -> OutcomeEstimate:
-    """The results that do not depend on the assignment, from the counts; the rest with the new uncertainty, or left out."""
-    plain = estimate_outcome(people.counts, design=people.design, level=level)
-    of_other_estimates = (*(f"{effect.method}, " for effect in plain.effects), BOUNDARY.partition("{")[0], CONTRADICTED.partition("{")[0])
-    notes = [note for note in plain.notes if not note.startswith(of_other_estimates)]
-    notes += about_few_clusters(people, freedom=freedom) if in_clusters else []
-    return replace(
-        plain,
-        cheater_proportion=plain.cheater_proportion
-        if fit.model.honest is None
-        else clustered_cheaters(fit.coefficients, fit.covariance, fit.model.honest, freedom=freedom, level=level),
-        effects=effects,
-        honest_times_effect=effects[0].honest_times_effect,
-        bounds=None,
-        model_test=None,
-        specification_test=None,
-        prevalence=(),
-        notes=(*notes, NO_TEST),
-    )
-
-
 def about_few_clusters(people: AssignedTogether, *, freedom: float) -> list[str]:
     """A sentence where an arm has few clusters."""
     worth = people.clusters_in_arm()
@@ -202,17 +157,28 @@ def about_few_clusters(people: AssignedTogether, *, freedom: float) -> list[str]
     return [FEW.format(arm=people.design.arms[smallest], worth=worth[smallest], df=freedom)] if few else []
 
 
-def clustered_cheaters(coefficients: FloatArray, covariance: FloatArray, honest: int, *, freedom: float, level: float) -> CheaterProportion:
-    """λ̂ = 1 − x̂ of a fit, where x̂ is the coefficient `honest`, with its standard error between clusters."""
-    raw, error = 1 - float(coefficients[honest]), math.sqrt(max(float(covariance[honest, honest]), 0.0))
-    wald = wald_interval(raw, error, level=level, multiplier=float(stdtrit(freedom, (1 + level) / 2)))
+def clustered_cheaters(fit: CellFit | CategoryFit, *, freedom: float, level: float) -> CheaterProportion:
+    """λ̂ = 1 − x̂ of a fit with its standard error between clusters; nothing where the design does not identify it."""
+    honest = fit.model.honest
+    if honest is None:
+        return CheaterProportion(value=None, raw=None, standard_error=None, interval=None)
+    raw, error = 1 - float(fit.coefficients[honest]), math.sqrt(max(float(fit.covariance[honest, honest]), 0.0))
+    wald = wald_interval(raw, error, level=level, multiplier=student_quantile(level, freedom))
     return CheaterProportion(
         value=min(max(raw, 0.0), 1.0), raw=raw, standard_error=error or None, interval=cut_to(wald, low=0.0, high=1.0) if error else None
     )
 
 
-def intraclass_correlation(people: AssignedTogether) -> float | None:
-    """How alike the reported answers of one cluster are, by analysis of variance after taking out the cell means; None if undefined.
+def about_the_study(people: AssignedTogether, fit: CellFit | CategoryFit, *, settled: bool, freedom: float) -> list[str]:
+    """Sentences about the design, the fit and its clusters."""
+    notes = [INFINITE_EPSILON] if math.isinf(people.design.epsilon) else []
+    notes += [NO_CHEATER_PROPORTION] if fit.model.honest is None else []
+    notes += [] if settled else [NOT_CONVERGED]
+    return notes + (about_few_clusters(people, freedom=freedom) if len(people.clusters) < len(people.cluster) else [])
+
+
+def intraclass_correlation(people: AssignedTogether) -> float:
+    """How alike the reported answers of one cluster are, by analysis of variance after taking out the cell means.
 
     Notes
     -----
@@ -232,8 +198,6 @@ def intraclass_correlation(people: AssignedTogether) -> float | None:
     )
     sizes = np.bincount(people.cluster, minlength=len(people.clusters)).astype(float)
     n, groups = len(cell), len(sizes)
-    if n <= groups or groups <= arms:
-        return None
     means = _sums(residual, people.cluster, groups) / sizes[:, None]
     between = float((sizes @ means**2).sum()) / (groups - arms)
     within = float(((residual - means[people.cluster]) ** 2).sum()) / (n - groups)

@@ -67,7 +67,8 @@ def _residuals(people: AssignedTogether) -> FloatArray:
     columns = [people.subsample[:, None] == np.arange(people.design.shape[1]), people.stratum[:, None] == np.arange(1, len(people.strata))]
     matrix = np.hstack(columns).astype(float)
     reported = people.gave[:, 1:] if people.design.is_yes_no else people.gave
-    return np.asarray(reported - matrix @ np.linalg.lstsq(matrix, reported)[0], dtype=float)
+    residual: FloatArray = reported - matrix @ np.linalg.lstsq(matrix, reported)[0]
+    return np.where(np.abs(residual) > ROUNDING, residual, 0.0)
 
 
 def _statistics(arms: NDArray[np.intp], totals: FloatArray, sizes: FloatArray, people: AssignedTogether) -> FloatArray:
@@ -80,7 +81,7 @@ def _statistics(arms: NDArray[np.intp], totals: FloatArray, sizes: FloatArray, p
         mean = total / size
         spread = there @ totals**2 - 2 * mean * (there @ (totals * sizes[:, None])) + mean**2 * (there @ sizes**2)[:, None]
         groups = there.sum(axis=-1)[:, None]
-        means[arm], variances[arm] = mean, np.maximum(spread, 0) / size**2 * groups / np.maximum(groups - 1, 1)
+        means[arm], variances[arm] = mean, np.maximum(spread, 0) / size**2 * groups / (groups - 1)
     control = people.design.control_index
     with np.errstate(divide="ignore", invalid="ignore"):
         for arm in people.design.treatment_indexes:

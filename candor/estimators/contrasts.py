@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from candor.designs.design import Design, FloatArray
-from candor.estimators.intervals import fieller_interval, two_sided_p_value, wald_interval
+from candor.estimators.intervals import fieller_interval, student_quantile, two_sided_p_value, wald_interval
 from candor.estimators.joint_estimates import ROUNDING, JointEstimates
 from candor.estimators.multiplicity import holm
 from candor.results import Effect, HonestTimesEffect, Interval
@@ -62,7 +62,7 @@ def defined(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-def honest_times_effect(value: float, variance: float, *, test_variance: float) -> HonestTimesEffect:
+def honest_times_effect(value: float, variance: float, *, test_variance: float, freedom: float | None = None) -> HonestTimesEffect:
     """Δ̂ with its standard error and the test that uses another, larger variance; both None when the answers do not vary.
 
     Examples
@@ -74,7 +74,8 @@ def honest_times_effect(value: float, variance: float, *, test_variance: float) 
     error = math.sqrt(max(variance, 0.0)) if math.isfinite(variance) else math.nan
     if not error > 1e-12:
         return HonestTimesEffect(value=defined(value), standard_error=None, p_value=None)
-    return HonestTimesEffect(value=defined(value), standard_error=error, p_value=two_sided_p_value(value, math.sqrt(test_variance)))
+    p_value = two_sided_p_value(value, math.sqrt(test_variance), freedom)
+    return HonestTimesEffect(value=defined(value), standard_error=error, p_value=p_value)
 
 
 def p_values(joint: JointEstimates) -> FloatArray:
@@ -89,6 +90,7 @@ def effects_from_joint_estimates(
     design: Design,
     method: str,
     level: float = 0.95,
+    freedom: Sequence[float | None] | None = None,
     assumption: str | None = None,
     bounds: Sequence[tuple[float, float]] | None = None,
     shadows: Sequence[Shadow] | None = None,
@@ -105,6 +107,8 @@ def effects_from_joint_estimates(
         Name of the estimator.
     level : float
         Nominal coverage of the intervals.
+    freedom : sequence of float, optional
+        Degrees of freedom of every contrast, for Student's t (default: the normal distribution).
     assumption : str, optional
         What the numbers rest on (default: the design's sentence).
     bounds : sequence of (low, high), optional
@@ -121,9 +125,11 @@ def effects_from_joint_estimates(
     effect. Without one, an estimate outside of [−1, 1] is brought to the nearer end, which is never farther from the truth, and there is no
     estimate where an interval has no end or none of it is possible. The Wald interval stays about the estimate as it was.
     """
+    freedom = [None] * len(design.treatments) if freedom is None else freedom
+    variances = zip(joint.honest_times_effect, joint.honest_times_effect_variance, joint.test_variance, freedom, strict=True)
     tests = [
-        honest_times_effect(float(value), float(variance), test_variance=float(larger))
-        for value, variance, larger in zip(joint.honest_times_effect, joint.honest_times_effect_variance, joint.test_variance, strict=True)
+        honest_times_effect(float(value), float(variance), test_variance=float(larger), freedom=of_contrast)
+        for value, variance, larger, of_contrast in variances
     ]
     adjusted = holm([test.p_value for test in tests])
     return tuple(
@@ -135,6 +141,7 @@ def effects_from_joint_estimates(
             control=design.control,
             method=method,
             level=level,
+            multiplier=student_quantile(level, freedom[contrast]),
             adjusted_p_value=adjusted[contrast],
             assumption=assumption or design.identification.assumption,
             bounds=None if bounds is None else bounds[contrast],
@@ -154,6 +161,7 @@ def _one_effect(
     control: str,
     method: str,
     level: float,
+    multiplier: float,
     adjusted_p_value: float | None,
     assumption: str,
     bounds: tuple[float, float] | None,
@@ -161,8 +169,8 @@ def _one_effect(
     notes: tuple[str, ...],
 ) -> Effect:
     raw, missing = float(joint.honest_proportion), [NO_VARIATION] if test.standard_error is None else []
-    fieller = None if math.isnan(raw) or missing else _fieller(joint, contrast, level=level)
-    estimate = _estimate(joint, contrast, test=test, level=level)
+    fieller = None if math.isnan(raw) or missing else _fieller(joint, contrast, level=level, multiplier=multiplier)
+    estimate = _estimate(joint, contrast, test=test, level=level, multiplier=multiplier)
     estimate = estimate.saying(*notes, *([NOT_IDENTIFIED] if math.isnan(raw) else missing))
     if shadow is None:
         shown = _in_range(estimate, raw=raw, fieller=fieller)
@@ -204,16 +212,16 @@ class _Estimate:
         return replace(self, value=None, standard_error=None, wald=None)
 
 
-def _estimate(joint: JointEstimates, contrast: int, *, test: HonestTimesEffect, level: float) -> _Estimate:
+def _estimate(joint: JointEstimates, contrast: int, *, test: HonestTimesEffect, level: float, multiplier: float) -> _Estimate:
     value, used = defined(float(joint.effect[contrast])), float(joint.honest_proportion_used)
     if value is None or test.standard_error is None:
         return _Estimate(value=value, standard_error=None, wald=None, honest_proportion=used)
     error = defined(float(joint.standard_error[contrast]))
-    wald = wald_interval(value, error or math.nan, level=level)
+    wald = wald_interval(value, error or math.nan, level=level, multiplier=multiplier)
     return _Estimate(value=value, standard_error=error, wald=wald, honest_proportion=used)
 
 
-def _fieller(joint: JointEstimates, contrast: int, *, level: float) -> Interval:
+def _fieller(joint: JointEstimates, contrast: int, *, level: float, multiplier: float) -> Interval:
     return fieller_interval(
         float(joint.honest_times_effect[contrast]),
         float(joint.honest_proportion),
@@ -221,6 +229,7 @@ def _fieller(joint: JointEstimates, contrast: int, *, level: float) -> Interval:
         denominator_variance=float(joint.honest_proportion_variance),
         covariance=float(joint.covariance[contrast]),
         level=level,
+        multiplier=multiplier,
     )
 
 

@@ -118,7 +118,7 @@ def estimate_outcome(counts: npt.ArrayLike, *, design: Design, level: float = 0.
     simple = difference_in_means_kernel(table, design)
     region = likelihood_region(table, design, level=level)
     contradicted = region.model_test.contradicts(level)
-    few = _notes_about_few_answers(table, design)
+    few = about_few_answers(table, design)
 
     def described(joint: JointEstimates, method: str, notes: tuple[str, ...] = ()) -> tuple[Effect, ...]:
         return effects_from_joint_estimates(
@@ -278,7 +278,7 @@ def _prevalence_left_open(region: LikelihoodRegion, design: Design, *, level: fl
     )
 
 
-def _notes_about_few_answers(table: FloatArray, design: Design) -> list[str]:
+def about_few_answers(table: FloatArray, design: Design) -> list[str]:
     """One note that names the cell with the fewest answers of one kind, when it has too few."""
     arm, subsample, answer = np.unravel_index(int(np.argmin(table)), table.shape)
     found = int(table[arm, subsample, answer])

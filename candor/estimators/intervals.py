@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from candor.errors import MethodError
 from candor.results import Interval
@@ -34,8 +34,25 @@ def normal_quantile(level: float) -> float:
     return float(ndtri((1 + level) / 2))
 
 
-def two_sided_p_value(value: float, standard_error: float) -> float | None:
-    """P-value of the z-test that the truth is zero; None when no standard error could be estimated.
+def student_quantile(level: float, freedom: float | None) -> float:
+    """The t with P(|T| ≤ t) = level of so many degrees of freedom; None: the normal distribution.
+
+    Raises
+    ------
+    MethodError
+        As `normal_quantile`.
+
+    Examples
+    --------
+    >>> round(student_quantile(0.95, 4.0), 3), round(student_quantile(0.95, None), 3)
+    (2.776, 1.96)
+    """
+    normal = normal_quantile(level)
+    return normal if freedom is None else float(stdtrit(freedom, (1 + level) / 2))
+
+
+def two_sided_p_value(value: float, standard_error: float, freedom: float | None = None) -> float | None:
+    """P-value of the test that the truth is zero; None when no standard error could be estimated. Of the z-test without degrees of freedom.
 
     Examples
     --------
@@ -44,7 +61,8 @@ def two_sided_p_value(value: float, standard_error: float) -> float | None:
     """
     if not standard_error > 0:
         return None
-    return float(2 * ndtr(-abs(value) / standard_error))
+    ratio = -abs(value) / standard_error
+    return float(2 * (ndtr(ratio) if freedom is None else stdtr(freedom, ratio)))
 
 
 def wald_interval(value: float, standard_error: float, *, level: float = 0.95, multiplier: float | None = None) -> Interval:

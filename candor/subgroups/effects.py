@@ -163,8 +163,8 @@ def _categories(tables: Mapping[str, FloatArray], design: Design, *, level: floa
     deltas = [[one.honest_times_effect for one in outcome.effects] for outcome in outcomes.values()]
     return _Groups(
         effects={group: [_as_effect(one, outcome) for one in outcome.effects] for group, outcome in outcomes.items()},
-        values=np.array([[float(one.value or 0.0) for one in found] for found in deltas]).T,
-        variances=np.array([[float(one.standard_error or 0.0) ** 2 for one in found] for found in deltas]).T,
+        values=np.array([[one.value for one in found] for found in deltas], dtype=float).T,
+        variances=np.array([[one.standard_error for one in found] for found in deltas], dtype=float).T ** 2,
         interaction=same_on_every_answer(list(tables.values()), design) if len(tables) > 1 else (),
         numbers=[(one.kind, one.category) for _ in design.treatments for one in measures_of(design)],
     )

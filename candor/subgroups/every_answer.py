@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 
 from candor.categories.linear_model import category_model, maximum_likelihood_fit
 from candor.designs.design import Design, FloatArray
-from candor.subgroups.interaction import chi_squared_test, same_effect, same_honest_times_effect
+from candor.subgroups.interaction import chi_squared_test, same_effect
 from candor.subgroups.results import EFFECT, HONEST_TIMES_EFFECT, InteractionTest
 
 
@@ -75,8 +75,6 @@ def same_on_every_answer(tables: Sequence[FloatArray], design: Design) -> tuple[
 
 def _one_delta(values: FloatArray, covariance: FloatArray, *, treatment: str, control: str) -> InteractionTest:
     groups, others = values.shape
-    if others == 1:
-        return same_honest_times_effect(values[:, 0], covariance[:, 0, 0], treatment=treatment, control=control)
     precision = np.linalg.inv(covariance)
     mean = np.linalg.solve(precision.sum(axis=0), np.einsum("gij,gj->i", precision, values))
     away = values - mean

@@ -78,7 +78,7 @@ def shrunken(values: FloatArray, variances: FloatArray, *, level: float = 0.95) 
     z = normal_quantile(level)
     # Equal steps of the prior's distribution function, so that the prior's weight is the same at each of them.
     middle = (np.arange(_STEPS) + 0.5) / _STEPS
-    spread = TYPICAL_DIFFERENCE * np.tan(np.pi / 2.0 * middle * (2.0 / np.pi * np.arctan(_WIDEST / TYPICAL_DIFFERENCE)))
+    spread = TYPICAL_DIFFERENCE * np.tan(middle * np.arctan(_WIDEST / TYPICAL_DIFFERENCE))
     total = variances + spread[:, None] ** 2
     precision = (1.0 / total).sum(axis=1)
     mean = (values / total).sum(axis=1) / precision

@@ -1,5 +1,6 @@
 """Randomisation inference, against going through all arrangements one by one."""
 
+from dataclasses import replace
 from itertools import permutations, product
 
 import numpy as np
@@ -8,63 +9,71 @@ import pytest
 from candor.clusters import randomisation
 from candor.clusters.people import AssignedTogether
 from candor.clusters.randomisation import randomisation_p_values
-from tests.clustered_people import clustered_people
+from tests.clustered_people import clustered_people, three_arms
 
 
 def rng() -> np.random.Generator:
     return np.random.default_rng(7)
 
 
-def t_of(people: AssignedTogether, arms: np.ndarray) -> float:
-    """The difference of means of residuals between two arms, by its standard error between clusters."""
+def largest_t(people: AssignedTogether, arms: np.ndarray) -> list[float]:
+    """The largest difference of means of residuals to control, by its standard error between clusters, over the answers; by contrast."""
     columns = [people.subsample == 0, people.subsample == 1, *(people.stratum == one for one in range(1, len(people.strata)))]
     matrix = np.column_stack(columns).astype(float)
-    residual = people.reported - matrix @ np.linalg.lstsq(matrix, people.reported.astype(float))[0]
-    means, variances = [], []
-    for arm in (0, 1):
-        there = arms[people.cluster] == arm
-        mean, groups = residual[there].mean(), (arms == arm).sum()
-        sums = [(residual[people.cluster == one] - mean).sum() for one in np.flatnonzero(arms == arm)]
-        means.append(mean)
-        variances.append(np.square(sums).sum() / there.sum() ** 2 * groups / (groups - 1))
-    return (means[1] - means[0]) / np.sqrt(sum(variances))
+    by_arm = []
+    for arm in range(len(people.design.arms)):
+        there, groups = arms[people.cluster] == arm, np.flatnonzero(arms == arm)
+        residuals = people.gave - matrix @ np.linalg.lstsq(matrix, people.gave)[0]
+        mean = residuals[there].mean(axis=0)
+        sums = np.array([(residuals[people.cluster == one] - mean).sum(axis=0) for one in groups])
+        by_arm.append((mean, np.square(sums).sum(axis=0) / there.sum() ** 2 * len(groups) / (len(groups) - 1)))
+    control, variance = by_arm[people.design.control_index]
+    return [np.abs((by_arm[one][0] - control) / np.sqrt(by_arm[one][1] + variance)).max() for one in people.design.treatment_indexes]
 
 
-@pytest.mark.parametrize(("clusters", "strata"), [(6, 1), (8, 2)])
-def test_the_p_value_counts_every_arrangement(clusters: int, strata: int) -> None:
-    people = clustered_people(11, clusters=clusters, size=8, strata=strata, effect=0.4)
-    arms, stratum = people.arm_of_cluster, people.stratum_of_cluster
-    parts = [sorted(set(permutations(arms[stratum == one]))) for one in range(strata)]
+@pytest.mark.parametrize(
+    "people",
+    [
+        clustered_people(11, clusters=6, size=8, effect=0.4),
+        clustered_people(11, clusters=8, size=8, strata=4, effect=0.4),
+        three_arms(1, clusters=7),
+    ],
+)
+def test_the_p_value_counts_every_arrangement(people: AssignedTogether) -> None:
+    """Strata that divide clusters cannot have been blocks."""
+    arms, stratum = people.arm_of_cluster, people.stratum_of_cluster * people.strata_are_of_clusters()
+    parts = [sorted(set(permutations(arms[stratum == one]))) for one in np.unique(stratum)]
     values = []
     for orders in product(*parts):
         again = arms.copy()
         for one, order in enumerate(orders):
             again[stratum == one] = order
-        values.append(t_of(people, again))
-    expected = np.mean(np.abs(values) >= abs(t_of(people, arms)) - 1e-9)
-    assert randomisation_p_values(people, rng=rng()) == pytest.approx((expected,))
+        values.append(largest_t(people, again))
+    expected = np.mean(np.array(values) >= np.array(largest_t(people, arms)) - 1e-9, axis=0)
+    assert randomisation_p_values(people, rng=rng()) == pytest.approx(tuple(expected))
 
 
 def test_drawn_arrangements_come_near_the_exact_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    """3,000 draws: four standard errors of a share."""
+    """Ten clusters have 252 arrangements, of which 251 are drawn where no more are gone through: four standard errors of a share."""
     people = clustered_people(12, clusters=10, effect=0.3)
+    monkeypatch.setattr(randomisation, "MOST_ARRANGEMENTS", 252)
     (exact,) = randomisation_p_values(people, rng=rng())
-    monkeypatch.setattr(randomisation, "MOST_ARRANGEMENTS", 200)
-    monkeypatch.setattr(randomisation, "_several", lambda labels: 10**9)
-    monkeypatch.setattr(randomisation, "MOST_ARRANGEMENTS", 3000)
+    monkeypatch.setattr(randomisation, "MOST_ARRANGEMENTS", 251)
     (drawn,) = randomisation_p_values(people, rng=rng())
     assert exact is not None
-    assert drawn == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / 3000) + 1 / 3000)
-    assert drawn > 0
+    assert exact * 252 == pytest.approx(round(exact * 252))
+    assert drawn == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / 251) + 1 / 251)
+    assert drawn != exact
 
 
-def test_several_arms_are_drawn_together() -> None:
-    from candor.clusters.people import assigned_together
-    from tests.designs import DESIGNS
+def test_the_arrangement_that_was_is_counted_among_the_drawn_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two of 252 are as large as it; none of the ten drawn ones is."""
+    people = clustered_people(12, clusters=10, spread=0.1, effect=0.9)
+    assert randomisation_p_values(people, rng=rng()) == pytest.approx((2 / 252,))
+    monkeypatch.setattr(randomisation, "MOST_ARRANGEMENTS", 10)
+    assert randomisation_p_values(people, rng=rng()) == pytest.approx((1 / 11,))
 
-    two = clustered_people(13, clusters=9, size=20)
-    arm = np.array([0, 1, 2, 0, 1, 2, 0, 1, 2])[two.cluster]
-    people = assigned_together(two.reported, arm, two.subsample, design=DESIGNS["three arms"], cluster=[str(one) for one in two.cluster])
-    found = randomisation_p_values(people, rng=rng())
-    assert len(found) == 2
-    assert all(p is not None and 0 < p <= 1 for p in found)
+
+def test_answers_that_do_not_vary_have_no_p_value() -> None:
+    people = clustered_people(12, clusters=6)
+    assert randomisation_p_values(replace(people, reported=np.ones_like(people.reported)), rng=rng()) == (None,)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.stats import binom, t
+from scipy.stats import binom, chi2, t
 
 from candor.errors import DataError, MethodError
 from candor.pooling.common_effect import StudyRatio, common_effect
 from candor.pooling.meta_analysis import meta_analysis
+from candor.subgroups.interaction import same_effect
 
 # tests/unit/candor/data/metafor_example.R with R 4.2.2 and metafor 3.8.1; test="adhoc" is Hartung–Knapp with a factor of at least 1.
 Y, S = [0.10, 0.30, -0.05, 0.22, 0.45], [0.08, 0.12, 0.10, 0.20, 0.15]
@@ -106,10 +108,34 @@ def ratio(delta: float, honest: float, *, honest_variance: float) -> StudyRatio:
 def test_the_common_effect_of_one_study_has_fieller_s_interval():
     from candor.estimators.intervals import fieller_interval
 
-    found = common_effect([ratio(0.15, 0.8, honest_variance=0.01)])
-    fieller = fieller_interval(0.15, 0.8, numerator_variance=0.002, denominator_variance=0.01, covariance=0.0)
+    found = common_effect([replace(ratio(0.15, 0.8, honest_variance=0.01), covariance=0.003)])
+    fieller = fieller_interval(0.15, 0.8, numerator_variance=0.002, denominator_variance=0.01, covariance=0.003)
     assert found.value == pytest.approx(0.15 / 0.8)
     assert (found.interval.low, found.interval.high) == pytest.approx((fieller.low, fieller.high), abs=1e-9)
+
+
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_a_common_effect_ends_at_one(sign: int):
+    found = common_effect([ratio(sign * 0.6, 0.5, honest_variance=1e-4)])
+    assert (found.value, found.q_p_value) == (sign, 1)
+    assert sign in (found.interval.low, found.interval.high)
+    with pytest.raises(DataError, match="at least 1 study"):
+        common_effect([])
+
+
+def test_the_common_effect_fits_as_one_effect_of_all_groups_does():
+    """The same likelihood, as `candor.subgroups` tests it; no effect fits with S(0) = ΣΔ²/V."""
+    rng = np.random.default_rng(2)
+    delta, honest, correlation = rng.normal(0.2, 0.1, 4), rng.uniform(0.3, 0.9, 4), np.array([0.6, -0.3, 0.8, 0.0])
+    variance, honest_variance = rng.uniform(0.002, 0.01, 4), rng.uniform(0.01, 0.1, 4)
+    covariance = correlation * np.sqrt(variance * honest_variance)
+    columns = (delta, variance, honest, honest_variance, covariance)
+    names = ("honest_times_effect", "honest_times_effect_variance", "honest_proportion", "honest_proportion_variance", "covariance")
+    found = common_effect([StudyRatio(**dict(zip(names, row, strict=True))) for row in zip(*columns, strict=True)])
+    known = {"numerator_variance": variance, "denominator_variance": honest_variance, "covariance": covariance}
+    expected = same_effect(delta, honest, **known, treatment="b", control="a")
+    assert (found.q, found.df, found.q_p_value) == pytest.approx((expected.statistic, expected.df, expected.p_value), rel=1e-6)
+    assert found.p_value == pytest.approx(chi2.sf((delta**2 / variance).sum() - found.q, 1))
 
 
 def test_a_study_whose_honest_share_is_unknown_is_heard_and_covers():

@@ -27,6 +27,7 @@ def test_each_group_is_a_trial_of_its_own():
     for one, times in zip(found.effects, (1, 2), strict=True):
         alone = next(e for e in estimate_outcome(times * COUNTS, design=design_of()).effects if e.method == "efficient")
         assert (one.n, one.effect.value, one.effect.interval) == (times * 800, alone.value, alone.interval)
+        assert one.shrunken_value == pytest.approx(alone.honest_times_effect.value)
     assert found.interaction[0].statistic == pytest.approx(0, abs=1e-12)
     assert EXPLORATORY not in found.notes
     assert EXPLORATORY in subgroup_analysis({"x": COUNTS, "y": COUNTS}, design=design_of(), variable="year").notes
@@ -85,3 +86,23 @@ def test_the_test_of_one_tau_is_chi_square_where_every_share_is_known():
         same_honest_times_effect(delta / share, variance / share**2, treatment="b", control="a").statistic, abs=1e-6
     )
     assert found.p_value == pytest.approx(chi2.sf(found.statistic, 2))
+
+
+@pytest.mark.parametrize("delta", [(0.3, -0.1, 0.25), (1.2, 0.7, 0.6), (-1.2, -0.7, -0.6)])
+def test_the_test_of_one_tau_is_the_distance_to_the_nearest_truth_with_one_tau(delta):
+    """Oracle: the least Mahalanobis distance of all (Δ̂_g, x̂_g) to any (τx_g, x_g), for each τ by least squares in x_g."""
+    delta, honest = np.array(delta), np.array([0.9, 0.5, 0.3])
+    spread = np.array([[[0.02, 0.01], [0.01, 0.03]], [[0.01, -0.008], [-0.008, 0.02]], [[0.03, 0.02], [0.02, 0.05]]])
+    distances = []
+    for effect in np.linspace(-1, 1, 801):
+        line = np.array([effect, 1.0])
+        total = 0.0
+        for found, of_group in zip(np.column_stack([delta, honest]), spread, strict=True):
+            precision = np.linalg.inv(of_group)
+            away = found - line * (line @ precision @ found) / (line @ precision @ line)
+            total += away @ precision @ away
+        distances.append(total)
+    known = {"numerator_variance": spread[:, 0, 0], "denominator_variance": spread[:, 1, 1], "covariance": spread[:, 0, 1]}
+    test = same_effect(delta, honest, **known, treatment="b", control="a")
+    assert test.statistic == pytest.approx(min(distances), abs=1e-4)
+    assert test.p_value == pytest.approx(chi2.sf(min(distances), 2), abs=1e-4)
