@@ -23,6 +23,9 @@ QUESTIONS = {
     "mean by group": {"kind": "mean", "column": "gpa", "low": 0, "high": 4, "by": ["major"]},
     "mean of entries": {"kind": "mean", "column": "grade", "low": 0, "high": 100, "by": ["course"], "entries": 3},
     "sum": {"kind": "sum", "column": "gpa", "low": 1, "high": 3.5, "where": SECOND_YEAR},
+    "sum of entries": {"kind": "sum", "column": "grade", "low": 0, "high": 100, "entries": 2},
+    "histogram of entries": {"kind": "histogram", "by": ["course"], "entries": 3},
+    "most common of entries": {"kind": "most_common", "column": "course", "entries": 2},
     "quantile": {"kind": "quantile", "column": "gpa", "q": 0.25, "low": 0, "high": 4},
     "most common": {"kind": "most_common", "column": "major"},
     "recommendation": {
@@ -139,6 +142,16 @@ def test_the_error_that_is_told_before_is_the_one_that_is_found(name: str) -> No
     step = question.step if name == "sum" else 1
     errors = np.concatenate([np.ravel(np.array(question.release(exact)[0]) - exact) * step for _ in range(2000 // exact.size)])
     assert np.mean(np.abs(errors) > question.error(SCHEMA, TABLE.n)) == pytest.approx(0.05, abs=0.03)
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_the_noise_is_that_of_the_sensitivity_with_all_entries_of_a_person(name: str) -> None:
+    pure = QUESTIONS[name]["kind"] == "most_common"
+    for spending in ({"epsilon": 0.5},) if pure else ({"epsilon": 0.5}, {"rho": 0.125}):
+        question = asked(name, **spending)
+        noisy, sensitivity = question.noisy(question.exact(TABLE)), question.sensitivity
+        assert noisy.noise_sd == pytest.approx(4 * sensitivity.linf if pure else question.spending.sd(sensitivity), rel=1e-9)
+        assert noisy.loss.rho == pytest.approx(question.price.rho, rel=1e-9)
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
