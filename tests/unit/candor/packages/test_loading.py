@@ -291,6 +291,11 @@ def test_a_genuine_package_says_of_what_it_is():
     assert json.loads(command("verify", "unpacked", "--format", "json").stdout)["package"]["name"] == "lecture-videos-1"
     signed_anew(**{"datapackage.json": b"[]"})
     assert "It is " not in command("verify", "package.zip").stdout
+    unnamed = {name: content for name, content in FILES.items() if name not in ("datapackage.json", SUMS, SIGNATURE)}
+    for name, content in signed(unnamed, KEY).items():
+        Path("unpacked", name).write_bytes(content)
+    Path("unpacked", "datapackage.json").write_bytes(FILES["datapackage.json"])
+    assert "It is " not in command("verify", "unpacked").stdout, "nobody signed that name"
 
 
 @pytest.mark.parametrize("name", ["protocol.json", "results.json", "datapackage.json"])
