@@ -1,14 +1,21 @@
 """Exact statistics equal a count by hand, answers hold the truth as often as they say, and errors are known before anything is spent."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 
+from candor.errors import DataError
 from candor.queries.columns import Table
 from candor.queries.exactness import Spending
+from candor.queries.histogram.release import histogram
 from candor.queries.kinds import KINDS, read_question
+from candor.queries.mean.release import sums
+from candor.queries.naive_bayes.release import tables
 from candor.queries.questions import Answer, Question, epsilon_for
+from candor.queries.total.release import sensitivity as sensitivity_of_total
+from candor.queries.total.release import total
 from tests.unit.candor.queries.tables import MAJORS, SCHEMA, university
 
 TABLE = university()
@@ -229,6 +236,34 @@ def test_one_changed_row_moves_a_statistic_by_at_most_its_sensitivity(name: str)
         change = np.abs(exact(Table(SCHEMA, TABLE.n, arrays)) - before)
         assert change.sum() <= question.sensitivity.l1
         assert (change**2).sum() <= question.sensitivity.l2_squared
+
+
+@pytest.mark.parametrize(
+    "exact",
+    [
+        lambda: histogram([0, 3], cells=3),
+        lambda: histogram([-1, 2], cells=3),
+        lambda: histogram([0.0, 2.0], cells=3),
+        lambda: total([0, 2], low=0, high=1),
+        lambda: total([-1, 1], low=0, high=1),
+        lambda: total([0.0, 0.5], low=0, high=1),
+        lambda: total([True], low=1, high=2),
+        lambda: total([True], low=-1, high=0),
+        lambda: sensitivity_of_total(1, 1),
+        lambda: sums([0, 3], [0, 1], count=2, steps=4),
+        lambda: sums([-3, 0], [0, 1], count=2, steps=4),
+        lambda: sums([0.0, 0.5], [0, 1], count=2, steps=4),
+        lambda: sums([0, 1], [0, 2], count=2, steps=4),
+        lambda: sums([0, 1], [-2, 0], count=2, steps=4),
+        lambda: sums([0, 1], [0.0, 1.0], count=2, steps=4),
+        lambda: tables([0, 2], [[0], [1]], class_count=2, sizes=[2]),
+        lambda: tables([0, 1], [[0, 1], [2, 1]], class_count=2, sizes=[2, 2]),
+        lambda: tables([0, 1], [[-1], [1]], class_count=2, sizes=[2]),
+    ],
+)
+def test_a_row_beyond_the_bounds_that_the_sensitivity_counts_on_is_refused(exact: Callable[[], object]) -> None:
+    with pytest.raises(DataError):
+        exact()
 
 
 def test_every_kind_has_an_example_here() -> None:
