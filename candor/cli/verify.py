@@ -38,9 +38,9 @@ def verify(context: click.Context, package: Input, key_path: Input | None, outpu
         content = package.read_bytes()
         faults, folders = faults_of(content, key=key), []
         files = {} if faults else files_in(content)
-    plans = named_plans(files)
-    beside, named, installed = [*unsigned(files), *folders], software_named_in(files), software()
-    which = named_in(files)
+    plans, beside = named_plans(files), [*unsigned(files), *folders]
+    files = {name: files[name] for name in files.keys() - {*beside}}
+    which, named, installed = named_in(files), software_named_in(files), software()
     document = {
         "genuine": not faults,
         "package": asdict(which) if which else None,

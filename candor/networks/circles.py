@@ -45,7 +45,6 @@ class Circles:
         table = np.asarray(self.table)
         if table.ndim != 2 or table.shape[1] != 2 or table.dtype.kind not in "iu":
             raise DataError(f"circles are whole numbers of shape (students, 2): got {table.dtype} of shape {table.shape}")
-        object.__setattr__(self, "table", table)
         friends, linked = table.T
         fits = (friends >= 0) & (friends <= MOST_FRIENDS) & (linked >= 0) & (linked <= friends * (friends - 1) // 2)
         if (wrong := np.flatnonzero(~fits & ~((friends == NO_LIST) & (linked == NO_LIST)))).size:

@@ -20,7 +20,7 @@ from candor.designs.sources import read_design
 from candor.errors import PackageError
 from candor.packages.archive import PUBLIC_KEY, files_at, files_in
 from candor.packages.documents import ProtocolFile, Published
-from candor.packages.verification import faults_of, faults_of_files
+from candor.packages.verification import faults_of, faults_of_files, unsigned
 from candor.written_json import json_in
 
 OF_A_LIST = re.compile(r"^SHA-256: ([0-9a-f]{64})$", re.MULTILINE)
@@ -105,6 +105,8 @@ def load_package(path: str | Path, *, verify: bool = False, key: str | Path | by
         found = faults_of(content, key=key_in(key)) if isinstance(content, bytes) else faults_of_files(content, key=key_in(key))
         if found:
             raise PackageError(f"{path}: not as it was signed: " + "; ".join(f"{fault.file}: {fault.what}" for fault in found))
+        if not isinstance(content, bytes):  # what a genuine package lacks is not taken from beside it
+            content = {name: content[name] for name in content.keys() - set(unsigned(content))}
     try:
         files = files_in(content) if isinstance(content, bytes) else content
         text = {name: files[name].decode("utf-8-sig") for name in ("data.csv", "protocol.json", "results.json")}

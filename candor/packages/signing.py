@@ -40,7 +40,7 @@ def is_genuine(content: bytes, signature: bytes, pem: bytes) -> bool:
     if not isinstance(key, Ed25519PublicKey):
         raise ValueError("expected an Ed25519 public key")
     try:
-        raw = b64decode(signature.removesuffix(b"\n"), validate=True)
+        raw = b64decode(signature)
         key.verify(raw, content)
     except (InvalidSignature, ValueError):
         return False

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
+from itertools import accumulate
 from typing import TypeVar
 
 import numpy as np
@@ -205,14 +206,11 @@ def _cube_radii(size: int, numerator: int, denominator: int) -> tuple[int, ...]:
         while True:
             weights.append(Decimal(2 * len(weights) + 1) ** size * power)
             largest = max(largest, weights[-1])
-            if len(weights) * numerator > size * denominator and weights[-1] < largest * Decimal(2) ** -CUBE_BITS:
+            if weights[-1] < largest * Decimal(2) ** -CUBE_BITS:  # past the largest: weights rise, and then fall
                 break
             power *= shrink
-        total, so_far, cumulative = sum(weights), Decimal(0), list[int]()
-        for weight in weights:
-            so_far += weight
-            cumulative.append(int(so_far / total * (1 << CUBE_BITS)))
-    return (*cumulative[:-1], 1 << CUBE_BITS)
+        sums = list(accumulate(weights))
+        return tuple(int(so_far / sums[-1] * (1 << CUBE_BITS)) for so_far in sums)
 
 
 @lru_cache(maxsize=256)

@@ -160,9 +160,8 @@ def _judged(name: str, values: Counter[object], level: int, by: str, t: float | 
             yield "t", f"{name}: {size} vertices that look alike are {distance:.4f} from all of their label; expected at most {t:g}"
 
 
-def _name(vertex: object) -> str:
-    labels = vertex.get("quasi_identifiers") if isinstance(vertex, dict) else None
-    return ", ".join(f"{name} {label}" for name, label in labels.items()) or "vertex" if isinstance(labels, dict) else "vertex"
+def _name(vertex: Record) -> str:
+    return ", ".join(f"{name} {label}" for name, label in vertex["quasi_identifiers"].items()) or "vertex"
 
 
 def _once(pairs: Sequence[tuple[str, object]], sensitive: set[str]) -> dict[str, object]:

@@ -9,7 +9,8 @@ import pytest
 from candor.errors import DataError
 from candor.networks.circles import NO_LIST, PARTS, Circles, Thresholds
 from candor.networks.class_means.release import UNIT, mean_over_classes, private_sum_of_class_means, sum_of_class_means
-from candor.networks.class_types.release import class_types
+from candor.networks.class_types.release import TYPES, class_types, private_class_types
+from candor.networks.class_types.release import sensitivity as sensitivity_of_types
 from candor.networks.classes import NO_CLASS
 from candor.networks.degrees.release import degrees
 from candor.networks.ties.release import CELLS, cell_names, ties
@@ -58,13 +59,14 @@ def test_every_circle_is_in_the_cell_that_a_plain_reading_gives() -> None:
     for friends in range(9):
         for linked in range(friends * (friends - 1) // 2 + 1):
             (cell,) = np.flatnonzero(ties(Circles([[friends, linked]])))
+            (type_,) = np.flatnonzero(class_types(Circles([[friends, linked]]), [0], count=1))
             if friends < 2:
-                assert names[cell] == "0 or 1 friends"
+                assert (names[cell], TYPES[type_]) == ("0 or 1 friends", "nobody has two friends")
                 continue
             group = 0 if friends < 4 else 1 if friends < 6 else 2
             three_times = 3 * 2 * linked
             column = (three_times >= friends * (friends - 1)) + (three_times >= 2 * friends * (friends - 1))
-            assert cell == 1 + 3 * group + column
+            assert (cell, type_) == (1 + 3 * group + column, 1 + column)
     assert len(names) == CELLS == len(set(names))
 
 
@@ -124,6 +126,17 @@ def test_a_whole_class_moves_the_mean_by_one_over_n_and_the_types_by_two() -> No
         assert Sensitivity.largest(one - two for one in types for two in types) == Sensitivity(l1=2, l2_squared=2, linf=1)
 
 
+@pytest.mark.parametrize("memberships", [1, 2, 3])
+def test_a_student_who_leaves_and_enters_as_many_classes_as_possible_moves_the_types_as_far_as_is_said(memberships: int) -> None:
+    """Every class left, and every class entered, becomes close and was mixed. So much noise is drawn."""
+    others, places = [[2, 1], [4, 3]] * memberships, [[one] + [NO_CLASS] * (memberships - 1) for one in range(2 * memberships)]
+    worlds = [([2, 0], range(0, 2 * memberships, 2)), ([2, 1], range(1, 2 * memberships, 2))]
+    left, entered = (class_types(Circles([*others, circle]), [*places, list(of)], count=2 * memberships) for circle, of in worlds)
+    assert Sensitivity.largest([entered - left]) == (claimed := sensitivity_of_types(memberships=memberships))
+    assert private_class_types(left, memberships=memberships, rho=0.5).noise_sd == pytest.approx(claimed.l2_squared**0.5)
+    assert private_sum_of_class_means([0], memberships=memberships, rho=0.5).noise_sd == pytest.approx(UNIT * memberships)
+
+
 def test_an_empty_class_must_count_a_half() -> None:
     """Any other constant lets a student who changes classes move the sum by more than one class does."""
     rows = [(circle, place) for circle in ((2, 0), (2, 1)) for place in (0, 1)]
@@ -168,9 +181,14 @@ def test_the_mean_has_the_noise_that_it_says() -> None:
         (lambda: Circles([[1.0, 0.0]]), "got float64"),
         (lambda: Circles([1, 0]), r"shape \(2,\)"),
         (lambda: Thresholds(friends=(2, 5)), r"above 2 and up to 8: got \(2, 5\)"),
+        (lambda: Thresholds(friends=(5, 5)), r"got \(5, 5\)"),
+        (lambda: Thresholds(friends=(4, 9)), r"got \(4, 9\)"),
+        (lambda: Thresholds(clustering=(0.0, 0.5)), r"got \(0.0, 0.5\)"),
+        (lambda: Thresholds(clustering=(0.5, 1.1)), r"got \(0.5, 1.1\)"),
         (lambda: Thresholds(clustering=(0.5, 0.5)), "rise, above 0 and up to 1"),
         (lambda: Thresholds(clustering=(float("nan"), 0.5)), "rise, above 0"),
-        (lambda: sum_of_class_means(Circles([[2, 1]]), [3], count=3), "from -1 to 2: got 0 to 3"),
+        (lambda: sum_of_class_means(Circles([[2, 1]] * 2), [0, -2], count=3), "from -1 to 2: got -2 to 0"),
+        (lambda: sum_of_class_means(Circles([[2, 1]] * 2), [0, 3], count=3), "from -1 to 2: got 0 to 3"),
         (lambda: sum_of_class_means(Circles([[2, 1]]), [0, 0], count=3), "the classes of 1 students"),
         (lambda: sum_of_class_means(Circles([[2, 1]]), [0], count=0), "a class is a whole number"),
     ],

@@ -272,6 +272,18 @@ def test_what_a_package_lacks_is_not_taken_from_beside_it(folder, name):
     assert f"{name}: nobody signed it" in done.stderr
 
 
+@pytest.mark.parametrize("name", ["data.csv", "protocol.json", "results.json"])
+def test_a_verified_folder_gives_nothing_that_nobody_signed(folder, name):
+    """Attack: the same, for somebody who loads the package by the server's key."""
+    kept = {one: content for one, content in FILES.items() if one not in (name, SUMS, SIGNATURE, "public-key.pem")}
+    for one, content in signed(kept, KEY).items():
+        (folder / one).write_bytes(content)
+    assert len(candor.load_package(folder).frame["arm"]) == 320
+    for options in ({"verify": True}, {"key": "key.pem"}):
+        with pytest.raises(candor.PackageError, match=f"no data package: {name} is missing"):
+            candor.load_package(folder, **options)
+
+
 def test_a_genuine_package_says_of_what_it_is():
     """An older version, and one of another study, is signed as well as the one that somebody wanted."""
     line = "It is lecture-videos-1, “Attention in recorded lectures”; whether it is the newest, and still public, stands on "
@@ -279,6 +291,11 @@ def test_a_genuine_package_says_of_what_it_is():
     assert json.loads(command("verify", "unpacked", "--format", "json").stdout)["package"]["name"] == "lecture-videos-1"
     signed_anew(**{"datapackage.json": b"[]"})
     assert "It is " not in command("verify", "package.zip").stdout
+    unnamed = {name: content for name, content in FILES.items() if name not in ("datapackage.json", SUMS, SIGNATURE)}
+    for name, content in signed(unnamed, KEY).items():
+        Path("unpacked", name).write_bytes(content)
+    Path("unpacked", "datapackage.json").write_bytes(FILES["datapackage.json"])
+    assert "It is " not in command("verify", "unpacked").stdout, "nobody signed that name"
 
 
 @pytest.mark.parametrize("name", ["protocol.json", "results.json", "datapackage.json"])

@@ -63,6 +63,17 @@ def test_covariates_are_what_is_published() -> None:
     assert found["course: CS"].tolist() == [0.0, 1.0] * 30
 
 
+def test_the_commonest_twelve_labels_of_children_that_five_have_and_five_lack_are_columns() -> None:
+    """Of 60 students 55 take the first course, and 18, 17, … and 6 the next, of which the last two are too many."""
+    records, taken = people(60), {("course", "first"): 55, **{("course", f"C{number}"): 18 - number for number in range(13)}}
+    taken |= {("lab", "all but four"): 56, ("lab", "five"): 5, ("lab", "four"): 4}
+    for number, one in enumerate(records):
+        names = [{kind: label} for (kind, label), times in taken.items() if number < times]
+        one["children"] = [{"quasi_identifiers": labels, "sensitive": {}, "children": []} for labels in names]
+    columns = {name for name in covariates_of(records) if ": " in name and not name.endswith(": number")}
+    assert columns == {"course: first", *(f"course: C{number}" for number in range(11)), "lab: five"}
+
+
 def test_the_order_of_siblings_changes_nothing_and_blanks_are_missing() -> None:
     records = people(60)
     for one in records:
@@ -111,6 +122,7 @@ def test_too_few_answers_are_said_and_the_rest_is_there() -> None:
         one["released"]["answers"]["lost"] = None
     found = results_of_records(records, PROTOCOL, level=0.95)
     assert found["outcomes"]["lost"].keys() == {"n", "not_estimated"}
+    assert found["outcomes"]["lost"]["n"] == 1
 
 
 def test_records_and_rows_that_fit_have_no_fault() -> None:

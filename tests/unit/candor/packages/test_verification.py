@@ -5,17 +5,20 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Sequence
-from itertools import product
+from itertools import count, product
 from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed448 import Ed448PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from candor.packages.archive import SIGNATURE, SUMS, files_in, signed, sums_of, zip_of
+from candor.packages.archive import PUBLIC_KEY, SIGNATURE, SUMS, files_in, signed, sums_of, zip_of
 from candor.packages.signing import is_genuine, private_key, public_pem, signature_of
-from candor.packages.verification import ARCHIVE, faults_of, faults_of_files
+from candor.packages.verification import ARCHIVE, Fault, faults_of, faults_of_files, named_in, software_named_in
 
 KEY = private_key("a secret for tests")
 OTHER = private_key("another secret")
+OF_ANOTHER_KIND = Ed448PrivateKey.generate().public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
 FILES = signed({"data.csv": b"arm,subsample\na,1\n", "README.md": b"# Data\n"}, KEY)
 PACKAGE = zip_of(FILES)
 
@@ -27,6 +30,7 @@ def files_named(package: bytes, **options: bytes) -> list[str]:
 def test_a_package_is_genuine_as_it_was_written() -> None:
     assert faults_of(PACKAGE) == []
     assert faults_of(PACKAGE, key=public_pem(KEY).encode()) == []
+    assert faults_of(PACKAGE, key=(public_pem(OTHER) + public_pem(KEY)).encode()) == [], "any of a server's keys"
     assert files_in(PACKAGE) == FILES
     assert zip_of(dict(reversed(FILES.items()))) == PACKAGE, "the same files make the same bytes"
 
@@ -67,8 +71,9 @@ def test_a_package_signed_anew_with_another_key_is_genuine_only_for_itself() -> 
 
 
 def test_files_that_were_added_or_taken_out_are_named() -> None:
-    assert files_named(zip_of({**FILES, "extra.txt": b"hello"})) == ["extra.txt"]
-    assert files_named(zip_of({name: content for name, content in FILES.items() if name != "data.csv"})) == ["data.csv"]
+    assert faults_of(zip_of({**FILES, "extra.txt": b"hello"})) == [Fault(file="extra.txt", what="it is not in the sums")]
+    without = zip_of({name: content for name, content in FILES.items() if name != "data.csv"})
+    assert faults_of(without) == [Fault(file="data.csv", what="it is missing")]
     assert files_named(zip_of({name: content for name, content in FILES.items() if name != SUMS})) == [SUMS]
 
 
@@ -115,7 +120,8 @@ def test_changes_outside_the_files_are_found(change: str) -> None:
     assert zipped(IN_ORDER) == PACKAGE, "nothing else is different"
     assert OUTSIDE[change] != PACKAGE
     (fault,) = faults_of(OUTSIDE[change], key=public_pem(KEY).encode())
-    assert (fault.file, "from byte" in fault.what) == (ARCHIVE, True)
+    place = next(end for end in count() if PACKAGE[: end + 1] != OUTSIDE[change][: end + 1])
+    assert (fault.file, fault.what) == (ARCHIVE, f"it was changed outside the files, from byte {place} on")
 
 
 @pytest.mark.parametrize("other", ["Data.csv", "DATA.CSV", "./data.csv", "data.csv ", "folder/data.csv", "../data.csv"])
@@ -147,10 +153,17 @@ def test_a_file_that_is_no_package_is_refused_in_words() -> None:
         assert fault.file == ARCHIVE
 
 
-@pytest.mark.parametrize("content", [b"", b"not a key"])
+@pytest.mark.parametrize("content", [b"", b"not a key", OF_ANOTHER_KIND])
 def test_a_key_that_cannot_be_read_vouches_for_nothing(content: bytes) -> None:
     """As a download that failed leaves it: the key in the package does not take its place."""
     assert files_named(PACKAGE, key=content) == ["the key"]
+    assert {*files_named(zip_of({**FILES, PUBLIC_KEY: content}))} == {PUBLIC_KEY}
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff", b"1", b"[]", b'"name, title"', b"{}", b'{"software": "Candor"}', b"[" * 100_000])
+def test_documents_of_an_attacker_name_nothing_and_stop_nobody(content: bytes) -> None:
+    assert named_in({"datapackage.json": content}) is None
+    assert software_named_in({"results.json": content}) is None
 
 
 def test_a_signature_belongs_to_one_text_and_one_key() -> None:

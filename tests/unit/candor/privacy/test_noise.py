@@ -9,23 +9,44 @@ from scipy.stats import chi2
 from candor.errors import DataError
 from candor.privacy.auditing import epsilon_at_least
 from candor.privacy.losses import Loss
-from candor.privacy.noise import cube, cube_sd, discrete_gaussian, discrete_laplace, noisy_maximum, within_its_range
+from candor.privacy.noise import cube, cube_sd, discrete_gaussian, discrete_laplace, laplace_sd, noisy_maximum, with_noise, within_its_range
 from candor.privacy.sensitivity import Sensitivity
 
 HISTOGRAM = Sensitivity.of_histogram()
 MANY = 28_000
 
 
-@pytest.mark.parametrize("amount", [0.013, 0.37, 1.0, 1 / 3, 2.9])
-def test_the_loss_is_at_most_what_was_asked_for_and_nearly_all_of_it(amount: float) -> None:
-    for noisy, asked in (
-        (discrete_gaussian([1, 2], sensitivity=HISTOGRAM, rho=amount), Loss.zcdp(amount)),
-        (discrete_laplace([1, 2], sensitivity=HISTOGRAM, epsilon=amount), Loss.pure(amount)),
-        (cube([1, 2], sensitivity=HISTOGRAM, epsilon=amount), Loss.pure(amount)),
-        (noisy_maximum([1, 2], sensitivity=HISTOGRAM, epsilon=amount), Loss.pure(amount)),
+@pytest.mark.parametrize(("amount", "entries"), [(0.013, 1), (0.37, 3), (1.0, 1), (1 / 3, 2), (2.9, 3)])
+def test_the_loss_is_at_most_what_was_asked_for_and_nearly_all_of_it(amount: float, entries: int) -> None:
+    sensitivity = HISTOGRAM.times(entries)
+    for noisy, asked, sd in (
+        (discrete_gaussian([1, 2], sensitivity=sensitivity, rho=amount), Loss.zcdp(amount), entries / math.sqrt(amount)),
+        (discrete_laplace([1, 2], sensitivity=sensitivity, epsilon=amount), Loss.pure(amount), laplace_sd(2 * entries / amount)),
+        (cube([1, 2], sensitivity=sensitivity, epsilon=amount), Loss.pure(amount), cube_sd(2, amount / entries)),
+        (noisy_maximum([1, 2], sensitivity=sensitivity, epsilon=amount), Loss.pure(amount), 2 * entries / amount),
     ):
         assert 0.999999 * asked.rho < noisy.loss.rho <= asked.rho
         assert (noisy.loss.pure_epsilon is None) == (asked.pure_epsilon is None)
+        assert noisy.noise_sd == pytest.approx(sd, rel=1e-9)
+
+
+@pytest.mark.parametrize("epsilon", [0.2, 1.0, 4.0])
+def test_standard_deviations_are_those_of_the_laws(epsilon: float) -> None:
+    """By sums over the points of the laws; a cube of one number is discrete Laplace noise."""
+    far = math.ceil(40 / epsilon)
+    one, other = np.mgrid[-far : far + 1, -far : far + 1]
+    laplace, square = np.exp(-epsilon * np.abs(one[:, 0])), np.exp(-epsilon * np.maximum(np.abs(one), np.abs(other)))
+    line = math.sqrt((laplace * one[:, 0] ** 2).sum() / laplace.sum())
+    assert [laplace_sd(1 / epsilon), cube_sd(1, epsilon)] == pytest.approx([line, line], rel=1e-9)
+    assert cube_sd(2, epsilon) == pytest.approx(math.sqrt((square * one**2).sum() / square.sum()), rel=1e-9)
+
+
+def test_a_price_is_either_of_the_two() -> None:
+    assert with_noise([1], sensitivity=HISTOGRAM, rho=0.1).noise == "discrete Gaussian"
+    assert with_noise([1], sensitivity=HISTOGRAM, epsilon=0.1).noise == "discrete Laplace"
+    for prices in ({}, {"rho": 0.1, "epsilon": 0.1}):
+        with pytest.raises(DataError, match="say either rho"):
+            with_noise([1], sensitivity=HISTOGRAM, **prices)
 
 
 @pytest.mark.parametrize("scale", [0.4, 3.0, 25.0])

@@ -37,6 +37,9 @@ def test_the_order_of_values_and_conditions_does_not_matter(years: list[str], or
     assert question.sha256 == straight.sha256
 
 
+WIDE = {"column": "gpa", "edges": [one / 50 for one in range(201)]}
+SUCCESS = [{"column": "passed", "in": ["yes"]}]
+RECOMMENDATION = {"kind": "recommendation", "epsilon": 1, "option": "major", "band": "year", "success": SUCCESS}
 BAD: list[tuple[dict[str, Any], str]] = [
     ({"kind": "census"}, "expected one of count, share, histogram"),
     ({"kind": "count", "where": [YEAR]}, "expected either epsilon"),
@@ -89,6 +92,12 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"kind": "most_common", "rho": 1, "column": "major"}, "pure ε, found rho"),
     ({"kind": "most_common", "epsilon": 1, "column": "gpa"}, "expected a column with declared values"),
     ({"kind": "share", "epsilon": 1, "event": []}, "event: expected at least one condition"),
+    ({"kind": "share", "epsilon": 1, "event": [{"column": "year", "in": ["9"]}]}, "expected values of year"),
+    (RECOMMENDATION | {"success": []}, "success: expected at least one condition"),
+    (RECOMMENDATION | {"success": [{"column": "year", "in": ["9"]}]}, "expected values of year"),
+    (RECOMMENDATION | {"band": WIDE}, "expected at most 1,000 cells, found 4 × 201 × 2 = 1,608"),
+    ({"kind": "naive_bayes", "epsilon": 1, "target": "year", "features": [WIDE]}, "1,000 cells in all tables, found 1,206"),
+    (MEAN | {"by": ["major", WIDE, "year"]}, "expected at most 1,000 cells, found 4 × 201 × 7 = 5,628"),
     ({"kind": "naive_bayes", "epsilon": 1, "target": "passed", "features": ["passed"]}, "all of different columns"),
     ({"kind": "naive_bayes", "epsilon": 1, "target": "passed", "features": ["course"], "entries": 1}, "expected columns with one value"),
 ]

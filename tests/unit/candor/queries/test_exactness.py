@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from candor.queries.columns import Category, Number, Schema
+from candor.queries.intervals import ratio, share_cell
 from candor.queries.kinds import read_question
 from candor.queries.questions import Question
 
@@ -33,6 +34,21 @@ def test_the_interval_of_a_share_holds_it_as_often_as_it_says_however_little_noi
             (cell,) = question.explain([yes + more_yes, 60 - yes + more_no], SCHEMA, 60).cells
             held += of_yes * of_no * (cell.low is not None and cell.low - 1e-12 <= yes / 60 <= cell.high + 1e-12)
     assert held >= 0.95
+
+
+@pytest.mark.parametrize(("yes", "no"), [(40, 60), (3, 90), (70, -2), (1, 5), (-9, 80)])
+def test_the_ends_of_a_share_and_of_a_ratio_are_where_the_noise_just_explains_the_difference(yes: int, no: int) -> None:
+    """(1 − p)·yes − p·no has noise of variance σ²((1 − p)² + p²) for two counts; top − r·bottom, σ²(1 + r²). All is told where the
+    bottom can be 0."""
+    shares, ratios = np.linspace(0, 1, 100_001), np.linspace(-1, 1, 200_001)
+    share, a_ratio = share_cell(yes, no, labels=(), sd=3, multiplier=2), ratio(yes, no, variances=(9, 9, 0), multiplier=2, low=-1)
+    for (low, high), possible, grid in (
+        ((share.low, share.high), np.abs((1 - shares) * yes - shares * no) <= 6 * np.hypot(1 - shares, shares), shares),
+        (a_ratio[1:], (np.abs(yes - ratios * no) <= 6 * np.hypot(1, ratios)) | (abs(no) <= 6), ratios),
+    ):
+        assert (low is None) == (not possible.any())
+        if low is not None:
+            assert (low, high) == pytest.approx((grid[possible].min(), grid[possible].max()), abs=2e-5)
 
 
 @pytest.mark.parametrize("spending", SPENDINGS, ids=str)

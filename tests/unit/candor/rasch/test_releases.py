@@ -11,6 +11,7 @@ from scipy.sparse.csgraph import connected_components
 
 from candor.errors import DataError
 from candor.privacy.losses import Loss, LossError
+from candor.privacy.noise import cube_sd, laplace_sd
 from candor.rasch.answers import Omitted, QuizAnswers
 from candor.rasch.before_spending import GAUSSIAN, MECHANISMS, NOT_GIVEN, PAIRS, PURE, NoiseError, budget, predicted_error, warning
 from candor.rasch.pairs.release import all_pairs, difficulties_of_pairs, of_pairs, sparse_pairs
@@ -25,6 +26,13 @@ TABLE = simulated(RNG, abilities=RNG.normal(size=4000), difficulties=TRUTH)
 QUIZ = QuizAnswers.of(TABLE)
 NOT_GIVEN_QUIZ = QuizAnswers.of(TABLE, omitted=Omitted.NOT_GIVEN)
 LOSS = Loss.pure(1.0)
+VARIANCES = {
+    GAUSSIAN: [10 / (2 * 0.9 * 0.5), 2 / (2 * 0.1 * 0.5)],
+    PURE: [cube_sd(10, 0.9) ** 2, laplace_sd(2 / 0.1) ** 2],
+    NOT_GIVEN: [20 / (2 * 0.5), None],
+    PAIRS: [50 / (2 * 0.5), None],
+}
+"""Of the noise on a total (or pair) and on a score: squared sensitivities for ten items over twice their share of ρ = ½, or of ε = 1."""
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
@@ -37,6 +45,8 @@ def test_a_release_is_right_paid_and_repeatable_from_its_noisy_numbers(mechanism
     assert (release.loss.pure_epsilon is not None) == (mechanism == PURE)
     assert estimate_released(release.statistics, items=quiz.items) == (release.items, release.abilities)
     assert json.loads(json.dumps(asdict(release), allow_nan=False))["n"] == 4000
+    told = asdict(release.statistics)
+    assert [told.get("totals_variance", told.get("variance")), told.get("score_variance")] == pytest.approx(VARIANCES[mechanism], rel=1e-9)
 
 
 def test_a_pure_release_costs_what_was_asked_for():

@@ -36,6 +36,10 @@ def with_courses(records: list[Any]) -> Any:
     return next(record for record in records if record["children"])
 
 
+def a_leaf(vertex: Any) -> Any:
+    return a_leaf(vertex["children"][0]) if vertex["children"] else vertex
+
+
 def of_smallest_class(records: list[Any]) -> Any:
     forms = checking.Forms()
     numbers = [forms.look(record)[0] for record in records]
@@ -63,6 +67,11 @@ BREAKING: dict[str, tuple[str, Callable[[list[Any]], object]]] = {
         ),
     ),
     "a field is added": ("extra field", lambda records: with_courses(records)["children"][0].update(note="of Bob")),
+    "a field is added to a record that looks like others": ("extra field", lambda records: records[-1].update(note="of Bob")),
+    "a child says what only a root may": (
+        "extra field",
+        lambda records: with_courses(records)["children"][0].update(released={"arm": "slides"}),
+    ),
     "a row number is added": ("extra field", lambda records: [record.update(row=at) for at, record in enumerate(records)]),
     "a row number hides beside the answers": (
         "extra field",
@@ -97,6 +106,8 @@ BREAKING: dict[str, tuple[str, Callable[[list[Any]], object]]] = {
     "a sensitive value holds a record": ("values", lambda records: records[0]["sensitive"].update(gpa={"gpa": 3})),
     "a field is missing": ("fields", lambda records: with_courses(records)["children"][0].pop("sensitive")),
     "children are no list": ("fields", lambda records: records[0].update(children={})),
+    "children are no list where all else looks like others": ("fields", lambda records: a_leaf(records[-1]).update(children={})),
+    "a child is no object": ("fields", lambda records: with_courses(records)["children"].append(3)),
     "one value is blank": ("blanks", lambda records: a_full_orbit(records)[0]["sensitive"].update(grade=None)),
     "all values are alike": ("ℓ", lambda records: [one["sensitive"].update(grade="A") for one in a_full_orbit(records)]),
     "a number is published as it is": ("bins", lambda records: [one["sensitive"].update(gpa=1 + at / 7) for at, one in enumerate(records)]),
@@ -182,9 +193,19 @@ def test_diversity_is_counted_in_three_ways(by: str, values: str, holds: bool) -
     assert (first(records, k=2, diversity={"grade": 2}, by=by) is None) == holds
 
 
+def test_attributes_that_are_named_as_auxiliary_may_differ_and_no_other_one() -> None:
+    records = own(PUBLISHED)
+    for at, one in enumerate(records):
+        one.update(auxiliary={"room": f"R{at}"})
+    assert first(records, auxiliary=["room"]) is None
+    records[0]["auxiliary"]["name"] = "room"
+    assert first(records, auxiliary=["room"]).rule == "k"
+
+
 def test_deep_and_hostile_files_are_refused_without_a_crash() -> None:
     deep: Any = vertex({"a": "x"})
-    for _ in range(200):
+    for level in range(200):
+        assert (first([deep] * 4) is None) == (level <= checking.DEEPEST)
         deep = vertex({"a": "x"}, {}, [deep])
     for strange in (deep, None, 3, "x", [], {"quasi_identifiers": None, "sensitive": {}, "children": []}):
         assert first([strange] * 4).rule == "fields"
