@@ -76,7 +76,7 @@ def place_of(request: HttpRequest, study: Study) -> Place | None:
 
 def studies_with_credit() -> QuerySet[Study]:
     """The studies that a lecturer can put into a course: approved, not over, and giving credit."""
-    chosen = Study.objects.filter(course_credit__is_on=True, protocol__isnull=False, rehearsal_of=None)
+    chosen = Study.objects.filter(course_credit__is_on=True, rehearsal_of=None)
     return chosen.exclude(status__in=(StudyStatus.DRAFT, StudyStatus.IN_REVIEW, *ENDED))
 
 

@@ -15,7 +15,7 @@ from lti import actions
 from lti.models import BatchStatus, CreditBatch
 from lti.selectors import given_up
 from surveys.batches import rules
-from surveys.models import ENDED, CreditBook, Study
+from surveys.models import CreditBook, Study
 
 KEPT = timedelta(days=90)
 """How long students stay known whose credit no platform takes."""
@@ -36,7 +36,7 @@ def let_the_last_go() -> None:
     """Send what waits, however few they are, of each study that ended a week ago or earlier. A student who hands in alone by then has a
     week in common with others, not an hour.
     """
-    ended = CreditBook.objects.filter(study__status__in=ENDED, study__closed_on__lte=timezone.localdate() - WEEK)
+    ended = CreditBook.objects.filter(study__closed_on__lte=timezone.localdate() - WEEK)
     for book in ended.exclude(waiting=[]).select_related("study"):
         make_batch(book.study)
 

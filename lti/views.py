@@ -238,7 +238,7 @@ def credit(request: HttpRequest, slug: str) -> HttpResponse:
             "mark": mark,
             "errors": errors,
             # A code that somebody else typed here, before this student came from the course, is not offered to this one.
-            "handed_in": request.POST.get("credit", "") if errors and is_theirs else "",
+            "handed_in": request.POST.get("credit", "") if is_theirs else "",
         }
         return render(request, "lti/student/credit.html", context, status=409 if errors else 200)
 

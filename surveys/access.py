@@ -168,13 +168,12 @@ def access_log(user: User, slug: str) -> Seat:
 
 def is_public(study: Study) -> bool:
     """Whether anybody may read about this study: it has been approved."""
-    return study.protocol_id is not None and study.rehearsal_of_id is None and study.status not in BEFORE_APPROVAL
+    return study.rehearsal_of_id is None and study.status not in BEFORE_APPROVAL
 
 
 def study_in_public(slug: str) -> Study:
     """A study that anybody may read about."""
-    approved = Study.objects.defer("definition").filter(protocol__isnull=False, rehearsal_of=None)
-    return _found(approved.exclude(status__in=BEFORE_APPROVAL), slug)
+    return _found(Study.objects.defer("definition").filter(rehearsal_of=None).exclude(status__in=BEFORE_APPROVAL), slug)
 
 
 def studies_for_strangers() -> QuerySet[Study, Study]:

@@ -4,16 +4,17 @@ from typing import Any, Literal
 
 import numpy as np
 
-from accounts.models import User
+from accounts.models import Role, User
 from analysis.ledger.errors import QuestionError
 from analysis.ledger.questions import KINDS, Question, question_kind
-from analysis.ledger.services import ask
-from analysis.models import Asking, Budget, Snapshot, Source
+from analysis.ledger.services import ask, open_budget
+from analysis.models import Asking, Budget, DataSet, Snapshot, Source
 from analysis.sources.tables import Schema, Table
 from candor.privacy.losses import NO_LOSS, Loss
 from candor.privacy.noise import discrete_gaussian, discrete_laplace
 from candor.privacy.sensitivity import Sensitivity
 from surveys.models import MemberRole, Study, StudyMember
+from tests.factories import person
 from tests.jobs import work_on
 from tests.releases import closed_study
 
@@ -71,6 +72,24 @@ def open_source(**changes: Any) -> Source:
     made = make_snapshot(source)
     assert made.status == "ready", made.error
     return source
+
+
+def brought(slug: str) -> Source:
+    """The source of a data set with the same budget, before it has rows."""
+    register()
+    source = Source.objects.create(data_set=DataSet.objects.create(slug=slug, title="A test", owner=person(Role.INVESTIGATOR)))
+    open_budget(source, epsilon=EPSILON, delta=DELTA)
+    return source
+
+
+def quiz_table(n: int, *, right: int = 0) -> Table:
+    """Rows of `n` students, of whom so many solved the item."""
+    values = ({"name": "0", "label": "wrong"}, {"name": "1", "label": "right"})
+    item = {"name": "quiz.groups", "label": "Groups", "role": "quiz", "kind": "category", "values": values, "right": "1"}
+    schema = Schema.model_validate({"columns": [item]})
+    rows = schema.columns[0].empty(n)
+    rows[:right] = 1
+    return Table(schema=schema, n=n, arrays={"quiz.groups": rows})
 
 
 def make_snapshot(source: Source) -> Snapshot:

@@ -5,6 +5,7 @@ from io import StringIO
 from typing import Any
 
 import pytest
+from allauth.mfa.models import Authenticator
 from django.contrib.auth.models import AnonymousUser, Group
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.core.management import call_command
@@ -17,7 +18,7 @@ from django.utils import timezone
 from accounts import actions, services
 from accounts.access import require_role
 from accounts.login import backends
-from accounts.models import ApiToken, AttemptCount, Role, TokenScope, User
+from accounts.models import ApiToken, AttemptCount, Language, Role, TokenScope, User
 from audit.models import Entry
 from audit.selectors import verify
 from tests.factories import draft_study, page_of
@@ -227,6 +228,20 @@ def test_a_token_that_is_not_accepted_is_recorded_once_in_a_while(investigator: 
     assert token not in repr(list(Entry.objects.values()))
     services.revoke_token(user=investigator, name="script")
     assert ask(token) == 401
+
+
+def test_what_changes_in_one_account_changes_in_no_other(investigator: User, administrator: User) -> None:
+    both = (investigator, administrator)
+    for user in both:
+        for name in ("script", "another"):
+            services.issue_token(user=user, name=name, scope=TokenScope.READ, days=1)
+        Authenticator.objects.create(user=user, type=Authenticator.Type.TOTP, data={})
+    services.want_notices(user=investigator, wanted=not investigator.wants_notices)
+    services.choose_language(user=investigator, language=Language.GERMAN)
+    assert services.remove_second_factor(user=investigator) == services.revoke_token(user=investigator, name="script") == 1
+    kept = User.objects.get(pk=administrator.pk)
+    assert (kept.wants_notices, kept.language) == (administrator.wants_notices, administrator.language)
+    assert [(user.api_tokens.count(), user.authenticator_set.count()) for user in both] == [(1, 0), (2, 1)]
 
 
 def test_the_right_password_forgets_earlier_slips_of_the_same_browser(

@@ -7,10 +7,11 @@ from django.urls import reverse
 from accounts.models import Role
 from audit.models import Entry
 from lti.models import BatchStatus, CreditBatch, Platform
+from lti.selectors import studies_with_credit
 from lti.services import make_batch
 from surveys.credit.selectors import Place, fingerprint, ticket_for
 from surveys.credit.services import change_credit
-from surveys.models import CourseCredit, CreditBook, Participant, Study
+from surveys.models import CourseCredit, CreditBook, Participant, Study, StudyStatus
 from surveys.recruitment.services import check_completion_codes
 from surveys.retention.services import forget_operational_data
 from surveys.studies import services as studies
@@ -347,6 +348,14 @@ def test_a_code_that_is_shown_while_credit_is_off_is_no_second_credit(platform: 
     assert hand_in(client, study, credit=signed_token(client, study, ticket_for(hash_of_token(token), study.slug))).status_code == 303
     assert hand_in(bob, study, credit=code).status_code == 409
     assert waiting(study) == ["ada"]
+
+
+def test_a_teacher_chooses_among_studies_that_were_approved_and_are_not_over(study: Study) -> None:
+    offered = set()
+    for status in StudyStatus:
+        Study.objects.update(status=status, submitted=study.protocol)
+        offered |= {status for _found in studies_with_credit()}
+    assert offered == {StudyStatus.APPROVED, StudyStatus.RECRUITING, StudyStatus.PAUSED}
 
 
 def test_administrators_register_platforms_and_the_log_says_so() -> None:

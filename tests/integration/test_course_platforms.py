@@ -115,6 +115,19 @@ def test_signatures_that_are_not_the_platforms(platform: CoursePlatform, study: 
     refused(client, {"state": sent["state"], "error": "login_required"}, "refused: login_required")
 
 
+@pytest.mark.parametrize(("audience", "status"), [("candor", 303), (["candor"], 303), (["candor", "another tool"], 403)], ids=str)
+def test_a_message_for_several_tools_names_the_one_that_asked(
+    platform: CoursePlatform, study: Study, audience: str | list[str], status: int
+) -> None:
+    """It may leave the name out where it is for one tool (OpenID Connect Core, 3.1.3.7)."""
+    client = Client()
+    sent = platform.answer(ask_for_launch(client, platform)["Location"], sub="ada", study=study.slug)
+    claims = jwt.decode(sent["id_token"], options={"verify_signature": False})
+    assert claims.pop("azp") == "candor"
+    signed = platform.configuration.get_registration().platform_encode_and_sign(claims | {"aud": audience})
+    assert client.post("/lti/launch/", sent | {"id_token": signed}).status_code == status
+
+
 def test_a_question_of_another_time_gets_no_answer(platform: CoursePlatform, study: Study) -> None:
     client = Client()
     first = ask_for_launch(client, platform)

@@ -12,13 +12,16 @@ from audit.models import Entry
 from jobs.models import Routine
 from lti.errors import PlatformError
 from lti.models import BatchStatus, CreditBatch, Platform
-from lti.services import let_credit_go, let_the_last_go, make_batch, send_again
+from lti.selectors import credit_numbers
+from lti.services import let_credit_go, let_the_last_go, make_batch, send_again, send_the_last
 from lti.standard.grades import give_point
 from surveys.credit.selectors import Place
-from surveys.models import CreditBook, Study
+from surveys.credit.services import change_credit
+from surveys.models import CreditBook, Participant, Study
 from tests.course_students import hand_in, launch, queue, study_with_credit, waiting, words
 from tests.course_students import platform as platform
 from tests.factories import logged_in
+from tests.finished_people import add_finished_people
 from tests.jobs import attempt, claimed
 from tests.lti_platform import CoursePlatform
 
@@ -215,6 +218,22 @@ def test_nothing_is_sent_again_where_nothing_was_given_up(platform: CoursePlatfo
     assert "The credit is being sent again." not in said
     assert owner.post(f"/api/v1/studies/{study.slug}/credit/send-again/").status_code == 200
     assert not Entry.objects.filter(action="credit.sent_again").exists()
+
+
+def test_each_study_sends_and_promises_its_own_credit_alone(platform: CoursePlatform, study: Study) -> None:
+    other = study_with_credit(slug="another")
+    add_finished_people(other, 1)
+    queue(other, platform, "ada")
+    change_credit(study, is_on=False, for_everybody=True, actor=study.owner)
+    assert Participant.objects.get().credit == "", "only the first study was turned off"
+    send_the_last(None, study_id=study.pk)
+    assert waiting(other) == ["ada"]
+    make_batch(other)
+    for status, shown in ((BatchStatus.SENT, "sent"), (BatchStatus.FAILED, "given_up")):
+        CreditBatch.objects.update(status=status, due_at=None, people=10)
+        assert [credit_numbers(one)[shown] for one in (study, other)] == [0, 10]
+    assert [send_again(one, actor=one.owner) for one in (study, other)] == [0, 1]
+    assert Entry.objects.get(action="credit.sent_again").subject_id == str(other.pk)
 
 
 def test_a_student_whom_the_time_limit_meets_is_counted_once(

@@ -112,6 +112,18 @@ def test_names_that_look_different_to_a_computer_share_their_count(ada: User, fe
     assert attempt(Client(), PASSWORD).status_code == 429
 
 
+def test_logins_to_one_account_leave_the_count_of_another_as_it_is(ada: User, few_attempts: int) -> None:
+    """Attack: between guesses a password of one's own is given, from a new device and from a known one."""
+    person(Role.ANALYST, username="eve")
+    known = Client()
+    for _ in range(few_attempts):
+        assert attempt(Client(), "wrong").status_code == 200
+        for client in (known, known, Client()):
+            assert attempt(client, PASSWORD, name="eve").status_code == 302
+            log_out(client)
+    assert attempt(Client(), "wrong").status_code == 429
+
+
 def test_nothing_typed_lies_in_the_counts(ada: User) -> None:
     attempt(Client(), "ada", name="a password in the wrong field")
     attempt(Client(), "wrong")

@@ -15,11 +15,10 @@ from analysis.ledger.answering import BrokenQuestionError
 from analysis.ledger.errors import LedgerError, QuestionError
 from analysis.ledger.questions import KINDS
 from analysis.ledger.selectors import asked_before, preview
-from analysis.ledger.services import open_budget
 from analysis.ledger.units import UNITS, Units
-from analysis.models import Asking, Budget, Charge, ChargeStep, DataSet, Snapshot, Source
-from analysis.sources.services import store_rows
-from analysis.sources.tables import Schema, Table
+from analysis.models import Asking, Budget, Charge, ChargeStep, Snapshot, Source
+from analysis.sources.services import delete_rows, store_rows
+from analysis.sources.tables import Table
 from audit.models import Entry
 from candor.privacy.losses import Loss
 from jobs import tasks
@@ -27,7 +26,18 @@ from surveys.models import Participant
 from surveys.retention.services import forget_operational_data
 from tests.factories import person
 from tests.jobs import work_on
-from tests.ledgers import Solved, analyst_of, asked_and_answered, budget_of, make_snapshot, open_source, solved, study_with_budget
+from tests.ledgers import (
+    Solved,
+    analyst_of,
+    asked_and_answered,
+    brought,
+    budget_of,
+    make_snapshot,
+    open_source,
+    quiz_table,
+    solved,
+    study_with_budget,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -51,7 +61,7 @@ def test_the_same_question_again_gets_the_stored_answer_and_costs_nothing() -> N
     first = asked_and_answered(source, rho=0.001)
     analyst = analyst_of(source, person(Role.ANALYST))
     again = services.ask(source, {"rho": 0.001, "marker": "", "item": "quiz.groups", "kind": "solved"}, actor=analyst)
-    assert (again.charge.pk, again.answer) == (first.charge.pk, first.answer)
+    assert (again.charge.pk, again.answer, again.charge.asking.due_at) == (first.charge.pk, first.answer, None)
     assert Charge.objects.count() == 1
     asked_and_answered(source, rho=0.001, marker="another question")
     assert Charge.objects.count() == 2
@@ -336,24 +346,39 @@ def test_work_that_is_given_up_before_the_noise_returns_its_charge() -> None:
 
 
 def test_a_data_set_is_asked_like_a_study() -> None:
-    owner = person(Role.INVESTIGATOR)
-    source = Source.objects.create(data_set=DataSet.objects.create(slug="a-test", title="A test", owner=owner))
-    open_budget(source, epsilon=1.0, delta=1e-6)
-    values = ({"name": "0", "label": "wrong"}, {"name": "1", "label": "right"})
-    item = {"name": "quiz.groups", "label": "Groups", "role": "quiz", "kind": "category", "values": values, "right": "1"}
-    schema = Schema.model_validate({"columns": [item]})
+    source = brought("a-test")
     with pytest.raises(LedgerError, match="being made"):
-        services.ask(source, solved(rho=0.001), actor=owner)
-    few = Table(schema=schema, n=19, arrays={"quiz.groups": schema.columns[0].empty(19)})
-    store_rows(source, few)
+        services.ask(source, solved(rho=0.001), actor=source.whole.owner)
+    store_rows(source, quiz_table(19))
     with pytest.raises(LedgerError, match="at least 20 participants to ask about, found 19"):
-        services.ask(source, solved(rho=0.001), actor=owner)
-    rows = schema.columns[0].empty(400)
-    rows[:300] = 1
-    store_rows(source, Table(schema=schema, n=400, arrays={"quiz.groups": rows}))
+        services.ask(source, solved(rho=0.001), actor=source.whole.owner)
+    store_rows(source, quiz_table(400, right=300))
     answered = asked_and_answered(source, rho=0.005)
     assert (answered.charge.snapshot, answered.answer["of"]) == (2, 400)
     assert abs(answered.answer["people"][0] - 300) <= 8 * answered.answer["noise_sd"]
+
+
+def test_each_source_spends_its_own_budget_and_tells_of_its_own_rows() -> None:
+    """Attack: what was spent, frozen, lowered or deleted elsewhere must not count here, nor the other way round."""
+    one, other, officer = brought("one"), brought("other"), person(Role.IRB_OFFICER)
+    store_rows(one, quiz_table(400, right=400))
+    asked_and_answered(one, epsilon=0.75)
+    store_rows(other, quiz_table(500))
+    answered = asked_and_answered(other, epsilon=0.75)
+    assert (answered.charge.number, answered.answer["of"], answered.answer["people"][0] < 200) == (1, 500, True)
+    assert [spent(budget_of(source)).epsilon for source in (one, other)] == [UNITS * 3 // 4] * 2
+    services.freeze(one, reason="Enough.", actor=officer)
+    assert ["Enough." in preview(source, solved(epsilon=0.25)).obstacle for source in (one, other)] == [True, False]
+    delete_rows(one)
+    assert asked_and_answered(other, epsilon=0.25).state == "answered"
+    store_rows(one, quiz_table(400))
+    services.unfreeze(one, actor=officer)
+    with pytest.raises(LedgerError, match="not frozen"):
+        services.unfreeze(one, actor=officer)
+    services.lower(one, epsilon=0.875, delta=1e-6, actor=officer)
+    assert [budget_of(source).epsilon for source in (one, other)] == [0.875, 1.0]
+    with pytest.raises(LedgerError, match=r"ε = 0\.25\. The rest is .* ε = 0\.125 for one"):
+        services.ask(one, solved(epsilon=0.25), actor=one.whole.owner)
 
 
 def test_a_delta_that_would_allow_somebodys_row_to_be_published_is_refused() -> None:

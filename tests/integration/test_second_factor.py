@@ -184,6 +184,7 @@ def test_a_command_lets_in_people_who_lost_phone_and_codes_and_is_recorded(ada: 
 def test_an_installation_may_ask_officers_and_administrators_for_a_second_factor(role: Role, compulsory: bool, settings: Any) -> None:
     settings.REQUIRE_MFA = True
     person(role, username="ada")
+    Authenticator.objects.create(user=person(role), type=Authenticator.Type.TOTP, data={})  # somebody else's
     client = Client()
     log_in(client)
     assert is_in(client) != compulsory
