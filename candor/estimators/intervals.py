@@ -52,7 +52,8 @@ def student_quantile(level: float, freedom: float | None) -> float:
 
 
 def two_sided_p_value(value: float, standard_error: float, freedom: float | None = None) -> float | None:
-    """P-value of the test that the truth is zero; None when no standard error could be estimated. Of the z-test without degrees of freedom.
+    """P-value of the test that the truth is zero, the z-test unless there are degrees of freedom; None when no standard error could be
+    estimated.
 
     Examples
     --------

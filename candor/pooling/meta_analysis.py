@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import brentq
-from scipy.special import chdtrc, chdtri, stdtr, stdtrit
+from scipy.special import chdtrc, chdtri
 
 from candor.errors import DataError
-from candor.estimators.intervals import cut_to, normal_quantile, two_sided_p_value, wald_interval
+from candor.estimators.intervals import cut_to, normal_quantile, student_quantile, two_sided_p_value, wald_interval
 from candor.results import Interval
 
 FloatArray = npt.NDArray[np.float64]
@@ -118,11 +118,10 @@ def meta_analysis(values: npt.ArrayLike, standard_errors: npt.ArrayLike, *, leve
     scatter = max(1.0, float(shrunk @ (y - random) ** 2) / df)
     error = math.sqrt(scatter / shrunk.sum())
     fixed_error = 1 / math.sqrt(weights.sum())
-    multiplier = float(stdtrit(df, (1 + level) / 2))
     prediction = None
     if df >= 2:
         spread = math.sqrt(between + error**2)
-        prediction = _within(random, spread, level=level, multiplier=float(stdtrit(df - 1, (1 + level) / 2)), kind="prediction")
+        prediction = _within(random, spread, level=level, multiplier=student_quantile(level, df - 1), kind="prediction")
     return MetaAnalysis(
         fixed=PooledValue(
             value=fixed,
@@ -133,8 +132,8 @@ def meta_analysis(values: npt.ArrayLike, standard_errors: npt.ArrayLike, *, leve
         random=PooledValue(
             value=random,
             standard_error=error,
-            interval=_within(random, error, level=level, multiplier=multiplier, kind="hartung_knapp"),
-            p_value=float(2 * stdtr(df, -abs(random) / error)),
+            interval=_within(random, error, level=level, multiplier=student_quantile(level, df), kind="hartung_knapp"),
+            p_value=two_sided_p_value(random, error, df),
         ),
         heterogeneity=Heterogeneity(
             q=q,

@@ -7,7 +7,7 @@ import pytest
 import statsmodels.api as sm
 from scipy.special import expit
 
-from candor.adjustment.adjusted_categories import adjusted_categories
+from candor.adjustment.adjusted_categories import _of_answers_that_nobody_gave, adjusted_categories
 from candor.adjustment.adjusted_study import adjusted_study
 from candor.adjustment.doubly_robust import efficient_estimates
 from candor.categories.estimates import estimate_categories
@@ -154,3 +154,16 @@ def test_rare_answers_and_bad_input():
     survey = Design.of(arms=("all",), control="all", subsamples=FACES, categories=NAMES)
     with pytest.raises(DataError, match="a survey has no effect"):
         adjusted_categories(reported, arm * 0, subsample, {"age": age}, design=survey)
+
+
+def test_an_answer_that_nobody_gave_varies_as_that_of_half_a_person() -> None:
+    """Its row is the multinomial one at (0 + ½)/(n + C/2); other cells have none."""
+    counts = np.full((2, 2, 3), 9.0)
+    counts[1, 0] = [20, 0, 7]
+    found = _of_answers_that_nobody_gave(counts)
+    shares = np.array([20.5, 0.5, 7.5]) / 28.5
+    expected = (np.diag(shares) - np.outer(shares, shares)) / 27
+    np.testing.assert_allclose(found[7, 6:9], expected[1])
+    np.testing.assert_allclose(found[6:9, 7], expected[1])
+    np.testing.assert_allclose(found[6:9].sum(axis=1), 0, atol=1e-15)
+    assert np.count_nonzero(found) == 9

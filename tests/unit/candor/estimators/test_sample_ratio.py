@@ -79,3 +79,12 @@ def test_a_large_deviation_rings_in_steps_too() -> None:
     found = shown(np.array([300, 250, 300, 250]), in_steps=True)
     assert found is not None
     assert found.alarm
+
+
+def test_counts_in_steps_have_the_mean_and_the_variance_of_all_that_they_may_stand_for() -> None:
+    found = sample_ratio({("1", "a"): 20}, subsample_weights={"1": 1}, arm_weights={"a": 1, "b": 1}, step=5)
+    some, none = 20 + np.arange(5, 10), np.arange(10)
+    half = (some.mean() + none.mean()) / 2
+    assert found is not None
+    expected = (some.mean() - half) ** 2 / (half + some.var()) + (none.mean() - half) ** 2 / (half + none.var())
+    assert found.statistic == pytest.approx(expected)

@@ -72,3 +72,9 @@ def test_the_honest_share_need_not_be_identified(symmetric_unknown: Design) -> N
     assert one.interval.low is not None
     assert alike.interval.low is not None
     assert one.interval.low < alike.interval.low
+
+
+def test_answers_that_contradict_the_model_leave_no_effect(mirrored: Design) -> None:
+    """The die asks for fewer yes in the first subsample, and far more people say it there."""
+    (found,) = sensitivity_to_arm_dependent_cheating([[[100, 900], [900, 100]]] * 2, design=mirrored, kappa=0.1)
+    assert (found.interval.kind, found.interval.low, found.interval.high) == ("empty", None, None)

@@ -44,6 +44,12 @@ def test_a_denominator_that_may_be_zero_leaves_everything_and_not_nothing() -> N
     assert (found.kind, found.low, found.high) == ("sequence", -1.0, 1.0)
 
 
+@pytest.mark.parametrize(("value", "ends"), [(0.5, (0.3, 0.7)), (0.1, (0.0, 0.3)), (1.1, (0.9, 1.0))])
+def test_a_value_has_two_standard_errors_on_either_side_as_far_as_that_is_possible(value: float, ends: tuple[float, float]) -> None:
+    found = interval_of_value(value, 0.01, multiplier=2, level=0.95, low=0.0, high=1.0)
+    assert (found.low, found.high) == pytest.approx(ends)
+
+
 def test_a_value_beyond_all_that_is_possible_contradicts_the_model() -> None:
     found = interval_of_value(1.5, 0.01, multiplier=3, level=0.95, low=0.0, high=1.0)
     assert (found.kind, found.low, found.high) == ("empty", None, None)
