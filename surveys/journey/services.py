@@ -159,7 +159,7 @@ def _require_still_open(study: Study, *, is_bot: bool) -> None:
 
 def _require_at(participant: Participant, step: str) -> FrozenProtocol:
     """The protocol of a participant, if `step` is theirs to do now."""
-    if participant.step == steps.FINISHED or steps.comes_before(step, participant.step):
+    if steps.comes_before(step, participant.step):
         raise AlreadyDoneError
     if participant.step != step:
         raise StepOutOfOrderError

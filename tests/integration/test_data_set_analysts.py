@@ -3,11 +3,15 @@
 from datetime import timedelta
 
 import pytest
+from django.http import Http404
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from accounts.models import Role, User
-from analysis.models import DataSet, DataSetAnalyst, DataSetInvitation
+from analysis.models import DataSet, DataSetAnalyst, DataSetInvitation, DataSetStatus
+from analysis.sources.seats import DataSetSeat, access_data_set, access_to_leave, data_sets_as_analyst, data_sets_of, deleted_soon
+from surveys.access import StudyRole
 from tests.data_sets import approved, data_set, named
 from tests.factories import everything_stored, logged_in, page_of, person
 
@@ -174,3 +178,22 @@ def test_an_officer_who_waits_to_be_an_analyst_may_leave_and_is_an_officer_again
     assert browser.get(reverse("analysis:data_set_ledger", args=[made.slug])).status_code == 200
     assert page_of(browser.get(page(made))).xpath('//button[@value="leave"]') == []
     assert logged_in(made.owner).post(page(made), {"action": "leave"}).status_code == 404, "its owner is no analyst"
+
+
+@pytest.mark.parametrize("role", [Role.ANALYST, Role.IRB_OFFICER])
+def test_an_analyst_of_one_data_set_is_nobody_to_another(role: Role) -> None:
+    today, user = timezone.localdate(), person(role)
+    approval = {"status": DataSetStatus.APPROVED, "epsilon": 1.0, "delta": 1e-6, "decided_on": today, "delete_on": today}
+    own, other = (
+        DataSet.objects.create(slug=slug, title=slug, owner=person(Role.INVESTIGATOR), decided_by=person(Role.IRB_OFFICER), **approval)
+        for slug in ("own", "other")
+    )
+    for one, analyst in ((own, user), (other, person(Role.ANALYST))):
+        DataSetAnalyst.objects.create(data_set=one, user=analyst, approved_on=today)
+    assert [DataSetSeat(user, one).role for one in (own, other)] == [StudyRole.ANALYST, None]
+    assert [DataSetSeat(user, one).is_named for one in (own, other)] == [True, False]
+    assert [list(found(user)) for found in (data_sets_of, data_sets_as_analyst, deleted_soon)] == [[own], [own], []]
+    for access in (access_data_set, access_to_leave):
+        assert access(user, own.slug).data_set == own
+        with pytest.raises(Http404):
+            access(user, other.slug)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -16,13 +17,16 @@ from surveys import actions
 from surveys.access import (
     Seat,
     access_analytics,
+    access_log,
+    access_own_study,
+    access_owned_study,
     access_results,
     access_study,
     studies_as_analyst,
     studies_of,
     studies_with_results_of,
 )
-from surveys.errors import TransitionError
+from surveys.errors import SharingError, TransitionError
 from surveys.models import Invitation, MemberRole, Study, StudyMember, StudyStatus
 from surveys.review import services as reviews
 from surveys.sharing import services as sharing
@@ -265,6 +269,33 @@ def test_an_officer_does_not_approve_a_study_on_which_they_work() -> None:
         reviews.approve(study, actor=member(study, MemberRole.VIEWER, Role.IRB_OFFICER))
 
 
+def test_an_owner_has_no_hold_on_the_team_of_another_study(study: Study) -> None:
+    """Attack: the numbers of people and invitations are those of another study, or of somebody who works on both."""
+    other = draft_study(slug="another-study")
+    both, theirs = member(study, MemberRole.VIEWER), member(other, MemberRole.VIEWER)
+    StudyMember.objects.create(study=other, user=both, role=MemberRole.EDITOR)
+    open_there, _token = sharing.invite(other, addressee="ada@example.org", role=MemberRole.VIEWER, actor=other.owner)
+    invited, _token = sharing.invite(study, addressee=theirs.username, role=MemberRole.VIEWER, actor=study.owner)
+    steps: list[Callable[..., object]] = [
+        partial(sharing.change_member_role, user_id=theirs.pk, role=MemberRole.EDITOR),
+        partial(sharing.remove_member, user_id=theirs.pk),
+        partial(sharing.transfer_study, user_id=theirs.pk),
+        partial(sharing.withdraw_invitation, invitation_id=open_there.pk),
+    ]
+    for step in steps:
+        with pytest.raises(SharingError):
+            step(study, actor=study.owner)
+    sharing.accept_invitation(invited, user=theirs)
+    for invitation in (sharing.invite(study, addressee="eve@example.org", role=MemberRole.VIEWER, actor=study.owner)[0], open_there):
+        sharing.withdraw_invitation(invitation.study, invitation_id=invitation.pk, actor=invitation.study.owner)
+    for ended in (invited, invitation):
+        with pytest.raises(SharingError, match="accepted or withdrawn"):
+            sharing.withdraw_invitation(ended.study, invitation_id=ended.pk, actor=ended.study.owner)
+    sharing.transfer_study(study, user_id=theirs.pk, actor=study.owner)
+    sharing.remove_member(study, user_id=both.pk, actor=theirs)
+    assert set(other.members.values_list("user", "role")) == {(both.pk, MemberRole.EDITOR), (theirs.pk, MemberRole.VIEWER)}
+
+
 def test_an_editor_runs_the_study() -> None:
     study = draft_study()
     assert studies.submit_for_review(study, actor=member(study, MemberRole.EDITOR)).status == StudyStatus.IN_REVIEW
@@ -277,6 +308,16 @@ def opens(access: Callable[[User, str], Seat], user: User, study: Study) -> bool
         return False
     assert seat.role == Seat(user, study).role
     return True
+
+
+def test_a_part_in_one_study_opens_neither_another_one_nor_its_rehearsal(study: Study) -> None:
+    other = draft_study(slug="another-study")
+    ways = (access_study, access_results, access_analytics, access_own_study, access_owned_study, access_log)
+    for user in (study.owner, member(study, MemberRole.EDITOR), member(study, MemberRole.ANALYST), person(Role.IRB_OFFICER)):
+        assert (Seat(user, other).role, [access.__name__ for access in ways if opens(access, user, other)]) == (None, [])
+    assert all(opens(access, other.owner, other) for access in ways)
+    Study.objects.filter(pk=other.pk).update(rehearsal_of=study, accepts_bots=True)
+    assert not any(opens(access, other.owner, other) for access in ways), "its pages are those of the study"
 
 
 @pytest.mark.parametrize("status", [StudyStatus.DRAFT, StudyStatus.IN_REVIEW, StudyStatus.RECRUITING])

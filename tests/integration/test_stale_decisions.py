@@ -12,6 +12,7 @@ from analysis.data_sets.retention import usual_day
 from analysis.ledger.services import freeze, unfreeze
 from analysis.models import DataSet, DataSetStatus, Release
 from analysis.sources.selectors import schema_of_records
+from surveys.errors import TransitionError
 from surveys.models import StudyStatus
 from surveys.questions.plans import PrivacyBudget
 from surveys.review import services as reviews
@@ -142,3 +143,26 @@ def test_a_comment_is_on_the_version_that_was_read() -> None:
     for unknown in (0, 3, 2**63 - 1):
         refused = problem(post(reader, programs, {"section": "consent", "text": "On none.", "version": unknown}), 409)
         assert refused["detail"] == f"Expected a version from 1 to 2, found {unknown}."
+
+
+def test_a_suspension_that_came_first_is_neither_repeated_nor_lifted_twice() -> None:
+    """Pages offer no such step: the study has changed since. One that is over would seem suspended, and its log would tell of it."""
+    study, officer = study_in(StudyStatus.RECRUITING), person(Role.IRB_OFFICER)
+    with pytest.raises(TransitionError, match="not suspended"):
+        reviews.lift_suspension(study, actor=officer, reason="Late.")
+    reviews.suspend(study, actor=officer, reason="A complaint.")
+    with pytest.raises(TransitionError, match="not suspended yet"):
+        reviews.suspend(study, actor=officer, reason="A complaint.")
+    reviews.lift_suspension(study, actor=officer, reason="Seen.")
+    studies.close(study, actor=study.owner)
+    with pytest.raises(TransitionError, match="Only a running study"):
+        reviews.suspend(study, actor=officer, reason="Late.")
+    assert list(study.decisions.values_list("verdict", flat=True)) == ["approved", "suspended", "lifted"]
+
+
+def test_a_draft_that_nobody_was_shown_has_neither_comments_nor_conditions() -> None:
+    draft = study_in(StudyStatus.DRAFT)
+    with pytest.raises(TransitionError, match="once the study has been submitted"):
+        reviews.comment(draft, actor=draft.owner, section="consent", text="On none.")
+    with pytest.raises(TransitionError, match="no conditions"):
+        reviews.acknowledge_conditions(draft, actor=draft.owner)
