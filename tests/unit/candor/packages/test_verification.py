@@ -18,7 +18,7 @@ from candor.packages.verification import ARCHIVE, Fault, faults_of, faults_of_fi
 
 KEY = private_key("a secret for tests")
 OTHER = private_key("another secret")
-OF_ANOTHER_KIND = Ed448PrivateKey.generate().public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+OF_ANOTHER_KIND = Ed448PrivateKey.from_private_bytes(bytes(57)).public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
 FILES = signed({"data.csv": b"arm,subsample\na,1\n", "README.md": b"# Data\n"}, KEY)
 PACKAGE = zip_of(FILES)
 
@@ -153,17 +153,17 @@ def test_a_file_that_is_no_package_is_refused_in_words() -> None:
         assert fault.file == ARCHIVE
 
 
-@pytest.mark.parametrize("content", [b"", b"not a key", OF_ANOTHER_KIND])
+@pytest.mark.parametrize("content", [b"", b"not a key", OF_ANOTHER_KIND], ids=["nothing", "no key", "another kind"])
 def test_a_key_that_cannot_be_read_vouches_for_nothing(content: bytes) -> None:
     """As a download that failed leaves it: the key in the package does not take its place."""
     assert files_named(PACKAGE, key=content) == ["the key"]
     assert {*files_named(zip_of({**FILES, PUBLIC_KEY: content}))} == {PUBLIC_KEY}
 
 
-@pytest.mark.parametrize("content", [b"", b"\xff", b"1", b"[]", b'"name, title"', b"{}", b'{"software": "Candor"}', b"[" * 100_000])
-def test_documents_of_an_attacker_name_nothing_and_stop_nobody(content: bytes) -> None:
-    assert named_in({"datapackage.json": content}) is None
-    assert software_named_in({"results.json": content}) is None
+def test_documents_of_an_attacker_name_nothing_and_stop_nobody() -> None:
+    for content in (b"", b"\xff", b"1", b"[]", b'"name, title"', b"{}", b'{"software": "Candor"}', b"[" * 100_000):
+        assert named_in({"datapackage.json": content}) is None
+        assert software_named_in({"results.json": content}) is None
 
 
 def test_a_signature_belongs_to_one_text_and_one_key() -> None:

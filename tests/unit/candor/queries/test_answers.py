@@ -2,17 +2,19 @@
 
 import math
 from collections.abc import Callable
+from itertools import combinations
 
 import numpy as np
 import pytest
 
 from candor.errors import DataError
-from candor.queries.columns import Table
+from candor.queries.columns import Number, Schema, Table
 from candor.queries.exactness import Spending
 from candor.queries.histogram.release import histogram
 from candor.queries.kinds import KINDS, read_question
 from candor.queries.mean.release import sums
 from candor.queries.naive_bayes.release import log_probabilities, tables
+from candor.queries.parts import Condition
 from candor.queries.questions import Answer, Question, epsilon_for
 from candor.queries.total.release import sensitivity as sensitivity_of_total
 from candor.queries.total.release import total
@@ -23,7 +25,7 @@ SECOND_YEAR = [{"column": "year", "in": ["2", "3"]}]
 GOOD = [{"column": "gpa", "from": 3, "to": 4}]
 QUESTIONS = {
     "count": {"kind": "count", "where": [*SECOND_YEAR, *GOOD]},
-    "count of entries": {"kind": "count", "where": [{"column": "course", "in": ["CS101"]}], "entries": 2},
+    "count of entries": {"kind": "count", "where": [{"column": "course", "in": ["CS101"]}, *SECOND_YEAR], "entries": 2},
     "share": {"kind": "share", "where": SECOND_YEAR, "event": [{"column": "passed", "in": ["yes"]}]},
     "share of all": {"kind": "share", "event": [{"column": "passed", "in": ["yes"]}, *GOOD]},
     "histogram": {"kind": "histogram", "by": ["major", {"column": "gpa", "edges": [0, 2, 3, 4]}], "where": SECOND_YEAR},
@@ -95,7 +97,7 @@ def exact_answers() -> dict[str, dict[tuple, float]]:
     halves = {"0 to 2": lambda gpa: gpa is not None and gpa < 2, "2 to 4": lambda gpa: gpa is not None and gpa >= 2}
     return {
         "count": {(): sum(row["gpa"] is not None and row["gpa"] >= 3 for row in second)},
-        "count of entries": {(): sum(row["course"] == "CS101" for row in people(2))},
+        "count of entries": {(): sum(row["course"] == "CS101" and row["year"] in ("2", "3") for row in people(2))},
         "share": {(): mean([row["passed"] == "yes" for row in known])},
         "share of all": {(): mean([row["passed"] == "yes" and row["gpa"] >= 3 for row in told])},
         "histogram": {
@@ -214,6 +216,15 @@ def test_training_and_test_are_disjoint_and_cost_the_larger_part() -> None:
     assert len(exact["classes"]) == 100
     _, loss = question.release(exact)
     assert 0.999 < loss.pure_epsilon <= 1.0
+
+
+def test_numbers_beyond_the_declared_bounds_count_as_the_bound() -> None:
+    schema, numbers = Schema((Number(name="x", minimum=1, maximum=3),)), np.array([-5.0, 0, 1, 1.5, 2, 3, 4, 99, np.nan])
+    for low, high in combinations((-9, 1, 1.5, 2, 3, 9), 2):
+        condition = Condition(column="x", between=(low, high))
+        held = np.clip(numbers, 1, 3)
+        assert condition.fits({"x": numbers}, schema).tolist() == ((low <= held) & (held <= high)).tolist()
+        assert condition.share(schema) == pytest.approx((min(high, 3) - max(low, 1)) / 2)
 
 
 def test_sizes_of_answers_and_errors_of_means_follow_from_the_bounds() -> None:

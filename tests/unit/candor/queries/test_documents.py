@@ -80,6 +80,8 @@ BAD: list[tuple[dict[str, Any], str]] = [
     (MEAN | {"low": None}, "mean: expected low, found nothing"),
     (QUANTILE | {"q": 0}, "expected q above 0"),
     (QUANTILE | {"bins": 1001}, "expected 2 to 1,000 bins, found 1,001"),
+    (QUANTILE | {"bins": 2.5}, "bins: expected a whole number of at least 1, found 2.5"),
+    (COUNT | {"entries": True}, "entries: expected a whole number of at least 1, found True"),
     (QUANTILE | {"low": 2, "high": 2}, "expected bounds in order"),
     ({"kind": "histogram", "epsilon": 1, "by": []}, "by: expected a list"),
     ({"kind": "histogram", "epsilon": 1, "by": ["gpa"]}, "expected edges that cut the numbers of gpa"),

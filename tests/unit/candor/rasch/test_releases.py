@@ -32,7 +32,7 @@ VARIANCES = {
     NOT_GIVEN: [20 / (2 * 0.5), None],
     PAIRS: [50 / (2 * 0.5), None],
 }
-"""Of the noise on a total (or pair) and on a score: squared sensitivities for ten items over twice their share of ρ = ½, or of ε = 1."""
+"""Noise on a total (or pair), and on a score: squared sensitivities for ten items over twice their share of ρ = ½, or a share of ε = 1."""
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
