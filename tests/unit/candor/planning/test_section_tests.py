@@ -87,6 +87,11 @@ def test_an_ordinary_trial_in_sections_has_the_same_test() -> None:
     share = [rng.beta(p * (1 / icc - 1), (1 - p) * (1 / icc - 1), (sections // 2, STUDIES)) for p in (0.4, 0.6)]
     found = welch(*(rng.binomial(size, one) / size for one in share), level=0.95)
     assert test.power(size * sections) == pytest.approx(found, abs=0.02)
+    (few_controls,) = ordinary_tests(
+        mirrored(1, 3), Scenario.of(mirrored(1, 3), prevalence=0.1, effects=0.4, cheater_proportion=0.1), level=0.95, cluster_size=size
+    )
+    assert few_controls.sections is not None
+    assert few_controls.sections.variances == pytest.approx((0.25 / 0.75, 0.09 / 0.25))
 
 
 def test_the_participants_needed_are_the_fewest_that_reach_the_power_between_sections() -> None:

@@ -19,6 +19,9 @@ def test_sections_of_one_cost_nothing_and_sections_without_likeness_degrees_of_f
     assert plan_study(MIRRORED, **EXPECTED, n=1000, cluster_size=1, intraclass_correlation=0.3).contrasts == plain
     ((alone,), (together,)) = plain, plan_study(MIRRORED, **EXPECTED, n=1000, cluster_size=100).contrasts
     assert together.standard_error == alone.standard_error
+    (alike,) = plan_study(MIRRORED, **EXPECTED, n=1000, cluster_size=100, intraclass_correlation=0.3).contrasts
+    between = 99 * 0.3 * (0.4 * 0.6 + 0.5 * 0.5) / 500
+    assert alike.standard_error**2 == pytest.approx(alone.standard_error**2 + between)
     assert together.power < alone.power - 0.02
 
 
