@@ -121,8 +121,7 @@ def _tests(design: Design, scenario: Scenario, margin: Margin, contrast: int, *,
     """All one-sided tests that have to reject."""
     signs = {"more_yes": (-1.0,), "fewer_yes": (1.0,)}.get(margin.worse or "", (-1.0, 1.0))
     expected = precision(design, scenario)
-    x, p, q = scenario.honest_proportion, np.array(scenario.prevalence), scenario.cheater_yes_rate
-    yes = x * (design.truth * p[:, None] + design.forced_yes) + (1 - x) * q
+    x, yes = scenario.honest_proportion, scenario.reported_yes(truth=design.truth, forced_yes=design.forced_yes)
     cells = design.arm_shares[:, None] * design.subsample_shares
     table = MANY * np.stack([cells * (1 - yes), cells * yes], axis=-1)
     effect, delta_variance = float(expected.effect[contrast]), float(expected.unit_honest_times_effect_error[contrast]) ** 2

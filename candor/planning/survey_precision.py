@@ -117,8 +117,8 @@ def survey_plan(
     scenario = Scenario.of(
         design, prevalence=prevalence, effects={}, cheater_proportion=cheater_proportion, cheater_yes_rate=cheater_yes_rate
     )
-    x, q = scenario.honest_proportion, scenario.cheater_yes_rate
-    means = x * (design.truth * prevalence + design.forced_yes) + (1 - x) * q
+    x = scenario.honest_proportion
+    (means,) = scenario.reported_yes(truth=design.truth, forced_yes=design.forced_yes)
     error = cheaters = cost = bounds = needed = None
     notes: list[str] = []
     if design.identification.honest_proportion:

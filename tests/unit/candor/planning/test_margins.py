@@ -45,6 +45,7 @@ def simulated_power(name: str, margin: Margin, *, effect: float, n: int, cheater
         ("mirrored", Margin(size=0.1, worse="fewer_yes"), 0.1),
         ("three subsamples", Margin(size=0.2), 0.0),
         ("symmetric, unknown", Margin(size=0.15), 0.0),
+        ("symmetric, unknown", Margin(size=0.15, worse="more_yes"), -0.05),
         ("symmetric, cheaters say no", Margin(size=0.15, worse="more_yes"), -0.05),
     ],
 )

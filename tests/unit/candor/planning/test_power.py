@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import product
-from math import ceil, expm1, log, tanh
+from math import ceil, expm1, log, sqrt, tanh
 
 import numpy as np
 import pytest
@@ -24,6 +25,10 @@ def mirrored(smaller: str, larger: str, **options: object) -> Design:
         subsamples={"1": {"forced_yes": smaller, "forced_no": larger}, "2": {"forced_yes": larger, "forced_no": smaller}},
         **options,
     )
+
+
+def of_unequal_arms(share: str, other: str) -> Design:
+    return mirrored("1/6", "2/6", arm_probabilities=(share, other))
 
 
 def symmetric(cheater_model: object) -> Design:
@@ -149,10 +154,29 @@ def test_privacy_always_costs_and_less_of_it_costs_less():
     assert min(cost for _, cost in costs) > 1
 
 
+def test_privacy_costs_the_ratio_to_a_trial_that_sees_true_answers():
+    (contrast,) = plan_study(of_unequal_arms("1/4", "3/4"), prevalence=0.4, effects=0.2, cheater_proportion=0.1, n=800).contrasts
+    assert contrast.ordinary_standard_error == pytest.approx(sqrt(0.24 / 200 + 0.24 / 600))
+    assert contrast.cost_of_privacy == pytest.approx(contrast.standard_error / contrast.ordinary_standard_error)
+
+
+def test_the_arm_with_the_fewest_expected_answers_is_named_with_the_people_that_are_enough():
+    """Nobody cheats: a share 1/4 + p/2 says yes, 1 − that no. Of 80 people 20 are treated, and of these .275 say no."""
+    plan = partial(plan_study, of_unequal_arms("3/4", "1/4"), prevalence=0.5, effects=0.45, cheater_proportion=0.0)
+    [note] = [note for note in plan(n=80).notes if "rarer of yes and no" in note]
+    assert "Arm 'treatment' is expected to give 5.5 times" in note
+    assert "plan 117 people or more" in note, "8/(.275/4) = 116.4"
+    assert not any("rarer of yes and no" in note for note in plan(n=117).notes)
+    assert any("rarer of yes and no" in note for note in plan(n=116).notes)
+
+
 def test_losses_of_several_questions_add_up():
     plan = plan_study(SIX_SIDED, prevalence=0.4, effects=0.2, cheater_proportion=0.1, n=72, questions=4)
     assert plan.epsilon == pytest.approx(log(4))
     assert plan.epsilon_total == pytest.approx(4 * log(4))
+    assert any("4 questions, one roll each: privacy losses add up to 5.5452" in note for note in plan.notes)
+    alone = plan_study(SIX_SIDED, prevalence=0.4, effects=0.2, cheater_proportion=0.1, n=72)
+    assert not any("one roll each" in note for note in alone.notes)
 
 
 def test_seventy_two_participants_are_told_that_they_learn_little_about_cheaters():
