@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.hashers import PBKDF2PasswordHasher
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
@@ -59,9 +60,12 @@ A_FEW = 40
 
 
 @pytest.fixture(scope="module")
-def both(tmp_path_factory: pytest.TempPathFactory, django_db_setup: None, built_site: Site) -> Iterator[Hosts]:
+def both(tmp_path_factory: pytest.TempPathFactory, django_db_setup: None, django_db_blocker: Any, built_site: Site) -> Iterator[Hosts]:
+    """Both hosts. Their sweep may write between the end of the last test and theirs."""
     with two_hosts(tmp_path_factory.mktemp("hosts"), like=built_site) as both:
         yield both
+    with django_db_blocker.unblock():
+        call_command("flush", interactive=False, verbosity=0)
 
 
 @pytest.fixture
