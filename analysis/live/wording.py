@@ -269,7 +269,7 @@ def assignment_sentences(assignment: AssignmentInference | None) -> Iterator[str
         "count": assignment.clusters,
         "alike": ""
         if alike is None
-        else _(" (intra-class correlation of the reported answers %(value)s)") % {"value": number_format(f"{alike:.3f}")},
+        else _(" (intra-class correlation of the reported answers %(value)s)") % {"value": number_format(f"{alike:.3f}").replace("-", "−")},
         "times": number_format(f"{largest:.2f}"),
     }
     if min(assignment.clusters_per_arm) < FEW_CLUSTERS:

@@ -15,8 +15,8 @@ CONTRASTS = "%(contrasts)s contrasts: power is that of the strictest step of Hol
 QUESTIONS = "%(questions)s questions, one roll each: privacy losses add up to %(epsilon)s per participant."
 NO_DIE = "No die that people own keeps epsilon at or below %(epsilon)s; the optimum shows the shares that would."
 FEW_ANSWERS = (
-    "Arm %(arm)s is expected to give %(answers)s times the rarer of yes and no. With fewer than %(enough)s, up to 20 percentage points "
-    "less power may be found than is planned: plan %(people)s people or more."
+    "An arm is expected to give %(answers)s times the rarer of yes and no. With fewer than %(enough)s, up to 20 percentage points less "
+    "power may be found than is planned: plan %(people)s people or more."
 )
 SECTIONS = (
     "Sections of %(size)s people assigned as a whole: %(people)s people are %(sections)s sections, and the variance of the effect is "

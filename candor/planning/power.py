@@ -308,11 +308,9 @@ def _warnings(
 
 
 def _about_few_answers(design: Design, scenario: Scenario, *, n: int) -> list[str]:
-    """A sentence about the arm that is expected to give the fewest yes or the fewest no, where these are few."""
+    """A sentence about the fewest yes or no that are expected of an arm, where these are few."""
     yes = scenario.reported_yes(truth=design.truth, forced_yes=design.forced_yes) @ design.subsample_shares
-    rarer = design.arm_shares * np.minimum(yes, 1 - yes)
-    arm = int(rarer.argmin())
-    if n * rarer[arm] >= ENOUGH_ANSWERS:
+    rarest = float((design.arm_shares * np.minimum(yes, 1 - yes)).min())
+    if n * rarest >= ENOUGH_ANSWERS:
         return []
-    people = ceil(ENOUGH_ANSWERS / rarer[arm])
-    return [FEW_ANSWERS % {"arm": repr(design.arms[arm]), "answers": f"{n * rarer[arm]:.1f}", "enough": ENOUGH_ANSWERS, "people": people}]
+    return [FEW_ANSWERS % {"answers": f"{n * rarest:.1f}", "enough": ENOUGH_ANSWERS, "people": ceil(ENOUGH_ANSWERS / rarest)}]
