@@ -33,7 +33,9 @@ def test_every_machine_restores_as_the_tested_commands_of_one_do() -> None:
 
 def test_the_commands_on_kubernetes_name_what_the_chart_makes() -> None:
     objects = rendered(MOST)
-    for kind, name, container in re.findall(r" (deployment|job)/(candor-[\w-]+)(?: --container (\w+))?", CLUSTER):
+    commands = re.findall(r" (deployment|job)/(candor-[\w-]+)(?: --container (\w+))?", CLUSTER)
+    assert {name for _, name, _ in commands} == {"candor-migrate", "candor-web"}
+    for kind, name, container in commands:
         found = named(objects, kind.capitalize(), name)
         if container:
             [one] = [one for one in found["spec"]["template"]["spec"]["containers"] if one["name"] == container]
