@@ -1,12 +1,12 @@
 """The privacy number in words, the same on pages, in packages and on the command line."""
 
-from decimal import ROUND_CEILING, Context
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from math import ceil, exp, log10
 
 LEAST_DOUBT = 1e-4
 """Chances of being wrong below this are none: the sentences below say "at most", and at most 100 % is true."""
 ROUNDING = 1e-9
-FIVE_DIGITS = Context(prec=5, rounding=ROUND_CEILING)
+UPWARDS, DOWNWARDS = (Context(prec=5, rounding=rounding) for rounding in (ROUND_CEILING, ROUND_FLOOR))
 AFTER_ONE = "Somebody who thought 50 : 50 about a student is at most %(sure)s sure after one answer."
 ONLY_ONE = "There is one sensitive question, so this is all that a student gives away."
 AFTER_ALL = "After the answers to all %(questions)d questions together that person is at most %(sure)s sure."
@@ -66,9 +66,35 @@ def loss(epsilon: float | None) -> str:
     >>> loss(log(4)), loss(log(3)), loss(1.5), loss(0.1 + 0.2), loss(inf)
     ('1.3863', '1.0987', '1.5', '0.3', '∞')
     """
-    if epsilon is None:
-        return "∞"
-    told = FIVE_DIGITS.create_decimal(f"{epsilon:.12g}")  # fewer digits than a sum of floats has right
+    return "∞" if epsilon is None else _five_digits(epsilon, UPWARDS)
+
+
+def remainder(budget: float) -> str:
+    """The rest of a budget, in five digits at most.
+
+    It is rounded downwards, so that a question at the price that is told fits.
+
+    Parameters
+    ----------
+    budget : float
+        Privacy loss, at least 0.
+
+    Returns
+    -------
+    str
+        The number, such as "1.3862".
+
+    Examples
+    --------
+    >>> from math import inf, log
+    >>> remainder(log(4)), remainder(1.5), remainder(0.1 + 0.2), remainder(inf)
+    ('1.3862', '1.5', '0.3', '∞')
+    """
+    return _five_digits(budget, DOWNWARDS)
+
+
+def _five_digits(loss: float, rounding: Context) -> str:
+    told = rounding.create_decimal(f"{loss:.12g}")  # fewer digits than a sum of floats has right
     return f"{told.normalize():f}" if told.is_finite() else "∞"
 
 

@@ -18,7 +18,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import IO, NotRequired, TypedDict
 
-from candor.designs.privacy_words import loss
+from candor.designs.privacy_words import loss, remainder
 from candor.errors import DataError, QuestionError
 from candor.privacy.conversion import rho_within
 from candor.privacy.losses import Loss
@@ -42,6 +42,13 @@ class Charge(TypedDict):
 
 class BudgetError(QuestionError):
     """A question that a budget does not allow, or a budget file that does not belong here."""
+
+
+class Left(TypedDict):
+    """The rest of a budget; `epsilon` where all questions so far were pure."""
+
+    rho: float
+    epsilon: float | None
 
 
 @dataclass
@@ -89,7 +96,7 @@ class BudgetFile:
         by_sum = sum(Fraction(repr(epsilon)) for epsilon in pure if epsilon is not None) <= Fraction(repr(self.epsilon))
         return rho <= Fraction(repr(self.rho)) or (by_sum and None not in pure)
 
-    def left(self) -> dict[str, float | None]:
+    def left(self) -> Left:
         """The rest: ρ, and Σε where everything so far was pure."""
         spent = self.spent
         pure = None if spent.pure_epsilon is None else max(self.epsilon - spent.pure_epsilon, 0.0)
@@ -131,9 +138,9 @@ class BudgetFile:
         exact, price = question.exact(table), question.price
         if not self.fits(price):
             left = self.left()
-            pure = "" if left["epsilon"] is None else f", or ε = {left['epsilon']:.4g} while all questions are pure"
+            pure = "" if left["epsilon"] is None else f", or ε = {remainder(left['epsilon'])} while all questions are pure"
             cost = f"ρ = {loss(price.rho)}" if price.pure_epsilon is None else f"ε = {loss(price.pure_epsilon)}"
-            raise BudgetError(f"the question costs {cost}; what is left: ρ = {left['rho']:.4g}{pure}")
+            raise BudgetError(f"the question costs {cost}; what is left: ρ = {remainder(left['rho'])}{pure}")
         charge: Charge = {"question": question.document(), "sha256": question.sha256, "rho": price.rho, "epsilon": price.pure_epsilon}
         with interrupts_wait():
             if self.data is not None and not self.charges:

@@ -13,7 +13,7 @@ import click
 from candor.cli.group import InputError
 from candor.cli.inputs import Input, InputFile
 from candor.cli.options import POSITIVE, PROPORTION, WHOLE, format_option
-from candor.designs.privacy_words import loss
+from candor.designs.privacy_words import loss, remainder
 from candor.errors import MethodError
 from candor.queries.budget_file import BudgetError, BudgetFile, opened
 from candor.queries.columns import Table
@@ -118,8 +118,8 @@ def _lines(document: Mapping[str, Any]) -> list[str]:
         interval = "" if cell["low"] is None else f" ({cell['low']:.6g} to {cell['high']:.6g})"
         lines.append(f"  {name}{': ' if name and (number or interval) else ''}{number}{interval}")
     lines += document.get("answer", {}).get("notes", ())
-    pure = "" if left["epsilon"] is None else f", or epsilon {left['epsilon']:.4g} while all questions are pure"
-    lines.append(f"Left: rho {left['rho']:.4g}{pure}. Neighbours: {privacy['neighbours']}.")
+    pure = "" if left["epsilon"] is None else f", or epsilon {remainder(left['epsilon'])} while all questions are pure"
+    lines.append(f"Left: rho {remainder(left['rho'])}{pure}. Neighbours: {privacy['neighbours']}.")
     return lines
 
 

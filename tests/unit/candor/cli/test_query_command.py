@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -112,7 +113,16 @@ def test_a_preview_spends_nothing() -> None:
     assert shown["error"] == pytest.approx(7.9, abs=0.2)
     text = candor(*arguments(COUNT, "--preview")).stdout
     assert "Error: ± 7.9" in text
-    assert "Left: rho 0.02436, or epsilon 1 while all questions are pure" in text
+    assert "Left: rho 0.024355, or epsilon 1 while all questions are pure" in text
+
+
+@pytest.mark.parametrize("epsilon", ["1", "0.7", "1.5"])
+def test_a_question_at_the_rho_that_is_left_fits(epsilon: str) -> None:
+    """To the nearest of four digits, .02436 was told, and .024355 is left of ε = 1 and δ = 10⁻⁶."""
+    budget = ("--epsilon", epsilon, "--delta", "1e-6")
+    told = re.search(r"Left: rho ([\d.]+),", candor(*arguments(COUNT, *budget, "--preview")).stdout)
+    assert told
+    assert asked({"kind": "count", "where": COUNT["where"], "rho": float(told[1])}, *budget)["left"]["rho"] < 1e-5
 
 
 def test_a_question_that_does_not_fit_says_what_is_left() -> None:
