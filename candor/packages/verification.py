@@ -13,7 +13,7 @@ from candor.packages.signing import is_genuine
 from candor.written_json import json_in
 
 ARCHIVE = "the ZIP file itself"
-END_OF_KEY = b"-----END PUBLIC KEY-----\n"
+END_OF_KEY = b"-----END PUBLIC KEY-----"
 SIGNATURE_FAILS = "the signature does not belong to it"
 UNREADABLE = (zipfile.BadZipFile, NotImplementedError, RuntimeError, ValueError, OSError, EOFError, struct.error)
 

@@ -30,7 +30,9 @@ def files_named(package: bytes, **options: bytes) -> list[str]:
 def test_a_package_is_genuine_as_it_was_written() -> None:
     assert faults_of(PACKAGE) == []
     assert faults_of(PACKAGE, key=public_pem(KEY).encode()) == []
-    assert faults_of(PACKAGE, key=(public_pem(OTHER) + public_pem(KEY)).encode()) == [], "any of a server's keys"
+    both = public_pem(OTHER) + public_pem(KEY)
+    for as_saved in (both, both.rstrip("\n"), both.replace("\n", "\r\n")):
+        assert faults_of(PACKAGE, key=as_saved.encode()) == [], "any of a server's keys"
     assert files_in(PACKAGE) == FILES
     assert zip_of(dict(reversed(FILES.items()))) == PACKAGE, "the same files make the same bytes"
 
