@@ -11,19 +11,24 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import pairwise, product
+from typing import Any
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from candor.categories.estimates import no_effect_tests
+from candor.categories.linear_model import category_model, maximum_likelihood_fit
 from candor.designs.design import Design
 from candor.estimators.cell_means import efficient_kernel
 from candor.estimators.contrasts import p_values
 from candor.estimators.difference_in_means import difference_in_means_kernel
 from candor.estimators.joint_estimates import JointEstimates
-from candor.planning.power import ENOUGH_ANSWERS, StudyPlan, plan_study
+from candor.planning.categories import CategoryScenario, plan_categories
+from candor.planning.notes import ENOUGH_ANSWERS
+from candor.planning.power import StudyPlan, plan_study
 from candor.planning.simulation import Behaviour, LatentModel, cell_probabilities
 
 Array = NDArray[np.float64]
@@ -155,6 +160,75 @@ def few_answers() -> Iterator[tuple[Setting, float, float]]:
             yield setting, contrast.power, float((n * setting.design.arm_shares * np.minimum(yes, 1 - yes)).min())
 
 
+NAMED_DICE = {
+    "strong": {"1": {"never": "1/8", "once": "1/8", "often": "3/8"}, "2": {"never": "3/8", "once": "1/8", "often": "1/8"}},
+    "weak": {"1": {"never": "1/20", "once": "1/20", "often": "2/20"}, "2": {"never": "2/20", "once": "1/20", "often": "1/20"}},
+}
+PREVALENCES = (
+    ((0.9, 0.08, 0.02), (0.6, 0.25, 0.15)),
+    ((0.5, 0.3, 0.2), (0.2, 0.3, 0.5)),
+    ((0.96, 0.03, 0.01), (0.8, 0.15, 0.05)),
+)
+"""The control first, then the treatment."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedSetting:
+    """A question with three named answers, and two arms."""
+
+    die: str
+    shares: tuple[str, str]
+    n: int
+    prevalence: tuple[tuple[float, ...], tuple[float, ...]]
+    cheaters: float
+
+    @property
+    def design(self) -> Design:
+        return Design.of(
+            arms=("control", "treatment"),
+            control="control",
+            categories=("never", "once", "often"),
+            subsamples=NAMED_DICE[self.die],
+            arm_probabilities=self.shares,
+        )
+
+    @property
+    def expected(self) -> dict[str, Any]:
+        """The arguments of `plan_categories`."""
+        return {"prevalence": dict(zip(self.design.arms, self.prevalence, strict=True)), "cheater_proportion": self.cheaters}
+
+    @property
+    def cells(self) -> Array:
+        """The chance of each arm, subsample and answer."""
+        design = self.design
+        of_cells = np.outer(design.arm_shares, design.subsample_shares)
+        return of_cells[..., None] * CategoryScenario.of(design, **self.expected).shares(design)
+
+    @property
+    def rarest(self) -> float:
+        """How often the arm with the fewest expects its rarest answer."""
+        return float(self.n * self.cells.sum(axis=1).min())
+
+    def missed(self, trials: int) -> float:
+        """The planned power of the test of no effect on any answer, minus that which is found. A trial with an empty cell is left out."""
+        design, cells = self.design, self.cells
+        rng = np.random.default_rng([20221122, crc32(repr(self).encode())])
+        tables = rng.multinomial(self.n, cells.ravel(), size=trials).reshape(trials, *cells.shape).astype(float)
+        model, found = category_model(design), []
+        for table in tables[(tables.sum(axis=-1) > 0).all(axis=(1, 2))]:
+            (test,) = no_effect_tests(table, maximum_likelihood_fit(table, model), design)
+            found.append(test.p_value < LEVEL)
+        return plan_categories(design, n=self.n, **self.expected).contrasts[0].power - float(np.mean(found))
+
+
+def few_named_answers() -> Iterator[NamedSetting]:
+    """Settings of questions with three answers."""
+    for die, shares, n, prevalence, cheaters in product(
+        NAMED_DICE, (("1/2", "1/2"), ("1/10", "9/10"), ("9/10", "1/10")), (60, 150, 400, 1000), PREVALENCES, (0.0, 0.2)
+    ):
+        yield NamedSetting(die=die, shares=shares, n=n, prevalence=prevalence, cheaters=cheaters)
+
+
 def main(trials: int) -> None:
     for title, settings in (("Nothing to find; wanted .05", levels()), ("Planned to be found in .80", powers())):
         found = [(rejected(setting, trials=trials), setting) for setting in settings]
@@ -164,13 +238,18 @@ def main(trials: int) -> None:
             middle = sum(share for share, _ in shares) / len(shares)
             print(f"  {name:18} {shares[0][0]:.4f} … {middle:.4f} … {shares[-1][0]:.4f}")
             print(f"      {shares[0][1]}\n      {shares[-1][1]}")
-    missed = [(planned_power - rejected(setting, trials=trials).shown, rarer) for setting, planned_power, rarer in few_answers()]
-    print(f"Planned power minus found: {len(missed)} settings")
-    for least, most in ((0, ENOUGH_ANSWERS / 2), (ENOUGH_ANSWERS / 2, ENOUGH_ANSWERS), (ENOUGH_ANSWERS, np.inf)):
-        among = [miss for miss, rarer in missed if least <= rarer < most]
-        print(
-            f"  rarer answer of an arm expected {least:g} to {most:g} times: {min(among):+.3f} … {max(among):+.3f} ({len(among)} settings)"
-        )
+    missed = {
+        "yes and no": [(planned_power - rejected(setting, trials=trials).shown, rarer) for setting, planned_power, rarer in few_answers()],
+        "three answers": [(setting.missed(trials // 20), setting.rarest) for setting in few_named_answers()],
+    }
+    for answers, found in missed.items():
+        print(f"Planned power minus found, {answers}: {len(found)} settings")
+        for least, most in pairwise((0, ENOUGH_ANSWERS / 2, ENOUGH_ANSWERS, np.inf)):
+            among = [miss for miss, rarest in found if least <= rarest < most]
+            print(
+                f"  rarest answer of an arm expected {least:g} to {most:g} times: {min(among):+.3f} … {max(among):+.3f} "
+                f"({len(among)} settings)"
+            )
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from candor.arguments import share_in_arm
 from candor.planning.categories import CategoryPlan, plan_categories
 from surveys.definition import StudyDefinition
 from surveys.questions.sensitive import SensitiveQuestion
+from surveys.templatetags.catalogue_words import as_note
 
 
 def category_sentences(definition: StudyDefinition, form: PlanForm, *, language: str) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -45,6 +46,7 @@ def _sentences(definition: StudyDefinition, question: SensitiveQuestion, form: P
             if one.participants_needed is None
             else _("For %(wanted)s it takes %(needed)s students.") % (words | {"needed": whole(one.participants_needed)})
         )
+    yield from map(as_note, plan.notes)
 
 
 def _plan(definition: StudyDefinition, question: SensitiveQuestion, form: PlanForm) -> CategoryPlan:

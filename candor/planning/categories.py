@@ -16,6 +16,7 @@ from candor.designs.design import Design, FloatArray
 from candor.errors import MethodError
 from candor.planning.effect_tests import EffectTest
 from candor.planning.margins import MOST_PARTICIPANTS
+from candor.planning.notes import about_few_answers
 
 NEARLY_ONE = 1e-9
 
@@ -137,6 +138,7 @@ class CategoryPlan:
     assumption: str
     cheater_standard_error: float | None
     contrasts: tuple[PlannedContrast, ...]
+    notes: tuple[str, ...]
 
 
 def plan_categories(
@@ -248,6 +250,7 @@ def plan_categories(
                 measures=tuple(measures),
             )
         )
+    given = np.einsum("s,asc->ac", design.subsample_shares, scenario.shares(design))
     return CategoryPlan(
         n=n,
         level=level,
@@ -256,6 +259,7 @@ def plan_categories(
         assumption=design.identification.assumption,
         cheater_standard_error=None if model.honest is None else sqrt(float(covariance[model.honest, model.honest]) / n),
         contrasts=tuple(contrasts),
+        notes=tuple(about_few_answers(float((design.arm_shares[:, None] * given).min()), n=n, points=30)),
     )
 
 

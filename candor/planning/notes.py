@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from math import ceil
+
+ENOUGH_ANSWERS = 8
+"""So often each arm gives each answer where the power is planned within .06 (`benchmarks.level_and_power`)."""
+
 NOT_IDENTIFIED = (
     "The size of the effect is not identified by this design: its sign, the test of no effect and bounds are all that any number "
     "of participants can give. A mirrored design identifies it whatever the cheaters answer."
@@ -15,7 +20,7 @@ CONTRASTS = "%(contrasts)s contrasts: power is that of the strictest step of Hol
 QUESTIONS = "%(questions)s questions, one roll each: privacy losses add up to %(epsilon)s per participant."
 NO_DIE = "No die that people own keeps epsilon at or below %(epsilon)s; the optimum shows the shares that would."
 FEW_ANSWERS = (
-    "An arm is expected to give %(answers)s times the rarer of yes and no. With fewer than %(enough)s, up to 20 percentage points less "
+    "An arm is expected to give its rarest answer %(answers)s times. With fewer than %(enough)s, up to %(points)s percentage points less "
     "power may be found than is planned: plan %(people)s people or more."
 )
 SECTIONS = (
@@ -47,3 +52,14 @@ ALL = (
     BOLD_SECTIONS,
     LEFT_OPEN,
 )
+
+
+def about_few_answers(rarest: float, *, n: int, points: int) -> list[str]:
+    """A sentence where `n` people are expected to give the rarest answer of an arm, a share `rarest` of all of them, few times.
+
+    `points` is the most by which `benchmarks.level_and_power` finds less power than is planned.
+    """
+    if n * rarest >= ENOUGH_ANSWERS:
+        return []
+    words = {"answers": f"{n * rarest:.1f}", "enough": ENOUGH_ANSWERS, "points": points, "people": ceil(ENOUGH_ANSWERS / rarest)}
+    return [FEW_ANSWERS % words]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import ceil, inf, sqrt
+from math import inf, sqrt
 
 import numpy as np
 from scipy.special import ndtr
@@ -18,13 +18,11 @@ from candor.planning.best_die import DieSuggestion, OptimalMirrored, best_dice, 
 from candor.planning.effect_tests import EffectTest, effect_tests, interval_multiplier, ordinary_tests
 from candor.planning.information import Precision, Scenario, precision
 from candor.planning.margins import MOST_PARTICIPANTS, MarginPlan, plan_margin
-from candor.planning.notes import CONTRASTS, FEW_ANSWERS, HARDLY_EXCLUDES, NO_DIE, NOT_IDENTIFIED, QUESTIONS, ROUGH_CHEATERS
+from candor.planning.notes import CONTRASTS, HARDLY_EXCLUDES, NO_DIE, NOT_IDENTIFIED, QUESTIONS, ROUGH_CHEATERS, about_few_answers
 from candor.planning.sections import about_sections, between_sections, with_sections
 
 MOST_QUESTIONS = 10_000
 FIVE_POINTS = 0.05
-ENOUGH_ANSWERS = 8
-"""So often each arm says yes and no where the normal distribution plans the power within .05 (`benchmarks.level_and_power`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -221,7 +219,9 @@ def plan_study(
             n=planned, size=cluster_size, design_effect=float(design_effect.max()), tests=between_them, level=tests[0].level
         )
     else:
-        notes += _about_few_answers(design, scenario, n=planned)
+        yes = scenario.reported_yes(truth=design.truth, forced_yes=design.forced_yes) @ design.subsample_shares
+        rarest = float((design.arm_shares * np.minimum(yes, 1 - yes)).min())
+        notes += about_few_answers(rarest, n=planned, points=20)
     return StudyPlan(
         scenario=scenario,
         cluster_size=cluster_size,
@@ -305,12 +305,3 @@ def _warnings(
     if not dice:
         notes.append(NO_DIE % {"epsilon": loss(cap)})
     return notes
-
-
-def _about_few_answers(design: Design, scenario: Scenario, *, n: int) -> list[str]:
-    """A sentence about the fewest yes or no that are expected of an arm, where these are few."""
-    yes = scenario.reported_yes(truth=design.truth, forced_yes=design.forced_yes) @ design.subsample_shares
-    rarest = float((design.arm_shares * np.minimum(yes, 1 - yes)).min())
-    if n * rarest >= ENOUGH_ANSWERS:
-        return []
-    return [FEW_ANSWERS % {"answers": f"{n * rarest:.1f}", "enough": ENOUGH_ANSWERS, "people": ceil(ENOUGH_ANSWERS / rarest)}]

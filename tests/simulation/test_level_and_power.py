@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from benchmarks.level_and_power import ALLOCATIONS, DICE, Setting, plan_of, planned, rejected
+from benchmarks.level_and_power import ALLOCATIONS, DICE, NamedSetting, Setting, plan_of, planned, rejected
 from candor.estimators.cell_means import efficient_kernel
 from candor.estimators.difference_in_means import difference_in_means_kernel
+from candor.planning.categories import plan_categories
 
 TRIALS = 20_000
 # A share of .055 in 20,000 trials is above this once in a million.
@@ -53,8 +54,19 @@ def test_a_plan_warns_where_few_answers_find_less_than_it_promises(n, warned, to
     """A tenth are controls, and hardly one of them would truly say yes; three subsamples would miss by .2."""
     setting = Setting(die="ten sides", shares=("1/10", "9/10"), n=n, prevalence=0.02, cheaters=0.0, effect=0.5 if warned else 0.3)
     plan = plan_of(setting, n=n)
-    assert any("rarer of yes and no" in note for note in plan.notes) is warned
+    assert any("rarest answer" in note for note in plan.notes) is warned
     assert too_much[0] < plan.contrasts[0].power - rejected(setting, trials=TRIALS).shown < too_much[1]
+
+
+@pytest.mark.parametrize(
+    ("n", "warned", "too_much"), [(150, True, (0.2, 0.35)), (880, False, (-0.05, 0.08))], ids=["few answers", "as many as it asks for"]
+)
+def test_a_plan_for_named_answers_warns_where_few_find_less_than_it_promises(n, warned, too_much):
+    """A tenth are controls, and hardly one of them would be true to the rarest answer. 600 trials have a standard error of .02."""
+    prevalence = ((0.9, 0.08, 0.02), (0.6, 0.25, 0.15) if warned else (0.75, 0.2, 0.05))
+    setting = NamedSetting(die="weak", shares=("1/10", "9/10"), n=n, prevalence=prevalence, cheaters=0.0)
+    assert bool(plan_categories(setting.design, n=n, **setting.expected).notes) is warned
+    assert too_much[0] < setting.missed(600) < too_much[1]
 
 
 def test_the_closed_form_would_have_missed_what_was_planned():

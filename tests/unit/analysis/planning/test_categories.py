@@ -1,6 +1,7 @@
 """The plan of questions with categories: the library's numbers in words, and reasons where nothing can be planned."""
 
 from django.http import QueryDict
+from django.utils.translation import override
 
 from analysis.planning.categories import category_sentences
 from analysis.planning.forms import read_plan
@@ -35,6 +36,13 @@ def test_the_words_have_the_numbers_of_the_library():
     assert found == f"{words} {100 * contrast.power:.0f} %."
     assert contrast.participants_needed is not None
     assert needed == f"For 80 % it takes {contrast.participants_needed:,} students."
+
+
+def test_few_expected_answers_are_told_in_the_readers_language():
+    *_, told = said("prevalence=30&effect=25&n=30")
+    assert "up to 30 percentage points less power" in told
+    with override("de"):
+        assert said("prevalence=30&effect=25&n=30")[-1].startswith("Ein Arm lässt seine seltenste Antwort nur")
 
 
 def test_what_cannot_be_planned_is_said():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from itertools import combinations, pairwise, product
 
 import numpy as np
@@ -49,6 +50,16 @@ def test_two_answers_have_the_plan_that_they_had(cheaters):
     assert yes.power == pytest.approx(before.power, rel=1e-9)
     assert yes.participants_needed == before.participants_needed
     assert contrast.participants_needed == pytest.approx(before.participants_needed, rel=0.01), "χ² with one degree of freedom is z²"
+
+
+def test_the_rarest_answer_of_an_arm_is_told_with_the_people_that_are_enough():
+    """Nobody cheats: each subsample has a share 3/8 of true answers and forces “once” with 1/8. Half are of each arm."""
+    plan = partial(plan_categories, DESIGN, prevalence={"slides": (0.6, 0.2, 0.2), "face": (0.5, 0.1, 0.4)})
+    [note] = plan(n=80).notes
+    assert "its rarest answer 6.5 times" in note, "40 · (.1·3/8 + 1/8)"
+    assert "plan 99 people or more" in note, "8/(.1625/2) = 98.5"
+    assert len(plan(n=98).notes) == 1
+    assert plan(n=99).notes == ()
 
 
 def test_several_arms_have_the_power_of_holms_strictest_step_as_the_plan_of_two_answers_has_it():

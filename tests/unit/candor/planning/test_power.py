@@ -163,11 +163,11 @@ def test_privacy_costs_the_ratio_to_a_trial_that_sees_true_answers():
 def test_the_fewest_expected_answers_of_an_arm_are_told_with_the_people_that_are_enough():
     """Nobody cheats: a share 1/4 + p/2 says yes, 1 − that no. Of 80 people 20 are treated, and of these .275 say no."""
     plan = partial(plan_study, of_unequal_arms("3/4", "1/4"), prevalence=0.5, effects=0.45, cheater_proportion=0.0)
-    [note] = [note for note in plan(n=80).notes if "rarer of yes and no" in note]
-    assert "An arm is expected to give 5.5 times" in note
+    [note] = [note for note in plan(n=80).notes if "rarest answer" in note]
+    assert "An arm is expected to give its rarest answer 5.5 times" in note
     assert "plan 117 people or more" in note, "8/(.275/4) = 116.4"
-    assert not any("rarer of yes and no" in note for note in plan(n=117).notes)
-    assert any("rarer of yes and no" in note for note in plan(n=116).notes)
+    assert not any("rarest answer" in note for note in plan(n=117).notes)
+    assert any("rarest answer" in note for note in plan(n=116).notes)
 
 
 def test_losses_of_several_questions_add_up():
