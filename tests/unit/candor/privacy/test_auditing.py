@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from statsmodels.stats.proportion import proportion_confint
 
 from candor.privacy.auditing import Audit, epsilon_at_least, rho_at_least
 from candor.privacy.losses import Loss
@@ -34,6 +35,17 @@ def test_the_bound_of_rho_is_that_of_two_coins() -> None:
     found = rho_at_least(*(np.array(world) for world in worlds))
     assert 0.589 < found < 0.832
     assert found > 0.8
+
+
+@pytest.mark.parametrize("delta", [0.0, 0.1])
+def test_the_bound_of_epsilon_is_that_of_two_coins(delta: float) -> None:
+    """A quarter of 4,000 coins chooses the event; intervals of the others are those of statsmodels."""
+    ones, others = (np.resize(np.repeat([1.0, 0.0], [most, 5 - most]), 4000) for most in (4, 1))
+    low, _ = proportion_confint(2400, 3000, alpha=0.001, method="beta")
+    _, high = proportion_confint(600, 3000, alpha=0.001, method="beta")
+    for worlds in ((ones, others), (others, ones)):
+        assert epsilon_at_least(*worlds, delta=delta) == pytest.approx(math.log((low - delta) / high))
+        assert epsilon_at_least(*worlds, delta=0.9) == 0, "an event that δ allows tells nothing"
 
 
 def test_two_equal_worlds_tell_nothing() -> None:
