@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from candor.records.hierarchies import Intervals
 from tests.unit.candor.records.students import students
 from tests.unit.candor.records.test_risk_and_answers import refused
 
@@ -32,3 +33,21 @@ def test_a_column_without_a_role_is_named() -> None:
     Path("roles.json").write_text('{"gender": "quasi_identifier"}')
     said = refused("anonymize", "T.csv", "--hierarchies", "H.json", "--roles", "roles.json", "--k", "2", "-o", "out.csv")
     assert "T.csv: the table: 'grade' has no role; expected one of" in said
+
+
+@pytest.mark.parametrize(
+    ("numbers", "wanted"),
+    [
+        ((2, 3, 7, 12), {"[0,4]": 0.2, "[5,9]": 0.4, "[10,14]": 0.2}),
+        ((2.0, 3.5, 7.0, 12.0), {"[0,5)": 0.3, "[5,10)": 0.5, "[10,15)": 0.2}),
+        ((3, 3), {"[0,4]": 0.0}),
+    ],
+)
+def test_an_interval_loses_its_share_of_what_lies_between_the_smallest_and_the_largest_value(numbers, wanted) -> None:
+    """By hand: [0,4] of 2 to 12 holds 2 to 4."""
+    tree = Intervals("year", 5)
+    leaves = [tree.leaf(number) for number in numbers]
+    tree.settle()
+    assert {tree.labels[tree.parents[leaf]]: pytest.approx(tree.losses[tree.parents[leaf]]) for leaf in leaves} == wanted
+    assert {tree.losses[leaf] for leaf in leaves} == {0.0}
+    assert tree.losses[0] == float(len(set(numbers)) > 1)
