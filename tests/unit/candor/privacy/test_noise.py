@@ -66,11 +66,11 @@ def test_gaussian_and_laplace_noise_spread_as_they_say(scale: float) -> None:
 
 
 def test_the_cube_has_its_law_on_every_point_of_a_small_one() -> None:
-    """For two numbers: P(z) ∝ exp(−ε‖z‖∞), by a χ² test over the 49 points next to the middle and all others together."""
-    epsilon, draws = 0.8, 20_000
+    """For two numbers: P(z) ∝ exp(−ε‖z‖∞/L∞), by a χ² test over the 49 points next to the middle and all others together."""
+    epsilon, draws, entries = 0.8, 20_000, 3
     shrink = math.exp(-epsilon)
     total = 1 + sum(8 * radius * shrink**radius for radius in range(1, 200))
-    points = np.array([cube([0, 0], sensitivity=HISTOGRAM, epsilon=epsilon).values for _ in range(draws)])
+    points = np.array([cube([0, 0], sensitivity=HISTOGRAM.times(entries), epsilon=entries * epsilon).values for _ in range(draws)])
     inside = np.abs(points).max(axis=1) <= 3
     found = np.zeros((7, 7))
     np.add.at(found, tuple((points[inside] + 3).T), 1)
