@@ -175,10 +175,12 @@ def few_replicates() -> Iterator[None]:
 
 
 @pytest.fixture
-def all_replicates(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As many replicates as in production."""
-    for module in RESAMPLING:
-        monkeypatch.setattr(module, "REPLICATES", ALL_REPLICATES)
+def all_replicates() -> Iterator[None]:
+    """As many replicates as in production. No study is built in another way for that (`kept_studies`)."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module in RESAMPLING:
+            patch.setattr(module, "REPLICATES", ALL_REPLICATES)
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

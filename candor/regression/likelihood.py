@@ -114,11 +114,11 @@ def means_of(data: Data, beta: FloatArray, x: float, c: float) -> FloatArray:
 
 
 def log_likelihood(data: Data, beta: FloatArray, x: float, c: float) -> float:
-    """Σ ln P(reported); −∞ where the parameters give no probabilities."""
+    """Σ ln P(reported) = Σ ln |m + y − 1|; −∞ where the parameters give no probabilities."""
     mean = means_of(data, beta, x, c)
-    if not np.all((mean > 0) & (mean < 1)):
+    if not (mean.min() > 0 and mean.max() < 1):
         return -np.inf
-    return float(data.people @ np.log(np.where(data.reported == 1, mean, 1 - mean)))
+    return float(data.people @ np.log(np.abs(mean + (data.reported - 1))))
 
 
 def derivatives(data: Data, beta: FloatArray, x: float, c: float) -> tuple[FloatArray, FloatArray]:
@@ -127,11 +127,11 @@ def derivatives(data: Data, beta: FloatArray, x: float, c: float) -> tuple[Float
     Notes
     -----
     With m = x(tπ + f1) + C: ∂m/∂β = txπ′z, ∂m/∂x = tπ + f1, ∂m/∂C = 1, ∂²m/∂β∂βᵀ = txπ″zzᵀ, ∂²m/∂β∂x = tπ′z; the score is Σ r·∂m with
-    r = (y − m)/(m(1 − m)), the Hessian Σ[r·∂²m − r²·∂m∂mᵀ], because y is 0 or 1. A row counts as often as it has people.
+    r = 1/(m + y − 1), the Hessian Σ[r·∂²m − r²·∂m∂mᵀ], because y is 0 or 1. A row counts as often as it has people.
     """
     z, t = data.columns.T, data.truth
     mean, slope, bend, of_mean = _means_with_gradients(data, beta, x, c)
-    residual = (data.reported - mean) / (mean * (1 - mean))
+    residual = 1 / (mean + (data.reported - 1))
     score = data.people * residual
     hessian = -(of_mean * (score * residual)) @ of_mean.T
     width = len(z)
@@ -197,9 +197,8 @@ def climb(data: Data, face: Face, *, start: Fit, held: tuple[int, float] | None 
         length = min(1.0, LONGEST / max(float(np.abs(step[: len(free)]).max(initial=0.0)), LONGEST)) if data.logistic else 1.0
         for _ in range(HALVINGS):
             moved = length * (chain @ step)
-            new_phi = phi + length * step[len(free) :]
-            new_x, new_c = face.at(new_phi)
-            higher = log_likelihood(data, beta + moved[:width], new_x, new_c)
+            new_beta, new_x, new_c = beta + moved[:width], x + float(moved[-2]), c + float(moved[-1])
+            higher = log_likelihood(data, new_beta, new_x, new_c)
             if higher >= height + 1e-4 * length * gain:
                 break
             length /= 2
@@ -207,7 +206,7 @@ def climb(data: Data, face: Face, *, start: Fit, held: tuple[int, float] | None 
             if gain < 1e-4:
                 return Fit(beta=beta, x=x, c=c, log_likelihood=height)
             raise MethodError(NOT_SETTLED)
-        beta, phi, x, c, height = beta + moved[:width], new_phi, new_x, new_c, higher
+        beta, x, c, height = new_beta, new_x, new_c, higher
         if not is_possible(x, c, slack=SLACK):
             return None
         if np.abs(beta[free]).max(initial=0.0) > FARTHEST:
@@ -233,8 +232,8 @@ def _solved(curvature: FloatArray, slope: FloatArray) -> FloatArray | None:
     """The step to the top of a likelihood that is curved downward; None of another."""
     if not len(slope):
         return slope
-    ridge = 1e-10 * np.trace(curvature) / len(slope) * np.eye(len(slope))
-    _, step, failed = dposv(curvature + ridge, slope)
+    curvature.flat[:: len(slope) + 1] += 1e-10 * curvature.trace() / len(slope)
+    _, step, failed = dposv(curvature, slope)
     return None if failed else np.asarray(step)
 
 

@@ -117,7 +117,7 @@ def test_an_officer_never_decides_on_a_version_that_they_have_not_read(officer: 
 @pytest.mark.parametrize("decide", [reviews.approve, reviews.ask_for_changes, reviews.reject, reviews.suspend, reviews.lift_suspension])
 @pytest.mark.parametrize("who", ["owner", "administrator", "investigator"])
 def test_only_an_officer_without_a_part_in_the_study_decides(decide: Any, who: str, officer: User) -> None:
-    study = study_in(S.RECRUITING if decide == reviews.suspend else S.IN_REVIEW, owner=officer)
+    study = study_in(S.RECRUITING if decide == reviews.suspend else S.IN_REVIEW, **({"owner": officer} if who == "owner" else {}))
     actor = {"owner": officer, "administrator": person(Role.ADMINISTRATOR), "investigator": person(Role.INVESTIGATOR)}[who]
     reason = {} if decide == reviews.approve else {"reason": "because"}
     entries = Entry.objects.count()

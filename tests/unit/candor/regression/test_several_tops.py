@@ -243,13 +243,13 @@ def with_a_score(seed: int, n: int = 150) -> dict[str, np.ndarray]:
 def log_likelihood_of_the_best_step(people: dict[str, np.ndarray]) -> float:
     """Everybody above one value in each arm would say yes, and nobody else; a share of cheaters says no. By going through all of them."""
     treated, second, yes = (people[name] == value for name, value in (("arm", "treatment"), ("subsample", "2"), ("answer", "yes")))
-    honest = np.linspace(0.05, 1, 96)[:, None, None]
-    total = 0.0
+    honest = np.linspace(0.05, 1, 96)[:, None]
+    total = np.zeros(len(honest))
     for arm in (False, True):
         there = treated == arm
         score, forced, said = people["score"][there], np.where(second[there], 2 / 6, 1 / 6), yes[there]
-        share = honest * ((score > np.sort(score)[:, None]) / 2 + forced)
-        total = total + np.where(said, np.log(share), np.log1p(-share)).sum(axis=-1).max(axis=-1)
+        below, above = (np.where(said, np.log(share), np.log1p(-share)) for share in (honest * forced, honest * (forced + 1 / 2)))
+        total += (below.sum(axis=1) + (score > np.sort(score)[:, None]) @ (above - below).T).max(axis=0)
     return float(total.max())
 
 
