@@ -1,0 +1,137 @@
+"""A step of one study leaves every row of the study beside it alone."""
+
+from datetime import date, timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from analysis.models import BackgroundHandling, Release, ReleaseStatus
+from analysis.releases import building, selectors
+from audit.models import Entry
+from surveys import actions
+from surveys.models import (
+    AttritionCount,
+    CourseCredit,
+    CreditBook,
+    DirectAnswer,
+    EntryBook,
+    EntryCode,
+    JoinCode,
+    PanelMember,
+    Participant,
+    Step,
+    Study,
+    WayNumbers,
+)
+from surveys.recruitment.services import add_entry_codes, renew_join_code
+from surveys.retention import services as retention
+from surveys.retention.selectors import day_of_forgetting
+from surveys.studies import services as studies
+from tests.factories import draft_study, recruiting_study, walk
+from tests.releases import SITE, closed_study, started_release, withdraw_one
+
+pytestmark = pytest.mark.django_db
+
+OF_A_STUDY = (EntryBook, EntryCode, PanelMember, JoinCode, WayNumbers, CreditBook, CourseCredit, Participant, AttritionCount)
+
+
+def stored_of(study: Study) -> dict[str, list[str]]:
+    """All rows that a deletion may touch, of this study."""
+    rows = {model.__name__: [*model._default_manager.filter(study=study).values()] for model in OF_A_STUDY}
+    rows["DirectAnswer"] = [*DirectAnswer.objects.filter(participant__study=study).values()]
+    return {name: sorted(map(repr, found)) for name, found in rows.items()}
+
+
+def with_every_row(slug: str) -> Study:
+    """A closed study with rows of every kind that is deleted, of two people who finished and of one who did not."""
+    study = recruiting_study(slug=slug, entry={"kind": "sona"})
+    for number, step in enumerate(("finished", "finished", "quiz")):
+        walk(Client(), study, until=step, answers={"welcome": {"survey_code": f"member-{number}"}})
+    add_entry_codes(study, codes=["SECRET-CODE-1", "SECRET-CODE-2"], actor=study.owner)
+    PanelMember.objects.create(study=study, identifier="0" * 64, panel_hash="1" * 64)
+    JoinCode.objects.create(study=study, way="lecture", code=slug[:6].upper())
+    WayNumbers.objects.create(study=study, counts={"lecture": {"agreed": 1}})
+    CourseCredit.objects.create(study=study, is_on=True, private_key="secret", modulus="1")
+    CreditBook.objects.create(study=study)
+    AttritionCount.objects.create(study=study, step=Step.VIDEO, subsample="", arm="", count=1)
+    DirectAnswer.objects.create(participant=study.participants.filter(step=Step.FINISHED)[0], question="attention", yes=True)
+    return studies.close(study, actor=study.owner)
+
+
+def test_a_deletion_reaches_its_own_study_alone_and_ends_for_each() -> None:
+    study, beside = with_every_row("deleted-study"), with_every_row("another-study")
+    kept = stored_of(beside)
+    assert all(kept.values()), "the test must see what it looks for"
+    retention.begin_forgetting(study, actor=study.owner)
+    assert Entry.objects.get(action=actions.FORGETTING_BEGUN).details == {
+        "finished_participants": 2,
+        "unfinished_participants": 1,
+        "panel_members": 4,
+        "entry_codes": 2,
+        "direct_answers": 1,
+        "due_on": str(day_of_forgetting(study)),
+    }
+    assert retention.forget_what_is_due(timezone.localdate() + timedelta(days=1)) == [study.slug]
+    assert stored_of(beside) == kept
+    assert {name: len(rows) for name, rows in stored_of(study).items() if rows} == {
+        "CourseCredit": 1,
+        "Participant": 2,
+        "AttritionCount": 2,
+    }
+    assert CourseCredit.objects.get(study=study).private_key == ""
+    assert Entry.objects.get(action=actions.FORGOTTEN).details == {"participants_left_with_reported_answers": 2}
+    assert retention.forget_what_is_due(date(2100, 1, 1)) == [beside.slug], "the end of one deletion is not the end of another"
+    assert not DirectAnswer.objects.exists()
+
+
+def test_a_new_join_code_leaves_those_of_other_classes_and_studies_as_they_are() -> None:
+    ways = {"ways": [{"name": "lecture", "kind": "class"}, {"name": "seminar", "kind": "class"}]}
+    study, beside = (recruiting_study(slug=slug, entry=ways) for slug in ("renewed-study", "another-study"))
+    kept = {renew_join_code(one, way=way, actor=one.owner) for one, way in ((study, "seminar"), (beside, "lecture"))}
+    before = renew_join_code(study, way="lecture", actor=study.owner)
+    kept.add(renew_join_code(study, way="lecture", actor=study.owner))
+    assert set(JoinCode.objects.values_list("code", flat=True)) == kept
+    assert before not in kept
+
+
+def stored_release(study: Study, status: ReleaseStatus, **changes: object) -> Release:
+    """A release with a package of no use, as if it had been built for this study."""
+    about = {"title": "A title", "authors": ["Lovelace, Ada"], "licence": "CC-BY-4.0", "questions": ["attention"], "smallest_count": 9}
+    of_package = {"version": 1, "package": b"package", "manifest": b"manifest", "people_sha256": "0" * 64, "site": SITE, "seed": 1}
+    return Release.objects.create(study=study, status=status, requested_by=study.owner, **about | of_package | changes)
+
+
+def test_nothing_that_another_study_published_binds_or_opens_a_release() -> None:
+    study, beside = closed_study(), closed_study(slug="another-study")
+    because = {"reason_for_exact_counts": "A reader asked for them."}
+    stored_release(beside, ReleaseStatus.PUBLISHED, background=BackgroundHandling.COUNTS, **because)
+    stored_release(beside, ReleaseStatus.PUBLISHED, background=BackgroundHandling.RECORDS, version=2)
+    stored_release(beside, ReleaseStatus.BUILT, version=3)
+    assert selectors.published_smallest_count(study) is None
+    assert selectors.published_records(study, simulated=False) is None
+    assert (selectors.reasons_for_exact_counts(study), selectors.public_reasons_for_exact_counts(study)) == ([], [])
+    assert started_release(study).version == 1
+    assert selectors.reasons_for_exact_counts(beside) == [*because.values()]
+
+
+def test_a_withdrawal_and_a_deletion_reach_the_releases_of_their_own_study_alone() -> None:
+    study, beside = closed_study(), closed_study(slug="another-study")
+    releases = {one: stored_release(one, ReleaseStatus.BUILT) for one in (beside, study)}
+    theirs = Release.objects.filter(study=beside).values()
+    before = list(theirs)
+    withdraw_one(study)
+    assert Release.objects.get(study=study).status == ReleaseStatus.OUTDATED
+    retention.begin_forgetting(study, actor=study.owner)
+    assert list(theirs) == before
+    retention.begin_forgetting(beside, actor=beside.owner)
+    assert Release.objects.get(pk=releases[beside].pk).manifest is None
+
+
+def test_an_outdated_release_is_logged_once_for_its_own_study() -> None:
+    study, beside = (draft_study(slug=slug) for slug in ("a-study", "another-study"))
+    for one in (study, beside):
+        stored_release(one, ReleaseStatus.OUTDATED, package=None, people_sha256="", manifest=None)
+        building.log_outdated()
+    logged = Entry.objects.filter(action="release.outdated")
+    assert sorted(logged.values_list("subject_id", flat=True)) == sorted(str(one.pk) for one in (study, beside))
