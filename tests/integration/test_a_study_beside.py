@@ -1,5 +1,6 @@
 """A step of one study leaves every row of the study beside it alone."""
 
+from collections import Counter
 from datetime import date, timedelta
 
 import pytest
@@ -10,14 +11,19 @@ from analysis.models import BackgroundHandling, Release, ReleaseStatus
 from analysis.releases import building, selectors
 from audit.models import Entry
 from surveys import actions
+from surveys.allocation import services as allocation
+from surveys.allocation.services import change_arm, has_room, take_slot
+from surveys.errors import StudyFullError
 from surveys.models import (
     AttritionCount,
     CourseCredit,
     CreditBook,
     DirectAnswer,
+    DrawingStatus,
     EntryBook,
     EntryCode,
     JoinCode,
+    ListDrawing,
     PanelMember,
     Participant,
     Step,
@@ -28,7 +34,8 @@ from surveys.recruitment.services import add_entry_codes, renew_join_code
 from surveys.retention import services as retention
 from surveys.retention.selectors import day_of_forgetting
 from surveys.studies import services as studies
-from tests.factories import draft_study, recruiting_study, walk
+from tests.factories import definition, document, draft_study, recruiting_study, walk
+from tests.jobs import catch
 from tests.releases import SITE, closed_study, started_release, withdraw_one
 
 pytestmark = pytest.mark.django_db
@@ -135,3 +142,41 @@ def test_an_outdated_release_is_logged_once_for_its_own_study() -> None:
         building.log_outdated()
     logged = Entry.objects.filter(action="release.outdated")
     assert sorted(logged.values_list("subject_id", flat=True)) == sorted(str(one.pk) for one in (study, beside))
+
+
+def test_people_take_lines_and_places_of_their_own_study_alone() -> None:
+    arms = [arm | {"quota": 2} for arm in document()["arms"]]
+    study, beside = (recruiting_study(slug=slug, arms=arms) for slug in ("a-study", "another-study"))
+    change_arm(beside, arm="slides", actor=beside.owner, closed=True)
+    kept = drawn_for(beside)
+    taken = Counter(take_slot(study, definition(arms=arms)).arm for _person in range(4))
+    assert set(taken.values()) == {2}
+    assert not has_room(study)
+    with pytest.raises(StudyFullError):
+        take_slot(study, definition(arms=arms))
+    change_arm(study, arm="slides", actor=study.owner, quota=9)
+    assert drawn_for(beside) == kept
+    assert [take_slot(beside, definition(arms=arms)).arm for _person in range(2)] == ["instructor"] * 2
+    assert not has_room(beside)
+    assert take_slot(study, definition(arms=arms)).arm == "slides"
+
+
+def drawn_for(study: Study) -> list[str]:
+    """The lines and the arms of a study, as they are stored."""
+    return [repr(row) for rows in (study.allocation_slots, study.arm_states) for row in rows.order_by("pk").values()]
+
+
+def test_a_drawing_goes_on_and_stops_for_its_own_study_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    catch(monkeypatch)
+    study, beside = (recruiting_study(slug=slug) for slug in ("a-study", "another-study"))
+    lists = [allocation.Planned(stratum="", arm=None, length=64)]
+    allocation.ask_for_lists(beside, lists)
+    ListDrawing.objects.update(lists=[lists[0] | {"number": 2}], stored=7)
+    seed = ListDrawing.objects.get().seed
+    assert allocation.ask_for_lists(study, lists).lists == lists
+    assert ListDrawing.objects.get(study=study).seed not in ("", seed), "nobody draws with the seed of another study"
+    assert allocation.stop_drawing(study)
+    there = ListDrawing.objects.get(study=beside)
+    assert (there.status, there.seed, there.stored) == (DrawingStatus.DRAWING, seed, 7)
+    allocation.ask_for_lists(beside, lists)
+    assert ListDrawing.objects.get(study=beside).seed == seed, "a list with a public hash is not drawn anew"
