@@ -40,6 +40,7 @@ from tests.releases import SITE, closed_study, started_release, withdraw_one
 
 pytestmark = pytest.mark.django_db
 
+NO_PACKAGE = {"package": None, "people_sha256": "", "manifest": None}
 OF_A_STUDY = (EntryBook, EntryCode, PanelMember, JoinCode, WayNumbers, CreditBook, CourseCredit, Participant, AttritionCount)
 
 
@@ -109,16 +110,19 @@ def stored_release(study: Study, status: ReleaseStatus, **changes: object) -> Re
     return Release.objects.create(study=study, status=status, requested_by=study.owner, **about | of_package | changes)
 
 
-def test_nothing_that_another_study_published_binds_or_opens_a_release() -> None:
+def test_a_release_is_bound_by_what_its_own_study_published_of_people_alone() -> None:
     study, beside = closed_study(), closed_study(slug="another-study")
     because = {"reason_for_exact_counts": "A reader asked for them."}
     stored_release(beside, ReleaseStatus.PUBLISHED, background=BackgroundHandling.COUNTS, **because)
     stored_release(beside, ReleaseStatus.PUBLISHED, background=BackgroundHandling.RECORDS, version=2)
     stored_release(beside, ReleaseStatus.BUILT, version=3)
+    assert started_release(study).version == 1
+    for version, background in enumerate((BackgroundHandling.COUNTS, BackgroundHandling.RECORDS), 2):
+        stored_release(study, ReleaseStatus.PUBLISHED, version=version, background=background, simulated=True, **because)
+        stored_release(study, ReleaseStatus.FAILED, version=version, background=background, **because, **NO_PACKAGE)
     assert selectors.published_smallest_count(study) is None
     assert selectors.published_records(study, simulated=False) is None
     assert (selectors.reasons_for_exact_counts(study), selectors.public_reasons_for_exact_counts(study)) == ([], [])
-    assert started_release(study).version == 1
     assert selectors.reasons_for_exact_counts(beside) == [*because.values()]
 
 
@@ -138,7 +142,7 @@ def test_a_withdrawal_and_a_deletion_reach_the_releases_of_their_own_study_alone
 def test_an_outdated_release_is_logged_once_for_its_own_study() -> None:
     study, beside = (draft_study(slug=slug) for slug in ("a-study", "another-study"))
     for one in (study, beside):
-        stored_release(one, ReleaseStatus.OUTDATED, package=None, people_sha256="", manifest=None)
+        stored_release(one, ReleaseStatus.OUTDATED, **NO_PACKAGE)
         building.log_outdated()
     logged = Entry.objects.filter(action="release.outdated")
     assert sorted(logged.values_list("subject_id", flat=True)) == sorted(str(one.pk) for one in (study, beside))

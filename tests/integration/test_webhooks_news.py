@@ -74,6 +74,9 @@ def test_the_very_message_is_sent_again_that_was_asked_for_or_the_one_that_waits
         assert waits == asked
         assert send_again(Delivery.objects.exclude(pk=waits.pk)[0], actor=study.owner) == waits
         Delivery.objects.filter(pk=waits.pk).update(due_at=None, **ended)
+    Delivery.objects.all().delete()
+    with pytest.raises(WebhookError, match="message was removed in the meantime"):
+        send_again(asked, actor=study.owner)
 
 
 @pytest.mark.django_db(transaction=True)
