@@ -7,8 +7,9 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from accounts.models import Role
 from analysis.models import BackgroundHandling, Release, ReleaseStatus
-from analysis.releases import building, selectors
+from analysis.releases import building, selectors, services
 from audit.models import Entry
 from surveys import actions
 from surveys.allocation import services as allocation
@@ -34,9 +35,9 @@ from surveys.recruitment.services import add_entry_codes, renew_join_code
 from surveys.retention import services as retention
 from surveys.retention.selectors import day_of_forgetting
 from surveys.studies import services as studies
-from tests.factories import definition, document, draft_study, recruiting_study, walk
+from tests.factories import definition, document, draft_study, person, recruiting_study, walk
 from tests.jobs import catch
-from tests.releases import SITE, closed_study, started_release, withdraw_one
+from tests.releases import SITE, closed_study, package_of, published_release, started_release, withdraw_one
 
 pytestmark = pytest.mark.django_db
 
@@ -124,6 +125,24 @@ def test_a_release_is_bound_by_what_its_own_study_published_of_people_alone() ->
     assert selectors.published_records(study, simulated=False) is None
     assert (selectors.reasons_for_exact_counts(study), selectors.public_reasons_for_exact_counts(study)) == ([], [])
     assert selectors.reasons_for_exact_counts(beside) == [*because.values()]
+
+
+def test_a_step_of_one_release_changes_no_other() -> None:
+    study, beside, officer = closed_study(), closed_study(slug="another-study"), person(Role.IRB_OFFICER)
+    for version, status in enumerate((ReleaseStatus.PUBLISHED, ReleaseStatus.REQUESTED), 1):
+        stored_release(beside, status, version=version)
+    theirs, of_study = (Release.objects.filter(study=one).order_by("pk") for one in (beside, study))
+    kept = list(theirs.values())
+    first = published_release(study, officer=officer)
+    assert services.download(study.slug, 1, counted=True)[1] == package_of(first)
+    services.retract(first, reason="A mistake.", actor=study.owner)
+    services.refuse(stored_release(study, ReleaseStatus.REQUESTED, version=2), reason="Not yet.", actor=officer)
+    services.discard(stored_release(study, ReleaseStatus.BUILT, version=2), actor=study.owner)
+    services.request_approval(stored_release(study, ReleaseStatus.BUILT, version=2), actor=study.owner)
+    assert list(theirs.values()) == kept
+    ends = [("retracted", 1), ("refused", 0), ("discarded", 0), ("requested", 0)]
+    assert list(of_study.values_list("status", "downloads")) == ends
+    assert list(Study.objects.order_by("pk").values_list("data_published", flat=True)) == [True, False]
 
 
 def test_a_withdrawal_and_a_deletion_reach_the_releases_of_their_own_study_alone() -> None:
