@@ -51,14 +51,16 @@ def test_a_panel_member_who_withdraws_leaves_a_keyed_hash_and_cannot_come_again(
 ) -> None:
     study = recruiting_study(entry={"kind": "sona"})
     page = walk(client, study, answers={"welcome": {"survey_code": "abc123"}})
+    walk(Client(), study, answers={"welcome": {"survey_code": "who-stays"}})
+    stays = hash_of_panel_identifier("sona:who-stays", study.slug)
     trace = hash_of_panel_identifier("sona:abc123", study.slug)
     if written_down:
         write_down(study, monkeypatch)
-        assert PanelMember.objects.get(study=study).identifier == trace
+        assert set(study.panel_members.values_list("identifier", flat=True)) == {trace, stays}
     assert withdraw(study, code=code_on(page, "withdrawal").lower())
-    assert not PanelMember.objects.filter(study=study).exists()
     book = EntryBook.objects.get(study=study)
-    assert (book.members, book.departed) == ({}, [trace])
+    assert [*book.members.values(), *study.panel_members.values_list("identifier", flat=True)] == [stays]
+    assert book.departed == [trace]
     assert "abc123" not in repr(everything_stored())
     response = answer(Client(), study, "welcome", survey_code="abc123")
     assert (response.status_code, heading(response)) == (403, "You have already taken part")
@@ -83,17 +85,21 @@ def test_nobody_comes_twice_because_an_amendment_named_their_way_otherwise(entry
 
 
 def test_numbers_that_a_version_of_before_stored_in_clear_are_hashed_in_the_first_night() -> None:
-    study = recruiting_study(entry={"kind": "sona", "completion_url": "https://psy.example.org/?survey_code={identifier}"})
-    PanelMember.objects.create(study=study, identifier="clear-17", panel_hash="a" * 64)
-    EntryBook.objects.create(study=study, members={"b" * 64: "clear-18", "c" * 64: "d" * 64})
+    entry = {"kind": "sona", "completion_url": "https://psy.example.org/?survey_code={identifier}"}
+    both = [recruiting_study(slug=slug, entry=entry) for slug in ("a-study", "another-study")]
+    for study in both:
+        PanelMember.objects.create(study=study, identifier="clear-17", panel_hash="a" * 64)
+        EntryBook.objects.create(study=study, members={"b" * 64: "clear-18", "c" * 64: "d" * 64})
     for _night in range(2):
         send_now(ORDER_OF_DAYS)
         work_on(Routine.objects.get(pk=ORDER_OF_DAYS))
     assert "clear-1" not in repr(everything_stored())
-    assert "d" * 64 in [*EntryBook.objects.get().members.values(), *PanelMember.objects.values_list("identifier", flat=True)]
-    for number in ("clear-17", "clear-18"):
-        assert heading(answer(Client(), study, "welcome", survey_code=number)) == "You have already taken part"
-    assert stored_panel_identifier(study.pk, "a" * 64) == ""
+    for study in both:
+        kept = (*EntryBook.objects.get(study=study).members.values(), *study.panel_members.values_list("identifier", flat=True))
+        assert "d" * 64 in kept
+        for number in ("clear-17", "clear-18"):
+            assert heading(answer(Client(), study, "welcome", survey_code=number)) == "You have already taken part"
+        assert stored_panel_identifier(study.pk, "a" * 64) == ""
 
 
 def test_a_way_back_without_the_number_is_not_shown() -> None:

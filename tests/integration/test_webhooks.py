@@ -390,8 +390,10 @@ def test_ten_addresses_are_enough(study: Study, client: Client) -> None:
 
 def test_the_log_goes_back_three_months(study: Study) -> None:
     hook_of(study)
-    emit(study.pk, Event.STUDY_CLOSED)
-    long_ago = timezone.localdate() - timedelta(days=91)
-    Delivery.objects.update(status=DeliveryStatus.DELIVERED, due_at=None, ended_on=long_ago)
+    for event in (Event.STUDY_CLOSED, Event.REVIEW_DECIDED, Event.RESULTS_UPDATED):
+        emit(study.pk, event)
+    for event, days in ((Event.STUDY_CLOSED, 91), (Event.REVIEW_DECIDED, 90)):
+        ended_on = timezone.localdate() - timedelta(days=days)
+        Delivery.objects.filter(event=event).update(status=DeliveryStatus.DELIVERED, due_at=None, ended_on=ended_on)
     outbox.forget()
-    assert not Delivery.objects.exists()
+    assert sorted(Delivery.objects.values_list("event", flat=True)) == ["results.updated", "review.decided"]

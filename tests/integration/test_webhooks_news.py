@@ -19,7 +19,7 @@ from tests.simultaneous import at_once, outcomes_at_once
 from webhooks.errors import WebhookError
 from webhooks.models import Delivery, DeliveryStatus, Event, Webhook
 from webhooks.selectors import moment_for
-from webhooks.services import emit, remove_webhook, renew_secret
+from webhooks.services import emit, remove_webhook, renew_secret, send_again
 
 pytestmark = pytest.mark.django_db
 
@@ -63,6 +63,20 @@ def test_of_two_events_at_once_the_one_that_comes_second_is_told_too(study: Stud
 
     at_once(happen, happen)
     assert Delivery.objects.get().news, "it goes once more if it was on its way already"
+
+
+def test_the_very_message_is_sent_again_that_was_asked_for_or_the_one_that_waits(study: Study) -> None:
+    hook = hook_of(study)
+    ended = {"event": Event.RESULTS_UPDATED, "status": DeliveryStatus.DELIVERED, "ended_on": timezone.localdate()}
+    for asked in sorted((Delivery.objects.create(webhook=hook, **ended) for _number in range(3)), key=lambda one: one.pk):
+        assert send_again(asked, actor=study.owner).pk == asked.pk
+        waits = Delivery.objects.get(status=DeliveryStatus.WAITING)
+        assert waits == asked
+        assert send_again(Delivery.objects.exclude(pk=waits.pk)[0], actor=study.owner) == waits
+        Delivery.objects.filter(pk=waits.pk).update(due_at=None, **ended)
+    Delivery.objects.all().delete()
+    with pytest.raises(WebhookError, match="message was removed in the meantime"):
+        send_again(asked, actor=study.owner)
 
 
 @pytest.mark.django_db(transaction=True)
