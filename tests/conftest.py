@@ -95,7 +95,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Spare the garbage collector what lives until the end: with all tests collected, each look at it takes half a second."""
+    """Spare the garbage collector what lives until the end: with all tests collected, each look at it takes half a second. To look seldom
+    at the rest takes 4 % less.
+    """
     gc.disable()
     try:
         with one_compiles_for_all():
@@ -103,6 +105,7 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.collect()
         gc.freeze()
+        gc.set_threshold(50_000, 20, 20)
         gc.enable()
 
 
