@@ -110,6 +110,8 @@ def _lines(document: Mapping[str, Any]) -> list[str]:
         f"Cost: {'nothing, it was asked before' if document['free'] else cost} ({privacy['mechanism']} noise). "
         f"Error: ± {document['error']:.4g} with 95 %.",
     ]
+    if not (document["free"] or document["fits"]):
+        lines.append("The budget does not allow this question.")
     if document["mostly_noise"]:
         lines.append("The error exceeds a typical answer: this answer is mostly noise.")
     for cell in document.get("answer", {}).get("cells", ()):

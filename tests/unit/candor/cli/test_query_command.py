@@ -114,6 +114,7 @@ def test_a_preview_spends_nothing() -> None:
     text = candor(*arguments(COUNT, "--preview")).stdout
     assert "Error: ± 7.9" in text
     assert "Left: rho 0.024355, or epsilon 1 while all questions are pure" in text
+    assert "does not allow" not in text
 
 
 @pytest.mark.parametrize("epsilon", ["1", "0.7", "1.5"])
@@ -127,7 +128,9 @@ def test_a_question_at_the_rho_that_is_left_fits(epsilon: str) -> None:
 
 def test_a_question_that_does_not_fit_says_what_is_left() -> None:
     asked(COUNT, *BUDGET)
-    line = refused(*arguments(COUNT | {"epsilon": 0.7}))
+    too_dear = arguments(COUNT | {"epsilon": 0.7})
+    assert "The budget does not allow this question." in candor(*too_dear, "--preview").stdout
+    line = refused(*too_dear)
     assert "the question costs ε = 0.7; what is left: ρ = 0, or ε = 0.6 while all questions are pure" in line
     assert len(charges()) == 1
 
