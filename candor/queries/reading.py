@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from candor.errors import DataError, QuestionError, what_came
 from candor.queries.columns import MISSING, Category, Column, Number, Schema, Table, listed
 from candor.queries.parts import mapping, number, several, text, whole
-from candor.studies.written_values import background_values, is_missing
+from candor.studies.written_values import background_values, is_missing, written_number
 
 DELIMITERS = (",", ";", "\t")
 FEWEST = 20
@@ -135,7 +135,7 @@ def _codes(column: Column, written: Sequence[str]) -> list[float]:
     if isinstance(column, Number):
         found = background_values(written, refused=refused)
         for row, value in enumerate(found):
-            if isinstance(value, str):
+            if isinstance(value, str) and written_number(value) is None:
                 raise refused(row, f"expected a number or nothing, found {what_came(value)}")
         return [np.nan if value is None else float(value) for value in found]
     known = {value: code for code, value in enumerate(column.values)}

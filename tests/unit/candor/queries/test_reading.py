@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from candor.errors import DataError, QuestionError
 from candor.queries.kinds import read_question
 from candor.queries.reading import read_schema, read_table
 
@@ -27,3 +28,37 @@ def test_a_column_may_declare_as_many_values_as_there_are_postal_codes(entries: 
         asked: dict[str, object] = {"kind": "count", "epsilon": 1, "where": [{"column": "code", "in": [f"{place:05d}"]}]}
         question = read_question(asked if entries is None else asked | {"entries": 1})
         assert np.asarray(question.exact(table)).tolist() == [1]
+
+
+GPA = {"name": "gpa", "minimum": 0, "maximum": 4}
+COURSE = {"name": "course", "values": ["A", "B"], "entries": 2}
+
+
+@pytest.mark.parametrize(
+    ("columns", "what"),
+    [
+        ([GPA | {"values": ["1", "2"]}], "columns.0: expected either values, or minimum and maximum; found"),
+        ([{"name": "gpa", "values": ["1", "2"], "minimum": 0}], "columns.0: expected either values, or minimum and maximum; found"),
+        ([{"name": "gpa"}], "columns.0: expected either values, or minimum and maximum; found"),
+        ([GPA, COURSE], "schema: expected student, the column that says whose entries a row holds"),
+    ],
+)
+def test_columns_that_a_schema_leaves_unclear_are_refused(columns: list[dict[str, object]], what: str) -> None:
+    with pytest.raises(QuestionError, match=what):
+        read_schema({"columns": columns})
+
+
+def test_an_entry_of_nobody_is_refused() -> None:
+    """All such entries would be those of one student, and most of them left out."""
+    schema, student = read_schema({"student": "id", "columns": [COURSE]})
+    written = "id,course\n" + "".join(f"s{row},A\n" for row in range(20)) + "NA,B\n"
+    with pytest.raises(DataError, match="row 22: expected whose row this is, found nothing"):
+        read_table(written.encode(), schema=schema, student=student, secret=b"s")
+
+
+@pytest.mark.parametrize("numbers", [0, 5, 10, 15])
+def test_a_word_in_a_column_of_numbers_is_named_however_many_there_are(numbers: int) -> None:
+    schema, student = read_schema({"columns": [GPA]})
+    written = "gpa\n" + "2.5\n" * numbers + "good\n" * (20 - numbers)
+    with pytest.raises(DataError, match=f"row {numbers + 2}, column 'gpa': expected a number.* or nothing, found 'good'"):
+        read_table(written.encode(), schema=schema, student=student, secret=b"s")
