@@ -5,7 +5,9 @@ import math
 import numpy as np
 import pytest
 
+from candor.errors import QuestionError
 from candor.queries.columns import Category, Number, Schema
+from candor.queries.exactness import Spending
 from candor.queries.intervals import ratio, share_cell
 from candor.queries.kinds import read_question
 from candor.queries.questions import Question
@@ -85,3 +87,12 @@ def test_a_median_with_much_noise_is_not_too_low() -> None:
     drawn = rng.geometric(1 - math.exp(-0.1), size=(2, 2000, 32)).astype(int)
     values = [question.explain((3 + noisy).tolist(), SCHEMA, 96).cells[0].value for noisy in drawn[0] - drawn[1]]
     assert np.mean(values) == pytest.approx(2, abs=4 * np.std(values) / math.sqrt(2000))
+
+
+def test_a_price_lies_between_its_ends() -> None:
+    """ρ = ε²/2 of the same ends: 10 and a billionth."""
+    for ends in ({"epsilon": 10.0}, {"rho": 50.0}, {"epsilon": 1e-9}, {"rho": 5e-19}):
+        ((name, end),) = ends.items()
+        Spending(**ends)
+        with pytest.raises(QuestionError, match=f"expected {name}"):
+            Spending(**{name: math.nextafter(end, 100 if end >= 10 else 0)})
