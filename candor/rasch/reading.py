@@ -41,22 +41,18 @@ def read_answers(lines: Iterable[str], *, omitted: Omitted = Omitted.WRONG, stud
     >>> quiz.items, quiz.totals().tolist()
     (('first', 'second'), [20, 0])
     """
-    whole = iter(lines)
+    whole, keys, codes, students = iter(lines), set[str](), bytearray(), 0
     try:
         first = next(whole, "").lstrip("\ufeff")
-    except UnicodeDecodeError as error:
-        raise DataError(f"line 1: not a text file in UTF-8: {error.reason}") from None
-    reader = csv.reader(whole, delimiter=max(DELIMITERS, key=first.count))
-    header = _header(first)
-    place = _place_of_students(header, student)
-    keys, codes, students = set[str](), bytearray(), 0
-    try:
+        reader = csv.reader(whole, delimiter=max(DELIMITERS, key=first.count))
+        header = _header(first)
+        place = _place_of_students(header, student)
         for row in reader:
             if row:
                 codes += _codes(row, header, place=place, line=reader.line_num + 1, keys=keys)
                 students += 1
-    except UnicodeDecodeError as error:
-        raise DataError(f"line {reader.line_num + 2}: not a text file in UTF-8: {error.reason}") from None
+    except UnicodeDecodeError as error:  # names no line: a file is decoded many lines ahead
+        raise DataError(f"not a text file in UTF-8: {error.reason}") from None
     except csv.Error as error:
         raise DataError(f"line {reader.line_num + 1}: not a CSV file: {error}") from None
     items = [name for at, name in enumerate(header) if at != place]

@@ -44,21 +44,18 @@ def read_labels(lines: Iterable[str], *, words: WordList, weeks: int, cap: int, 
         A column is missing or named twice, a row is short, a student is empty, a week lies outside the term. The message names the line.
     """
     whole = iter(lines)
-    try:
-        first = next(whole, "")
-    except UnicodeDecodeError as error:
-        raise DataError(f"line 1: not a text file in UTF-8: {error.reason}") from None
-    reader = csv.reader(chain([first], whole), delimiter=max(DELIMITERS, key=first.count))
     before = csv.field_size_limit(LARGEST_CELL)
     written: dict[str, dict[int, list[str]]] = {}
     try:
+        first = next(whole, "")
+        reader = csv.reader(chain([first], whole), delimiter=max(DELIMITERS, key=first.count))
         places = _places(next(reader, []))
         for row in reader:
             if row:
                 student, week, text = _row(row, places, line=reader.line_num, weeks=weeks)
                 written.setdefault(student, {}).setdefault(week, []).append(text)
-    except UnicodeDecodeError as error:
-        raise DataError(f"line {reader.line_num + 1}: not a text file in UTF-8: {error.reason}") from None
+    except UnicodeDecodeError as error:  # names no line: a file is decoded many lines ahead
+        raise DataError(f"not a text file in UTF-8: {error.reason}") from None
     except csv.Error as error:
         raise DataError(f"line {reader.line_num}: not a CSV file: {error}") from None
     finally:

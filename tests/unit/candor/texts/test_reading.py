@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import itertools
 import json
 import math
@@ -54,11 +55,15 @@ def test_the_order_of_students_is_drawn() -> None:
         (HEAD + "s1,²,a\n", "found '²'"),
         (HEAD + " ,1,a\n", "line 2, column 'student'"),
         (HEAD + "s1,1\n", "line 2: expected at least 3 columns, found 2"),
+        (HEAD + "s1,1,a\n\ns1,3,b\n", "line 4, column 'week'"),
+        (HEAD + "s1,1," + "a" * 1_000_001 + "\n", "line 2: not a CSV file: field larger than field limit"),
     ],
 )
 def test_a_mistake_is_named_with_its_line(text: str, said: str) -> None:
+    limit = csv.field_size_limit()
     with pytest.raises(DataError, match=said):
         read(text)
+    assert csv.field_size_limit() == limit, "the limit is that of all of the process"
 
 
 @pytest.fixture
@@ -110,8 +115,10 @@ def test_a_topic_that_stands_twice_is_refused_and_plain_words_stay_words(files: 
 def test_the_command_refuses_in_one_line(files: tuple[str, str], tmp_path: Path) -> None:
     texts, words = files
     latin = tmp_path / "latin.csv"
-    latin.write_bytes((HEAD + "s1,1,gr\xfc\xdfe\n").encode("latin-1"))
-    assert "UTF-8" in refused("topics", str(latin), "--words", words, "--weeks", "2", "--rho", "1")
+    for lines in (0, 10_000):  # a file is decoded in parts: no line is named that might be the wrong one
+        latin.write_bytes((HEAD + "s1,1,a\n" * lines + "s1,1,gr\xfc\xdfe\n").encode("latin-1"))
+        said = refused("topics", str(latin), "--words", words, "--weeks", "2", "--rho", "1")
+        assert said.startswith(f"Error: {latin}: not a text file in UTF-8")
     empty = str(_written(tmp_path, "{}"))
     assert f"{empty}: a word list has 1 to 100 topics" in refused("topics", texts, "--words", empty, "--weeks", "2", "--rho", "1")
     assert "expected topics" in refused("topics", texts, "--words", str(_written(tmp_path, "[]")), "--weeks", "2", "--rho", "1")
