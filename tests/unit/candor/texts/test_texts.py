@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from candor.errors import DataError
+from candor.texts import labelling
 from candor.texts.labelling import Affect, labels
 from candor.texts.topic_table.release import private_topic_tables, topic_tables
 from candor.texts.word_lists import WordList
@@ -36,7 +37,7 @@ def test_whole_words_count_whatever_their_case(text: str, mentions: dict[str, in
         ({"a": "word"}, "a list"),
         ({"a": [" "]}, "empty word"),
         ({"a": ["Loop"], "b": ["loop "]}, "tells two topics, 'a' and 'b'"),
-        ({"a": [["Loop"]]}, "topic 'a' needs a list of words: got a list with lists in it"),
+        ({"a": ["while", ["Loop"]]}, "topic 'a' needs a list of words: got a list with lists in it"),
         ({1: ["one"], "1": ["eins"]}, "two topics are called '1'"),
         ({"a": [{"loop": "while"}]}, "topic 'a' needs a list of words"),
     ],
@@ -49,6 +50,28 @@ def test_a_list_that_cannot_work_is_refused(topics: dict[Any, Any], said: str) -
 def test_each_topic_has_the_affect_of_its_own_sentences() -> None:
     found = labels(["I love recursion. The exam was horrible.", "A loop is a loop."], words=WORDS, cap=3)
     assert found == {"loops": Affect.NONE, "recursion": Affect.POSITIVE, "exam": Affect.NEGATIVE}
+
+
+@pytest.mark.parametrize(
+    ("scores", "affect"),
+    [
+        ([0.05], Affect.POSITIVE),
+        ([0.049], Affect.NONE),
+        ([-0.05], Affect.NEGATIVE),
+        ([-0.049], Affect.NONE),
+        ([0.6, 0, 0, -0.3], Affect.POSITIVE),
+        ([0.6, 0, 0, -0.5], Affect.NONE),
+    ],
+)
+def test_the_affect_is_that_of_the_mean_score_from_five_hundredths_on(
+    scores: list[float], affect: Affect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Told:
+        def polarity_scores(self, text: str) -> dict[str, float]:
+            return {"compound": scores[int(text[-2])]}
+
+    monkeypatch.setattr(labelling, "_lexicon", Told)
+    assert labels([f"loop {place}." for place in range(len(scores))], words=WORDS, cap=1) == {"loops": affect}
 
 
 def test_the_cap_keeps_the_most_mentioned_topics_and_ties_follow_the_list() -> None:
