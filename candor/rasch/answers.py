@@ -91,7 +91,7 @@ class QuizAnswers:
         names = tuple(items) if items is not None else tuple(f"item {place}" for place in range(1, m + 1))
         if len(names) != m or len(set(names)) != m:
             raise DataError(f"expected {m} different names of items, found {len(names)}, {len(set(names))} of them different")
-        given = ~missing if omitted is Omitted.NOT_GIVEN else np.ones_like(missing)
+        given = ~missing if omitted == Omitted.NOT_GIVEN else np.ones_like(missing)
         return cls(items=names, right=table == 1, given=given, omitted=Omitted(omitted))
 
     @property
