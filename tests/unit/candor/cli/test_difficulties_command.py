@@ -142,8 +142,10 @@ def test_a_file_in_latin_1_is_refused():
 def test_harmless_spellings_give_the_same_numbers(delimiter):
     expected = candor("difficulties", quiz_file(), "--method", "spectral").stdout
     text = Path("quiz.csv").read_text().replace(",", delimiter).replace("\n", "\r\n").replace("student", '"student"')
-    Path("other.csv").write_text("\ufeff" + text, newline="")
+    Path("other.csv").write_text("\ufeff" + text.replace("s7", "\r\ns7", 1), newline="")
     assert candor("difficulties", "other.csv", "--method", "spectral").stdout == expected
+    Path("keys.csv").write_text(text.replace("student", "key"), newline="")
+    assert candor("difficulties", "keys.csv", "--student", "key", "--method", "spectral").stdout == expected
 
 
 def test_answers_may_be_written_in_words_and_without_keys():
@@ -155,7 +157,9 @@ def test_answers_may_be_written_in_words_and_without_keys():
 
 
 @pytest.mark.usefixtures("limit_of_a_cell")
-def test_a_header_without_end_is_refused():
+def test_a_cell_without_end_is_refused():
+    Path("quiz.csv").write_text("q1,q2\n0,1\n0," + "x" * 200_000 + "\n")
+    assert "quiz.csv: line 3: not a CSV file: field larger than field limit" in refused("difficulties", "quiz.csv")
     Path("quiz.csv").write_text("x" * 200_000 + ",q2\n" + "1,0\n" * 30)
     assert "quiz.csv: line 1: not a CSV file: field larger than field limit" in refused("difficulties", "quiz.csv")
 
