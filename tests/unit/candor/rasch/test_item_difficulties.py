@@ -108,13 +108,14 @@ def test_the_order_of_items_and_people_does_not_matter(method):
     np.testing.assert_allclose(numbers(back, "standard_error"), numbers(there, "standard_error")[order], atol=1e-9)
 
 
-def test_two_items_are_apart_by_the_logarithm_of_their_pairs():
+@pytest.mark.parametrize("second", [10, 1])
+def test_two_items_are_apart_by_the_logarithm_of_their_pairs(second):
     """By hand: only people who solved one of two items say anything, 30 to 10, with standard error √(1/30 + 1/10)."""
-    quiz = QuizAnswers.of([[1, 0]] * 30 + [[0, 1]] * 10 + [[1, 1]] * 7 + [[0, 0]] * 3)
+    quiz = QuizAnswers.of([[1, 0]] * 30 + [[0, 1]] * second + [[1, 1]] * 7 + [[0, 0]] * 3)
     for method in (CONDITIONAL, SPECTRAL):
         found = item_difficulties(quiz, method=method)
-        np.testing.assert_allclose(numbers(found, "difficulty"), [-np.log(3) / 2, np.log(3) / 2], atol=1e-9)
-        np.testing.assert_allclose(numbers(found, "standard_error"), [np.sqrt(1 / 30 + 1 / 10) / 2] * 2, rtol=1e-9)
+        np.testing.assert_allclose(numbers(found, "difficulty"), np.log(30 / second) * np.array([-0.5, 0.5]), atol=1e-9)
+        np.testing.assert_allclose(numbers(found, "standard_error"), [np.sqrt(1 / 30 + 1 / second) / 2] * 2, rtol=1e-9)
 
 
 @pytest.mark.parametrize("method", [CONDITIONAL, SPECTRAL])
