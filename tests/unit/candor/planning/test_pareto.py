@@ -175,6 +175,12 @@ def test_limits_that_mean_nothing_are_refused(name: str, value: float) -> None:
         pareto_front(MIRRORED, EXPECTED, **{"epsilon_cap": 1.0, name: value})
 
 
+@pytest.mark.parametrize(("name", "prevalence"), [("mirrored", (0.4, 0.6)), ("three arms", (0.4, 0.6, 0.3))])
+def test_the_difficulty_is_the_root_of_the_people_needed(name: str, prevalence: tuple[float, ...]) -> None:
+    front = pareto_front(DESIGNS[name], Scenario(prevalence=prevalence, honest_proportion=0.85, cheater_yes_rate=0.5), epsilon_cap=LN4)
+    assert [np.ceil(one.difficulty**2) for one in front] == [one.participants_needed for one in front]
+
+
 def test_sections_are_in_the_errors_and_in_the_people_needed() -> None:
     """Each design of the front needs as many as `plan_study` says of it, whose own errors are those of the front."""
     together = {"cluster_size": 20, "intraclass_correlation": 0.1}
