@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import partial
 from itertools import product
 from math import ceil, expm1, log, sqrt, tanh
@@ -271,6 +272,30 @@ def test_the_optimum_of_the_continuum_beats_a_fine_grid_and_the_formula_is_close
     ]
     assert best.unit_effect_error <= min(one.unit_effect_error[0] for one in on_grid) * (1 + 1e-9)
     assert best.near_optimal_unit_effect_error <= 1.004 * best.unit_effect_error
+
+
+@pytest.mark.parametrize("between", [0.0, 4.0])
+@pytest.mark.parametrize("shares", [("1/2", "1/2"), ("1/5", "4/5"), ("1/4", "1/4", "1/2")])
+def test_the_optimum_has_the_errors_of_its_own_design(shares, between):
+    """They are those of the hardest of two contrasts, with its sections, and in the shares of two subsamples; three are two halves."""
+    faces = {
+        str(place): {"forced_yes": yes, "forced_no": no} for place, (yes, no) in enumerate([("1/6", "2/6"), ("2/6", "1/6"), ("1/6", "1/6")])
+    }
+    arms = {"arms": ("control", "first", "second"), "control": "control", "arm_probabilities": ("1/2", "1/4", "1/4")}
+    given = Design.of(**arms, subsamples=dict(list(faces.items())[: len(shares)]), subsample_probabilities=shares)
+    scenario = Scenario(prevalence=(0.4, 0.5, 0.1), honest_proportion=0.85, cheater_yes_rate=0.3)
+    best = optimal_mirrored(given, scenario, epsilon=log(4), between=between)
+    low, high = (str(Fraction(forced).limit_denominator(10**6)) for forced in (best.smaller_forced, best.larger_forced))
+    faces = {"1": {"forced_yes": low, "forced_no": high}, "2": {"forced_yes": high, "forced_no": low}}
+    found = precision(Design.of(**arms, subsamples=faces, subsample_probabilities=shares if len(shares) == 2 else ()), scenario)
+    assert best.unit_effect_error == pytest.approx(sqrt(max(found.unit_effect_error) ** 2 + between), rel=1e-4)
+    assert best.unit_honest_proportion_error == pytest.approx(found.unit_honest_proportion_error, rel=1e-4)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, -1.0, 700.0, float("nan")])
+def test_an_optimum_without_privacy_or_without_answers_is_refused(epsilon):
+    with pytest.raises(MethodError, match="a finite epsilon above 0"):
+        optimal_mirrored(SIX_SIDED, QUOTED, epsilon=epsilon)
 
 
 def test_a_looser_use_of_the_cap_is_never_better():
