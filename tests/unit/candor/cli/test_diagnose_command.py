@@ -84,7 +84,13 @@ def test_an_interrupted_diagnosis_goes_on_from_its_file_and_finds_the_same(monke
 def test_a_file_of_something_else_is_refused(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "design.json").write_text(json.dumps(DESIGN))
-    assert candor(*ASKED, "--resume", "kept.json").exit_code == 0
+    first, again = (candor(*ASKED, "--resume", "kept.json").stdout for _ in range(2))
+    assert first == again != ""
+    assert [path.name for path in tmp_path.glob("kept*")] == ["kept.json"]
+    kept = json.loads((tmp_path / "kept.json").read_text())
+    for done in (-1, kept["done"] + 1):
+        (tmp_path / "kept.json").write_text(json.dumps(kept | {"done": done}))
+        assert f"expected 0 to {kept['done']} parts, found {done}" in refused(*ASKED, "--resume", "kept.json")
     other = ("diagnose", "--design", "design.json", "--n", "600", "--effect", "0.2", "--studies", "50", "--resume", "kept.json")
     assert "another diagnosis was begun there; what differs: expected" in refused(*other)
     for broken in ("", "[]", '{"plan": {}, "seed": 1, "done": 0, "tallies": {"0": {}}}'):

@@ -151,6 +151,8 @@ def test_too_many_failed_replicates_leave_no_end_and_then_no_standard_error():
     some = bootstrap_summary(np.append(np.linspace(0, 0.9, 93), [np.nan] * 7), estimate=0.45, acceleration=0.0, level=0.9, seed=1)
     assert (some.low, some.high, some.bca.low, some.bca.high) == (None, None, None, None)
     assert some.standard_error is not None
+    half = bootstrap_summary(np.append(np.linspace(0, 0.9, 70), [np.nan] * 30), estimate=0.45, acceleration=0.0, level=0.5, seed=1)
+    assert half.standard_error is None, "the central 68 % have no end, although few enough failed for the level"
     many = bootstrap_summary(np.append(np.linspace(0, 0.9, 80), [np.nan] * 20), estimate=0.45, acceleration=0.0, level=0.9, seed=1)
     assert many.standard_error is None
     nothing = bootstrap_summary(np.full(50, np.nan), estimate=0.45, acceleration=0.0, level=0.9, seed=1)
@@ -163,7 +165,10 @@ def test_ends_are_cut_to_where_effects_can_lie():
 
 
 def test_an_estimate_outside_of_all_replicates_has_no_bca_interval():
-    assert bootstrap_summary(np.linspace(0, 0.1, 50), estimate=0.5, acceleration=0.0, level=0.9, seed=1).bca is None
+    for estimate in (0.5, -0.5):
+        assert bootstrap_summary(np.linspace(0, 0.1, 50), estimate=estimate, acceleration=0.0, level=0.9, seed=1).bca is None
+    turned = bootstrap_summary(np.linspace(0, 0.1, 50), estimate=0.05, acceleration=0.7, level=0.9, seed=1)
+    assert turned.bca is None, "1 − .7·1.64 is below 0, where Efron's formula turns round"
 
 
 def test_the_acceleration_is_the_skewness_over_six_root_n():

@@ -61,9 +61,11 @@ def test_standard_errors_and_intervals_are_those_of_theory_when_the_study_is_lar
 
 @pytest.mark.parametrize("subsamples", [MIRRORED, THREE])
 def test_the_acceleration_is_that_of_the_derivatives_by_every_count(subsamples):
-    """Estimates depend on shares alone, so that a participant's influence is n times the derivative by their count."""
+    """Estimates depend on shares alone, so that a participant's influence is n times the derivative by their count. Cells are unlike."""
     design = design_of(subsamples)
-    counts = expected_counts(design, 6_000_000, honest=0.7, prevalence=(0.05, 0.3))
+    counts = expected_counts(design, 6_000_000, honest=0.7, prevalence=(0.05, 0.3)) * np.arange(1, 2 * len(subsamples) + 1).reshape(
+        2, -1, 1
+    )
     kernels = {
         "difference_in_means": difference_in_means_kernel,
         "efficient": efficient_kernel,
