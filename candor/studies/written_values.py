@@ -118,7 +118,7 @@ def background_values(written: Sequence[object], *, refused: Callable[[int, str]
     ValueError: row 2: expected a number as in most rows, or nothing, found 'many'
     """
     texts = [value.strip() if isinstance(value, str) else "" if value is None else str(value) for value in written]
-    read = {text: None if is_missing(text) else written_number(text) for text in dict.fromkeys(texts)}
+    read = {text: written_number(text) for text in dict.fromkeys(texts)}
     numbers = sum(read[text] is not None for text in texts)
     there = sum(not is_missing(text) for text in texts)
     commas = [text for text, value in read.items() if value is not None and "," in text]
