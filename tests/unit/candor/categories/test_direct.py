@@ -40,12 +40,14 @@ def test_where_the_design_tells_prevalences_they_are_those_of_all_answers_togeth
         gap = found[one.category or ""].under_reporting[known.arms.index(one.arm)]
         assert (gap.with_die, gap.with_die_standard_error) == (one.value, one.standard_error)
         assert gap.value == pytest.approx((one.value or 0) - DIRECT[known.arms.index(one.arm), NAMES.index(one.category or "")] / 100)
+    assert {one.assumption for one in found.values()} == {known.identification.assumption}
     gaps = [found[name].under_reporting[0].value or 0 for name in NAMES]
     assert sum(gaps) == pytest.approx(0, abs=1e-9), "shares add up to one either way"
 
 
 def test_one_rare_answer_withholds_the_arm_in_the_comparison_of_every_answer() -> None:
     """The attack: with one answer left open, the others would tell it as what is missing to the sum."""
+    assert direct_comparisons([[50, 45, 5], [40, 30, 30]], WITH_DIE, design=design())["often"].prevalence[0].n == 100
     found = direct_comparisons([[50, 46, 4], [40, 30, 30]], WITH_DIE, design=design())
     for one in found.values():
         assert (one.prevalence[0].n, one.prevalence[0].value, one.under_reporting[0].value, one.differences[0].value) == (None,) * 4

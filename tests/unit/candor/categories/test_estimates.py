@@ -104,10 +104,12 @@ def test_two_answers_with_other_names_mirror_each_other():
     ],
     ids=["any", "always", "distribution", "three subsamples"],
 )
-def test_without_chance_the_truth_comes_back(design, cheaters):
+@pytest.mark.parametrize("honest", [0.8, 1.0])
+def test_without_chance_the_truth_comes_back(design, cheaters, honest):
     p = np.array([[0.5, 0.3, 0.2], [0.35, 0.3, 0.35]])
-    found = estimate_categories(np.round(expected_counts(design, p, cheaters=cheaters, n=10**7)), design=design)
-    assert found.cheater_proportion.value == pytest.approx(0.2, abs=1e-5)
+    found = estimate_categories(expected_counts(design, p, cheaters=cheaters, n=8 * 10**6, honest=honest).round(), design=design)
+    assert found.cheater_proportion.value == pytest.approx(1 - honest, abs=1e-5)
+    assert found.notes == (), "not even where everybody is honest"
     by_category = [one.value for one in found.effects if one.measure == "category"]
     assert by_category == pytest.approx(p[1] - p[0], abs=1e-5)
     if design.scores:
