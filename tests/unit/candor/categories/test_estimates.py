@@ -15,7 +15,7 @@ from candor.categories.linear_model import category_model, maximum_likelihood_fi
 from candor.categories.region import category_region
 from candor.designs.design import Design
 from candor.errors import DataError, TooFewResponsesError
-from candor.estimators.effects import estimate_outcome
+from candor.estimators.effects import NO_CHEATER_PROPORTION, estimate_outcome
 from candor.fitting import identity_link
 
 MIRRORED = {"1": {"forced_no": "2/6", "forced_yes": "1/6"}, "2": {"forced_no": "1/6", "forced_yes": "2/6"}}
@@ -225,12 +225,39 @@ def test_where_the_design_leaves_the_effect_open_the_test_stands_and_values_do_n
     found = estimate_categories(counts, design=design)
     assert not found.identified
     assert "how often they give each answer is unknown" in found.assumption
+    assert found.notes[:1] == (NO_CHEATER_PROPORTION,)
     assert {one.value for one in found.effects} == {None}
     assert found.no_effect[0].p_value < 1e-6
     often = found.effects[2]
     assert often.interval.low > 0, "the sign is certain"
     assert often.interval.high > 0.4 > often.interval.low
     assert often.honest_times_effect.value == pytest.approx(0.8 * 0.4, abs=0.01)
+
+
+BELOW_NOTHING = [[0.5, 0.56, -0.06], [0.5, 0.4, 0.1]]
+
+
+@pytest.mark.parametrize(
+    ("cheaters", "p", "honest", "n", "said"),
+    [
+        ("any", [[0.5, 0.3, 0.2], [0.35, 0.3, 0.35]], 1.1, 200, "Without limits the honest share or an effect would leave"),
+        ("any", [[1.1, 0, -0.1], [-0.05, 0.5, 0.55]], 0.5, 200, "Without limits the honest share or an effect would leave"),
+        ({"always": "never"}, BELOW_NOTHING, 0.8, 200, "Without limits prevalences would leave"),
+        ({"always": "never"}, BELOW_NOTHING, 0.8, 20_000, "The answers contradict the model"),
+    ],
+)
+def test_what_lies_outside_of_the_possible_is_told_once_and_the_most_likely_possible_given(cheaters, p, honest, n, said):
+    design = three(cheaters)
+    counts = expected_counts(design, p, honest=honest, cheaters=(1, 0, 0), n=n).round()
+    found, region = estimate_categories(counts, design=design), category_region(counts, design)
+    (note,) = found.notes
+    assert note.startswith(said)
+    values = [one.value for one in found.effects]
+    if "effect would" in said:
+        assert found.cheater_proportion.value == 1 - region.best_honest_proportion
+        assert values == pytest.approx(region.best_effects[0])
+    else:
+        assert values == ([None] * 3 if "contradict" in said else pytest.approx(np.subtract(*p[::-1]), abs=0.01))
 
 
 def test_answers_that_no_shares_explain_are_said_to_contradict_the_model():
