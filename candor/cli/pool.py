@@ -85,5 +85,6 @@ def _renamed(texts: Sequence[str], *, option: str) -> dict[str, dict[str, str]]:
         study, is_named, name = own.rpartition(":")
         if not (is_mapped and is_named and common and study and name):
             raise click.BadParameter(EXPECTED.format(came=what_came(text)), param_hint=option)
-        found.setdefault(common, {})[study] = name
+        if (other := found.setdefault(common, {}).setdefault(study, name)) != name:
+            raise click.BadParameter(f"{common!r} is {other!r} and {name!r} in {study!r}: expected one name", param_hint=option)
     return found

@@ -214,6 +214,7 @@ def test_a_package_that_was_changed_is_refused_and_every_server_has_its_key():
         (["a=first-a.zip", "first-a.zip"], "has no name, but 'a=first-a.zip' has"),
         (["a=first-a.zip", "a=second-a.zip"], "two packages have the same name"),
         (["first-a.zip", "second-a.zip", "--question", "attention"], "expected COMMON=STUDY:NAME"),
+        (["first-a.zip", "second-a.zip", "--arm", "face=a:x", "--arm", "face=a:y"], "'face' is 'x' and 'y' in 'a': expected one name"),
     ],
 )
 def test_bad_input_of_the_command_is_one_line(arguments, complaint):
