@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.sparse.csgraph import connected_components
 
-from candor.errors import DataError
+from candor.errors import DataError, TooFewResponsesError
 from candor.privacy.losses import Loss, LossError
 from candor.privacy.noise import cube_sd, laplace_sd
 from candor.rasch.answers import Omitted, QuizAnswers
@@ -26,27 +26,34 @@ TABLE = simulated(RNG, abilities=RNG.normal(size=4000), difficulties=TRUTH)
 QUIZ = QuizAnswers.of(TABLE)
 NOT_GIVEN_QUIZ = QuizAnswers.of(TABLE, omitted=Omitted.NOT_GIVEN)
 LOSS = Loss.pure(1.0)
-VARIANCES = {
-    GAUSSIAN: [10 / (2 * 0.9 * 0.5), 2 / (2 * 0.1 * 0.5)],
-    PURE: [cube_sd(10, 0.9) ** 2, laplace_sd(2 / 0.1) ** 2],
-    NOT_GIVEN: [20 / (2 * 0.5), None],
-    PAIRS: [50 / (2 * 0.5), None],
-}
-"""Noise on a total (or pair), and on a score: squared sensitivities for ten items over twice their share of ρ = ½, or a share of ε = 1."""
 
 
+def noise_of(mechanism, epsilon):
+    """Variance on a total (or pair), and on a score: squared sensitivities for ten items over twice their share of ρ, or a share of ε."""
+    rho = epsilon**2 / 2
+    return {
+        GAUSSIAN: [10 / (2 * 0.9 * rho), 2 / (2 * 0.1 * rho)],
+        PURE: [cube_sd(10, 0.9 * epsilon) ** 2, laplace_sd(2 / (0.1 * epsilon)) ** 2],
+        NOT_GIVEN: [20 / (2 * rho), None],
+        PAIRS: [50 / (2 * rho), None],
+    }[mechanism]
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 2.0])
 @pytest.mark.parametrize("mechanism", MECHANISMS)
-def test_a_release_is_right_paid_and_repeatable_from_its_noisy_numbers(mechanism):
-    quiz = NOT_GIVEN_QUIZ if mechanism == NOT_GIVEN else QUIZ
-    release = release_difficulties(quiz, loss=LOSS, mechanism=mechanism)
+def test_a_release_is_right_paid_and_repeatable_from_its_noisy_numbers(mechanism, epsilon):
+    quiz, loss = NOT_GIVEN_QUIZ if mechanism == NOT_GIVEN else QUIZ, Loss.pure(epsilon)
+    release = release_difficulties(quiz, loss=loss, mechanism=mechanism)
     # Eight predicted standard errors: never by chance.
     assert np.abs(np.array([item.difficulty for item in release.items]) - TRUTH).max() < 8 * release.predicted_error
-    assert 0.999 * LOSS.rho < release.loss.rho <= LOSS.rho or mechanism == PURE
+    assert 0.999 * loss.rho < release.loss.rho <= loss.rho or mechanism == PURE
     assert (release.loss.pure_epsilon is not None) == (mechanism == PURE)
     assert estimate_released(release.statistics, items=quiz.items) == (release.items, release.abilities)
     assert json.loads(json.dumps(asdict(release), allow_nan=False))["n"] == 4000
-    told = asdict(release.statistics)
-    assert [told.get("totals_variance", told.get("variance")), told.get("score_variance")] == pytest.approx(VARIANCES[mechanism], rel=1e-9)
+    told, (variance, of_scores) = asdict(release.statistics), noise_of(mechanism, epsilon)
+    assert [told.get("totals_variance", told.get("variance")), told.get("score_variance")] == pytest.approx([variance, of_scores], rel=1e-9)
+    slope = {NOT_GIVEN: 1.25 / 0.18**2, PAIRS: 2 * 9 / (10 * 0.11) ** 2}.get(mechanism, 1 / 0.18**2)
+    assert release.predicted_error == pytest.approx(np.sqrt(1 / (0.18 * 4000) + slope * variance / 4000**2), rel=1e-9)
 
 
 def test_a_pure_release_costs_what_was_asked_for():
@@ -114,11 +121,13 @@ def test_the_prediction_depends_on_public_numbers_alone_and_is_the_documented_on
     loss = Loss.zcdp(0.04)
     noise = np.sqrt(20 / (2 * 0.9 * 0.04))
     assert predicted_error(n=500, m=20, loss=loss) == pytest.approx(np.sqrt(1 / 90 + (noise / 90) ** 2))
+    with pytest.raises(TooFewResponsesError):
+        predicted_error(n=19, m=20, loss=loss)
 
 
-@pytest.mark.parametrize("epsilon", [0.0, -1.0, 10.1, float("nan"), float("inf")])
+@pytest.mark.parametrize("epsilon", [0.0, -1.0, 1e-10, 10.1, float("nan"), float("inf")])
 def test_other_epsilons_are_refused(epsilon):
-    with pytest.raises(LossError, match="ε must be above 0 and at most 10"):
+    with pytest.raises(LossError, match=r"ε must be (above 0 and at most 10|at least 1e-09), found"):
         budget(n=100, epsilon=epsilon)
 
 
