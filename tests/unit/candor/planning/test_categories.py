@@ -74,6 +74,10 @@ def test_several_arms_have_the_power_of_holms_strictest_step_as_the_plan_of_two_
         assert contrast.power == pytest.approx(before.power, abs=0.005)
         assert contrast.measures[1].power == pytest.approx(before.power, rel=1e-9)
         assert contrast.measures[1].participants_needed == before.participants_needed
+    unlike = plan_categories(design, prevalence=share | {"d": (0.5, 0.5)}, cheater_proportion=0.2)
+    needed = [contrast.participants_needed for contrast in unlike.contrasts]
+    assert unlike.n == max(needed) > 2 * min(needed)
+    assert min(contrast.power for contrast in unlike.contrasts) == pytest.approx(0.8, abs=0.001)
 
 
 def parts():
@@ -171,7 +175,9 @@ def test_a_die_that_cannot_cover_the_categories_says_what_could_be_reached():
         ({"prevalence": {"slides": (0.5, 0.3, 0.2)}}, "each of slides, face"),
         ({"cheater_proportion": 1.0}, r"must lie in \[0, 1\)"),
         ({"cheater_shares": (0.5, 0.5)}, "cheaters: expected 3 shares"),
+        ({"prevalence": {"slides": (1.1, -0.3, 0.2), "face": (0.2, 0.3, 0.5)}}, "slides: expected 3 shares that add up to 1"),
         ({"power": 0.04}, "the power must lie"),
+        ({"power": 1.0}, "the power must lie"),
         ({"n": 0}, "at least 1"),
         ({"prevalence": dict.fromkeys(("slides", "face"), (0.5, 0.3, 0.2))}, "no number of people up to 10,000,000,000"),
     ],
@@ -179,3 +185,9 @@ def test_a_die_that_cannot_cover_the_categories_says_what_could_be_reached():
 def test_impossible_expectations_are_refused(change, words):
     with pytest.raises(MethodError, match=words):
         plan_categories(DESIGN, **{"prevalence": EXPECTED, **change})
+
+
+def test_a_survey_has_no_plan_for_effects():
+    survey = replace(DESIGN, arms=("all",), control="all", arm_probabilities=())
+    with pytest.raises(MethodError, match="a survey has no effect to be found"):
+        plan_categories(survey, prevalence={"all": (0.5, 0.3, 0.2)})
