@@ -50,6 +50,10 @@ def test_a_release_is_right_paid_and_repeatable_from_its_noisy_numbers(mechanism
     assert (release.loss.pure_epsilon is not None) == (mechanism == PURE)
     assert estimate_released(release.statistics, items=quiz.items) == (release.items, release.abilities)
     assert json.loads(json.dumps(asdict(release), allow_nan=False))["n"] == 4000
+    for one in release.items:
+        half = None if mechanism == PAIRS else 1.959964 * one.standard_deviation
+        ends = (None, None) if half is None else pytest.approx((one.difficulty - half, one.difficulty + half), abs=1e-6)
+        assert (one.low, one.high) == ends
     told, (variance, of_scores) = asdict(release.statistics), noise_of(mechanism, epsilon)
     assert [told.get("totals_variance", told.get("variance")), told.get("score_variance")] == pytest.approx([variance, of_scores], rel=1e-9)
     slope = {NOT_GIVEN: 1.25 / 0.18**2, PAIRS: 2 * 9 / (10 * 0.11) ** 2}.get(mechanism, 1 / 0.18**2)
