@@ -119,7 +119,7 @@ def hardest_items(answers: QuizAnswers, *, k: int) -> HardestItems:
     DataError
         When K is below 1, or no item would be left over.
     NotIdentifiedError
-        When an item has no finite difficulty.
+        When the answers do not tell how far groups of items are apart. Items that all or none solved are left out.
 
     References
     ----------

@@ -125,6 +125,7 @@ def test_an_item_that_everybody_solved_stays_in_without_a_number(method):
     alone = item_difficulties(LSAT6, method=method)
     assert (found.items[5].difficulty, found.items[5].standard_error, found.items[5].right) == (None, None, 1000)
     np.testing.assert_allclose(numbers(found, "difficulty")[:5].astype(float), numbers(alone, "difficulty"), atol=1e-9)
+    assert alone.notes == ()
     assert found.notes == ("no finite difficulty, because all or none solved it: item 6",)
 
 
@@ -142,6 +143,9 @@ def test_the_hardest_items():
     assert found.items == ("item 3", "item 2")
     assert found.gap == pytest.approx(spectral.items[1].difficulty - spectral.items[3].difficulty)
     assert 0.05 < found.gap_standard_error < 0.2
+    assert hardest_items(LSAT6, k=1).items == ("item 3",)
+    everybody = QuizAnswers.of(np.column_stack([np.ones(1000), lsat6()]), items=("easy", *LSAT6.items))
+    assert hardest_items(everybody, k=2) == found, "an item without a number is left out"
     for k in (0, 5):
         with pytest.raises(DataError, match=f"expected 1 to 4 of 5 items with a difficulty, found {k}"):
             hardest_items(LSAT6, k=k)
