@@ -9,6 +9,7 @@ import pytest
 from scipy.optimize import minimize
 
 from candor.errors import DataError, NotIdentifiedError
+from candor.rasch import conditional_likelihood
 from candor.rasch.answers import Omitted, QuizAnswers
 from candor.rasch.conditional_likelihood import ScoreGroups, most_likely_difficulties
 from candor.rasch.item_difficulties import CONDITIONAL, SPECTRAL, hardest_items, item_difficulties
@@ -66,7 +67,10 @@ def conditional_log_likelihood(answers, difficulties):
     return total
 
 
-def test_conditional_likelihood_against_its_definition_with_many_patterns():
+@pytest.mark.parametrize("at_once", [1000, 3])
+def test_conditional_likelihood_against_its_definition_with_many_patterns(at_once, monkeypatch):
+    """All patterns at once, or three of them after the other, as those of a long quiz are."""
+    monkeypatch.setattr(conditional_likelihood, "NUMBERS_AT_ONCE", at_once * 4**2)
     rng = np.random.default_rng(3)
     answers = simulated(rng, abilities=rng.normal(size=60), difficulties=np.array([-1.0, -0.3, 0.1, 1.2]))
     answers[rng.random(answers.shape) < 0.2] = np.nan
