@@ -16,6 +16,7 @@ from surveys.allocation import services as allocation
 from surveys.allocation.services import change_arm, has_room, take_slot
 from surveys.errors import StudyFullError
 from surveys.models import (
+    AllocationSlot,
     AttritionCount,
     CourseCredit,
     CreditBook,
@@ -171,6 +172,7 @@ def test_people_take_lines_and_places_of_their_own_study_alone() -> None:
     arms = [arm | {"quota": 2} for arm in document()["arms"]]
     study, beside = (recruiting_study(slug=slug, arms=arms) for slug in ("a-study", "another-study"))
     change_arm(beside, arm="slides", actor=beside.owner, closed=True)
+    AllocationSlot.objects.filter(position__lt=10).update(arm="instructor")  # the third person passes over seven lines
     kept = drawn_for(beside)
     taken = Counter(take_slot(study, definition(arms=arms)).arm for _person in range(4))
     assert set(taken.values()) == {2}
