@@ -8,8 +8,9 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import Role
-from analysis.models import BackgroundHandling, Release, ReleaseStatus
+from analysis.models import BackgroundHandling, RecordHierarchies, Release, ReleaseStatus
 from analysis.releases import building, selectors, services
+from analysis.releases.protecting import hierarchies_for
 from audit.models import Entry
 from surveys import actions
 from surveys.allocation import services as allocation
@@ -38,6 +39,7 @@ from surveys.retention.selectors import day_of_forgetting
 from surveys.studies import services as studies
 from tests.factories import definition, document, draft_study, person, recruiting_study, walk
 from tests.jobs import catch
+from tests.protected_records import definition_of
 from tests.releases import SITE, closed_study, package_of, published_release, started_release, withdraw_one
 
 pytestmark = pytest.mark.django_db
@@ -144,6 +146,30 @@ def test_a_step_of_one_release_changes_no_other() -> None:
     ends = [("retracted", 1), ("refused", 0), ("discarded", 0), ("requested", 0)]
     assert list(of_study.values_list("status", "downloads")) == ends
     assert list(Study.objects.order_by("pk").values_list("data_published", flat=True)) == [True, False]
+
+
+def test_a_confirmation_has_its_own_release_alone_built_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    catch(monkeypatch)
+    room = {"kind": "number", "name": "room", "text": "Which room?", "role": "auxiliary", "minimum": 1, "maximum": 200}
+    background = [*document()["background"], room]
+    study, beside = (closed_study(slug=slug, background=background) for slug in ("a-study", "another-study"))
+    protection = {"k": 4, "class_size": 6, "l": {}, "suppress": 0.02, "asked": ["room"], "auxiliary": [], "hierarchies": {}}
+    asked = {"background": BackgroundHandling.RECORDS, "protection": protection}
+    suggested = hierarchies_for(study, definition_of(study))
+    edited = {name: chains | {"beside": ["beside", "*"]} for name, chains in suggested.items()}
+    RecordHierarchies.objects.create(study=beside, document=edited)
+    assert hierarchies_for(beside, definition_of(beside)) == edited
+    for version, status in enumerate((ReleaseStatus.PUBLISHED, ReleaseStatus.REQUESTED), 1):
+        stored_release(beside, status, version=version, **asked)
+    theirs = Release.objects.filter(study=beside).order_by("pk").values()
+    kept = list(theirs)
+    release = stored_release(study, ReleaseStatus.REQUESTED, **asked)
+    services.confirm_auxiliary(release, names=["room"], actor=person(Role.IRB_OFFICER))
+    release.refresh_from_db()
+    chosen = release.protection or {}
+    assert (release.status, release.package, chosen["auxiliary"]) == (ReleaseStatus.QUEUED, None, ["room"])
+    assert "beside" not in str(chosen["hierarchies"])
+    assert list(theirs) == kept
 
 
 def test_a_withdrawal_and_a_deletion_reach_the_releases_of_their_own_study_alone() -> None:
