@@ -8,14 +8,16 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import Role
-from analysis.models import BackgroundHandling, Release, ReleaseStatus
+from analysis.models import BackgroundHandling, RecordHierarchies, Release, ReleaseStatus
 from analysis.releases import building, selectors, services
+from analysis.releases.protecting import hierarchies_for
 from audit.models import Entry
 from surveys import actions
 from surveys.allocation import services as allocation
 from surveys.allocation.services import change_arm, has_room, take_slot
 from surveys.errors import StudyFullError
 from surveys.models import (
+    AllocationSlot,
     AttritionCount,
     CourseCredit,
     CreditBook,
@@ -37,6 +39,7 @@ from surveys.retention.selectors import day_of_forgetting
 from surveys.studies import services as studies
 from tests.factories import definition, document, draft_study, person, recruiting_study, walk
 from tests.jobs import catch
+from tests.protected_records import definition_of
 from tests.releases import SITE, closed_study, package_of, published_release, started_release, withdraw_one
 
 pytestmark = pytest.mark.django_db
@@ -145,6 +148,30 @@ def test_a_step_of_one_release_changes_no_other() -> None:
     assert list(Study.objects.order_by("pk").values_list("data_published", flat=True)) == [True, False]
 
 
+def test_a_confirmation_has_its_own_release_alone_built_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    catch(monkeypatch)
+    room = {"kind": "number", "name": "room", "text": "Which room?", "role": "auxiliary", "minimum": 1, "maximum": 200}
+    background = [*document()["background"], room]
+    study, beside = (closed_study(slug=slug, background=background) for slug in ("a-study", "another-study"))
+    protection = {"k": 4, "class_size": 6, "l": {}, "suppress": 0.02, "asked": ["room"], "auxiliary": [], "hierarchies": {}}
+    asked = {"background": BackgroundHandling.RECORDS, "protection": protection}
+    suggested = hierarchies_for(study, definition_of(study))
+    edited = {name: chains | {"beside": ["beside", "*"]} for name, chains in suggested.items()}
+    RecordHierarchies.objects.create(study=beside, document=edited)
+    assert hierarchies_for(beside, definition_of(beside)) == edited
+    for version, status in enumerate((ReleaseStatus.PUBLISHED, ReleaseStatus.REQUESTED), 1):
+        stored_release(beside, status, version=version, **asked)
+    theirs = Release.objects.filter(study=beside).order_by("pk").values()
+    kept = list(theirs)
+    release = stored_release(study, ReleaseStatus.REQUESTED, **asked)
+    services.confirm_auxiliary(release, names=["room"], actor=person(Role.IRB_OFFICER))
+    release.refresh_from_db()
+    chosen = release.protection or {}
+    assert (release.status, release.package, chosen["auxiliary"]) == (ReleaseStatus.QUEUED, None, ["room"])
+    assert "beside" not in str(chosen["hierarchies"])
+    assert list(theirs) == kept
+
+
 def test_a_withdrawal_and_a_deletion_reach_the_releases_of_their_own_study_alone() -> None:
     study, beside = closed_study(), closed_study(slug="another-study")
     releases = {one: stored_release(one, ReleaseStatus.BUILT) for one in (beside, study)}
@@ -171,6 +198,7 @@ def test_people_take_lines_and_places_of_their_own_study_alone() -> None:
     arms = [arm | {"quota": 2} for arm in document()["arms"]]
     study, beside = (recruiting_study(slug=slug, arms=arms) for slug in ("a-study", "another-study"))
     change_arm(beside, arm="slides", actor=beside.owner, closed=True)
+    AllocationSlot.objects.filter(position__lt=10).update(arm="instructor")  # the third person passes over seven lines
     kept = drawn_for(beside)
     taken = Counter(take_slot(study, definition(arms=arms)).arm for _person in range(4))
     assert set(taken.values()) == {2}

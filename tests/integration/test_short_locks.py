@@ -366,3 +366,23 @@ def test_a_line_that_is_given_back_while_somebody_waits_for_a_place_is_not_passe
     for line in (first, second):
         line.refresh_from_db()
     assert [first.status, second.status] == ["free", "taken"]
+
+
+@pytest.mark.parametrize(("places", "fills"), [(1, True), (2, False), (None, False)])
+def test_nobody_who_waited_for_an_arm_gets_it_once_it_is_full_or_closed(study: Study, places: int | None, *, fills: bool) -> None:
+    """Neither the other arm, which takes everybody, nor another study is a reason to give a line of this one."""
+    recruiting_study(slug="another-study")
+    definition, slides = protocol_in_force(study).definition, partial(change_arm, study, arm="slides", actor=study.owner)
+    slides(quota=places and study.allocation_slots.filter(status="taken", arm="slides").count() + places)
+    study.allocation_slots.filter(status="free").update(arm="slides")
+    come = transaction.atomic(partial(take_slot, study, definition))
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            if fills:
+                come()
+            else:
+                slides(closed=True)
+            waits = pool.submit(come)
+            until_somebody_waits()
+        assert waits.result(30).arm == "instructor"
+        pool.submit(connections.close_all).result()

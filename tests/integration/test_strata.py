@@ -85,6 +85,15 @@ def test_closing_an_arm_closes_it_in_every_stratum() -> None:
     assert again == {"instructor", "slides"}
 
 
+def test_nobody_passes_over_a_line_of_another_stratum() -> None:
+    study = recruiting_study(allocation=WITHIN_GENDERS)
+    AllocationSlot.objects.filter(stratum="woman").update(arm="slides")
+    change_arm(study, arm="slides", actor=study.owner, closed=True)
+    assert take_slot(study, definition(allocation=WITHIN_GENDERS), stratum="woman").arm == "instructor"
+    passed = AllocationSlot.objects.filter(status=SlotStatus.CLOSED).values_list("stratum", flat=True)
+    assert (set(passed), len(passed) >= study.allocation_lists.get(number=1).length) == ({"woman"}, True)
+
+
 def test_an_arm_gets_no_quota_while_the_study_runs() -> None:
     study = recruiting_study(allocation=WITHIN_GENDERS)
     with pytest.raises(TransitionError, match="arms have no quota"):
