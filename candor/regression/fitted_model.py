@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -39,6 +40,10 @@ AT_INFINITY = 15.0
 enough here has no end."""
 AT_THE_END = 0.1
 """An end so near to that is where a search gave up."""
+STEPS = 60
+"""An end that is not found in so many steps is left open."""
+BESIDE, APART = 1e-5, 0.05
+"""Values of a coefficient between which a likelihood that falls steadily falls by nothing; and between which a line goes."""
 NOTHING = 1e-6
 """A likelihood that is lower by less is as high: by so much it falls where a prevalence of .0001, known to ± .1, becomes 0."""
 SAME_HEIGHT, SAME_SHARE = 1e-3, 1e-2
@@ -183,7 +188,7 @@ class FittedModel:
         found: list[Fit] = []
         problem: MethodError | None = None
         climbs: Climbs = {}
-        if held and self.data.logistic and len(self.data.people) <= FEW:
+        if held and self._may_have_several_tops():
             starts = [*starts, *(replace(starts[0], x=x, c=(1 - x) / 2) for x in HONEST_SHARES[::2])]
         for start in starts if self.data.logistic else starts[:1]:
             try:
@@ -199,28 +204,56 @@ class FittedModel:
     def _end(self, index: int, *, error: float, level: float, direction: float) -> float | None:
         least, tops = self._least(level), self.competing(level=level)
         farthest = max(tops, key=lambda top: direction * float(top.beta[index]))
-        known, heights = {"fit": farthest}, dict[float, float]()
+        fits, heights = {float(farthest.beta[index]): farthest}, dict[float, float]()
 
-        def searched(value: float) -> float:
-            """How far the likelihood there is above the least; where another coefficient runs away, a second search gets further."""
-            known["fit"] = self._highest([known["fit"], *tops], held=(index, value))
-            heights[value] = max(heights.get(value, -math.inf), known["fit"].log_likelihood - least)
+        def searched(value: float, *, again: bool = False) -> float:
+            """How far the likelihood there is above the least, from the tops on both sides. There may be two, with other shares of honest
+            people, and no way leads from one to the other; and where another coefficient runs away, a second search gets further.
+            """
+            sides = [*sorted(at for at in fits if at <= value)[-1:], *sorted(at for at in fits if at >= value)[:1]]
+            starts = [*(fits[at] for at in sides), *_ahead(fits, value), *tops]
+            if again and self._may_have_several_tops():
+                with suppress(MethodError):
+                    held, rate = (index, value), self.yes_rate
+                    starts += _from_many_shares(self.data, self.possible, start=starts[0], yes_rate=rate, held=held)
+            fits[value] = self._highest(starts, held=(index, value))
+            heights[value] = max(heights.get(value, -math.inf), fits[value].log_likelihood - least)
             return heights[value]
 
         def above(value: float) -> float:
             return heights[value] if value in heights else searched(value)
 
         inner, step, end = float(farthest.beta[index]), 1.5 * error, direction * (AT_INFINITY if self.data.logistic else LARGEST)
-        while direction * (end - inner) > 0:
+        for _ in range(STEPS):
             outer = direction * min(direction * inner + step, direction * end)
             try:
-                if searched(outer) < 0 and searched(outer) < 0:
+                if searched(outer) < 0 and searched(outer, again=True) < 0:
                     found = _crossing(above, outer, inner, level=level)
-                    return found if direction * (end - found) > AT_THE_END else None
+                    inside = direction * max(direction * at for at, height in heights.items() if height > 0 or at == inner)
+                    if abs(inside - found) > BESIDE or above(inside) < SAME_HEIGHT:
+                        return found if direction * (end - found) > AT_THE_END else None
+                    # A lower top was found farther out than the one that was followed to here, which does not end here.
+                    for beyond in [at for at in fits if direction * at > direction * inside]:
+                        del fits[beyond], heights[beyond]
+                    outer, step = inside, step / 4
             except MethodError:
                 return None
+            if outer == end:
+                break
             inner, step = outer, 1.7 * step
         return None
+
+    def _may_have_several_tops(self) -> bool:
+        """Whether the likelihood may have several tops where a coefficient is held, too."""
+        return self.data.logistic and len(self.data.people) <= FEW
+
+
+def _ahead(fits: Mapping[float, Fit], value: float) -> Iterator[Fit]:
+    """Where the line through the two nearest tops comes to: where a coefficient runs away, others run with it."""
+    near = min(fits, key=lambda at: abs(at - value))
+    for other in sorted((at for at in fits if abs(at - near) > APART), key=lambda at: abs(at - value))[:1]:
+        slope = (fits[near].beta - fits[other].beta) / (near - other)
+        yield replace(fits[near], beta=fits[near].beta + (value - near) * slope)
 
 
 def _drop(level: float) -> float:

@@ -1,0 +1,65 @@
+"""Where a coefficient is held there may be two tops: the ends of intervals follow the higher one, also where others run away with it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.special import expit
+
+import candor
+
+FORCED = np.array([[1, 1], [2, 2]]) / 6
+"""No and yes, by subsample. Cheaters always say yes."""
+DESIGN = {"subsamples": {"1": {"forced_no": "1/6", "forced_yes": "1/6"}, "2": {"forced_no": "2/6", "forced_yes": "2/6"}}, "control": "a"}
+# People by group, arm, subsample and answer.
+FLAT = np.array([[[[11, 6], [7, 5]], [[9, 8], [7, 12]], [[6, 7], [6, 7]]], [[[8, 7], [8, 7]], [[3, 11], [9, 6]], [[3, 10], [6, 10]]]])
+FEW = np.array([[[[1, 2], [5, 3]], [[8, 4], [6, 2]]], [[[5, 5], [3, 3]], [[5, 2], [2, 4]]]])
+
+
+LEAST = -1.9207
+"""Below the top, at the ends of an interval: half of the quantile of χ²."""
+
+
+def regressed(counts: np.ndarray, *, opposite: bool) -> tuple[float, list[tuple[float | None, float | None]]]:
+    """The height of the top and the intervals: intercept, arms, group."""
+    rows = [("gh"[g], "abc"[arm], "12"[s], said != opposite) for (g, arm, s, said), n in np.ndenumerate(counts) for _ in range(n)]
+    columns = dict(zip(("group", "arm", "subsample", "cheated"), map(list, zip(*rows, strict=True)), strict=True))
+    arms, cheaters = list("abc"[: counts.shape[1]]), "always_no" if opposite else "always_yes"
+    found = candor.regress(columns, {**DESIGN, "arms": arms, "cheater_model": cheaters}, outcomes=["cheated"], covariates=["group"])[
+        "cheated"
+    ]
+    return found.log_likelihood, [(one.interval.low, one.interval.high) for one in found.coefficients]
+
+
+def height(counts: np.ndarray, beta: np.ndarray, honest: float) -> float:
+    """The log-likelihood by its definition."""
+    odds = beta[0] + np.append(0, beta[1:-1]) + np.array([[0], [beta[-1]]])
+    yes = honest * ((1 - FORCED.sum(axis=1)) * expit(odds[..., None]) + FORCED[:, 1]) + 1 - honest
+    return float((counts[..., 1] * np.log(yes) + counts[..., 0] * np.log(1 - yes)).sum())
+
+
+@pytest.mark.parametrize("opposite", [False, True])
+def test_an_end_lies_where_the_higher_top_falls_below_the_least(opposite: bool) -> None:
+    """The search went over to the lower top, and the end was 4.94; that of the opposite question was 5.19. Oracle: from many beginnings."""
+    top, intervals = regressed(FLAT, opposite=opposite)
+    end = max(abs(one or 0) for one in intervals[3])
+    rng = np.random.default_rng(1)
+    beginnings = [np.array([-8.4, 3.3, 4.0, 0.9]), *rng.normal(0, 2, (20, 4))]
+
+    def highest(value: float) -> float:
+        ends = [
+            minimize(lambda free: -height(FLAT, np.append(free[:3], value), expit(free[3])), one, method="Nelder-Mead")
+            for one in beginnings
+        ]
+        return -min(one.fun for one in ends)
+
+    assert highest(end - 0.05) > top + LEAST > highest(end + 0.05)
+
+
+@pytest.mark.parametrize("opposite", [False, True])
+def test_coefficients_that_run_away_together_have_no_end(opposite: bool) -> None:
+    """Everybody in the control would say yes, and the others run after the intercept. The search left them behind, and it ended at 8.7."""
+    top, intervals = regressed(FEW, opposite=opposite)
+    assert intervals[0] == (None, None)
+    assert height(FEW, np.array([15.0, -17.4, -15.3]), 0.915) > top + LEAST
