@@ -13,7 +13,7 @@ from scipy.special import stdtr, stdtrit
 from candor.clusters.cell_covariance import NEARLY_ALL
 from candor.clusters.clustered_effects import efficient_weights
 from candor.designs.design import Design, FloatArray
-from candor.diagnosis.people import Expected, Setting, probabilities_given_truth
+from candor.diagnosis.people import Expected, Setting, prevalences, probabilities_given_truth
 from candor.errors import MethodError
 from candor.estimators.cell_means import CellFit, maximum_likelihood_fit
 
@@ -141,8 +141,7 @@ def _answers(
 ) -> Iterator[FloatArray]:
     """Answers no and yes by study, section and subsample, a few studies at a time."""
     given = probabilities_given_truth(design, expected, setting)[sections.arm]
-    share = np.full(design.shape[0], expected.prevalence)
-    share[list(design.treatment_indexes)] += expected.effects
+    share = prevalences(design, expected)
     each = max(AT_ONCE // len(sections.arm), 1)
     for start in range(0, studies, each):
         shape = (min(each, studies - start), len(sections.arm))

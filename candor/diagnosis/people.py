@@ -129,10 +129,16 @@ def answer_probabilities(design: Design, expected: Expected, setting: Setting) -
     >>> answer_probabilities(design, expected, Setting(Cheating.NONE, DropOut.TREATED_YES)).sum(axis=(1, 2)).round(6).tolist()
     [0.5, 0.35]
     """
-    yes = np.full(design.shape[0], expected.prevalence)
-    yes[list(design.treatment_indexes)] = [share_in_arm(expected.prevalence, effect) for effect in expected.effects]
+    yes = prevalences(design, expected)
     of_people = np.stack([1 - yes, yes], axis=-1) * design.arm_shares[:, None]
     return np.asarray(np.einsum("at,astr->asr", of_people, probabilities_given_truth(design, expected, setting)))
+
+
+def prevalences(design: Design, expected: Expected) -> Array:
+    """The expected prevalence of every arm, shape (K,)."""
+    yes = np.full(design.shape[0], expected.prevalence)
+    yes[list(design.treatment_indexes)] = [share_in_arm(expected.prevalence, effect) for effect in expected.effects]
+    return yes
 
 
 def probabilities_given_truth(design: Design, expected: Expected, setting: Setting) -> Array:

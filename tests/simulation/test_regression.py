@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 import pytest
 from scipy.stats import binom
@@ -46,6 +48,26 @@ def test_forgetting_the_cheaters_does_not_cover():
         error = np.sqrt(np.linalg.inv(information(data, fit.beta, 1.0, 0.0)[:3, :3])[0, 0])
         hits += abs(fit.beta[0] - BETA[0]) <= 1.96 * error
     assert binom.cdf(hits, 40, 0.95) < 1e-6
+
+
+def test_p_values_of_few_people_keep_their_level_and_find_a_large_effect():
+    """A higher top without the coefficient is missed now and then. Still, of no effect as few p-values are below .05 as should be."""
+
+    def below(n: int, arm: float) -> tuple[int, int]:
+        found = []
+        for seed in range(100):
+            frame = simulated(DESIGNS["mirrored, cheaters say no"], n=n, seed=seed, beta=np.array([-0.6, arm, 0.5]))
+            with suppress(MethodError):
+                model = FittedModel.of(data_of(frame, DESIGNS["mirrored, cheaters say no"]), yes_rate=0.0)
+                model.require_an_estimate()
+                found.append(model.likelihood_ratio_p_value(1) < 0.05)
+        return sum(found), len(found)
+
+    false, fitted = below(200, 0.0)
+    assert fitted > 50
+    assert binom.sf(false - 1, fitted, 0.05) > 1e-3
+    true, fitted = below(200, 3.0)
+    assert true > fitted / 2
 
 
 def test_an_end_that_a_longer_search_removes_is_no_error():
