@@ -44,6 +44,8 @@ STEPS = 60
 """An end that is not found in so many steps is left open."""
 BESIDE, APART = 1e-5, 0.05
 """Values of a coefficient between which a likelihood that falls steadily falls by nothing; and between which a line goes."""
+LEAST_X, STEP_OF_X = 0.01, 0.1
+"""A profile of x that has not fallen enough at the first has no end; its search begins with the second."""
 NOTHING = 1e-6
 """A likelihood that is lower by less is as high: by so much it falls where a prevalence of .0001, known to ± .1, becomes 0."""
 SAME_HEIGHT, SAME_SHARE = 1e-3, 1e-2
@@ -132,7 +134,7 @@ class FittedModel:
         """From the least to the largest value of one coefficient whose best likelihood is within χ²/2 of the highest top; an end is None
         where there is none.
         """
-        found = [self._end(index, error=error, level=level, direction=direction) for direction in (-1.0, 1.0)]
+        found = [self._end(index, step=1.5 * error, level=level, direction=direction) for direction in (-1.0, 1.0)]
         return Interval(kind="profile", low=found[0], high=found[1], level=level)
 
     def contains(self, index: int, value: float, *, level: float) -> bool:
@@ -161,18 +163,8 @@ class FittedModel:
 
     def honest_share(self, *, level: float) -> Interval:
         """The profile interval of x."""
-        least, tops = self._least(level), self.competing(level=level)
-
-        def above(x: float) -> float:
-            try:
-                return self._highest(tops, possible=with_honest_share(x, yes_rate=self.yes_rate)).log_likelihood - least
-            except MethodError:
-                return -1.0  # hardly anybody honest: the coefficients run away
-
-        shares = [min(top.x, 1.0) for top in tops]
-        low = 0.0 if above(0.01) >= 0 else _crossing(above, 0.01, min(shares), level=level)
-        high = 1.0 if above(1.0) >= 0 else _crossing(above, 1.0, max(shares), level=level)
-        return Interval(kind="profile", low=low, high=high, level=level)
+        low, high = (self._end(None, step=STEP_OF_X, level=level, direction=direction) for direction in (-1.0, 1.0))
+        return Interval(kind="profile", low=0.0 if low is None else low, high=1.0 if high is None else high, level=level)
 
     def _least(self, level: float) -> float:
         return self.fit.log_likelihood - _drop(level)
@@ -192,7 +184,11 @@ class FittedModel:
             starts = [*starts, *(replace(starts[0], x=x, c=(1 - x) / 2) for x in HONEST_SHARES[::2])]
         for start in starts if self.data.logistic else starts[:1]:
             try:
-                found.append(_top(self.data, possible or self.possible, start=start, held=held, climbs=climbs))
+                if self.data.logistic:
+                    profile = possible is not None
+                    found.append(highest(self.data, possible or self.possible, start=start, held=held, profile=profile, climbs=climbs))
+                else:
+                    found.append(highest_of_differences(self.data, possible or self.possible, start=start, held=held))
             except MethodError as error:
                 problem = problem or error
         if not found and held and self.data.logistic:  # the tops may lie at infinity, from where no way leads back
@@ -201,10 +197,11 @@ class FittedModel:
             raise problem or MethodError(NOT_SETTLED)
         return max(found, key=lambda fit: fit.log_likelihood)
 
-    def _end(self, index: int, *, error: float, level: float, direction: float) -> float | None:
+    def _end(self, index: int | None, *, step: float, level: float, direction: float) -> float | None:
+        """The end of the profile of a coefficient, or of x where there is no index; None where it has none."""
         least, tops = self._least(level), self.competing(level=level)
-        farthest = max(tops, key=lambda top: direction * float(top.beta[index]))
-        fits, heights = {float(farthest.beta[index]): farthest}, dict[float, float]()
+        inner, farthest = max(((_place(top, index), top) for top in tops), key=lambda one: direction * one[0])
+        fits, heights = {inner: farthest}, dict[float, float]()
 
         def searched(value: float, *, again: bool = False) -> float:
             """How far the likelihood there is above the least, from the tops on both sides. There may be two, with other shares of honest
@@ -212,18 +209,22 @@ class FittedModel:
             """
             sides = [*sorted(at for at in fits if at <= value)[-1:], *sorted(at for at in fits if at >= value)[:1]]
             starts = [*(fits[at] for at in sides), *_ahead(fits, value), *tops]
-            if again and self._may_have_several_tops():
-                with suppress(MethodError):
-                    held, rate = (index, value), self.yes_rate
-                    starts += _from_many_shares(self.data, self.possible, start=starts[0], yes_rate=rate, held=held)
-            fits[value] = self._highest(starts, held=(index, value))
+            if index is None:
+                fits[value] = self._highest(starts, possible=with_honest_share(value, yes_rate=self.yes_rate))
+            else:
+                held = (index, value)
+                if again and self._may_have_several_tops():
+                    with suppress(MethodError):
+                        starts += _from_many_shares(self.data, self.possible, start=starts[0], yes_rate=self.yes_rate, held=held)
+                fits[value] = self._highest(starts, held=held)
             heights[value] = max(heights.get(value, -math.inf), fits[value].log_likelihood - least)
             return heights[value]
 
         def above(value: float) -> float:
             return heights[value] if value in heights else searched(value)
 
-        inner, step, end = float(farthest.beta[index]), 1.5 * error, direction * (AT_INFINITY if self.data.logistic else LARGEST)
+        largest = AT_INFINITY if self.data.logistic else LARGEST
+        end = direction * largest if index is not None else LEAST_X if direction < 0 else 1.0
         for _ in range(STEPS):
             outer = direction * min(direction * inner + step, direction * end)
             try:
@@ -231,7 +232,7 @@ class FittedModel:
                     found = _crossing(above, outer, inner, level=level)
                     inside = direction * max(direction * at for at, height in heights.items() if height > 0 or at == inner)
                     if abs(inside - found) > BESIDE or above(inside) < SAME_HEIGHT:
-                        return found if direction * (end - found) > AT_THE_END else None
+                        return found if index is None or direction * (end - found) > AT_THE_END else None
                     # A lower top was found farther out than the one that was followed to here, which does not end here.
                     for beyond in [at for at in fits if direction * at > direction * inside]:
                         del fits[beyond], heights[beyond]
@@ -246,6 +247,11 @@ class FittedModel:
     def _may_have_several_tops(self) -> bool:
         """Whether the likelihood may have several tops where a coefficient is held, too."""
         return self.data.logistic and len(self.data.people) <= FEW
+
+
+def _place(fit: Fit, index: int | None) -> float:
+    """A coefficient, or x."""
+    return min(fit.x, 1.0) if index is None else float(fit.beta[index])
 
 
 def _ahead(fits: Mapping[float, Fit], value: float) -> Iterator[Fit]:
@@ -269,12 +275,6 @@ def _crossing(above: Callable[[float], float], outer: float, inner: float, *, le
         return math.sqrt(drop) - math.sqrt(max(drop - above(value), 0.0))
 
     return float(brentq(in_roots, outer, inner, xtol=1e-7, rtol=1e-9)) if above(inner) > 0 else inner
-
-
-def _top(data: Data, possible: Possible, *, start: Fit, held: tuple[int, float] | None, climbs: Climbs) -> Fit:
-    if data.logistic:
-        return highest(data, possible, start=start, held=held, climbs=climbs)
-    return highest_of_differences(data, possible, start=start, held=held)
 
 
 def _tops(data: Data, possible: Possible, *, yes_rate: float | None) -> tuple[Fit, ...]:

@@ -158,10 +158,11 @@ def _means_with_gradients(data: Data, beta: FloatArray, x: float, c: float) -> t
     return x * of_mean[-2] + c, slope, bend, of_mean
 
 
-def climb(data: Data, face: Face, *, start: Fit, held: tuple[int, float] | None = None) -> Fit | None:
+def climb(data: Data, face: Face, *, start: Fit, held: tuple[int, float] | None = None, profile: bool = False) -> Fit | None:
     """The top of the likelihood of log odds on a face, by Newton steps that are halved until they rise; one coefficient may be held.
 
-    Where the likelihood is not curved downward, a step is that of Fisher scoring.
+    Where the likelihood is not curved downward, a step is that of Fisher scoring. A profile asks for the height that a search comes near to
+    where a coefficient grows without end.
 
     None when the way leads beyond what x and C can be: then the top of all lies on a narrower face.
 
@@ -212,7 +213,7 @@ def climb(data: Data, face: Face, *, start: Fit, held: tuple[int, float] | None 
         if np.abs(beta[free]).max(initial=0.0) > FARTHEST:
             if not is_possible(x, c):
                 return None
-            if held is not None:  # the height that it comes near to is what a profile asks for
+            if profile or held is not None:
                 return Fit(beta=beta, x=x, c=c, log_likelihood=height)
             worst = max(free, key=lambda index: abs(beta[index]))
             raise MethodError(NO_MAXIMUM.format(label=data.labels[worst]))
@@ -249,7 +250,15 @@ Climbs = dict[tuple[Face, bytes, tuple[float, ...]], Fit | MethodError | None]
 """Ends of searches: by the face, the coefficients and, where the face leaves them free, the (x, C) of their beginning."""
 
 
-def highest(data: Data, possible: Possible, *, start: Fit, held: tuple[int, float] | None = None, climbs: Climbs | None = None) -> Fit:
+def highest(
+    data: Data,
+    possible: Possible,
+    *,
+    start: Fit,
+    held: tuple[int, float] | None = None,
+    profile: bool = False,
+    climbs: Climbs | None = None,
+) -> Fit:
     """The top over all possible (x, C). `climbs` are those from other beginnings, with the same coefficient held.
 
     Raises
@@ -271,7 +280,7 @@ def highest(data: Data, possible: Possible, *, start: Fit, held: tuple[int, floa
         beginning = (face, start.beta.tobytes(), (start.x, start.c) if face.slopes.size else ())
         if beginning not in climbs:
             try:
-                climbs[beginning] = climb(data, face, start=start, held=held)
+                climbs[beginning] = climb(data, face, start=start, held=held, profile=profile)
             except MethodError as error:
                 climbs[beginning] = error
         found = climbs[beginning]
@@ -296,7 +305,7 @@ def highest(data: Data, possible: Possible, *, start: Fit, held: tuple[int, floa
         raise problem or MethodError(NOT_SETTLED)
     if rising > 1e-2:  # from this edge the way leads up to another top inside
         with suppress(MethodError):
-            found = climb(data, possible.faces[0], start=best, held=held)
+            found = climb(data, possible.faces[0], start=best, held=held, profile=profile)
             if found and is_possible(found.x, found.c) and found.log_likelihood > best.log_likelihood:
                 best = found
     return replace(best, c=max(best.c, 0.0))

@@ -63,3 +63,33 @@ def test_coefficients_that_run_away_together_have_no_end(opposite: bool) -> None
     top, intervals = regressed(FEW, opposite=opposite)
     assert intervals[0] == (None, None)
     assert height(FEW, np.array([15.0, -17.4, -15.3]), 0.915) > top + LEAST
+
+
+DICE = np.array([[1, 2], [2, 1], [1, 1]]) / 6
+BY_ARM = np.array([[[2, 4], [4, 3], [3, 3]], [[5, 5], [7, 2], [3, 3]], [[3, 3], [3, 1], [4, 2]]])
+"""People by arm, subsample and answer. Cheaters say yes as often as they like."""
+
+
+@pytest.mark.parametrize(("times", "has_an_end"), [(1, False), (10, True)])
+def test_the_interval_of_cheaters_follows_prevalences_to_none_and_all(times: int, has_an_end: bool) -> None:
+    """With half of the people honest, everybody in the control would say yes. The search gave up there, and nobody was told of more than
+    73 % cheaters. Oracle: with x and C held an arm's prevalence is alone, so that a grid finds the highest.
+    """
+    rows = [("abc"[arm], "123"[s], said == 1) for (arm, s, said), n in np.ndenumerate(BY_ARM * times) for _ in range(n)]
+    subsamples = {"123"[s]: {"forced_no": no, "forced_yes": yes} for s, (no, yes) in enumerate(DICE.tolist())}
+    found = candor.regress(
+        dict(zip(("arm", "subsample", "cheated"), map(list, zip(*rows, strict=True)), strict=True)),
+        {"arms": ["a", "b", "c"], "control": "a", "subsamples": subsamples, "cheater_model": "any"},
+        outcomes=["cheated"],
+    )["cheated"]
+
+    def above(cheaters: float) -> float:
+        c, prevalence = np.linspace(0, cheaters, 300)[:, None, None], np.linspace(0, 1, 400)[:, None]
+        yes = (1 - cheaters) * ((1 - DICE.sum(axis=1)) * prevalence + DICE[:, 1]) + c
+        arms = [(times * (arm[:, 1] * np.log(yes) + arm[:, 0] * np.log(1 - yes))).sum(axis=-1).max(axis=-1) for arm in BY_ARM]
+        return float(np.sum(arms, axis=0).max()) - found.log_likelihood - LEAST
+
+    high = found.cheater_proportion.interval.high
+    assert above(high - 0.01) > 0
+    assert above(0.99) < 0 if has_an_end else high == 1
+    assert not has_an_end or above(high + 0.01) < 0
