@@ -12,7 +12,7 @@ from scipy.special import chdtri
 
 from candor.errors import MethodError
 from candor.estimators.intervals import cut_to, wald_interval
-from candor.regression.fitted_model import FittedModel
+from candor.regression.fitted_model import SOME_WAY, FittedModel
 from candor.regression.likelihood import NO_MAXIMUM, Data
 from candor.regression.model_columns import INTERCEPT
 from candor.results import CheaterProportion, Interval
@@ -81,12 +81,12 @@ def cheaters_of(model: FittedModel, *, level: float) -> CheaterProportion:
     """λ = 1 − x with the profile interval, which respects 0 ≤ λ ≤ 1; there is no estimate outside of it."""
     error = math.sqrt(float(np.diag(model.covariance())[len(model.fit.beta)]))
     value = min(max(1 - model.fit.x, 0.0), 1.0)
-    return CheaterProportion(value=value, raw=value, standard_error=error, interval=_cheaters_interval(model, level=level))
+    return CheaterProportion(value=value, raw=value, standard_error=error, interval=_cheaters_interval([model], level=level))
 
 
-def _cheaters_interval(model: FittedModel, *, level: float) -> Interval:
-    share = model.honest_share(level=level)
-    low, high = 1 - (share.high or 0.0), 1 - (share.low or 0.0)
+def _cheaters_interval(models: Sequence[FittedModel], *, level: float) -> Interval:
+    share = _over_all(models, None, errors=[SOME_WAY] * len(models), level=level)
+    low, high = 0.0 if share.high is None else 1 - share.high, 1.0 if share.low is None else 1 - share.low
     return cut_to(Interval(kind="profile", low=low, high=high, level=level), low=0.0, high=1.0)
 
 
@@ -108,11 +108,9 @@ def over_all_rates(data: Data, *, units: FloatArray, level: float) -> tuple[tupl
             raise MethodError(NO_MAXIMUM.format(label=label))
         low, high = float(values[settled, index].min()), float(values[settled, index].max())
         bounds = (None if values[:, index].min() < low else low, None if values[:, index].max() > high else high)
-        chosen = settled[_extremes(values[settled, index])]
-        ends = [
-            _profile(models[place], index, error=float(errors[place, index]), unit=float(units[index]), level=level) for place in chosen
-        ]
-        hull = _hull(ends)
+        hull = _divided(
+            _over_all([models[place] for place in settled], index, errors=errors[settled, index].tolist(), level=level), float(units[index])
+        )
         interval = replace(hull, low=None if bounds[0] is None else hull.low, high=None if bounds[1] is None else hull.high)
         rows.append(
             Coefficient(
@@ -127,15 +125,8 @@ def over_all_rates(data: Data, *, units: FloatArray, level: float) -> tuple[tupl
                 bounds=bounds,
             )
         )
-    honest = np.array([model.fit.x for model in models])
-    cheaters = _hull([_cheaters_interval(models[place], level=level) for place in _extremes(honest)])
-    whole = CheaterProportion(value=None, raw=None, standard_error=None, interval=cheaters)
+    whole = CheaterProportion(value=None, raw=None, standard_error=None, interval=_cheaters_interval(models, level=level))
     return tuple(rows), whole, models
-
-
-def _extremes(values: FloatArray) -> list[int]:
-    """The first and the last rate, and those with the least and the largest estimate: these have the farthest ends."""
-    return sorted({0, len(values) - 1, int(np.argmin(values)), int(np.argmax(values))})
 
 
 def _at(data: Data, rate: float) -> FittedModel | None:
@@ -162,19 +153,29 @@ def _errors(model: FittedModel) -> FloatArray:
         return np.full(len(model.fit.beta), np.inf)
 
 
-def _profile(model: FittedModel, index: int, *, error: float, unit: float, level: float) -> Interval:
-    return _divided(model.profile(index, error=error, level=level), unit)
+def _over_all(models: Sequence[FittedModel], index: int | None, *, errors: Sequence[float], level: float) -> Interval:
+    """From the least end to the largest of all models, of a coefficient or of x; without an end where one has none."""
+
+    def farthest(direction: float) -> float | None:
+        reached: float | None = None
+        pairs = zip(models, errors, strict=True)
+        for model, error in sorted(pairs, key=lambda pair: direction * pair[0].place(index) + 2 * pair[1], reverse=True):
+            if reached is None or _may_go_on(model, index, reached, direction=direction, level=level):
+                end = model.end(index, error=error, level=level, direction=direction)
+                if end is None:
+                    return None
+                reached = end if reached is None else direction * max(direction * reached, direction * end)
+        return reached
+
+    return Interval(kind="profile", low=farthest(-1.0), high=farthest(1.0), level=level)
 
 
-def _hull(intervals: Sequence[Interval]) -> Interval:
-    """From the least end to the largest; without an end where one has none."""
-    lows, highs = [one.low for one in intervals], [one.high for one in intervals]
-    return Interval(
-        kind=intervals[0].kind,
-        low=None if None in lows else min(low for low in lows if low is not None),
-        high=None if None in highs else max(high for high in highs if high is not None),
-        level=intervals[0].level,
-    )
+def _may_go_on(model: FittedModel, index: int | None, reached: float, *, direction: float, level: float) -> bool:
+    """Whether a model's interval may end farther out: only such a one is followed to its end."""
+    try:
+        return direction * model.place(index) >= direction * reached or model.contains(index, reached, level=level)
+    except MethodError:
+        return True
 
 
 def _divided(found: Interval, unit: float) -> Interval:

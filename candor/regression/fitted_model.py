@@ -44,8 +44,8 @@ STEPS = 60
 """An end that is not found in so many steps is left open."""
 BESIDE, APART = 1e-5, 0.05
 """Values of a coefficient between which a likelihood that falls steadily falls by nothing; and between which a line goes."""
-LEAST_X, STEP_OF_X = 0.01, 0.1
-"""A profile of x that has not fallen enough at the first has no end; its search begins with the second."""
+LEAST_X, SOME_WAY = 0.01, 0.07
+"""A profile of x that has not fallen enough at the first has no end; the second is about how far off that is."""
 NOTHING = 1e-6
 """A likelihood that is lower by less is as high: by so much it falls where a prevalence of .0001, known to ± .1, becomes 0."""
 SAME_HEIGHT, SAME_SHARE = 1e-3, 1e-2
@@ -130,16 +130,16 @@ class FittedModel:
             raise MethodError("the answers do not determine the coefficients: too few answers, or none of some covariate's differ")
         return np.asarray(np.linalg.inv(expected))
 
-    def profile(self, index: int, *, error: float, level: float) -> Interval:
-        """From the least to the largest value of one coefficient whose best likelihood is within χ²/2 of the highest top; an end is None
-        where there is none.
+    def profile(self, index: int | None, *, error: float, level: float) -> Interval:
+        """From the least to the largest value of one coefficient, or of x, whose best likelihood is within χ²/2 of the highest top; an end
+        is None where there is none.
         """
-        found = [self._end(index, step=1.5 * error, level=level, direction=direction) for direction in (-1.0, 1.0)]
+        found = [self.end(index, error=error, level=level, direction=direction) for direction in (-1.0, 1.0)]
         return Interval(kind="profile", low=found[0], high=found[1], level=level)
 
-    def contains(self, index: int, value: float, *, level: float) -> bool:
-        """Whether the likelihood with this value of a coefficient is within χ²/2 of the highest top."""
-        return self._highest(self.competing(level=level), held=(index, value)).log_likelihood >= self._least(level)
+    def contains(self, index: int | None, value: float, *, level: float) -> bool:
+        """Whether the likelihood with this value of a coefficient, or of x, is within χ²/2 of the highest top."""
+        return self._best(self.competing(level=level), index, value).log_likelihood >= self._least(level)
 
     def likelihood_ratio_p_value(self, index: int) -> float:
         """The p-value of the test that one coefficient is zero."""
@@ -161,13 +161,14 @@ class FittedModel:
             self.known[index] = self._highest(self.tops, held=(index, 0.0))
         return self.known[index]
 
-    def honest_share(self, *, level: float) -> Interval:
-        """The profile interval of x."""
-        low, high = (self._end(None, step=STEP_OF_X, level=level, direction=direction) for direction in (-1.0, 1.0))
-        return Interval(kind="profile", low=0.0 if low is None else low, high=1.0 if high is None else high, level=level)
-
     def _least(self, level: float) -> float:
         return self.fit.log_likelihood - _drop(level)
+
+    def _best(self, starts: Sequence[Fit], index: int | None, value: float) -> Fit:
+        """The highest top with a coefficient, or x, held."""
+        if index is None:
+            return self._highest(starts, possible=with_honest_share(value, yes_rate=self.yes_rate))
+        return self._highest(starts, held=(index, value))
 
     def _highest(self, starts: Sequence[Fit], *, held: tuple[int, float] | None = None, possible: Possible | None = None) -> Fit:
         """The highest top under a restriction, from several beginnings.
@@ -197,8 +198,14 @@ class FittedModel:
             raise problem or MethodError(NOT_SETTLED)
         return max(found, key=lambda fit: fit.log_likelihood)
 
-    def _end(self, index: int | None, *, step: float, level: float, direction: float) -> float | None:
-        """The end of the profile of a coefficient, or of x where there is no index; None where it has none."""
+    def place(self, index: int | None) -> float:
+        """The estimate of a coefficient, or of x."""
+        return _place(self.fit, index)
+
+    def end(self, index: int | None, *, error: float, level: float, direction: float) -> float | None:
+        """The end of the profile of a coefficient, or of x where there is no index; None where it has none. `error` is about how far off it
+        is.
+        """
         least, tops = self._least(level), self.competing(level=level)
         inner, farthest = max(((_place(top, index), top) for top in tops), key=lambda one: direction * one[0])
         fits, heights = {inner: farthest}, dict[float, float]()
@@ -209,21 +216,18 @@ class FittedModel:
             """
             sides = [*sorted(at for at in fits if at <= value)[-1:], *sorted(at for at in fits if at >= value)[:1]]
             starts = [*(fits[at] for at in sides), *_ahead(fits, value), *tops]
-            if index is None:
-                fits[value] = self._highest(starts, possible=with_honest_share(value, yes_rate=self.yes_rate))
-            else:
-                held = (index, value)
-                if again and self._may_have_several_tops():
-                    with suppress(MethodError):
-                        starts += _from_many_shares(self.data, self.possible, start=starts[0], yes_rate=self.yes_rate, held=held)
-                fits[value] = self._highest(starts, held=held)
+            if again and index is not None and self._may_have_several_tops():
+                with suppress(MethodError):
+                    held, rate = (index, value), self.yes_rate
+                    starts += _from_many_shares(self.data, self.possible, start=starts[0], yes_rate=rate, held=held)
+            fits[value] = self._best(starts, index, value)
             heights[value] = max(heights.get(value, -math.inf), fits[value].log_likelihood - least)
             return heights[value]
 
         def above(value: float) -> float:
             return heights[value] if value in heights else searched(value)
 
-        largest = AT_INFINITY if self.data.logistic else LARGEST
+        step, largest = 1.5 * error, AT_INFINITY if self.data.logistic else LARGEST
         end = direction * largest if index is not None else LEAST_X if direction < 0 else 1.0
         for _ in range(STEPS):
             outer = direction * min(direction * inner + step, direction * end)

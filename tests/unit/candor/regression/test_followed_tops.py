@@ -8,6 +8,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 import candor
+from candor.regression.trait_regression import TraitRegression
 
 FORCED = np.array([[1, 1], [2, 2]]) / 6
 """No and yes, by subsample. Cheaters always say yes."""
@@ -66,30 +67,48 @@ def test_coefficients_that_run_away_together_have_no_end(opposite: bool) -> None
 
 
 DICE = np.array([[1, 2], [2, 1], [1, 1]]) / 6
+"""Forced no and yes of each subsample. Cheaters say yes as often as they like."""
 BY_ARM = np.array([[[2, 4], [4, 3], [3, 3]], [[5, 5], [7, 2], [3, 3]], [[3, 3], [3, 1], [4, 2]]])
-"""People by arm, subsample and answer. Cheaters say yes as often as they like."""
+"""People by arm, subsample and answer."""
+MIRRORED = np.array([[13, 1], [1, 13]]) / 20
+OF_TWO = np.array([[[7, 3], [2, 18]], [[7, 6], [4, 13]]])
+
+
+def with_arms_alone(counts: np.ndarray, dice: np.ndarray) -> TraitRegression:
+    rows = [("abc"[arm], "123"[s], said == 1) for (arm, s, said), n in np.ndenumerate(counts) for _ in range(n)]
+    subsamples = {"123"[s]: {"forced_no": no, "forced_yes": yes} for s, (no, yes) in enumerate(dice.tolist())}
+    columns = dict(zip(("arm", "subsample", "cheated"), map(list, zip(*rows, strict=True)), strict=True))
+    design = {"arms": list("abc"[: len(counts)]), "control": "a", "subsamples": subsamples, "cheater_model": "any"}
+    return candor.regress(columns, design, outcomes=["cheated"])["cheated"]
+
+
+def highest_of_prevalences(counts: np.ndarray, dice: np.ndarray, x: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """With x and C held an arm's prevalence is alone, so that a grid finds the highest likelihood."""
+    prevalence = np.linspace(0, 1, 400)[:, None]
+    yes = x[..., None, None] * ((1 - dice.sum(axis=1)) * prevalence + dice[:, 1]) + c[..., None, None]
+    return np.sum([(arm[:, 1] * np.log(yes) + arm[:, 0] * np.log(1 - yes)).sum(axis=-1).max(axis=-1) for arm in counts], axis=0)
 
 
 @pytest.mark.parametrize(("times", "has_an_end"), [(1, False), (10, True)])
 def test_the_interval_of_cheaters_follows_prevalences_to_none_and_all(times: int, has_an_end: bool) -> None:
-    """With half of the people honest, everybody in the control would say yes. The search gave up there, and nobody was told of more than
-    73 % cheaters. Oracle: with x and C held an arm's prevalence is alone, so that a grid finds the highest.
-    """
-    rows = [("abc"[arm], "123"[s], said == 1) for (arm, s, said), n in np.ndenumerate(BY_ARM * times) for _ in range(n)]
-    subsamples = {"123"[s]: {"forced_no": no, "forced_yes": yes} for s, (no, yes) in enumerate(DICE.tolist())}
-    found = candor.regress(
-        dict(zip(("arm", "subsample", "cheated"), map(list, zip(*rows, strict=True)), strict=True)),
-        {"arms": ["a", "b", "c"], "control": "a", "subsamples": subsamples, "cheater_model": "any"},
-        outcomes=["cheated"],
-    )["cheated"]
+    """With few people honest, everybody in the control would say yes. The search gave up there: it told of 73 % cheaters at most."""
+    found = with_arms_alone(BY_ARM * times, DICE)
 
     def above(cheaters: float) -> float:
-        c, prevalence = np.linspace(0, cheaters, 300)[:, None, None], np.linspace(0, 1, 400)[:, None]
-        yes = (1 - cheaters) * ((1 - DICE.sum(axis=1)) * prevalence + DICE[:, 1]) + c
-        arms = [(times * (arm[:, 1] * np.log(yes) + arm[:, 0] * np.log(1 - yes))).sum(axis=-1).max(axis=-1) for arm in BY_ARM]
-        return float(np.sum(arms, axis=0).max()) - found.log_likelihood - LEAST
+        c = np.linspace(0, cheaters, 300)
+        return float(highest_of_prevalences(BY_ARM * times, DICE, np.full(300, 1 - cheaters), c).max()) - found.log_likelihood - LEAST
 
     high = found.cheater_proportion.interval.high
     assert above(high - 0.01) > 0
     assert above(0.99) < 0 if has_an_end else high == 1
     assert not has_an_end or above(high + 0.01) < 0
+
+
+def test_the_interval_of_cheaters_holds_for_every_yes_rate_of_theirs() -> None:
+    """Rates with the least and the largest share of cheaters do not have the farthest ends: it told of 62 % where 66 % are possible."""
+    rates, honest = np.meshgrid(np.linspace(0, 1, 11), np.linspace(0.01, 1, 200), indexing="ij")
+    heights = highest_of_prevalences(OF_TWO, MIRRORED, honest, (1 - honest) * rates)
+    tops = heights.max(axis=1, keepdims=True)
+    possible = (heights >= tops + LEAST) & (tops >= tops.max() + LEAST)
+    found = with_arms_alone(OF_TWO, MIRRORED).cheater_proportion.interval
+    assert found.high == pytest.approx(1 - honest[possible].min(), abs=0.01)

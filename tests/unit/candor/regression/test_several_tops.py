@@ -91,7 +91,7 @@ def test_intervals_reach_over_all_tops_that_the_answers_do_not_tell_apart():
         found = model.profile(index, error=float(errors[index]), level=0.95)
         assert found.low is None or found.low < values[0]
         assert found.high is None or found.high > values[1]
-    share = model.honest_share(level=0.95)
+    share = model.profile(None, error=0.1, level=0.95)
     assert share.low < min(first.x, second.x) < max(first.x, second.x) < share.high
 
 
