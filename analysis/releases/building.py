@@ -356,7 +356,7 @@ def discard_outdated(study_id: int) -> None:
     if release is None:
         return
     as_of, unchanged = compared_people(release)
-    if unchanged and as_of == release.people_as_of:
+    if as_of == release.people_as_of:
         return
     with transaction.atomic():
         study = Study.objects.select_for_update(no_key=True).get(pk=study_id)

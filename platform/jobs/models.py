@@ -91,7 +91,7 @@ class Lease(models.Model):
     @classmethod
     def spread_out(cls) -> QuerySet[Self]:
         """The work whose parts are being done."""
-        return cls._default_manager.filter(holder=None, due_at=None, **cls.HELD)
+        return cls._default_manager.filter(due_at=None, **cls.HELD)
 
     @classmethod
     def _held(cls, free: QuerySet[Self], key: object) -> Self | None:
@@ -119,7 +119,7 @@ class Lease(models.Model):
     def is_spread(self) -> bool:
         """Whether it is left to its parts."""
         shown_as_held = all(getattr(self, name) == value for name, value in self.HELD.items())
-        return self.HAS_PARTS and self.holder is None and self.due_at is None and shown_as_held
+        return self.HAS_PARTS and self.due_at is None and shown_as_held
 
     def mine(self) -> QuerySet[Self]:
         """The row, while this worker's claim on it stands."""

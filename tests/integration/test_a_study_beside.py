@@ -186,7 +186,8 @@ def test_a_withdrawal_and_a_deletion_reach_the_releases_of_their_own_study_alone
 
 
 def test_an_outdated_release_is_logged_once_for_its_own_study() -> None:
-    study, beside = (draft_study(slug=slug) for slug in ("a-study", "another-study"))
+    study, beside, third = (draft_study(slug=slug) for slug in ("a-study", "another-study", "a-third-study"))
+    stored_release(third, ReleaseStatus.BUILT)
     for one in (study, beside):
         stored_release(one, ReleaseStatus.OUTDATED, **NO_PACKAGE)
         building.log_outdated()

@@ -15,6 +15,7 @@ from django.http import HttpResponse
 from django.test import Client
 
 from accounts import actions
+from accounts.attempts import give_attempt_back, take_attempt
 from accounts.login import backends, devices, places
 from accounts.login.places import Places
 from accounts.models import AttemptCount, Role, User
@@ -104,6 +105,15 @@ def test_a_login_elsewhere_gives_guessers_no_fresh_count(ada: User, few_attempts
     assert attempt(Client(), PASSWORD).status_code == 302
     assert attempt(guesser, "wrong").status_code == 200
     assert attempt(guesser, "wrong").status_code == 429
+
+
+def test_an_attempt_that_is_given_back_twice_is_no_error(db: None) -> None:
+    """The count ended while a password was checked, and somebody else's attempt just began the next one."""
+    assert take_attempt("login", "ada", at_most=1)
+    for _time in range(2):
+        give_attempt_back("login", "ada")
+    assert take_attempt("login", "ada", at_most=1)
+    assert not take_attempt("login", "ada", at_most=1)
 
 
 def test_names_that_look_different_to_a_computer_share_their_count(ada: User, few_attempts: int) -> None:

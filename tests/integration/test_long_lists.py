@@ -83,26 +83,20 @@ def test_a_launch_stores_no_line_in_the_request() -> None:
 
 def test_a_worker_that_takes_over_goes_on_with_the_same_list(monkeypatch: pytest.MonkeyPatch) -> None:
     study, drawing = launched()
+    store, taken = parts._store_part, claimed(drawing)
 
-    def stored_until(lines: int) -> Any:
-        store = parts._store_part
+    def store_or_die(*arguments: Any, start: int, before: int) -> bool:
+        if start >= 21:
+            raise KeyboardInterrupt  # the process is killed
+        return store(*arguments, start=start, before=before)
 
-        def store_or_die(*arguments: Any, start: int, before: int) -> bool:
-            if start >= lines:
-                raise KeyboardInterrupt  # the process is killed
-            return store(*arguments, start=start, before=before)
-
-        return store_or_die
-
-    taken = claimed(drawing)
     with monkeypatch.context() as killed:
-        killed.setattr(parts, "_store_part", stored_until(21))
+        killed.setattr(parts, "_store_part", store_or_die)
         with pytest.raises(KeyboardInterrupt):
             attempt(taken)
     before = list(AllocationSlot.objects.order_by("position").values_list("pk", "subsample", "arm"))
     hashed = AllocationList.objects.get().sha256
     assert len(before) == 21
-    fall_silent(drawing)
     attempt(claimed_again(drawing))
     study.refresh_from_db()
     assert study.status == StudyStatus.RECRUITING
@@ -112,6 +106,7 @@ def test_a_worker_that_takes_over_goes_on_with_the_same_list(monkeypatch: pytest
 
 
 def claimed_again(drawing: ListDrawing) -> ListDrawing:
+    fall_silent(drawing)
     drawing.refresh_from_db()
     assert drawing.take_over()
     found: ListDrawing = claimed(drawing)
@@ -121,7 +116,6 @@ def claimed_again(drawing: ListDrawing) -> ListDrawing:
 def test_a_worker_that_was_replaced_stores_no_line_twice() -> None:
     _study, drawing = launched()
     silent = claimed(drawing)
-    fall_silent(drawing)
     attempt(claimed_again(drawing))
     attempt(silent)
     assert AllocationSlot.objects.count() == PLANNED
@@ -181,7 +175,6 @@ def test_lines_of_a_version_that_never_opened_are_deleted(stopped: bool) -> None
     assert officer is not None
     study = reviews.approve(study, actor=officer)
     if not stopped:
-        fall_silent(drawing)
         attempt(claimed_again(drawing))
         study.refresh_from_db()
         assert study.status == StudyStatus.APPROVED, "nobody has launched this version"
@@ -193,13 +186,20 @@ def test_lines_of_a_version_that_never_opened_are_deleted(stopped: bool) -> None
     assert list(study.allocation_slots.order_by("position").values_list("position", flat=True)) == list(range(1, PLANNED + 1))
 
 
-def test_an_approval_that_is_given_up_meanwhile_ends_the_launch() -> None:
+@pytest.mark.parametrize(("step", "stored"), [("_begun", 0), ("store_lines", 7)])
+def test_an_approval_that_is_given_up_meanwhile_ends_the_launch(step: str, stored: int, monkeypatch: pytest.MonkeyPatch) -> None:
     study, drawing = launched()
-    study = studies.take_back(study, actor=study.owner)
+    do = getattr(parts, step)
+
+    def given_up(*arguments: Any) -> Any:
+        studies.take_back(study, actor=study.owner)
+        return do(*arguments)
+
+    monkeypatch.setattr(parts, step, given_up)
     work_on(drawing)
     drawing.refresh_from_db()
-    study.refresh_from_db()
-    assert (drawing.status, study.status, study.allocation_slots.count()) == (DrawingStatus.STOPPED, StudyStatus.DRAFT, 0)
+    assert (drawing.status, study.allocation_slots.count()) == (DrawingStatus.STOPPED, stored)
+    assert study.allocation_lists.exists() == bool(stored)
 
 
 def test_an_obstacle_that_comes_meanwhile_is_told_and_the_launch_goes_on_later() -> None:

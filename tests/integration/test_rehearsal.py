@@ -14,6 +14,7 @@ from analysis.runs import runner
 from audit.models import Entry
 from jobs.errors import TakenError
 from surveys.access import Seat, access_study, studies_of
+from surveys.batches.selectors import nobody_comes_any_more
 from surveys.bots import rehearsal
 from surveys.bots.walker import UnexpectedPageError
 from surveys.counts import exact_counts
@@ -150,7 +151,7 @@ def test_a_study_that_asks_everybody_with_a_die_is_not_asked_who_denies() -> Non
 
 
 def test_nobody_but_bots_of_this_installation_comes_in() -> None:
-    sandbox = start(draft_study()).study
+    sandbox = start(draft_study(slug="another")).study
     for ticket in ("", "forged", bot_ticket("another-study")):
         client = Client()
         client.cookies[BOT_COOKIE] = ticket
@@ -177,7 +178,7 @@ def test_a_rehearsal_is_no_study_among_studies() -> None:
 
 def test_a_worker_that_is_killed_in_the_middle_loses_nobody_and_counts_nobody_twice(queued: Sent, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rehearsal, "FEW", 8)
-    crowd = start(draft_study())
+    crowd = start(draft_study(slug="another"))
     work_on(crowd)
     real = rehearsal.send_bots
 
@@ -206,7 +207,7 @@ def test_a_worker_that_is_killed_in_the_middle_loses_nobody_and_counts_nobody_tw
 
 
 def test_the_sweep_sends_on_what_the_broker_forgot_and_gives_up_in_the_end(queued: Sent) -> None:
-    crowd = start(draft_study())
+    crowd = start(draft_study(slug="another"))
     for _again in range(2):  # a message that was lost is no worker that fell silent
         assert swept(queued, "rehearsal") == [str(crowd.pk)]
     for _silent in range(BotRun.MOST_ATTEMPTS):
@@ -239,6 +240,9 @@ def test_bots_that_are_stopped_stay_where_they_are() -> None:
     assert BotRun.claim(crowd.pk) is None
     assert not stop_rehearsal(study, actor=study.owner)
     assert "Stopped after 0 of 20 bots." in page_text(study)
+    other = start(draft_study(slug="another"))
+    assert nobody_comes_any_more(crowd.study), "the bots of another rehearsal do not come here"
+    assert not nobody_comes_any_more(other.study)
 
 
 def test_a_deleted_rehearsal_leaves_nothing_but_its_lines_in_the_log() -> None:

@@ -143,6 +143,7 @@ def test_wrong_codes_close_the_door_for_a_while(ada: User, settings: Any) -> Non
     log_in(other)
     for _ in range(3):
         other.post(CODE, {"code": "000000"})
+    assert recorded(actions.LOGIN_REFUSED) == []
     for _ in range(2):
         other.post(CODE, {"code": code_of(secret)})
     assert not is_in(other)
@@ -186,6 +187,7 @@ def test_an_installation_may_ask_officers_and_administrators_for_a_second_factor
     person(role, username="ada")
     Authenticator.objects.create(user=person(role), type=Authenticator.Type.TOTP, data={})  # somebody else's
     client = Client()
+    assert (client.get("/studies/").status_code, client.get("/api/v1/studies/").status_code) == (302, 401), "a stranger is asked to log in"
     log_in(client)
     assert is_in(client) != compulsory
     if compulsory:

@@ -16,11 +16,12 @@ from django.utils.formats import date_format
 from audit.models import Entry
 from surveys.batches.rules import LEAST
 from surveys.counts import exact_counts
+from surveys.definition import DIRECT
 from surveys.events import counted_people_changed
 from surveys.journey import services as participation
 from surveys.journey.visitors import COOKIE
 from surveys.journey.withdrawals import remember_withdrawal
-from surveys.models import CounterKind, Participant, Response, ShardedCounter, Study, StudyStatus
+from surveys.models import CounterKind, Participant, Response, ShardedCounter, Step, Study, StudyStatus
 from surveys.studies import services as studies
 from surveys.tokens import hash_of_withdrawal_code
 from tests.factories import (
@@ -290,3 +291,36 @@ def test_a_group_that_became_too_small_is_held_back_as_a_whole(study: Study) -> 
     Study.objects.filter(pk=study.pk).update(status=StudyStatus.CLOSED, closed_on="2026-01-01")
     withdraw_somebody(study, counted=True)
     assert Participant.objects.filter(counted=False).count() == 18
+
+
+DIRECTLY, UNFINISHED = {"subsample": DIRECT, "agrees_to_direct": True}, {"step": Step.QUESTIONS, "finished_on": None}
+
+
+@pytest.mark.parametrize(
+    ("alike", "other"),
+    [
+        ({}, {"study": "another"}),
+        ({}, {"subsample": "2"}),
+        ({}, {"arm": "video"}),
+        ({}, {"is_bot": True}),
+        ({"background": {"section": "1"}}, {"background": {"section": "2"}}),
+        ({}, UNFINISHED),
+        (UNFINISHED, {"step": Step.FINISHED, "finished_on": "2026-01-01"}),
+        (DIRECTLY, {"agrees_to_direct": False}),
+        (DIRECTLY | {"agrees_to_direct": False}, {"agrees_to_direct": True}),
+    ],
+)
+def test_those_who_hide_a_withdrawal_are_of_its_group(alike: dict[str, Any], other: dict[str, Any]) -> None:
+    """Others would hide nobody: their group has numbers of its own, and that of the person would be one smaller than before."""
+    in_sections = {"unit": "cluster", "sections": 4} if "background" in alike else {}
+    study = recruiting_study(allocation={"planned_participants": 48, "block_multiples": [1], **in_sections})
+    counted_group(study, 48)
+    Participant.objects.update(**{"background": {}, **alike})
+    others = Participant.objects.filter(pk__in=list(Participant.objects.values_list("pk", flat=True)[:24]))
+    others.update(**({"study": recruiting_study(slug="another")} if "study" in other else other))
+    Study.objects.filter(pk=study.pk).update(status=StudyStatus.CLOSED, closed_on="2026-01-01")
+    gone = Participant.objects.exclude(pk__in=others)[0]
+    Participant.objects.filter(pk=gone.pk).update(withdrawal_hash=hash_of_withdrawal_code(CODE))
+    assert participation.withdraw(study, code=CODE)
+    hidden = Participant.objects.filter(counted=False)
+    assert (hidden.count(), (hidden & others).count()) == (LEAST - 1, 0)
