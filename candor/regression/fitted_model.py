@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -13,6 +12,7 @@ from scipy.optimize import brentq
 from scipy.special import chdtrc, chdtri
 
 from candor.errors import MethodError
+from candor.regression.beginnings import likely_beginnings
 from candor.regression.differences import highest_of_differences
 from candor.regression.faces import with_any_rate, with_honest_share, with_stated_rate
 from candor.regression.likelihood import (
@@ -217,9 +217,7 @@ class FittedModel:
             sides = [*sorted(at for at in fits if at <= value)[-1:], *sorted(at for at in fits if at >= value)[:1]]
             starts = [*(fits[at] for at in sides), *_ahead(fits, value), *tops]
             if again and index is not None and self._may_have_several_tops():
-                with suppress(MethodError):
-                    held, rate = (index, value), self.yes_rate
-                    starts += _from_many_shares(self.data, self.possible, start=starts[0], yes_rate=rate, held=held)
+                starts += likely_beginnings(self.data, yes_rate=self.yes_rate, held=(index, value))
             fits[value] = self._best(starts, index, value)
             heights[value] = max(heights.get(value, -math.inf), fits[value].log_likelihood - least)
             return heights[value]

@@ -8,7 +8,10 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 import candor
+from candor.regression.fitted_model import FittedModel
 from candor.regression.trait_regression import TraitRegression
+from tests.designs import DESIGNS
+from tests.unit.candor.regression.simulated import data_of, simulated
 
 FORCED = np.array([[1, 1], [2, 2]]) / 6
 """No and yes, by subsample. Cheaters always say yes."""
@@ -112,3 +115,14 @@ def test_the_interval_of_cheaters_holds_for_every_yes_rate_of_theirs() -> None:
     possible = (heights >= tops + LEAST) & (tops >= tops.max() + LEAST)
     found = with_arms_alone(OF_TWO, MIRRORED).cheater_proportion.interval
     assert found.high == pytest.approx(1 - honest[possible].min(), abs=0.01)
+
+
+def test_an_end_is_none_where_a_step_goes_on() -> None:
+    """Everybody older than most is taken for one who would say yes. No search from a top comes to such a step, and the end was −1.02."""
+    design = DESIGNS["mirrored, cheaters say no"]
+    data = data_of(simulated(design, n=200, seed=35), design)
+    model = FittedModel.of(data, yes_rate=0.0)
+    yes = 0.52 * (data.truth * expit(data.columns @ [31.9, -3.0, 24.2]) + data.forced_yes)
+    assert data.people @ np.log(np.where(data.reported == 1, yes, 1 - yes)) > model.fit.log_likelihood + LEAST
+    low = model.profile(1, error=1.0, level=0.95).low
+    assert low is None or low < -3
