@@ -20,11 +20,13 @@ APART = 1e-2
 
 
 def likely_beginnings(data: Data, *, yes_rate: float | None, held: tuple[int, float]) -> list[Fit]:
-    """The highest of many random places after some rounds of EM [1]_, with one log odds held; at most five, from the highest down.
+    """The highest of many random places after some rounds of EM [1]_, with one log odds held.
+
+    At most five, from the highest down, each with its height before the last round.
 
     Notes
     -----
-    A round takes each answer for an honest one with its probability, and shares x and C from these; the log odds make one step of Newton's
+    A round says how probably each answer is an honest one, and takes x and C from that; the log odds make one step of Newton's
     in the logistic regression of honest, true answers. Each place has the mirror that the opposite question has, so that both begin alike.
 
     References
