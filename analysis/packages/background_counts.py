@@ -23,6 +23,7 @@ from surveys.questions.background import (
     SingleChoice,
     Slider,
 )
+from surveys.questions.conditions import Conditions
 
 NOT_ANSWERED = "not answered"
 MOST_VALUES = 12
@@ -42,18 +43,28 @@ def background_cells(questions: Sequence[Answered], answers: Sequence[Mapping[st
     """The tables of all questions, one after the other. Groups of fields count only their entries, circles only
     their friends, dates only their years; short texts have no table.
 
+    A question that hangs on another one is counted among those who were asked, if shown counts tell how many these are: otherwise it would
+    give hidden ones back. All others are added to those who did not answer, where these are enough.
+
     `secret` decides which other counts are hidden along with small ones: nobody can guess it, and for the same people it stays the same.
     """
     cells: list[Cell] = []
+    shown: dict[str, set[str]] = {}
     for question in questions:
         if isinstance(question, ShortText):
             continue
-        given = [answer.get(question.name) for answer in answers]
+        asked = [answer for answer in answers if all(condition.holds(answer) for condition in question.show_if)]
+        given = [answer.get(question.name) for answer in asked]
         if isinstance(question, MultipleChoice):
             counts = _choices(question, [value if isinstance(value, list) else None for value in given], smallest=smallest)
         else:
             table = _table(question, given)
             counts = hide_small(table, smallest=smallest, order=_shuffled(table, secret=f"{secret} {question.name}"))
+        if not _number_asked_is_shown(question.show_if, questions, shown):
+            counts = dict.fromkeys(counts)
+        shown[question.name] = {answer for answer, count in counts.items() if count is not None}
+        if (missing := counts[NOT_ANSWERED]) is not None:
+            counts[NOT_ANSWERED] = missing + len(answers) - len(asked)
         cells += [Cell(question=question.name, answer=answer, count=count) for answer, count in counts.items()]
     return cells
 
@@ -78,6 +89,17 @@ def cells_csv(cells: Sequence[Cell]) -> str:
     writer.writerow(["question", "answer", "count"])
     writer.writerows([cell.question, cell.answer, "" if cell.count is None else cell.count] for cell in cells)
     return buffer.getvalue()
+
+
+def _number_asked_is_shown(conditions: Conditions, questions: Sequence[Answered], shown: Mapping[str, set[str]]) -> bool:
+    """Whether shown counts add up to the number of people who meet the conditions: one of them, of one option or of answers that exclude
+    each other.
+    """
+    if not conditions:
+        return True
+    on = conditions[0]
+    alone = len(on.any_of) == 1 or not any(isinstance(one, MultipleChoice) and one.name == on.question for one in questions)
+    return len(conditions) == 1 and bool(on.any_of) and alone and set(on.any_of) <= shown.get(on.question, set())
 
 
 def _shuffled(answers: Iterable[str], *, secret: str) -> list[str]:

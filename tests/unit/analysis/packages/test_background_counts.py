@@ -21,9 +21,19 @@ def question(kind: str, **parts: Any) -> Any:
     return QUESTION.validate_python({"kind": kind, "name": "asked", "text": "?", **parts})
 
 
+def follow_up(*conditions: dict[str, Any]) -> Any:
+    return question("single_choice", name="further", role="auxiliary", options=OPTIONS, show_if=conditions)
+
+
 def counts(asked: Any, answers: list[Any], *, smallest: int = 5) -> dict[str, int | None]:
     given_answers = [{} if answer is None else {"asked": answer} for answer in answers]
     return {cell.answer: cell.count for cell in background_cells([asked], given_answers, smallest=smallest, secret="x")}
+
+
+def counts_of_both(asked: Any, further: Any, people: list[tuple[Any, str | None]]) -> dict[str, dict[str, int | None]]:
+    given_answers = [{name: one for name, one in zip(("asked", "further"), both, strict=True) if one is not None} for both in people]
+    found = background_cells([asked, further], given_answers, smallest=5, secret="x")
+    return {name: {cell.answer: cell.count for cell in found if cell.question == name} for name in ("asked", "further")}
 
 
 @given(
@@ -95,6 +105,43 @@ def test_the_same_people_hide_the_same_counts_and_others_may_hide_others() -> No
 
     assert found("one") == found("one")
     assert len({found(str(number)) for number in range(20)}) == 3
+
+
+ROOM = ("room", None)
+FURTHER = [("phone", "phone")] * 12 + [("phone", "laptop")] * 8 + [("phone", "room")] * 9
+
+
+def test_a_question_for_those_who_gave_an_answer_does_not_tell_how_many_gave_it() -> None:
+    asked = question("single_choice", role="auxiliary", options=OPTIONS)
+    further = follow_up({"question": "asked", "any_of": ["phone"]})
+    found = [counts_of_both(asked, further, [*FURTHER, *[ROOM] * 9, *[("laptop", None)] * few]) for few in range(5)]
+    assert {one["asked"]["phone"] for one in found} == {None}  # it hides how many have a laptop
+    assert {count for one in found for count in one["further"].values()} == {None}
+
+
+def test_people_who_were_asked_and_did_not_answer_are_no_small_rest() -> None:
+    asked = question("single_choice", role="auxiliary", options=OPTIONS)
+    further = follow_up({"question": "asked", "any_of": ["phone"]})
+    others = [*[("laptop", None)] * 6, *[ROOM] * 7, *[(None, None)] * 8]
+    found = counts_of_both(asked, further, [*FURTHER, *others, *[("phone", None)] * 5])
+    assert found["asked"] == {"phone": 34, "laptop": 6, "room": 7, "not answered": 8}
+    assert found["further"] == {"phone": 12, "laptop": 8, "room": 9, "not answered": 26}
+    assert counts_of_both(asked, further, [*FURTHER, *others, *[("phone", None)] * 4])["further"]["not answered"] is None
+
+
+def test_people_between_two_ends_or_with_one_of_several_choices_are_no_shown_count() -> None:
+    year = question("number", role="auxiliary", minimum=1, maximum=3)
+    people = [(value, answer) for value in (1, 2, 3) for answer in ("phone", "laptop", "room", None) for _person in range(5)]
+    assert set(counts_of_both(year, follow_up({"question": "asked", "at_least": 1}), people)["further"].values()) == {None}
+    several = question("multiple_choice", role="auxiliary", options=OPTIONS)
+    chosen = {1: ["phone", "laptop"], 2: ["phone", "room"], 3: ["laptop"]}
+
+    def found(*conditions: list[str]) -> set[int | None]:
+        further = follow_up(*({"question": "asked", "any_of": one} for one in conditions))
+        return set(counts_of_both(several, further, [(chosen[value], answer) for value, answer in people])["further"].values())
+
+    assert found(["phone"]) == {10, 30}
+    assert found(["phone", "room"]) == found(["phone"], ["laptop"]) == {None}
 
 
 def test_one_choice_counts_those_who_did_not_answer_too() -> None:
