@@ -55,14 +55,25 @@ def direct_results(study: Study, definition: StudyDefinition) -> DirectGroup:
 
 
 def _direct_counts(study: Study, definition: StudyDefinition) -> Counts:
-    """Per question the number of people by arm and answer, shape (arms, answers): no and yes, or the categories."""
+    """Per question the number of people by arm and answer, shape (arms, answers): no and yes, or the categories.
+
+    Bots do not fill up a cell of few people: where one is too small without them, its arm is counted without bots, and so withheld.
+    """
+    from candor.estimators.direct_comparison import SMALLEST_CELL
+
     arms = {arm.name: index for index, arm in enumerate(definition.arms)}
-    counts = {one.name: np.zeros((len(arms), len(one.categories) or 2), dtype=np.int64) for one in definition.questions}
+    shapes = {one.name: (len(arms), len(one.categories) or 2) for one in definition.questions}
+    counts, people = ({name: np.zeros(shape, dtype=np.int64) for name, shape in shapes.items()} for _whose in range(2))
     rows = (
         DirectAnswer.objects.filter(participant__study=study, participant__counted=True)
-        .values_list("question", "participant__arm", "yes", "category")
+        .values_list("question", "participant__arm", "yes", "category", "participant__is_bot")
         .annotate(Count("pk"))
     )
-    for question, arm, yes, category, count in rows:
-        counts[question][arms[arm], int(yes) if category is None else category] = count
+    for question, arm, yes, category, is_bot, count in rows:
+        place = arms[arm], int(yes) if category is None else category
+        counts[question][place] += count
+        people[question][place] += 0 if is_bot else count
+    for question, said in people.items():
+        few = said.any(axis=1) & (said.min(axis=1) < SMALLEST_CELL)
+        counts[question][few] = said[few]
     return counts

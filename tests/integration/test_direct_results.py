@@ -16,11 +16,12 @@ from analysis.live.progress import progress_of
 from analysis.models import Run, RunKind, RunStatus
 from candor.categories.direct import direct_comparisons
 from surveys.bots.population import Habits, Population
+from surveys.journey.services import withdraw
 from surveys.models import AllocationSlot, DirectAnswer, Participant, Response, SlotStatus, Step, Study
 from surveys.protocols import protocol_in_force
 from surveys.retention.services import forget_operational_data
 from surveys.studies import services as studies
-from surveys.tokens import hash_of_token, new_token
+from surveys.tokens import hash_of_token, hash_of_withdrawal_code, new_token, withdrawal_code
 from tests.categories import with_frequency
 from tests.factories import document, logged_in, page_of, recruiting_study
 from tests.finished_people import TELLING_DIE, add_finished_people, compute, count_everybody
@@ -171,6 +172,27 @@ def test_an_arm_in_which_hardly_anybody_said_yes_is_withheld_everywhere(study: S
     assert api["first_results"]["direct_group"]["outcomes"][0]["prevalence"][0]["yes"] is None
     page = logged_in(study.owner).get(reverse("analysis:results", args=[study.slug])).content.decode()
     assert "the numbers of this arm are withheld" in page
+
+
+def test_bots_do_not_fill_up_an_arm_in_which_hardly_anybody_said_yes(study: Study) -> None:
+    in_slides = Participant.objects.filter(arm="slides", subsample="direct", agrees_to_direct=True)
+    said_yes = list(in_slides.filter(direct_answers__yes=True).values_list("pk", flat=True))
+    Participant.objects.filter(pk__in=said_yes[1:]).update(is_bot=True)
+    [outcome] = compute(end(study), RunKind.FIRST_RESULTS)["direct_group"]["outcomes"]
+    assert [(one["n"], one["yes"]) for one in outcome["prevalence"]] == [(None, None), (80, 40)]
+    in_slides.update(is_bot=True)  # bots alone have nothing to hide
+    [outcome] = compute(study, RunKind.FIRST_RESULTS)["direct_group"]["outcomes"]
+    assert [(one["n"], one["yes"]) for one in outcome["prevalence"]] == [(80, 20), (80, 40)]
+
+
+def test_with_somebody_who_leaves_after_the_end_nine_others_are_left_out(study: Study) -> None:
+    study, token = end(study), new_token()
+    leaving = Participant.objects.filter(arm="slides", direct_answers__yes=True)[:1].values("pk")
+    Participant.objects.filter(pk__in=leaving).update(withdrawal_hash=hash_of_withdrawal_code(withdrawal_code(token)))
+    assert withdraw(study, code=withdrawal_code(token)) is not None
+    study.refresh_from_db()
+    [outcome] = compute(study, RunKind.FIRST_RESULTS)["direct_group"]["outcomes"]
+    assert [one["n"] for one in outcome["prevalence"]] == [70, 80]
 
 
 def results_page(study: Study, query: str = "") -> Any:
