@@ -156,6 +156,13 @@ def test_one_of_several_choices_that_nearly_everybody_made_is_hidden_too() -> No
     assert found == {"phone": None, "laptop": 10, "room": None, "not answered": None}
 
 
+@pytest.mark.parametrize(("several", "shown"), [(0, None), (4, None), (5, 8)])
+def test_nobody_can_work_out_that_few_people_chose_several(several: int, shown: int | None) -> None:
+    asked = question("multiple_choice", role="auxiliary", options=OPTIONS[:2])
+    found = counts(asked, [["phone", "laptop"]] * several + [["phone"]] * 10 + [["laptop"]] * 10 + [None] * 8)
+    assert found == {"phone": 10 + several, "laptop": 10 + several, "not answered": shown}
+
+
 def test_numbers_are_counted_one_by_one_or_in_ten_intervals() -> None:
     year = question("number", role="auxiliary", minimum=1, maximum=3)
     assert counts(year, [1] * 5 + [2] * 6 + [3] * 7 + [None] * 8) == {"1": 5, "2": 6, "3": 7, "not answered": 8}
