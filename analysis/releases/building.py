@@ -58,7 +58,7 @@ from webhooks.services import emit
 STAGES = ("rows", "results", "package")
 REPLICATES = 5000
 LEVEL = 0.95
-BUILT = (ReleaseStatus.BUILT, ReleaseStatus.REQUESTED)
+NOT_BUILT_YET, BUILT = (ReleaseStatus.QUEUED, ReleaseStatus.BUILDING), (ReleaseStatus.BUILT, ReleaseStatus.REQUESTED)
 # Nothing of what officers do to a budget, or write about it, is for the public.
 PUBLIC_OF_BUDGET = ("epsilon", "delta", "rho")
 FORGOTTEN = gettext_lazy("Background answers are deleted, so they cannot be counted any more. Choose to leave them out.")

@@ -269,7 +269,7 @@ def outdate_with_the_person(sender: object, *, study_id: int, withdrawn: Partici
     if withdrawn.step != Step.FINISHED or withdrawn.subsample == DIRECT:
         return
     theirs = Release.objects.filter(study=study_id, simulated=withdrawn.is_bot)
-    theirs.filter(status=ReleaseStatus.BUILDING, package__isnull=False).update(package=None)  # its worker may be dead
+    theirs.filter(status__in=building.NOT_BUILT_YET).update(package=None, data=None)  # its worker may be dead
     built = theirs.filter(status__in=building.BUILT)
     if (release := built.select_for_update(of=("self",)).defer("package").first()) is not None:
         building.outdate(release)

@@ -257,7 +257,10 @@ def test_a_withdrawal_during_the_build_is_noticed_when_it_ends(study: Study, mon
     def withdrawn_meanwhile(release: Release) -> Any:
         monkeypatch.setattr(building, "_content_of", content_of)
         found = content_of(release)
+        stored = Release.objects.filter(pk=release.pk).values_list("data", flat=True)
+        assert stored.get() is not None
         withdraw_one(study)
+        assert stored.get() is None, "the rows would stay if this worker were killed now, and no other one came"
         return found
 
     monkeypatch.setattr(building, "_content_of", withdrawn_meanwhile)
