@@ -25,6 +25,7 @@ from analysis.models import (
     DataSetInvitation,
     DataSetStatus,
     Holds,
+    RecordHierarchies,
     RecordPackage,
     RecordSweep,
     Source,
@@ -242,6 +243,7 @@ def delete(data_set: DataSet, *, actor: User | None) -> None:
     data_set.save()
     delete_rows(data_set.source)
     RecordSweep.objects.filter(data_set=data_set).delete()
+    RecordHierarchies.objects.filter(data_set=data_set).delete()
     if data_set.status != DataSetStatus.APPROVED:
         RecordPackage.objects.filter(data_set=data_set).delete()
     record(actor=actor, action=actions.DATA_SET_DELETED, subject=data_set, details={"due_on": data_set.delete_on})

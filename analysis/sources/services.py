@@ -8,8 +8,8 @@ from django.utils import timezone
 
 from accounts.models import User
 from analysis import actions
-from analysis.models import Snapshot, SnapshotStatus, Source
-from analysis.sources.records.rows import RecordRows
+from analysis.models import Asking, Holds, Snapshot, SnapshotStatus, Source
+from analysis.sources.records.rows import RecordRows, without_values
 from analysis.sources.tables import Table
 from analysis.sources.unpacked import UNPACKED
 from audit.services import record
@@ -77,9 +77,23 @@ def _columns_of(rows: Rows) -> dict[str, object]:
 def _next(source: Source) -> int:
     """End the snapshot that there is; the number of the one to come."""
     _end(source, SnapshotStatus.REPLACED)
+    # Exact answers saw the person who withdrew; those with noise protect them. The filter spares the worker that is at one.
+    free = Asking.objects.filter(charge__budget__source=source, charge__rho_units=0, charge__epsilon_units=0)
+    free.filter(released__isnull=False).update(released=None)
     return int(Snapshot.objects.filter(source=source).aggregate(most=Max("number", default=0))["most"]) + 1
 
 
 def _end(source: Source, status: SnapshotStatus) -> None:
     Snapshot.end(Snapshot.objects.filter(source=source, status__in=CURRENT), status=status, data=None)
+    if source.data_set is not None and source.data_set.holds == Holds.RECORDS:
+        _forget_values(source)
     transaction.on_commit(UNPACKED.forget_all)
+
+
+def _forget_values(source: Source) -> None:
+    """Delete the values that occurred in records which are not there any more: nobody declared them, they came with the rows."""
+    ended = Snapshot.objects.filter(source=source, data=None).exclude(schema=None)
+    ended.filter(status=SnapshotStatus.REPLACED).update(schema=None)
+    for deleted in ended.filter(status=SnapshotStatus.DELETED):
+        deleted.schema = without_values(deleted.schema or {})
+        deleted.save(update_fields=["schema"])

@@ -14,7 +14,8 @@ from django.urls import reverse
 
 from accounts.models import Role, TokenScope, User
 from accounts.services import issue_token
-from analysis.models import DataSet, RecordPackage, RecordSweep, Snapshot
+from analysis.models import DataSet, RecordHierarchies, RecordPackage, RecordSweep, Snapshot
+from analysis.records.services import save_hierarchy
 from analysis.releases.keys import signing_key
 from analysis.sources.selectors import rows_of_records, schema_of_records
 from audit.models import Entry
@@ -267,9 +268,19 @@ def test_a_role_can_change_and_an_identifier_is_gone_for_ever() -> None:
     assert schema_of_records(made).roles == {"born": "sensitive", "course.course": "auxiliary", "course.grade": "quasi_identifier"}
     record = next(rows_of_records(made).records())
     assert (set(record["quasi_identifiers"]), set(record["sensitive"])) == (set(), {"born"})
+    assert "sex" not in values_kept()
     assert not RecordPackage.objects.exists()
     assert built(made).status == "built"
     assert Entry.objects.filter(action="records.roles_changed").count() == 1
+
+
+def values_kept() -> dict[str, list[str]]:
+    """The values of attributes that the database holds beside the rows."""
+    kept = [*Snapshot.objects.exclude(schema=None).values_list("schema", flat=True)]
+    found = {one["name"]: list(one["values"]) for schema in kept for one in schema["attributes"]}
+    for edited in RecordHierarchies.objects.values_list("document", flat=True):
+        found |= {name: list(chains) for name, chains in edited.items()}
+    return found
 
 
 def test_a_second_tab_does_not_undo_the_roles_of_the_first_unseen() -> None:
@@ -313,9 +324,13 @@ def test_two_imports_of_the_same_students_cannot_be_linked_here_and_the_officer_
 def test_a_student_who_withdraws_is_left_out_by_bringing_the_files_again() -> None:
     made = record_set()
     published_before = [len(one["children"]) for one in rows_of_records(made).records()]
-    assert step(logged_in(made.owner), made, "delete", sure="yes").status_code == 302
+    save_hierarchy(made, attribute="sex", chains={one: [one, "*"] for one in ("f", "m", "not answered")}, actor=made.owner)
+    owner = logged_in(made.owner)
+    assert step(owner, made, "delete", sure="yes").status_code == 302
     with pytest.raises(DataError, match="deleted"):
         rows_of_records(made)
+    assert {value for values in values_kept().values() for value in values} == {"entry"}, "nobody's own value stays in a list of values"
+    assert "CS101" not in words(owner.get(page(made)))
     fewer = {"students.csv": students_file(59), "maths.csv": courses_file(59)}
     again = record_set(made.owner, files=fewer)
     package = published(again)

@@ -124,6 +124,11 @@ def schema_in(document: Mapping[str, Sequence[Attribute]]) -> RecordSchema:
     )
 
 
+def without_values(document: Mapping[str, Sequence[Attribute]]) -> dict[str, list[Attribute]]:
+    """The attributes by name and role, without the values that occurred."""
+    return {"attributes": [one if one["values"] == [ENTRY] else {**one, "values": []} for one in document["attributes"]]}
+
+
 def _suggested(values: Sequence[str]) -> dict[str, list[str]]:
     if list(values) == [ENTRY]:
         return {ENTRY: [ENTRY, ROOT]}
