@@ -18,7 +18,7 @@ class AnalysisConfig(AppConfig):
         from analysis.learning.topics import tables as tables  # registers what can be asked
         from analysis.ledger import answering as answering  # registers what workers do
         from analysis.ledger.opening import open_when_closed
-        from analysis.models import Chunk, RecordSweep, Release, Run, Snapshot, SweepPart
+        from analysis.models import Asking, Chunk, RecordSweep, Release, Run, Snapshot, SweepPart
         from analysis.publications import remembered as remembered  # registers what workers do
         from analysis.publications import retractions as retractions  # registers what workers do
         from analysis.record_sets import packaging as packaging  # registers what workers do
@@ -60,7 +60,7 @@ class AnalysisConfig(AppConfig):
         TOLD[actions.RELEASE_PUBLISHED] = (Event.RELEASE_DECIDED, Event.RELEASE_PUBLISHED)
         TOLD[actions.RELEASE_RETRACTED] = (Event.RELEASE_RETRACTED,)
         HIDING.append(data_sets_as_analyst)
-        CLEANED.extend((Run, Chunk, Snapshot, Release, RecordSweep, SweepPart))  # what they keep of people goes with these
+        CLEANED.extend((Run, Chunk, Snapshot, Asking, Release, RecordSweep, SweepPart))  # what they keep of people goes with these
         somebody_finished.connect(refresh_when_somebody_finished, dispatch_uid="analysis.finished")
         answers_changed.connect(refresh_when_answers_change, dispatch_uid="analysis.refresh")
         numbers_renewed.connect(tell_open_pages, dispatch_uid="analysis.renewed")

@@ -17,8 +17,8 @@ from analysis.ledger.questions import KINDS, Question, read_question
 from analysis.ledger.remembered import forget_known, make_whole, remember
 from analysis.ledger.selectors import frozen_for
 from analysis.ledger.units import Units
-from analysis.models import Asking, Budget, ChargeStep, Reached, Snapshot, SnapshotStatus
-from analysis.sources.selectors import schema_of_snapshot, table_of
+from analysis.models import Asking, Budget, Charge, ChargeStep, Reached, Snapshot, SnapshotStatus
+from analysis.sources.selectors import CHANGED, schema_of_snapshot, table_of
 from analysis.sources.tables import Table
 from candor.errors import MethodError
 from jobs.queues import Queue
@@ -44,15 +44,16 @@ def answer(asking: Asking) -> None:
     if asking.charge.kind not in KINDS:
         asking.wait(after=LATER, attempts=0)
         return
-    question = read_question(asking.charge.document)
-    if asking.released is None:
-        _release(asking, question)
-    charge = asking.charge
+    question, charge = read_question(asking.charge.document), asking.charge
+    released = asking.released if asking.released is not None else _release(asking, question)
     schema = schema_of_snapshot(charge.budget.source, charge.snapshot)
-    found = question.explain(asking.released, schema, charge.n)
+    found = question.explain(released, schema, charge.n)
     with transaction.atomic():
-        ChargeStep.objects.create(charge=charge, place=2, reached=Reached.ANSWERED, answer=found, reached_on=timezone.localdate())
-        asking.finish()
+        if charge.is_free and not _holds_rows(charge):
+            raise NoAnswerError(CHANGED)
+        answered = {} if charge.is_free else found  # the steps of a charge stay; an exact answer goes with the rows
+        ChargeStep.objects.create(charge=charge, place=2, reached=Reached.ANSWERED, answer=answered, reached_on=timezone.localdate())
+        asking.finish(released=found if charge.is_free else None)
 
 
 @routine(kind="remembered_charges", every=timedelta(hours=1), queue=Queue.FIRST)
@@ -66,7 +67,7 @@ def keep_ledgers_whole() -> None:
         forget_known(budget.source)
 
 
-def _release(asking: Asking, question: Question) -> None:
+def _release(asking: Asking, question: Question) -> object:
     charge = asking.charge
     make_whole(charge.budget.source)
     if charge.steps.exists():
@@ -80,7 +81,9 @@ def _release(asking: Asking, question: Question) -> None:
     cost, price = Units.of(loss), Units(rho=charge.rho_units, epsilon=charge.epsilon_units)
     if cost.rho > price.rho or (price.epsilon is not None and (cost.epsilon is None or cost.epsilon > price.epsilon)):
         raise OverchargedError(f"expected a loss of at most {price.loss}, found {loss} for {charge.sha256}")
-    asking.write(released=released)
+    if not charge.is_free:
+        asking.write(released=released)
+    return released
 
 
 def _exact(question: Question, table: Table) -> object:
@@ -104,11 +107,16 @@ def _draw(asking: Asking) -> None:
     if why := frozen_for(budget, Units(rho=charge.rho_units, epsilon=charge.epsilon_units)):
         raise NoAnswerError(why)
     asking.write()
-    there = Snapshot.objects.filter(source=charge.budget.source_id, number=charge.snapshot, status=SnapshotStatus.READY)
-    if not there.select_for_update().values_list("pk", flat=True):
+    if not _holds_rows(charge):
         raise NoAnswerError(NOT_THERE)
     ChargeStep.objects.create(charge=charge, place=1, reached=Reached.DRAWN, reached_on=timezone.localdate())
     try:
         remember(charge)
     except OSError as error:
         raise NoAnswerError(NOT_REMEMBERED % {"reason": error.strerror}) from error
+
+
+def _holds_rows(charge: Charge) -> bool:
+    """Whether the rows of the charge are there still. Nobody takes them away until the transaction ends."""
+    there = Snapshot.objects.filter(source=charge.budget.source_id, number=charge.snapshot, status=SnapshotStatus.READY)
+    return bool(there.select_for_update(of=("self",)).values_list("pk", flat=True))

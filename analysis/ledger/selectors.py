@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Prefetch, QuerySet
+from django.db.models import Exists, OuterRef, Prefetch, QuerySet
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
@@ -12,7 +12,7 @@ from analysis.ledger.accounts import Account, account_of
 from analysis.ledger.errors import FROZEN, LedgerError, reason_in_words
 from analysis.ledger.questions import Question, read_question
 from analysis.ledger.units import Units
-from analysis.models import Budget, Charge, ChargeStep, Reached, Source
+from analysis.models import AskingStatus, Budget, Charge, ChargeStep, Reached, Snapshot, SnapshotStatus, Source
 from analysis.sources.selectors import newest_snapshot, obstacle, schema_of_snapshot
 from analysis.sources.tables import Schema
 from candor.privacy.losses import Loss
@@ -162,24 +162,29 @@ def same_question(budget: Budget, question: Question) -> Asked | None:
     """The newest charge for the same question that has an answer, or can still have one."""
     for charge in _charges(budget).filter(sha256=question.sha256).order_by("-number"):
         asked = asked_of(charge)
-        if asked.state == Reached.ANSWERED or asked.waits or can_be_finished(charge):
+        if asked.answer is not None or asked.waits or can_be_finished(charge):
             return asked
     return None
 
 
 def can_be_finished(charge: Charge) -> bool:
     """Whether the noise is there, and only the answer has to be written from it."""
-    return charge.asking.released is not None
+    return charge.asking.released is not None and charge.asking.status != AskingStatus.DONE
 
 
 def asked_of(charge: Charge) -> Asked:
     steps = list(charge.steps.all())
     state = steps[-1].reached if steps else "reserved"
+    answer, reason = (steps[-1].answer if steps else None), steps[-1].reason if state == Reached.RETURNED else charge.asking.error
+    if charge.is_free and state == Reached.ANSWERED:
+        # Versions before this one kept exact answers among the steps.
+        answer = None if vars(charge)["replaced"] else charge.asking.released or answer
+        reason = str(SnapshotStatus.REPLACED.label) if answer is None else reason
     return Asked(
         charge=charge,
         state=state,
-        answer=steps[-1].answer if steps else None,
-        reason=reason_in_words(steps[-1].reason if state == Reached.RETURNED else charge.asking.error),
+        answer=answer,
+        reason=reason_in_words(reason),
         waits=charge.asking.due_at is not None,
         price=Units(rho=charge.rho_units, epsilon=charge.epsilon_units),
     )
@@ -203,4 +208,6 @@ def asked_with(budget: Budget, number: int) -> Asked | None:
 
 def _charges(budget: Budget) -> QuerySet[Charge]:
     steps = Prefetch("steps", ChargeStep.objects.order_by("place"))
-    return budget.charges.select_related("asking", "asked_by").prefetch_related(steps).order_by("number")
+    rows = Snapshot.objects.filter(source=budget.source_id, number=OuterRef("snapshot"), status=SnapshotStatus.REPLACED)
+    charges = budget.charges.annotate(replaced=Exists(rows)).select_related("asking", "asked_by")
+    return charges.prefetch_related(steps).order_by("number")

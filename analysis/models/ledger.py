@@ -84,6 +84,11 @@ class Charge(models.Model):
     def __str__(self) -> str:
         return f"charge {self.number}: {self.kind}"
 
+    @property
+    def is_free(self) -> bool:
+        """Whether its answer is exact: about what the die protects, or chance made."""
+        return self.rho_units == 0 and self.epsilon_units == 0
+
 
 class Reached(models.TextChoices):
     DRAWN = "drawn", _("Noise drawn: spent")
@@ -124,7 +129,10 @@ class AskingStatus(models.TextChoices):
 
 
 class Asking(Lease):
-    """The work on one charge: a worker computes the exact numbers, marks the charge as drawn, draws the noise, and writes the answer."""
+    """The work on one charge: a worker computes the exact numbers, marks the charge as drawn, draws the noise, and writes the answer.
+
+    That of a free question is exact, and stays here as `released` until somebody withdraws.
+    """
 
     charge = models.OneToOneField(Charge, on_delete=models.PROTECT, related_name="asking")
     status = models.CharField(max_length=10, choices=AskingStatus, default=AskingStatus.WAITING)

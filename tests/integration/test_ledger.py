@@ -13,8 +13,10 @@ from analysis.ledger import answering, services
 from analysis.ledger.accounts import account_of, spent
 from analysis.ledger.answering import BrokenQuestionError
 from analysis.ledger.errors import LedgerError, QuestionError
+from analysis.ledger.page import ledger_of
 from analysis.ledger.questions import KINDS
 from analysis.ledger.selectors import asked_before, preview
+from analysis.ledger.serializers import ledger_document
 from analysis.ledger.units import UNITS, Units
 from analysis.models import Asking, Budget, Charge, ChargeStep, Snapshot, Source
 from analysis.sources.services import delete_rows, store_rows
@@ -193,7 +195,8 @@ def test_noise_that_costs_more_than_its_price_gives_no_answer(monkeypatch: pytes
 
 def test_after_a_withdrawal_there_is_a_new_snapshot_and_the_ledger_stays() -> None:
     source = open_source()
-    answered = asked_and_answered(source, rho=0.001)
+    answered, exact = asked_and_answered(source, rho=0.001), asked_and_answered(source)
+    assert exact.answer["of"] == 96
     waiting = services.ask(source, solved(rho=0.002), actor=source.study.owner)
     withdraw(source)
     assert list(Snapshot.objects.order_by("number").values_list("number", "status")) == [(1, "replaced"), (2, "making")]
@@ -201,12 +204,38 @@ def test_after_a_withdrawal_there_is_a_new_snapshot_and_the_ledger_stays() -> No
     with pytest.raises(LedgerError, match="being made"):
         services.ask(source, solved(rho=0.003), actor=source.study.owner)
     work_on(waiting.charge.asking)
-    assert [one.state for one in asked_before(budget_of(source))] == ["answered", "returned"]
+    charges = asked_before(budget_of(source))
+    assert [(one.state, one.answer is None) for one in charges] == [("answered", False), ("answered", True), ("returned", True)]
     assert make_snapshot(source).n == Participant.objects.filter(study=source.study, counted=True).count() < 96
     assert spent(budget_of(source)).rho == UNITS // 1000
     again = services.ask(source, solved(rho=0.001), actor=source.study.owner)
     assert again.answer == answered.answer
     assert asked_and_answered(source, rho=0.002).state == "answered"
+    assert asked_and_answered(source).answer["of"] < 96
+
+
+def test_an_exact_answer_goes_with_somebody_who_withdraws(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Attack: ask what the die protects, which is free and exact, and publish it after somebody of whom it tells has left."""
+    source = open_source()
+    exact = asked_and_answered(source)
+    assert exact.answer is not None
+    withdraw(source)
+    assert not Asking.objects.exclude(released=None)
+    assert not any(ChargeStep.objects.filter(charge=exact.charge, reached="answered").values_list("answer", flat=True))
+    [shown] = ledger_document({}, ledger_of(source))["charges"]
+    assert (shown["answer"], shown["reason"]) == (None, "Replaced: somebody withdrew")
+    make_snapshot(source)
+    explain = Solved.explain
+
+    def leave_and_explain(*given: Any) -> Any:
+        withdraw(source)
+        return explain(*given)
+
+    monkeypatch.setattr(Solved, "explain", leave_and_explain)
+    work_on(services.ask(source, solved(), actor=source.study.owner).charge.asking)
+    late = asked_before(budget_of(source))[-1]
+    assert (late.state, late.answer) == ("drawn", None)
+    assert not Asking.objects.exclude(released=None)
 
 
 def withdraw(source: Any) -> None:

@@ -18,7 +18,7 @@ from tests.ledgers import make_snapshot, study_with_budget
 from tests.releases import built_release, withdraw_one
 
 pytestmark = pytest.mark.django_db(transaction=True)
-WITH_PEOPLE = {"analysis_run", "analysis_chunk", "analysis_snapshot", "analysis_release"}
+WITH_PEOPLE = {"analysis_run", "analysis_chunk", "analysis_snapshot", "analysis_asking", "analysis_release"}
 """Tables beside those of participants that hold what somebody answered, until they leave."""
 
 

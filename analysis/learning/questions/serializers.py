@@ -30,5 +30,7 @@ class AnswerSerializer(serializers.Serializer[object]):
     question = serializers.JSONField(source="document")
     sentence = serializers.CharField()
     state = serializers.CharField(source="asked.state")
-    answer = serializers.JSONField(source="asked.answer", allow_null=True, help_text="Null until a worker has answered.")
+    answer = serializers.JSONField(
+        source="asked.answer", allow_null=True, help_text="Null until a worker has answered; an exact one again once somebody withdrew."
+    )
     reason = serializers.CharField(source="asked.reason")
