@@ -1,6 +1,5 @@
 """API representations of participant counts, results and plans."""
 
-import re
 import types
 from dataclasses import fields, is_dataclass
 from datetime import date
@@ -27,7 +26,6 @@ from surveys.counts import Counts
 LONGEST_NUMBER = 40
 MOST_ARMS = 20
 MOST_SUBSAMPLES = 10
-EXPONENT = re.compile(r"\d[.\d_]*[eE][+-]?\d")
 
 
 AnyField = serializers.Field[Any, Any, Any, Any]
@@ -342,10 +340,6 @@ class PlanRequestSerializer(serializers.Serializer[object]):
                 raise serializers.ValidationError(
                     _("Expected at most %(most)s %(part)s, found %(found)s.") % {"most": most, "part": part, "found": len(given)}
                 )
-        if found := _exponents({name: document.get(name) for name in ("subsamples", "allocation", "cheater_model")}):
-            raise serializers.ValidationError(
-                _('Expected numbers or fractions like "2/6", found %(found)s.') % {"found": what_came(found[0], most=LONGEST_NUMBER)}
-            )
         try:
             return Design.from_document(document).of_yes_no()
         except MethodError as error:
@@ -361,10 +355,3 @@ class PlanRequestSerializer(serializers.Serializer[object]):
         data = self.validated_data
         same = dict.fromkeys(data["design"].treatments, data["effect"]) if "effect" in data else {}
         return {**same, **data.get("effects", {})}
-
-
-def _exponents(part: object) -> list[str]:
-    """Numbers written with an exponent, which as exact fractions could fill the memory."""
-    if isinstance(part, dict):
-        return [found for one in part.values() for found in _exponents(one)]
-    return [part] if isinstance(part, str) and EXPONENT.search(part) else []

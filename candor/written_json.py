@@ -1,6 +1,6 @@
 """JSON as it is read everywhere in the library, without what two readers would read in two ways or no program could write.
 
-A name that stands twice in one object is refused, and so is half of a character.
+A name that stands twice in one object is refused, and so are half of a character and a number without end.
 Programs differ in which of two values of one name they take, and most say nothing: two readers of one file would see two documents.
 
 >>> json_in(b'{"n": 320}')
@@ -27,7 +27,7 @@ class _Strict(json.JSONDecoder):
     def decode(self, s: str, _w: Callable[..., object] = _SPACE.match) -> object:
         try:
             found: object = super().decode(s)
-            json.dumps(found, ensure_ascii=False).encode()
+            json.dumps(found, ensure_ascii=False, allow_nan=False).encode()
         except RecursionError:
             raise ValueError("lists and objects stand too deep in each other") from None
         except UnicodeEncodeError:  # an escape such as \ud800 alone

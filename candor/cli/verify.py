@@ -38,9 +38,9 @@ def verify(context: click.Context, package: Input, key_path: Input | None, outpu
         content = package.read_bytes()
         faults, folders = faults_of(content, key=key), []
         files = {} if faults else files_in(content)
-    plans, beside = named_plans(files), [*unsigned(files), *folders]
+    beside = [*unsigned(files), *folders]
     files = {name: files[name] for name in files.keys() - {*beside}}
-    which, named, installed = named_in(files), software_named_in(files), software()
+    plans, which, named, installed = named_plans(files), named_in(files), software_named_in(files), software()
     document = {
         "genuine": not faults,
         "package": asdict(which) if which else None,

@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from candor.designs.assumptions import ALWAYS, ALWAYS_NO, ALWAYS_YES, ANYTHING, AT_RATE, AT_RATES
 from candor.errors import DesignError, what_came
+from candor.written_numbers import WRITTEN
 
 Number = Fraction | str | float | int
 
@@ -35,8 +36,8 @@ def exact_probability(value: Number, *, name: str) -> Fraction:
     (Fraction(1, 3), Fraction(1, 3))
     """
     try:
-        if isinstance(value, bool):
-            raise TypeError
+        if isinstance(value, bool) or (isinstance(value, str) and not WRITTEN.fullmatch(value.strip())):
+            raise TypeError  # "1e-99999999" would never be read to its end
         fraction = Fraction(value)
     except (TypeError, ValueError, OverflowError, ZeroDivisionError):
         raise DesignError(f'{name} must be a number in [0, 1] or a fraction like "2/6", not {what_came(value)}') from None

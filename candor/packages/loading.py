@@ -111,6 +111,12 @@ def load_package(path: str | Path, *, verify: bool = False, key: str | Path | by
         files = files_in(content) if isinstance(content, bytes) else content
         text = {name: files[name].decode("utf-8-sig") for name in ("data.csv", "protocol.json", "results.json")}
         protocol, results = json_in(text["protocol.json"]), json_in(text["results.json"])
+        for part in ("name", "column", "text"):
+            written = [question[part] for question in protocol["questions"]]
+            if not all(isinstance(one, str) for one in written):
+                raise ValueError(f"protocol.json: the {part} of a question is no text")
+            if part != "text" and len(set(written)) < len(written):
+                raise ValueError(f"protocol.json: two questions have one {part}")
         outcomes = {question["column"]: question["text"] for question in protocol["questions"]}
         header, *rows = csv.reader(io.StringIO(text["data.csv"], newline=""))
         if len(set(header)) < len(header):

@@ -15,6 +15,7 @@ from candor.written_json import json_in
 ARCHIVE = "the ZIP file itself"
 END_OF_KEY = b"-----END PUBLIC KEY-----"
 SIGNATURE_FAILS = "the signature does not belong to it"
+NOT_IN_SUMS = "it is not in the sums"
 UNREADABLE = (zipfile.BadZipFile, NotImplementedError, RuntimeError, ValueError, OSError, EOFError, struct.error)
 
 
@@ -49,7 +50,7 @@ def faults_of_files(files: Mapping[str, bytes], *, key: bytes | None = None) -> 
     A file that was put beside them is no fault: see `unsigned`.
     """
     beside = unsigned(files)
-    return [fault for fault in _faults_of_files(files, key=key) if fault.file not in beside]
+    return [fault for fault in _faults_of_files(files, key=key) if fault.what != NOT_IN_SUMS or fault.file not in beside]
 
 
 def faults_at(path: Path, *, key: bytes | None = None) -> list[Fault]:
@@ -142,22 +143,19 @@ def _faults_of_files(files: Mapping[str, bytes], *, key: bytes | None) -> list[F
     expected = _sums(files[SUMS])
     found = {name: hashlib.sha256(content).hexdigest() for name, content in signed.items()}  # never read from lines: names may hold some
     faults = [
-        Fault(
-            file=name, what="it is missing" if name not in found else "it is not in the sums" if name not in expected else "it was changed"
-        )
+        Fault(file=name, what="it is missing" if name not in found else NOT_IN_SUMS if name not in expected else "it was changed")
         for name in sorted({**expected, **found})
         if expected.get(name) != found.get(name)
     ]
-    of_its_own = key is None  # an empty key is one that cannot be read
-    pem = files[PUBLIC_KEY] if key is None else key
+    pem = files[PUBLIC_KEY] if key is None else key  # an empty key is one that cannot be read
     try:
         genuine = _is_genuine(files[SUMS], files[SIGNATURE], pem)
         only_sums_changed = not genuine and _is_genuine(sums_of(signed), files[SIGNATURE], pem)
     except ValueError as error:
-        return [*faults, Fault(file=PUBLIC_KEY if of_its_own else "the key", what=f"it cannot be read: {error}")]
+        return [*faults, Fault(file=PUBLIC_KEY if key is None else "the key", what=f"it cannot be read: {error}")]
     if only_sums_changed:
         return [Fault(file=SUMS, what="it was changed; all other files are as they were signed")]
-    if not (of_its_own or genuine) and _is_genuine(files[SUMS], files[SIGNATURE], files[PUBLIC_KEY]):
+    if not genuine and holds_keys(files[PUBLIC_KEY]) and _is_genuine(files[SUMS], files[SIGNATURE], files[PUBLIC_KEY]):
         return [*faults, Fault(file=PUBLIC_KEY, what="the package was signed with another key than the one expected")]
     if not genuine:
         faults.append(Fault(file=SIGNATURE if not faults else SUMS, what=SIGNATURE_FAILS))

@@ -73,7 +73,7 @@ def test_a_plan_is_the_document_of_the_command_line(tmp_path: Path, investigator
         (
             {"design": {**DESIGN, "subsamples": {"1": {"forced_no": "1e-999999999", "forced_yes": "1/6"}}}},
             "design",
-            "found '1e-999999999'.",
+            "fraction like \"2/6\", not '1e-999999999'",
         ),
     ],
 )

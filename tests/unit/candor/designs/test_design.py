@@ -78,7 +78,7 @@ def test_designs_that_protect_nobody_or_teach_nothing_are_refused(change: dict[s
         Design.of(**(parts | change))
 
 
-@pytest.mark.parametrize("value", ["one", "1/0", float("nan"), float("inf"), None, True, [0.5]])
+@pytest.mark.parametrize("value", ["one", "1/0", "1e-999999999", "１/2", float("nan"), float("inf"), None, True, [0.5]])
 def test_text_that_is_no_number_is_no_probability(value: Any) -> None:
     with pytest.raises(DesignError, match="share must be a number"):
         exact_probability(value, name="share")

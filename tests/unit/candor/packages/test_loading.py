@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -94,6 +95,10 @@ def test_another_server_s_key_refuses_the_package():
         ({"data.csv": None}, "no data package: data.csv is missing"),
         ({"protocol.json": b"{}"}, "no data package: questions is missing"),
         ({"protocol.json": b"{"}, "no data package: "),
+        ({"protocol.json": FILES["protocol.json"].replace(b'"name"', b'"nam"')}, "no data package: name is missing"),
+        ({"protocol.json": FILES["protocol.json"].replace(b'"retention"', b'"attention"')}, "two questions have one name"),
+        ({"protocol.json": FILES["protocol.json"].replace(b'"answer_retention"', b'"answer_attention"')}, "two questions have one column"),
+        ({"protocol.json": FILES["protocol.json"].replace(b'"answer_retention"', b"[]")}, "the column of a question is no text"),
         ({"data.csv": b"arm,subsample\na\n"}, "no data package: "),
         ({"data.csv": b""}, "no data package: "),
         ({"results.json": b"\xff"}, "no data package: "),
@@ -291,11 +296,13 @@ def test_a_genuine_package_says_of_what_it_is():
     assert json.loads(command("verify", "unpacked", "--format", "json").stdout)["package"]["name"] == "lecture-videos-1"
     signed_anew(**{"datapackage.json": b"[]"})
     assert "It is " not in command("verify", "package.zip").stdout
-    unnamed = {name: content for name, content in FILES.items() if name not in ("datapackage.json", SUMS, SIGNATURE)}
-    for name, content in signed(unnamed, KEY).items():
+    for name, content in signed({"README.md": FILES["README.md"]}, KEY).items():
         Path("unpacked", name).write_bytes(content)
+    plans = [{"version": 1, "sha256": sha256(b"").hexdigest(), "registered_on": "2026-01-01"}]
+    Path("unpacked", "protocol.json").write_text(json.dumps({"preregistrations": plans}))
     Path("unpacked", "datapackage.json").write_bytes(FILES["datapackage.json"])
-    assert "It is " not in command("verify", "unpacked").stdout, "nobody signed that name"
+    said = command("verify", "unpacked").stdout
+    assert ("Every byte" in said, "It is " in said, "analysis plan" in said) == (True, False, False), "nobody signed the two"
 
 
 @pytest.mark.parametrize("name", ["protocol.json", "results.json", "datapackage.json"])

@@ -13,6 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.ed448 import Ed448PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from candor.packages.archive import PUBLIC_KEY, SIGNATURE, SUMS, files_in, signed, sums_of, zip_of
+from candor.packages.preregistrations import named_plans
 from candor.packages.signing import is_genuine, private_key, public_pem, signature_of
 from candor.packages.verification import ARCHIVE, Fault, faults_of, faults_of_files, named_in, software_named_in
 
@@ -53,9 +54,10 @@ def test_every_single_byte_counts() -> None:
             assert named[0] == spans[place], f"byte {place} is in {spans[place]}, but {named} was named"
 
 
-@pytest.mark.parametrize("name", [name for name in FILES if name not in (SUMS, SIGNATURE)])
+@pytest.mark.parametrize("name", FILES)
 def test_a_file_that_was_replaced_is_named(name: str) -> None:
-    assert files_named(zip_of({**FILES, name: FILES[name] + b"\n"})) == [name]
+    for options in ({}, {"key": public_pem(KEY).encode()}):
+        assert files_named(zip_of({**FILES, name: FILES[name] + b"\n"}), **options) == [name]
 
 
 def test_sums_that_were_rewritten_for_a_changed_file_do_not_help() -> None:
@@ -157,15 +159,22 @@ def test_a_file_that_is_no_package_is_refused_in_words() -> None:
 
 @pytest.mark.parametrize("content", [b"", b"not a key", OF_ANOTHER_KIND], ids=["nothing", "no key", "another kind"])
 def test_a_key_that_cannot_be_read_vouches_for_nothing(content: bytes) -> None:
-    """As a download that failed leaves it: the key in the package does not take its place."""
+    """As a download that failed leaves it: the key in the package does not take its place, and no file hides the fault."""
     assert files_named(PACKAGE, key=content) == ["the key"]
+    assert [fault.file for fault in faults_of_files({**FILES, "the key": b""}, key=content)] == ["the key"]
     assert {*files_named(zip_of({**FILES, PUBLIC_KEY: content}))} == {PUBLIC_KEY}
+    files = {"data.csv": b"", PUBLIC_KEY: content}
+    forged = {**files, SUMS: sums_of(files), SIGNATURE: signature_of(sums_of(files), OTHER)}
+    assert files_named(zip_of(forged), key=public_pem(KEY).encode()) == [SIGNATURE]
 
 
 def test_documents_of_an_attacker_name_nothing_and_stop_nobody() -> None:
-    for content in (b"", b"\xff", b"1", b"[]", b'"name, title"', b"{}", b'{"software": "Candor"}', b"[" * 100_000):
+    plan = b'{"version": 1e999, "sha256": "", "registered_on": ""}'
+    endless = b'{"name": "a", "title": "b", "software": {"n": 1e999}, "preregistrations": [%s]}' % plan
+    for content in (b"", b"\xff", b"1", b"[]", b'"name, title"', b"{}", b'{"software": "Candor"}', b"[" * 100_000, endless):
         assert named_in({"datapackage.json": content}) is None
         assert software_named_in({"results.json": content}) is None
+        assert named_plans({"protocol.json": content}) == []
 
 
 def test_a_signature_belongs_to_one_text_and_one_key() -> None:
