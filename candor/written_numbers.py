@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from decimal import Decimal
 from fractions import Fraction
 
 TYPED = re.compile(r"[+−-]?(\d{1,15}([.,]\d{0,20})?|[.,]\d{1,20})", re.ASCII)
 TYPED_WHOLE = re.compile(r"[+−-]?\d{1,15}", re.ASCII)
 AS_PROGRAMS_WRITE = str.maketrans(",−", ".-")
+SIGNS_OF_KEYBOARDS = str.maketrans("٫，．＋－", ",,.+-")
+"""The signs in numbers on Arabic and Chinese keyboards. The Arabic “٬” between thousands is none of them."""
 WRITTEN = re.compile(r"[+-]?(\d{1,300}(\.\d{0,300})?|\.\d{1,300})(e[+-]?\d{1,3}|/\d{1,300})?", re.ASCII | re.IGNORECASE)
 
 
+def with_western_digits(text: str) -> str:
+    """The text with 0 to 9 in place of the digits of other scripts.
+
+    Examples
+    --------
+    >>> with_western_digits("٢٠"), with_western_digits("۲۰"), with_western_digits("２０"), with_western_digits("²")
+    ('20', '20', '20', '²')
+    """
+    return text if text.isascii() else "".join(str(unicodedata.decimal(sign, sign)) for sign in text)
+
+
 def typed_number(text: str, *, whole: bool = False) -> Decimal | None:
-    """A number that a person typed or copied from a page, with a decimal comma or point; None when it is none.
+    """A number that a person typed or copied from a page, with a decimal comma or point, in digits of any script; None when it is none.
 
     Parameters
     ----------
@@ -27,6 +41,7 @@ def typed_number(text: str, *, whole: bool = False) -> Decimal | None:
     >>> typed_number("-0,25"), typed_number("−3"), typed_number("many"), typed_number("1.000", whole=True)
     (Decimal('-0.25'), Decimal('-3'), None, None)
     """
+    text = with_western_digits(text.translate(SIGNS_OF_KEYBOARDS))
     return Decimal(text.translate(AS_PROGRAMS_WRITE)) if (TYPED_WHOLE if whole else TYPED).fullmatch(text) else None
 
 

@@ -108,17 +108,26 @@ def title_of(definition: StudyDefinition) -> str:
 
 
 def _sentence(problem: ErrorDetails, document: object, *, source: str, lines: object) -> str:
+    message = mistake_in_words(problem)
     line, path = _place(problem["loc"], document, lines, missing=problem["type"] == "missing")
+    if not path and (begins := _named_part(message)):
+        parts = re.findall(r"[a-z_]+|[0-9]+", begins[1] + begins[2])
+        line, _path = _place(tuple(int(part) if part.isdigit() else part for part in parts), document, lines, missing=False)
     where = f"{source}, line {line}" if line else source
-    return f"{where}: {path + ': ' if path else ''}{mistake_in_words(problem)}"
+    return f"{where}: {path + ': ' if path else ''}{message}"
+
+
+def _named_part(message: str) -> re.Match[str] | None:
+    """The part with whose name a rule of the whole study begins."""
+    begins = re.match(r"([a-z_]+)((?:\.[a-z_]+|\[[0-9]+\])*)(: | )", message)
+    return begins if begins and begins[1] in StudyDefinition.model_fields else None
 
 
 def _field_of(problem: ErrorDetails, document: object, *, lines: object) -> tuple[str, str]:
-    """The place of a problem in the document, and what is wrong there. A rule of the whole study begins with the name of a part."""
+    """The place of a problem in the document, and what is wrong there."""
     message = mistake_in_words(problem)
     _line, path = _place(problem["loc"], document, lines, missing=problem["type"] == "missing")
-    begins = re.match(r"([a-z_]+)((?:\.[a-z_]+|\[[0-9]+\])*)(: | )", message)
-    if not path and begins and begins[1] in StudyDefinition.model_fields:
+    if not path and (begins := _named_part(message)):
         return dotted(begins[1] + begins[2]), message[begins.end() :] if begins[3] == ": " else message
     return dotted(path), message
 

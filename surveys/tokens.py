@@ -10,6 +10,8 @@ from collections.abc import Sequence
 
 from django.utils.crypto import salted_hmac
 
+from candor.written_numbers import with_western_digits
+
 # The words in front of the two codes of the last page, so that nobody hands in the wrong one; codes of before had none and stay good.
 DONE, SECRET = "DONE", "SECRET"
 _CODE_LETTERS = 16
@@ -141,5 +143,5 @@ def _bare(code: str, word: str) -> str:
 
 
 def normalised(code: str) -> str:
-    """A typed code, without dashes, spaces and case."""
-    return "".join(code.split()).replace("-", "").upper()
+    """A typed code, without dashes, spaces and case, with the digits 0 to 9."""
+    return with_western_digits("".join(code.split()).replace("-", "").upper())

@@ -6,13 +6,14 @@ from django.http import Http404
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from candor.written_numbers import with_western_digits
 from surveys.classroom.dice import FACES
 from surveys.models import ClassRoom
 
 
 def room_of_today(code: str) -> ClassRoom:
     """The room with this code, typed in any case."""
-    room = ClassRoom.objects.filter(code=code.upper(), opened_on=timezone.localdate()).first()
+    room = ClassRoom.objects.filter(code=with_western_digits(code.upper()), opened_on=timezone.localdate()).first()
     if room is None:
         raise Http404(_("There is no such room today. A room is open for one day; look at the code again, or ask your lecturer."))
     return room

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from candor.written_numbers import with_western_digits
 from surveys.batches.selectors import ways_shown
 from surveys.models import JoinCode, Study
 from surveys.questions.entry import NamedWay
@@ -59,5 +60,5 @@ def entrance_named(study: Study, name: str, *, absolute: Callable[[str], str], s
 
 def study_with_join_code(code: str) -> tuple[str, str] | None:
     """The slug of the study, and the join code as it is stored, that somebody typed."""
-    found = JoinCode.objects.filter(code="".join(code.split()).upper()).values_list("study__slug", "code").first()
+    found = JoinCode.objects.filter(code=with_western_digits("".join(code.split()).upper())).values_list("study__slug", "code").first()
     return found

@@ -12,7 +12,7 @@ def approval_of(study: Study) -> Decision | None:
 
 def stopped_by(study: Study) -> Decision | None:
     """The decision that has stopped the study or its amendment: a suspension, or that it was sent back and not submitted again."""
-    decisions = study.decisions.select_related("decided_by")
+    decisions = study.decisions.select_related("decided_by", "protocol")
     if study.suspended:
         return decisions.filter(verdict=Verdict.SUSPENDED).last()
     newest = decisions.last() if study.submitted_id is None and study.status in (StudyStatus.DRAFT, *RUNNING) else None

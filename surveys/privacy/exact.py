@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from surveys.definition import StudyDefinition
@@ -19,7 +20,7 @@ def shown_exactly(definition: StudyDefinition, *, reasons_for_counts: Sequence[s
 
 
 def _numbers(definition: StudyDefinition) -> Iterator[str]:
-    language = definition.languages[0]
+    language = get_language() if get_language() in definition.languages else definition.languages[0]
     yield _("How many people took part, how far they came, and on which day, by group.")
     yield _("The answers to the sensitive questions, with the group. The die protects them.")
     if definition.countable_background:

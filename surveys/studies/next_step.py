@@ -9,6 +9,7 @@ from django.utils.translation import ngettext
 
 from surveys.access import Seat
 from surveys.allocation.selectors import is_being_launched
+from surveys.lifecycle.selectors import stopped_by
 from surveys.lifecycle.steps import conditions_wait, obstacles_to_recruiting
 from surveys.models import ENDED, Study, StudyStatus
 from surveys.studies.forms import WORDS
@@ -57,6 +58,10 @@ def _own_step(seat: Seat, missing: list[ToDo]) -> NextStep:
         said = ngettext("One point is missing before the review.", "%(number)s points are missing before the review.", len(missing))
         return NextStep(sentence=said % {"number": len(missing)}, label=_("Go on with the design"), page=missing[0].address)
     if study.status == StudyStatus.DRAFT:
+        sent_back = stopped_by(study)
+        if sent_back is not None and sent_back.protocol.definition == study.definition:
+            said = _("The officers sent the protocol back. Read their reason below.")
+            return _page(seat, "surveys:build", _("Go on with the design"), said)
         return _action(seat, "submit", _("Everything is there that officers need."))
     if study.status in ENDED:
         if study.data_published:

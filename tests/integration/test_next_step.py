@@ -81,6 +81,16 @@ def test_an_ended_approval_is_asked_for_with_the_changes() -> None:
     assert shown(study, study.owner)[1] == "amend"
 
 
+def test_a_protocol_that_was_sent_back_is_changed_before_it_is_submitted_again() -> None:
+    study = reviews.ask_for_changes(study_in(S.IN_REVIEW), actor=person(Role.IRB_OFFICER), reason="Name whom to ask.")
+    assert shown(study, study.owner)[1] == reverse("surveys:build", args=[study.slug])
+    page = logged_in(study.owner).get(reverse("surveys:study", args=[study.slug])).content.decode()
+    assert "Read their reason below." in page
+    assert 'value="submit"' in page
+    study = studies.change_definition(study, definition=definition(contact="somebody else"), actor=study.owner)
+    assert shown(study, study.owner)[1] == "submit"
+
+
 def test_an_obstacle_is_named_as_it_is(settings: Any) -> None:
     study = study_in(S.PAUSED)
     settings.LARGEST_EPSILON = 0.5

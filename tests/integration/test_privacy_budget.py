@@ -204,6 +204,8 @@ def test_the_list_of_exact_numbers_names_what_this_study_shows() -> None:
     with translation.override("en"):
         plain = shown_exactly(definition(background=None))
         whole = shown_exactly(definition(subgroups=["gender"]), reasons_for_counts=["The journal wants them."])
+    with translation.override("de"):
+        assert "„Was ist dein Geschlecht?“" in shown_exactly(definition(subgroups=["gender"]))[4]
     assert len(plain) == 2
     assert len(whole) == 6
     assert "Effects by the answers to “" in whole[4]

@@ -89,6 +89,8 @@ def test_changes_are_shown_word_by_word_against_the_last_reviewed_version(office
     shown = source(officer, "protocol_changes", study.slug, 2)
     assert "ask <del>Ada </del><ins>Bob </ins>at once" in shown
     assert "<del>0</del> <ins>9</ins>" in shown
+    assert "The page can be sent at once" in source(officer, "protocol_version", study.slug, 1)
+    assert "before 9 seconds have passed" in source(officer, "protocol", study.slug)
     assert "There is nothing to compare with" in source(officer, "protocol_changes", study.slug, 1)
 
 

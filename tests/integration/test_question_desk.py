@@ -149,10 +149,10 @@ def test_what_is_typed_wrongly_is_named() -> None:
     nobody = {name: [] for name in typed(source) if name.startswith("where")}
     place = list(columns_of(source)).index(SCORE)
     cases: list[tuple[dict[str, Any], str, str]] = [
-        ({"epsilon": "much"}, "epsilon", "Expected a number, found “much”."),
+        ({"epsilon": "much"}, "epsilon", "ε: Expected a number, found “much”."),
         ({"epsilon": ""}, "epsilon", "Write a number above 0 and at most 10."),
         ({"exact": "error", "error": ""}, "error", "Write a number above 0."),
-        ({"epsilon": "11"}, "epsilon", "Write a number above 0 and at most 10."),
+        ({"epsilon": "١١"}, "epsilon", "Write a number above 0 and at most 10."),
         ({"epsilon": "1e-300"}, "epsilon", "So small a loss buys nothing. Write a larger number."),
         ({"epsilon": "0"}, "epsilon", "Write a number above 0 and at most 10."),
         ({"exact": "questions", "questions": "0"}, "questions", "Write a whole number from 1 to 100,000, not “0”."),
@@ -174,6 +174,7 @@ def test_what_is_typed_wrongly_is_named() -> None:
         page = page_of(response)
         (link,) = page.xpath("//*[@class='error-summary']//a")
         assert (link.get("href"), said in link.text_content()) == (f"#{field}", True), more
+        said = said.removeprefix("ε: ")
         (target,) = page.xpath(f"//*[@id='{field}']")
         if field == "features":  # the whole group is described
             target = page.xpath("//fieldset[@id='features-group']")[0]

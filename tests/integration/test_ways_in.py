@@ -284,7 +284,7 @@ def test_a_class_types_its_code_and_a_renewed_one_opens_nothing(study: Study) ->
     code = JoinCode.objects.get().code
     made = owner.get(page).content.decode()
     assert (f"The join code is {code}." in made, "The one before" in made) == (True, False)
-    typed = f" {code[:3].lower()} {code[3:].lower()} "
+    typed = f" {code[:3].lower()} {code[3:].lower()} ".translate(str.maketrans("0123456789", "٠١٢٣٤٥٦٧٨٩"))
     there = Client().get(reverse("surveys:join"), {"code": typed})
     assert (there.status_code, there["Location"]) == (302, f"{address_of(study)}?join={code}")
     assert heading(Client().get(there["Location"])) != "This code does not open the study"

@@ -18,7 +18,7 @@ from analysis.sources.tables import Schema
 from candor.queries.columns import Category, Column, Number
 from candor.queries.exactness import LEAST_EPSILON
 from candor.queries.parts import CELLS_AT_MOST
-from candor.written_numbers import number_or_fraction
+from candor.written_numbers import number_or_fraction, with_western_digits
 from surveys.questions.plans import LARGEST_BUDGET
 
 WHAT = {
@@ -202,8 +202,10 @@ class DeskForm:
     def summary(self) -> list[dict[str, str]]:
         """The errors with the labels of their fields, for the links above the form."""
         named = {name: str(label) for name, label, _kinds, _number in COLUMNS.get(self.kind, ())} | LABELS
-        found = [(str(named.get(field, "")), field, message) for field, message in self.errors.items()]
-        return [{"field": field, "message": f"{capfirst(label)}: {message}" if label else message} for label, field, message in found]
+        found = [
+            ("ε" if field == "epsilon" else capfirst(str(named.get(field, ""))), field, message) for field, message in self.errors.items()
+        ]
+        return [{"field": field, "message": f"{label}: {message}" if label else message} for label, field, message in found]
 
     def _document(self) -> dict[str, object]:
         document: dict[str, object] = {"kind": self.kind}
@@ -313,7 +315,7 @@ class DeskForm:
 
     def _number(self, name: str, otherwise: float = math.nan, *, field: str = "") -> float:
         """The number that was typed; what stands there instead where nothing was."""
-        written = self.typed.get(name, "").strip().replace(",", ".")
+        written = with_western_digits(self.typed.get(name, "")).strip().replace(",", ".")
         if not written:
             return otherwise
         number = number_or_fraction(written, low=-1e12, high=1e12)

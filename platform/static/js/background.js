@@ -35,7 +35,7 @@ function slide(field) {
   const line = need(field, "input[type=range]");
   const middle = line.value;
   const follow = () => {
-    const typed = Number(number.value.replace(",", "."));
+    const typed = Number(number.value.replace(/[٠-٩۰-۹０-９]/g, (digit) => digit.charCodeAt(0) & 15).replace(/[,٫，]/, "."));
     const answered = number.value.trim() !== "" && Number.isFinite(typed);
     line.value = answered ? typed : middle;
     line.classList.toggle("is-untouched", !answered);

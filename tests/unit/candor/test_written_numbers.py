@@ -8,14 +8,26 @@ from candor.written_numbers import number_or_fraction, typed_number
 
 
 @pytest.mark.parametrize(
-    ("text", "number"), [("1,5", "1.5"), ("1.5", "1.5"), ("-0,25", "-0.25"), (".5", "0.5"), ("3.", "3"), ("+007", "7"), ("−2,5", "-2.5")]
+    ("text", "number"),
+    [
+        ("1,5", "1.5"),
+        ("1.5", "1.5"),
+        ("-0,25", "-0.25"),
+        (".5", "0.5"),
+        ("3.", "3"),
+        ("+007", "7"),
+        ("−2,5", "-2.5"),
+        ("٢٠", "20"),
+        ("۲٫۵", "2.5"),
+        ("－２．５", "-2.5"),
+    ],
 )
 def test_a_typed_number_has_a_decimal_comma_or_point(text: str, number: str) -> None:
     assert typed_number(text) == Decimal(number)
 
 
 @pytest.mark.parametrize(
-    "text", ["", "many", "nan", "inf", "1e1", "1_0", "1,000.0", "²", "٣", "0x1", "--1", "−-1", "–1", "1 0", "5\n5", "9" * 400]
+    "text", ["", "many", "nan", "inf", "1e1", "1_0", "1,000.0", "²", "٣٬٠٠٠", "三", "0x1", "--1", "−-1", "–1", "1 0", "5\n5", "9" * 400]
 )
 def test_what_is_no_number_is_none(text: str) -> None:
     assert typed_number(text) is None

@@ -226,6 +226,22 @@ def test_a_mistake_in_the_values_is_named_with_its_line() -> None:
     assert problems_of(text) == [f"a.yaml, line {line_of(text, 'kind: number')}: background[1]: minimum must be below maximum, got 1 and 0"]
 
 
+@pytest.mark.parametrize(
+    ("right", "wrong", "place"),
+    [
+        ("control: slides", "control: radio", "control: radio"),
+        ("block_multiples: [1, 2, 3]", "strata: [shoe]", "strata: [shoe]"),
+        ("block_multiples: [1, 2, 3]", "unit: cluster", "scheme: permuted_block"),
+        ("{yes: [1, 2], no: [3]}", "{yes: [1], no: [2, 3]}", "sides: 6"),
+        ("text: {en: Phone, de: Handy}", "text: {en: Phone}", "name: phone"),
+    ],
+)
+def test_a_rule_between_parts_is_named_with_the_line_of_its_part(right: str, wrong: str, place: str) -> None:
+    text = SAMPLE_TEXT.replace(right, wrong)
+    (problem,) = problems_of(text)
+    assert problem.startswith(f"a.yaml, line {line_of(text, place)}: "), problem
+
+
 def test_a_misspelt_key_is_named_with_its_line() -> None:
     text = SAMPLE_TEXT.replace("minimum_seconds: 20", "minimun_seconds: 20")
     assert problems_of(text) == [f"a.yaml, line {line_of(text, 'minimun')}: minimun_seconds: there is no part of this name"]

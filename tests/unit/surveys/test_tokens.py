@@ -52,7 +52,13 @@ def test_codes_can_be_read_aloud(token: str) -> None:
     assert READABLE.fullmatch(completion_code(token, "a-study"))
 
 
-@pytest.mark.parametrize("typed", [str.lower, lambda code: code.replace("-", ""), lambda code: f"  {code.replace('-', ' - ')}\t"])
+def in_arabic_digits(code: str) -> str:
+    return code.translate(str.maketrans("0123456789", "٠١٢٣٤٥٦٧٨٩"))
+
+
+@pytest.mark.parametrize(
+    "typed", [str.lower, lambda code: code.replace("-", ""), lambda code: f"  {code.replace('-', ' - ')}\t", in_arabic_digits]
+)
 def test_codes_can_be_typed_in_many_ways(typed: object) -> None:
     token = new_token()
     withdrawal, completion = withdrawal_code(token), completion_code(token, "a")

@@ -62,7 +62,7 @@ def test_fields_that_nobody_asked_for_are_ignored() -> None:
     assert answers == {"gender": "man"}
 
 
-@pytest.mark.parametrize(("value", "stored"), [("0", 0), ("10", 10), (" 7 ", 7), ("+3", 3), ("007", 7)])
+@pytest.mark.parametrize(("value", "stored"), [("0", 0), ("10", 10), (" 7 ", 7), ("+3", 3), ("007", 7), ("١٠", 10)])
 def test_whole_numbers_within_bounds_are_stored(value: str, stored: int) -> None:
     assert read_number(value) == (stored, "")
 
@@ -79,7 +79,7 @@ def test_a_number_outside_its_bounds_is_refused(value: str) -> None:
 
 @pytest.mark.parametrize(
     "value",
-    ["two", "inf", "-inf", "nan", "NaN", "1e1", "1_0", "1 0", "0x1", "--1", "²", "٣", "1.0", "1,000", "1.000", "9" * 400, "\x00", "5\n5"],
+    ["two", "inf", "-inf", "nan", "NaN", "1e1", "1_0", "1 0", "0x1", "--1", "²", "三", "1.0", "1,000", "1.000", "9" * 400, "\x00", "5\n5"],
 )
 def test_input_that_is_no_whole_number_is_refused(value: str) -> None:
     stored, error = read_number(value)
