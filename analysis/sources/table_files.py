@@ -40,8 +40,10 @@ COMMA_ELSEWHERE = _("expected a number with a point, found one with a comma; bes
 BREAK = re.compile(r"\s*\n\s*")
 CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 NOTHING = frozenset({"", "NA", "NaN"})
-INVISIBLE = "Cf"
-"""The category of characters that no page shows, such as joiners and marks of the byte order."""
+INVISIBLE = frozenset({"Cc", "Cf"})
+"""The categories of characters that no page shows, such as controls, joiners and marks of the byte order."""
+BLANK = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\ufe00-\ufe0f\U000e0100-\U000e01ef]")
+"""Others that nobody sees: fillers, and selectors of variants."""
 _entropy = secrets.SystemRandom()
 
 Read = Callable[[str], float]
@@ -190,9 +192,10 @@ def require_room(unpacked: int, *, packed: int = 0) -> None:
 
 def key_in(cell: str) -> str:
     """The key of a student. Two that look alike are one, whichever program wrote their letters: else a student would count twice."""
-    if cell.isascii():
-        return cell.strip()
-    return "".join(one for one in unicodedata.normalize("NFKC", cell) if unicodedata.category(one) != INVISIBLE).strip()
+    if not (cell.isascii() and cell.isprintable()):
+        cell = BLANK.sub("", unicodedata.normalize("NFKC", cell))
+        cell = "".join(one for one in cell if one.isspace() or unicodedata.category(one) not in INVISIBLE)
+    return " ".join(cell.split())
 
 
 def are_simulated(keys: Collection[str]) -> bool:

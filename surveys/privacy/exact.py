@@ -27,6 +27,8 @@ def _numbers(definition: StudyDefinition) -> Iterator[str]:
         yield _("Effects that are more exact because they use background answers. Those who run the study see them.")
         if not definition.in_sections:
             yield _("How much records of background answers would lose by being protected. Those who run the study see it.")
+    if definition.attention_checks:
+        yield _("How many people failed an attention check, in whole tens. Those who see the study read it.")
     for name in definition.subgroups:
         question = definition.possible_subgroups[name].text.in_language(language)
         yield _("Effects by the answers to “%(question)s”, and how many people gave each. Those who run the study see them.") % {

@@ -18,7 +18,7 @@ from surveys.review.services import approve
 from surveys.studies.services import change_definition, submit_for_review
 from surveys.study_file import define, read_study_file, write_study_file
 from tests.data_sets import data_set
-from tests.factories import definition, document, draft_study, logged_in, person, recruiting_study, study_in
+from tests.factories import ATTENTION_CHECK, definition, document, draft_study, logged_in, person, recruiting_study, study_in
 
 pytestmark = pytest.mark.django_db
 BUDGET = {"epsilon": 1.0, "delta": 1e-6}
@@ -204,9 +204,14 @@ def test_the_list_of_exact_numbers_names_what_this_study_shows() -> None:
     with translation.override("en"):
         plain = shown_exactly(definition(background=None))
         whole = shown_exactly(definition(subgroups=["gender"]), reasons_for_counts=["The journal wants them."])
+<<<<<<< HEAD
     with translation.override("de"):
         assert "„Was ist dein Geschlecht?“" in shown_exactly(definition(subgroups=["gender"]))[4]
+=======
+        checked = shown_exactly(definition(background=[ATTENTION_CHECK]))
+>>>>>>> claims7
     assert len(plain) == 2
+    assert "How many people failed an attention check, in whole tens. Those who see the study read it." in checked
     assert len(whole) == 6
     assert "Effects by the answers to “" in whole[4]
     assert whole[-1] == "Counts or records of background answers in a data package. The reason: The journal wants them."

@@ -267,6 +267,19 @@ def test_questions_about_reported_answers_alone_are_free_exact_and_open_to_the_d
     assert "Annahme: Cheaters" in text_of(browser.get(address(source), headers={"accept-language": "de"}))
 
 
+def test_the_die_is_not_inverted_where_sections_were_assigned_as_a_whole() -> None:
+    """Its intervals take people for independent: beside the study's own results the desk told the same difference as far surer."""
+    sections = {"planned_participants": 48, "unit": "cluster", "sections": ["1", "2", "3", "4"], "block_multiples": [1]}
+    source = open_source(allocation=sections)
+    browser = logged_in(source.study.owner)
+    (answer, *_others) = [name for name in columns_of(source) if name.startswith("answer.")]
+    assert "True answers of honest people" not in text_of(browser.get(address(source)))
+    assert "Sections were assigned as a whole." in text_of(browser.post(address(source), {"true_yes": answer}))
+    asked = reverse("analysis:api_analytics_questions", args=[source.study.slug])
+    refused = browser.post(asked, {"question": {"kind": "true_yes", "answer": answer}}, content_type="application/json")
+    assert (refused.status_code, Charge.objects.exists()) == (400, False)
+
+
 def test_named_answers_are_columns_too_and_the_die_is_inverted_for_each_of_them() -> None:
     """The histogram is that of the database, the inversion the library's, both free; by a background answer it costs."""
     source = open_source(questions=with_frequency(cheaters="never"))

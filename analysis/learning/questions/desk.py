@@ -86,8 +86,12 @@ def with_spending(document: Mapping[str, object], source: Source, *, error: floa
 
 
 def true_yes(study: Study, answer: str) -> dict[str, object]:
-    """The free question about the die's inversion, with the die of the protocol."""
+    """The free question about the die's inversion, with the die of the protocol. Its intervals take people for independent."""
     definition = protocol_in_force(study).definition
+    if definition.in_sections:
+        raise QuestionError(
+            _("Sections were assigned as a whole. The results of the study know how alike people of a section are; this question does not.")
+        )
     asked = [question for question in definition.questions if f"answer.{question.name}" == answer]
     design = definition.design_of(asked[0]) if asked else definition.design()
     return {"kind": KINDS[1], "answer": answer, "design": design.to_document()}

@@ -61,7 +61,8 @@ def questions(request: HttpRequest, /, **where: str) -> HttpResponse:
                 context["errors"] = [in_summary(error, field=form.exactness if form.exactness == "error" else "kind")]
     account = account_of(budget_of(source))
     answered = lines(source)
-    reported = [one for one in protocol_in_force(place.study).definition.questions if not one.is_background] if place.study else ()
+    definition = protocol_in_force(place.study).definition if place.study else None
+    inverted = [one for one in definition.questions if not one.is_background] if definition and not definition.in_sections else ()
     language = get_language() or "en"
     context |= {
         "account": account,
@@ -69,7 +70,7 @@ def questions(request: HttpRequest, /, **where: str) -> HttpResponse:
         "lines": answered,
         "waits": any(line.asked.waits for line in answered),
         "exactly": exactly_at(place),
-        "answers": [(f"answer.{one.name}", one.text.in_language(language)) for one in reported],
+        "answers": [(f"answer.{one.name}", one.text.in_language(language)) for one in inverted],
     }
     return render(request, "analysis/learning/questions/desk.html", context, status=422 if context["errors"] else 200)
 
