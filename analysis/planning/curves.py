@@ -8,7 +8,7 @@ from math import sqrt
 
 from analysis.planning.plans import BestAtEpsilon, Planned, best_at_epsilons
 from analysis.planning.wording import hardest, percent, points, whole
-from candor.planning.effect_tests import EffectTest, effect_tests, interval_multiplier, ordinary_tests
+from candor.planning.effect_tests import EffectTest, cheaters_multiplier, effect_tests, ordinary_tests
 from candor.planning.power import ContrastPlan, StudyPlan
 from surveys.privacy.words import loss_in_words
 
@@ -76,7 +76,7 @@ class Curves:
         cheaters = self.plan.cheater_proportion
         if cheaters is None:
             return None
-        return interval_multiplier([self.test], n, level=self.plan.level) * cheaters.standard_error * sqrt(self.plan.n / n)
+        return cheaters_multiplier([self.test], n, level=self.plan.level) * cheaters.standard_error * sqrt(self.plan.n / n)
 
     def cheaters_interval(self, n: float) -> tuple[float, float] | None:
         """The interval for the share of cheaters, as far as a share can reach."""

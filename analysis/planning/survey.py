@@ -17,9 +17,9 @@ from analysis.planning.page import shown_of
 from analysis.planning.plans import LEVEL, Shown, design_of
 from analysis.planning.wording import decimal, known_cheaters_sentence, points, whole
 from candor.designs.design import Design
-from candor.estimators.intervals import normal_quantile
 from candor.figures.charts import Axis, Chart
 from candor.figures.scales import Linear, Logarithmic
+from candor.likelihood.region import quantile_at_an_end
 from candor.planning.survey_precision import SurveyPlan, survey_plan
 from surveys.privacy.words import loss_in_words
 
@@ -40,7 +40,7 @@ class PlannedSurvey(Shown):
     @property
     def cheaters_half_width(self) -> float | None:
         error = self.plan.cheater_standard_error
-        return None if error is None else normal_quantile(self.plan.level) * error
+        return None if error is None else quantile_at_an_end(self.plan.level) * error
 
 
 def make_survey_plan(form: PlanForm) -> PlannedSurvey:

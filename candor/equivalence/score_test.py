@@ -36,9 +36,9 @@ def score_statistic(
 
     Notes
     -----
-    β̃ maximises the binomial likelihood under c·β = c·β₀, W holds n/(μ̃(1 − μ̃)), and β̂ is the least-squares fit with the weights W. Then
-    z = c·(β̂ − β₀)/√(c·(MᵀWM)⁻¹c), whose square is the score statistic. With one cell per arm and M = 1 it is the test of Farrington and
-    Manning [1]_.
+    β̃ maximises the binomial likelihood under c·β = c·β₀, W holds n/(μ̃(1 − μ̃)) with μ̃ at least ½/(n + 1) from 0 and 1, and β̂ is the
+    least-squares fit with the weights W. Then z = c·(β̂ − β₀)/√(c·(MᵀWM)⁻¹c); where no μ̃ is that near to an end its square is the score
+    statistic. With one cell per arm and M = 1 it is the test of Farrington and Manning [1]_.
 
     References
     ----------

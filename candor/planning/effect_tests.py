@@ -12,6 +12,7 @@ from scipy.special import ndtr, ndtri
 
 from candor.designs.design import Design
 from candor.errors import MethodError
+from candor.likelihood.region import quantile_at_an_end
 from candor.planning.information import Array, Scenario, precision, unit_test_errors
 from candor.planning.margins import MOST_PARTICIPANTS
 from candor.planning.section_tests import SectionTest
@@ -114,8 +115,22 @@ class EffectTest:
 
 def interval_multiplier(tests: Sequence[EffectTest], n: float, *, level: float) -> float:
     """How many standard errors make half of an interval: by the normal distribution, for sections by the mean Student's t."""
-    in_sections = [test.sections.multiplier(n, level=level) for test in tests if test.sections is not None]
-    return max(in_sections, default=float(ndtri((1 + level) / 2)))
+    return _multiplier_in_sections(tests, n, level=level) or float(ndtri((1 + level) / 2))
+
+
+def cheaters_multiplier(tests: Sequence[EffectTest], n: float, *, level: float) -> float:
+    """The same of the interval of cheaters that results show: by the likelihood region, for sections by Student's t.
+
+    Examples
+    --------
+    >>> round(cheaters_multiplier([], 500, level=0.95), 2)
+    2.14
+    """
+    return _multiplier_in_sections(tests, n, level=level) or quantile_at_an_end(level)
+
+
+def _multiplier_in_sections(tests: Sequence[EffectTest], n: float, *, level: float) -> float | None:
+    return max((test.sections.multiplier(n, level=level) for test in tests if test.sections is not None), default=None)
 
 
 def effect_tests(

@@ -15,7 +15,7 @@ from candor.designs.privacy_words import loss
 from candor.equivalence.margins import Margin
 from candor.errors import MethodError
 from candor.planning.best_die import DieSuggestion, OptimalMirrored, best_dice, optimal_mirrored
-from candor.planning.effect_tests import EffectTest, effect_tests, interval_multiplier, ordinary_tests
+from candor.planning.effect_tests import EffectTest, cheaters_multiplier, effect_tests, interval_multiplier, ordinary_tests
 from candor.planning.information import Precision, Scenario, precision
 from candor.planning.margins import MOST_PARTICIPANTS, MarginPlan, plan_margin
 from candor.planning.notes import CONTRASTS, HARDLY_EXCLUDES, NO_DIE, NOT_IDENTIFIED, QUESTIONS, ROUGH_CHEATERS, about_few_answers
@@ -54,7 +54,7 @@ class ContrastPlan:
 class CheaterPrecision:
     """How well the cheater proportion will be known at the planned n.
 
-    ``half_width`` is that of its Wald interval; ``participants_for_five_points`` is the n at which the half-width is 0.05;
+    ``half_width`` is that of the interval that results show; ``participants_for_five_points`` is the n at which the half-width is 0.05;
     ``unbounded_probability`` is the chance that the honest proportion cannot be told from zero, so that Fieller's interval for τ has no
     end.
     """
@@ -270,7 +270,7 @@ def _contrast(
 
 def _cheater_precision(scenario: Scenario, expected: Precision, tests: tuple[EffectTest, ...], *, n: int, level: float) -> CheaterPrecision:
     def half_width(people: int) -> float:
-        return interval_multiplier(tests, people, level=level) * expected.unit_honest_proportion_error / sqrt(people)
+        return cheaters_multiplier(tests, people, level=level) * expected.unit_honest_proportion_error / sqrt(people)
 
     enough = 1
     while half_width(enough) > FIVE_POINTS:

@@ -13,6 +13,7 @@ from statsmodels.stats.power import NormalIndPower, normal_power
 
 from candor.designs.design import Design
 from candor.errors import MethodError
+from candor.estimators.effects import estimate_outcome
 from candor.planning.best_die import DICE, best_dice, mirrored_epsilon, mirrored_precision, optimal_mirrored
 from candor.planning.effect_tests import EffectTest, power_of_z_test
 from candor.planning.information import Scenario, precision
@@ -188,6 +189,16 @@ def test_seventy_two_participants_are_told_that_they_learn_little_about_cheaters
     assert any(takes in note for note in plan.notes)
     assert not any("±" in note for note in plan.notes), "the page gives the precision in points, the command line as a share"
     assert any("hardly excludes anything" in note for note in plan.notes)
+
+
+def test_the_people_for_five_points_give_the_interval_of_cheaters_five_points():
+    """The likelihood interval takes 2.136 standard errors; with 1.96 the plan would promise 5 points where 5.45 are found."""
+    plan = plan_study(SIX_SIDED, prevalence=0.4, effects=0.2, cheater_proportion=0.3, n=1000)
+    people = plan.cheater_proportion.participants_for_five_points
+    yes = 0.7 * (np.array([[0.4], [0.6]]) / 2 + np.array([1 / 6, 2 / 6])) + 0.3 / 2
+    found = estimate_outcome(np.round(people / 4 * np.stack([1 - yes, yes], axis=-1)).astype(int), design=SIX_SIDED)
+    ends = found.cheater_proportion.interval
+    assert (ends.high - ends.low) / 2 == pytest.approx(0.05, abs=0.0002)
 
 
 def test_several_arms_are_planned_at_the_strictest_step_of_holm():
