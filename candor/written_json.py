@@ -13,6 +13,7 @@ ValueError: the name 'n' stands twice in one object
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -22,17 +23,24 @@ _SPACE = re.compile(r"[ \t\n\r]*")
 
 class _Strict(json.JSONDecoder):
     def __init__(self) -> None:
-        super().__init__(object_pairs_hook=_once)
+        super().__init__(object_pairs_hook=_once, parse_float=_finite, parse_constant=_finite)
 
     def decode(self, s: str, _w: Callable[..., object] = _SPACE.match) -> object:
         try:
             found: object = super().decode(s)
-            json.dumps(found, ensure_ascii=False, allow_nan=False).encode()
+            json.dumps(found, ensure_ascii=False).encode()
         except RecursionError:
             raise ValueError("lists and objects stand too deep in each other") from None
         except UnicodeEncodeError:  # an escape such as \ud800 alone
             raise ValueError("a text holds half of a character") from None
         return found
+
+
+def _finite(written: str) -> float:
+    number = float(written)
+    if not math.isfinite(number):
+        raise ValueError(f"{written[:20]} is too large or no number")
+    return number
 
 
 def _once(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:

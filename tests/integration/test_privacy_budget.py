@@ -204,12 +204,9 @@ def test_the_list_of_exact_numbers_names_what_this_study_shows() -> None:
     with translation.override("en"):
         plain = shown_exactly(definition(background=None))
         whole = shown_exactly(definition(subgroups=["gender"]), reasons_for_counts=["The journal wants them."])
-<<<<<<< HEAD
+        checked = shown_exactly(definition(background=[ATTENTION_CHECK]))
     with translation.override("de"):
         assert "„Was ist dein Geschlecht?“" in shown_exactly(definition(subgroups=["gender"]))[4]
-=======
-        checked = shown_exactly(definition(background=[ATTENTION_CHECK]))
->>>>>>> claims7
     assert len(plain) == 2
     assert "How many people failed an attention check, in whole tens. Those who see the study read it." in checked
     assert len(whole) == 6
