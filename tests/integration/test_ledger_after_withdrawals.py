@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from django.db import transaction
 
 from analysis.ledger import services
 from analysis.ledger.accounts import spent
@@ -15,7 +14,7 @@ from analysis.ledger.units import UNITS
 from analysis.models import Asking, ChargeStep, Snapshot, Source
 from surveys.models import Participant
 from tests.jobs import work_on
-from tests.ledgers import Solved, asked_and_answered, budget_of, make_snapshot, open_source, solved, study_with_budget
+from tests.ledgers import Solved, asked_and_answered, budget_of, make_snapshot, open_source, solved, study_with_budget, withdraw
 
 pytestmark = pytest.mark.django_db
 
@@ -63,18 +62,6 @@ def test_an_exact_answer_goes_with_somebody_who_withdraws(monkeypatch: pytest.Mo
     late = asked_before(budget_of(source))[-1]
     assert (late.state, late.answer) == ("drawn", None)
     assert not Asking.objects.exclude(released=None)
-
-
-def withdraw(source: Any) -> None:
-    """As the service does it once the person is found."""
-    from surveys.journey.services import _forget_numbers_of
-
-    with transaction.atomic():
-        someone = Participant.objects.filter(study=source.study, counted=True).first()
-        assert someone is not None
-        Participant.objects.filter(pk=someone.pk).delete()
-        source.study.refresh_from_db()
-        _forget_numbers_of(source.study, someone)
 
 
 def test_a_withdrawal_takes_the_work_on_a_snapshot_away() -> None:
