@@ -3,6 +3,7 @@
 from typing import Any, Literal
 
 import numpy as np
+from django.db import transaction
 
 from accounts.models import Role, User
 from analysis.ledger.errors import QuestionError
@@ -13,7 +14,8 @@ from analysis.sources.tables import Schema, Table
 from candor.privacy.losses import NO_LOSS, Loss
 from candor.privacy.noise import discrete_gaussian, discrete_laplace
 from candor.privacy.sensitivity import Sensitivity
-from surveys.models import MemberRole, Study, StudyMember
+from surveys.journey.services import _forget_numbers_of
+from surveys.models import MemberRole, Participant, Study, StudyMember
 from tests.factories import person
 from tests.jobs import work_on
 from tests.releases import closed_study
@@ -124,3 +126,14 @@ def budget_of(source: Source) -> Budget:
 
 def askings() -> list[Asking]:
     return list(Asking.objects.order_by("pk"))
+
+
+def withdraw(source: Source) -> None:
+    """As the service does it once the person is found."""
+    with transaction.atomic():
+        someone = Participant.objects.filter(study=source.study, counted=True).first()
+        assert someone is not None
+        Participant.objects.filter(pk=someone.pk).delete()
+        assert source.study is not None
+        source.study.refresh_from_db()
+        _forget_numbers_of(source.study, someone)

@@ -263,8 +263,8 @@ def _promised(release: Release, drawn: Mapping[str, object] | None, definition: 
 
 
 def _analytics(study: Study) -> dict[str, object]:
-    """The ledger and all answers, as they stand now. All have their noise already, and nothing tells which member of staff asked, nor what
-    officers wrote to the team when they froze the budget.
+    """The ledger and all answers with noise, as they stand now. Nothing tells which member of staff asked, nor what officers wrote to the
+    team when they froze the budget. Exact answers are left out: data.csv has them, of the questions that become public.
     """
     from analysis.ledger.serializers import ledger_document  # late: else every worker and command loads the framework of the API
 
@@ -275,6 +275,8 @@ def _analytics(study: Study) -> dict[str, object]:
         document: dict[str, Any] = ledger_document({"study": study.slug}, ledger_of(source))
     for charge in document["charges"]:
         del charge["asked_by"], charge["asked_on"]
+        if charge["rho"] == 0 and charge["pure_epsilon"] == 0:
+            charge["answer"] = None
     del document["obstacle"], document["data_set"]
     return document | {"budget": {name: document["budget"][name] for name in PUBLIC_OF_BUDGET}}
 

@@ -24,9 +24,8 @@ from tests.audits.test_permissions import client_of, outcome, people, shared
 from tests.audits.who_may_enter import LOGIN, NO
 from tests.factories import recruiting_study
 from tests.finished_people import TELLING_DIE, add_finished_people, count_everybody
-from tests.integration.test_ledger import withdraw
 from tests.jobs import catch, work_on
-from tests.ledgers import make_snapshot
+from tests.ledgers import make_snapshot, withdraw
 from tests.releases import package_of, published_release
 
 pytestmark = pytest.mark.django_db

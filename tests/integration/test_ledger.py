@@ -13,18 +13,15 @@ from analysis.ledger import answering, services
 from analysis.ledger.accounts import account_of, spent
 from analysis.ledger.answering import BrokenQuestionError
 from analysis.ledger.errors import LedgerError, QuestionError
-from analysis.ledger.page import ledger_of
 from analysis.ledger.questions import KINDS
 from analysis.ledger.selectors import asked_before, preview
-from analysis.ledger.serializers import ledger_document
 from analysis.ledger.units import UNITS, Units
-from analysis.models import Asking, Budget, Charge, ChargeStep, Snapshot, Source
+from analysis.models import Asking, Budget, Charge, ChargeStep, Snapshot
 from analysis.sources.services import delete_rows, store_rows
 from analysis.sources.tables import Table
 from audit.models import Entry
 from candor.privacy.losses import Loss
 from jobs import tasks
-from surveys.models import Participant
 from surveys.retention.services import forget_operational_data
 from tests.factories import person
 from tests.jobs import work_on
@@ -34,11 +31,9 @@ from tests.ledgers import (
     asked_and_answered,
     brought,
     budget_of,
-    make_snapshot,
     open_source,
     quiz_table,
     solved,
-    study_with_budget,
 )
 
 pytestmark = pytest.mark.django_db
@@ -191,74 +186,6 @@ def test_noise_that_costs_more_than_its_price_gives_no_answer(monkeypatch: pytes
         work_on(asked.charge.asking)
     [drawn] = asked_before(budget_of(source))
     assert (drawn.state, drawn.answer) == ("drawn", None)
-
-
-def test_after_a_withdrawal_there_is_a_new_snapshot_and_the_ledger_stays() -> None:
-    source = open_source()
-    answered, exact = asked_and_answered(source, rho=0.001), asked_and_answered(source)
-    assert exact.answer["of"] == 96
-    waiting = services.ask(source, solved(rho=0.002), actor=source.study.owner)
-    withdraw(source)
-    assert list(Snapshot.objects.order_by("number").values_list("number", "status")) == [(1, "replaced"), (2, "making")]
-    assert not Snapshot.objects.exclude(data=None).exists()
-    with pytest.raises(LedgerError, match="being made"):
-        services.ask(source, solved(rho=0.003), actor=source.study.owner)
-    work_on(waiting.charge.asking)
-    charges = asked_before(budget_of(source))
-    assert [(one.state, one.answer is None) for one in charges] == [("answered", False), ("answered", True), ("returned", True)]
-    assert make_snapshot(source).n == Participant.objects.filter(study=source.study, counted=True).count() < 96
-    assert spent(budget_of(source)).rho == UNITS // 1000
-    again = services.ask(source, solved(rho=0.001), actor=source.study.owner)
-    assert again.answer == answered.answer
-    assert asked_and_answered(source, rho=0.002).state == "answered"
-    assert asked_and_answered(source).answer["of"] < 96
-
-
-def test_an_exact_answer_goes_with_somebody_who_withdraws(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Attack: ask what the die protects, which is free and exact, and publish it after somebody of whom it tells has left."""
-    source = open_source()
-    exact = asked_and_answered(source)
-    assert exact.answer is not None
-    withdraw(source)
-    assert not Asking.objects.exclude(released=None)
-    assert not any(ChargeStep.objects.filter(charge=exact.charge, reached="answered").values_list("answer", flat=True))
-    [shown] = ledger_document({}, ledger_of(source))["charges"]
-    assert (shown["answer"], shown["reason"]) == (None, "Replaced: somebody withdrew")
-    make_snapshot(source)
-    explain = Solved.explain
-
-    def leave_and_explain(*given: Any) -> Any:
-        withdraw(source)
-        return explain(*given)
-
-    monkeypatch.setattr(Solved, "explain", leave_and_explain)
-    work_on(services.ask(source, solved(), actor=source.study.owner).charge.asking)
-    late = asked_before(budget_of(source))[-1]
-    assert (late.state, late.answer) == ("drawn", None)
-    assert not Asking.objects.exclude(released=None)
-
-
-def withdraw(source: Any) -> None:
-    """As the service does it once the person is found."""
-    from surveys.journey.services import _forget_numbers_of
-
-    with transaction.atomic():
-        someone = Participant.objects.filter(study=source.study, counted=True).first()
-        assert someone is not None
-        Participant.objects.filter(pk=someone.pk).delete()
-        source.study.refresh_from_db()
-        _forget_numbers_of(source.study, someone)
-
-
-def test_a_withdrawal_takes_the_work_on_a_snapshot_away() -> None:
-    from tests.jobs import attempt, claimed
-
-    source = Source.objects.get(study=study_with_budget())
-    held = claimed(Snapshot.objects.get())
-    withdraw(source)
-    attempt(held)
-    assert list(Snapshot.objects.order_by("number").values_list("status", flat=True)) == ["replaced", "making"]
-    assert make_snapshot(source).status == "ready"
 
 
 def test_once_the_data_are_deleted_answers_stay_and_new_questions_are_refused() -> None:

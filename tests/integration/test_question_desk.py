@@ -22,9 +22,8 @@ from surveys.models import MemberRole, Participant, StudyMember
 from surveys.protocols import protocol_in_force
 from tests.categories import with_frequency
 from tests.factories import logged_in, page_of, person
-from tests.integration.test_ledger import withdraw
 from tests.jobs import work_on
-from tests.ledgers import budget_of, make_snapshot, open_source
+from tests.ledgers import budget_of, make_snapshot, open_source, withdraw
 
 pytestmark = pytest.mark.django_db
 

@@ -51,12 +51,18 @@ def files_of(release: Release) -> dict[str, bytes]:
 
 def test_the_package_holds_what_was_asked_with_its_answers_and_the_ledger() -> None:
     study = asked_study()
-    release = built_release(study, background="noisy_counts")
+    withheld = {"kind": "histogram", "by": [{"column": "arm"}, {"column": "answer.comprehension"}], "epsilon": 1}
+    exact = ask(Source.objects.get(study=study), {"kind": "statistic", "question": withheld}, actor=study.owner).charge
+    work_on(exact.asking)
+    release = built_release(study, background="noisy_counts", questions=("attention",))
     files = files_of(release)
     assert faults_of(bytes(release.package or b"")) == []
     assert "background-counts.csv" not in files
     document = json.loads(files["analytics.json"])
-    (charge,) = document["charges"]
+    charge, free = document["charges"]
+    assert (exact.is_free, free["state"], free["answer"]) == (True, "answered", None), (
+        "its ε is in no sum, nor is it noise that protects it"
+    )
     assert (charge["question"]["kind"], charge["state"]) == ("difficulties", "answered")
     assert {item["item"] for item in charge["answer"]["items"]} == {"groups", "control"}
     assert document["budget"]["epsilon"] == 10
