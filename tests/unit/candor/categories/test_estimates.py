@@ -122,6 +122,13 @@ def test_without_chance_the_truth_comes_back(design, cheaters, honest):
     assert shares == (pytest.approx(p.reshape(-1), abs=1e-5) if design.identification.prevalence else [])
 
 
+def test_where_nobody_seems_honest_every_effect_is_possible():
+    found = category_region(np.tile([100.0, 100.0, 300.0], (2, 2, 1)), three(ordered=True))
+    assert (found.best_honest_proportion, found.honest_proportion[0]) == (0, 0), "the die moves no answer"
+    assert np.isnan(found.best_effects).all()
+    assert found.effects == (((-1, 1),) * 5 + ((-2, 2),),)
+
+
 def loss(counts, design, cheaters):
     """−log-likelihood of (p of both arms without the last category, x, q), written down independently."""
     C = counts.shape[-1]
