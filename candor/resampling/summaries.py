@@ -80,7 +80,7 @@ def _standard_error(found: FloatArray, failed: int) -> float | None:
     """Half of the width of the central 68.27 %, with the failed replicates at both ends as for the intervals; None where it has no end."""
     last = len(found) + failed - 1
     low, high = (1.0 - ONE_STANDARD_ERROR) * last - failed, ONE_STANDARD_ERROR * last
-    if low < 0.0 or high > len(found) - 1:
+    if low < 0.0:  # as far below the first as `high` is above the last
         return None
     ends = np.interp([low, high], np.arange(len(found)), found)
     return float(ends[1] - ends[0]) / 2.0

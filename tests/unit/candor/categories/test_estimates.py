@@ -97,7 +97,7 @@ def test_two_answers_with_other_names_mirror_each_other():
 @pytest.mark.parametrize(
     ("design", "cheaters"),
     [
-        (three(ordered=True), (0.5, 0.3, 0.2)),
+        (three(ordered=True, scores=(2, 3, 5)), (0.5, 0.3, 0.2)),
         (three({"always": "never"}), (1.0, 0.0, 0.0)),
         (three({"distribution": {"never": "1/2", "often": "1/2"}}), (0.5, 0.0, 0.5)),
         (three(forced=((1, 1, 3), (3, 1, 1), (1, 2, 1))), (0.1, 0.3, 0.6)),
@@ -114,11 +114,19 @@ def test_without_chance_the_truth_comes_back(design, cheaters, honest):
     assert by_category == pytest.approx(p[1] - p[0], abs=1e-5)
     if design.scores:
         cuts = [one.value for one in found.effects if one.measure == "at_least"]
-        (mean,) = [one.value for one in found.effects if one.measure == "mean_score"]
+        (mean,) = [one for one in found.effects if one.measure == "mean_score"]
         assert cuts == pytest.approx([0.15, 0.15], abs=1e-5)
-        assert mean == pytest.approx(0.3, abs=1e-5)
+        assert mean.value == pytest.approx(0.45, abs=1e-5)
+        assert (mean.interval.low, mean.interval.high) == pytest.approx((0.45, 0.45), abs=0.01)
     shares = [one.value for one in found.prevalence if one.measure == "category"]
     assert shares == (pytest.approx(p.reshape(-1), abs=1e-5) if design.identification.prevalence else [])
+
+
+def test_where_nobody_seems_honest_every_effect_is_possible():
+    found = category_region(np.tile([100.0, 100.0, 300.0], (2, 2, 1)), three(ordered=True))
+    assert (found.best_honest_proportion, found.honest_proportion[0]) == (0, 0), "the die moves no answer"
+    assert np.isnan(found.best_effects).all()
+    assert found.effects == (((-1, 1),) * 5 + ((-2, 2),),)
 
 
 def loss(counts, design, cheaters):

@@ -151,6 +151,8 @@ def test_too_many_failed_replicates_leave_no_end_and_then_no_standard_error():
     some = bootstrap_summary(np.append(np.linspace(0, 0.9, 93), [np.nan] * 7), estimate=0.45, acceleration=0.0, level=0.9, seed=1)
     assert (some.low, some.high, some.bca.low, some.bca.high) == (None, None, None, None)
     assert some.standard_error is not None
+    one = bootstrap_summary(np.append(np.linspace(0, 0.9, 19), np.nan), estimate=0.45, acceleration=0.0, level=0.95, seed=1)
+    assert (one.low, one.high, one.standard_error is None) == (None, None, False), "a twentieth may fail, but a fortieth at each end"
     half = bootstrap_summary(np.append(np.linspace(0, 0.9, 70), [np.nan] * 30), estimate=0.45, acceleration=0.0, level=0.5, seed=1)
     assert half.standard_error is None, "the central 68 % have no end, although few enough failed for the level"
     many = bootstrap_summary(np.append(np.linspace(0, 0.9, 80), [np.nan] * 20), estimate=0.45, acceleration=0.0, level=0.9, seed=1)
@@ -169,6 +171,9 @@ def test_an_estimate_outside_of_all_replicates_has_no_bca_interval():
         assert bootstrap_summary(np.linspace(0, 0.1, 50), estimate=estimate, acceleration=0.0, level=0.9, seed=1).bca is None
     turned = bootstrap_summary(np.linspace(0, 0.1, 50), estimate=0.05, acceleration=0.7, level=0.9, seed=1)
     assert turned.bca is None, "1 − .7·1.64 is below 0, where Efron's formula turns round"
+    for estimate, acceleration_of in ((0.08, 0.45), (0.02, -0.45)):
+        beyond = bootstrap_summary(np.linspace(0, 0.1, 50), estimate=estimate, acceleration=acceleration_of, level=0.9, seed=1)
+        assert beyond.bca is None, "1 − .45·(1.64 + .84)"
 
 
 def test_the_acceleration_is_the_skewness_over_six_root_n():
@@ -195,21 +200,21 @@ def effect(method, treatment, value):
     )
 
 
-class TwoContrasts:
+class ThreeContrasts:
     replicates_per_chunk = 10
 
     def __init__(self):
-        self.estimates = {"ours": np.array([0.1, 0.5])}
-        self.accelerations = {"ours": np.zeros(2)}
+        self.estimates = {"ours": np.array([0.1, 0.5, 0.8])}
+        self.accelerations = {"ours": np.zeros(3)}
 
 
 def test_every_effect_gets_the_summary_of_its_own_contrast():
-    replicates = BootstrapReplicates(
-        effects={"ours": np.column_stack([np.linspace(0.0, 0.2, 101), np.append(np.linspace(0.4, 0.6, 99), [np.nan] * 2)])}, seed=9
-    )
-    effects = (effect("theirs", "a", 0.1), effect("ours", "a", 0.1), effect("theirs", "b", 0.5), effect("ours", "b", 0.5))
-    summarised = with_bootstrap(effects, replicates, study=TwoContrasts(), level=0.9)
-    assert [one.bootstrap is None for one in summarised] == [True, False, True, False]
+    columns = [np.linspace(0.0, 0.2, 101), np.append(np.linspace(0.4, 0.6, 99), [np.nan] * 2), np.linspace(0.7, 0.9, 101)]
+    replicates = BootstrapReplicates(effects={"ours": np.column_stack(columns)}, seed=9)
+    effects = tuple(effect(method, arm, value) for arm, value in (("a", 0.1), ("b", 0.5), ("c", 0.8)) for method in ("theirs", "ours"))
+    summarised = with_bootstrap(effects, replicates, study=ThreeContrasts(), level=0.9)
+    assert [one.bootstrap is None for one in summarised] == [True, False] * 3
+    assert (summarised[5].bootstrap.low, summarised[5].bootstrap.bca.high) == pytest.approx((0.71, 0.89), abs=1e-3)
     assert summarised[1].bootstrap.low == pytest.approx(0.01)
     assert summarised[1].notes == ()
     assert summarised[3].bootstrap.failed == 2
@@ -218,7 +223,7 @@ def test_every_effect_gets_the_summary_of_its_own_contrast():
 
 def test_an_effect_without_a_value_keeps_the_place_of_its_contrast():
     replicates = BootstrapReplicates(effects={"ours": np.column_stack([np.full(50, np.nan), np.linspace(0.4, 0.6, 50)])}, seed=9)
-    summarised = with_bootstrap((effect("ours", "a", None), effect("ours", "b", 0.5)), replicates, study=TwoContrasts())
+    summarised = with_bootstrap((effect("ours", "a", None), effect("ours", "b", 0.5)), replicates, study=ThreeContrasts())
     assert summarised[0].bootstrap is None
     assert summarised[1].bootstrap.failed == 0
 
