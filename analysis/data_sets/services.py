@@ -11,7 +11,6 @@ from typing import Any, TypedDict
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
-from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
 from accounts.models import User
@@ -38,6 +37,7 @@ from analysis.sources.seats import DataSetSeat
 from analysis.sources.services import delete_rows, store_rows
 from audit.selectors import entries_about
 from audit.services import record
+from surveys.drafting.names import name_from
 from surveys.errors import SharingError
 from surveys.languages.labels import within_sentence
 from surveys.questions.plans import PrivacyBudget
@@ -46,7 +46,6 @@ from surveys.sharing import services as sharing
 from surveys.sharing.selectors import still_open
 
 LONGEST_REASON = 2000
-LONGEST_SLUG = 40
 RESERVED = "new"
 """The address of the form."""
 
@@ -302,7 +301,7 @@ def _store_under_free_slug(data_set: DataSet) -> None:
 
 def _free_slug(title: str) -> str:
     """A short name that no other data set has, nor had when it was published or asked about after a back-up was made."""
-    wanted = slugify(title)[:LONGEST_SLUG].strip("-") or "data-set"
+    wanted = name_from(title, between="-", otherwise="data-set")
     lost = {*unknown_record_sets(), *remembered_data_sets()}
     taken = {RESERVED, *lost, *DataSet.objects.filter(slug__startswith=wanted).values_list("slug", flat=True)}
     return next(name for number in range(1, len(taken) + 2) if (name := wanted if number == 1 else f"{wanted}-{number}") not in taken)

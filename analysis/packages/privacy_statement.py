@@ -5,8 +5,14 @@ from collections.abc import Iterator, Sequence
 from analysis.packages.content import Content
 from candor.designs import privacy_words
 from candor.packages.documents import PromisedRecords
-from candor.sentences import Sentence
+from candor.sentences import Sentence, found_among
 from candor.sentences import sentence as _
+
+WITH_WORDS_OF_A_STUDY = (
+    "Effects by the answers to “%(question)s”, and how many people gave each. Those who run the study see them.",
+    "Counts or records of background answers in a data package. The reason: %(reason)s",
+)
+"""The sentences on what a budget does not cover that quote somebody. A page translates what stands around the quotation."""
 
 
 def privacy_statement(content: Content) -> list[Sentence]:
@@ -92,7 +98,7 @@ def _not_covered(content: Content) -> Iterator[Sentence]:
             "study shows exactly: %(exactly)s",
             epsilon=f"{budget['epsilon']:g}",
             delta=f"{budget['delta']:g}",
-            exactly=_joined([Sentence(said, {}) for said in budget["not_covered"]]),
+            exactly=_joined([found_among(WITH_WORDS_OF_A_STUDY, said) or Sentence(said, {}) for said in budget["not_covered"]]),
         )
     if reason := content.reason_for_exact_counts:
         yield (

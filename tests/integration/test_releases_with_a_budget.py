@@ -50,7 +50,7 @@ def files_of(release: Release) -> dict[str, bytes]:
 
 
 def test_the_package_holds_what_was_asked_with_its_answers_and_the_ledger() -> None:
-    study = asked_study()
+    study = asked_study(subgroups=["gender"])
     withheld = {"kind": "histogram", "by": [{"column": "arm"}, {"column": "answer.comprehension"}], "epsilon": 1}
     exact = ask(Source.objects.get(study=study), {"kind": "statistic", "question": withheld}, actor=study.owner).charge
     work_on(exact.asking)
@@ -71,6 +71,9 @@ def test_the_package_holds_what_was_asked_with_its_answers_and_the_ledger() -> N
     statement = files["README.md"].decode()
     assert "The statistics in analytics.json are not protected by the die but by noise." in statement
     assert "ε = 10, δ = 0.0001. It does not cover what the study shows exactly: How many people took part" in statement
+    assert "Effects by the answers to “What is your gender?”, and how" in statement
+    page = logged_in(study.owner).get(reverse("analysis:releases_one", args=[study.slug, release.pk]), headers={"Accept-Language": "de"})
+    assert "Wirkungen nach den Antworten auf „What is your gender?“, und wie" in page.content.decode()
     assert "Statistics of background and quiz answers, with noise" in files["codebook.md"].decode()
 
 
