@@ -76,8 +76,8 @@ def read_table(written: bytes, *, schema: Schema, student: str | None, secret: b
             raise DataError(f"row {max(own) + 2}: expected one row for each student, found {name!r} a second time")
     if len(people) < FEWEST:
         raise DataError(f"expected at least {FEWEST} students, found {len(people)}")
-    own, order = list(people.values()), _order(len(people), secret)
-    arrays = {column.name: _array(column, codes[column.name], own)[order] for column in schema.columns}
+    theirs, order = list(people.values()), _order(len(people), secret)
+    arrays = {column.name: _array(column, codes[column.name], theirs)[order] for column in schema.columns}
     return Table(schema, len(people), arrays)
 
 
