@@ -22,8 +22,6 @@ from analysis.sources.tables import Table
 from audit.models import Entry
 from candor.privacy.losses import Loss
 from jobs import tasks
-from surveys.batches.services import count_again
-from surveys.definition import DIRECT
 from surveys.models import Participant
 from surveys.retention.services import forget_operational_data
 from tests.factories import person
@@ -247,19 +245,6 @@ def test_once_the_data_are_deleted_answers_stay_and_new_questions_are_refused() 
         services.ask(source, solved(rho=0.003), actor=source.study.owner)
     work_on(waiting.charge.asking)
     assert asked_before(budget_of(source))[1].state == "returned"
-
-
-def test_a_study_without_results_because_so_few_answered_is_not_asked_about_either() -> None:
-    """Attack: nine answered with the die, and all others were drawn into the direct group and had refused. Their reports are free."""
-    source = open_source()
-    answered = Participant.objects.filter(study=source.study, counted=True).values_list("pk", flat=True)[:10]
-    Participant.objects.exclude(pk__in=list(answered)).update(subsample=DIRECT, agrees_to_direct=False)
-    count_again(source.study)
-    assert services.ask(source, solved(), actor=source.study.owner).state == "reserved"
-    Participant.objects.filter(pk=answered[0]).update(subsample=DIRECT, agrees_to_direct=False)
-    count_again(source.study)
-    with pytest.raises(LedgerError, match="fewer than ten people who answered"):
-        services.ask(source, solved(marker="again"), actor=source.study.owner)
 
 
 def test_a_study_without_a_budget_has_no_source_and_a_running_one_neither() -> None:
