@@ -16,6 +16,8 @@ from analysis.models import AskingStatus, Budget, Charge, ChargeStep, Reached, S
 from analysis.sources.selectors import newest_snapshot, obstacle, schema_of_snapshot
 from analysis.sources.tables import Schema
 from candor.privacy.losses import Loss
+from surveys.batches.rules import LEAST
+from surveys.batches.selectors import counted_people
 from surveys.models import Participant
 from surveys.privacy.words import loss_in_words
 from surveys.questions.plans import PEOPLE_PER_FAILURE
@@ -111,7 +113,7 @@ def why_none(source: Source) -> str:
     snapshot = newest_snapshot(source)
     assert snapshot is not None
     assert snapshot.n is not None
-    return too_small(budget_of(source), snapshot.n)
+    return too_small(budget_of(source), snapshot.n) or too_few_answered(source)
 
 
 def too_small(budget: Budget, n: int) -> str:
@@ -125,6 +127,13 @@ def too_small(budget: Budget, n: int) -> str:
             "delta": number_format(f"{budget.delta:g}"),
         }
     return ""
+
+
+def too_few_answered(source: Source) -> str:
+    """Why a study is not asked about that has no results; empty if it has. People who finish without an answer are in the table, too."""
+    if source.study is None or counted_people(source.study).answered >= LEAST:
+        return ""
+    return _("The study ended with fewer than ten people who answered. Results of so few would be about persons, so there are none.")
 
 
 def _people_and_bots(source: Source) -> bool:

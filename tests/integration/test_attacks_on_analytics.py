@@ -12,10 +12,14 @@ from django.urls import reverse
 from accounts.models import Role
 from analysis.data_sets import services
 from analysis.data_sets.retention import usual_day
+from analysis.ledger.errors import LedgerError
 from analysis.ledger.questions import KINDS
 from analysis.ledger.services import ask, freeze, lower
 from analysis.models import Charge, DataSet, Source
 from analysis.sources import table_files, text_files
+from surveys.batches.services import count_again
+from surveys.definition import DIRECT
+from surveys.models import Participant
 from surveys.questions.plans import PrivacyBudget
 from surveys.reading.words import UnreadableError
 from surveys.sharing.services import remove_member
@@ -158,6 +162,19 @@ def test_students_read_their_tables_although_a_newer_version_answered_questions_
     monkeypatch.delitem(KINDS, "solved")
     assert source.study is not None
     assert client.get(reverse("analysis:outlook", args=[source.study.slug])).status_code == 200
+
+
+def test_a_study_without_results_because_so_few_answered_is_not_asked_about_either() -> None:
+    """Attack: nine answered with the die, and all others were drawn into the direct group and had refused. Their reports are free."""
+    source = open_source()
+    answered = Participant.objects.filter(study=source.study, counted=True).values_list("pk", flat=True)[:10]
+    Participant.objects.exclude(pk__in=list(answered)).update(subsample=DIRECT, agrees_to_direct=False)
+    count_again(source.study)
+    assert ask(source, solved(), actor=source.study.owner).state == "reserved"
+    Participant.objects.filter(pk=answered[0]).update(subsample=DIRECT, agrees_to_direct=False)
+    count_again(source.study)
+    with pytest.raises(LedgerError, match="fewer than ten people who answered"):
+        ask(source, solved(marker="again"), actor=source.study.owner)
 
 
 def test_an_officer_who_asked_and_left_does_not_free_the_budget_for_more() -> None:

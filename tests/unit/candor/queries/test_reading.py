@@ -23,7 +23,7 @@ def test_a_column_may_declare_as_many_values_as_there_are_postal_codes(entries: 
     written = "id,code\n" + "".join(f"s{row},{place:05d}\n" for row, place in enumerate(places))
     table = read_table(written.encode(), schema=schema, student=student, secret=b"s")
     read = table.arrays["code"] if entries is None else table.arrays["code"][:, 0]
-    assert read.tolist() == places
+    assert sorted(read.tolist()) == sorted(places)
     for place in places[:4]:
         asked: dict[str, object] = {"kind": "count", "epsilon": 1, "where": [{"column": "code", "in": [f"{place:05d}"]}]}
         question = read_question(asked if entries is None else asked | {"entries": 1})
@@ -62,3 +62,25 @@ def test_a_word_in_a_column_of_numbers_is_named_however_many_there_are(numbers: 
     written = "gpa\n" + "2.5\n" * numbers + "good\n" * (20 - numbers)
     with pytest.raises(DataError, match=f"row {numbers + 2}, column 'gpa': expected a number.* or nothing, found 'good'"):
         read_table(written.encode(), schema=schema, student=student, secret=b"s")
+
+
+def test_a_sorted_file_does_not_choose_the_rows_of_a_test() -> None:
+    """Attack: a file is sorted by grade, and every fifth student passed. Another grade of one student moved all others by a row, and a
+    count that one student changes by 1 went from 0 to 20.
+    """
+    schema, _student = read_schema(
+        {"columns": [{"name": "grade", "minimum": 0, "maximum": 200}, {"name": "passed", "values": ["yes", "no"]}]}
+    )
+    features = [{"column": "grade", "edges": [0, 100, 200]}]
+    question = read_question({"kind": "naive_bayes", "target": "passed", "features": features, "epsilon": 1})
+    before = [(grade, "yes" if grade % 5 == 0 else "no") for grade in range(100)]
+    after = [*before[1:], (150, "yes")]
+
+    def trained(rows: list[tuple[int, str]], secret: int) -> int:
+        """How many who passed are in the tables."""
+        written = "grade,passed\n" + "".join(f"{grade},{passed}\n" for grade, passed in rows)
+        table = read_table(written.encode(), schema=schema, student=None, secret=bytes([secret]))
+        return int(question.exact(table)["tables"][:3].sum())
+
+    means = [np.mean([trained(rows, secret) for secret in range(60)]) for rows in (before, after)]
+    assert means == pytest.approx([16, 16], abs=0.7), "four fifths of 20, wherever they stand in the file"
