@@ -55,11 +55,12 @@ def beliefs(sizes: Sequence[int], times: int, *, k: int, level: int) -> list[flo
     remaining = _some_part_fails(ways, fails, times)
     if remaining == 0:
         return [0.0] * len(sizes)
-    found = []
+    found: dict[int, float] = {}  # parts of one size are alike
     for at, size in enumerate(sizes):
-        weighted = [own * np.arange(size + 1) if other == at else own for other, own in enumerate(ways)]
-        found.append(_some_part_fails(weighted, fails, times) / remaining / size)
-    return found
+        if size not in found:
+            weighted = [own * np.arange(len(own)) if other == at else own for other, own in enumerate(ways)]
+            found[size] = _some_part_fails(weighted, fails, times) / remaining / size
+    return [found[size] for size in sizes]
 
 
 def _likelihoods(size: int, share: float) -> Floats:
