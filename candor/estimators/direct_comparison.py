@@ -41,7 +41,8 @@ def direct_comparison(
     Returns
     -------
     DirectComparison
-        Shares in [0, 1], their differences in [−1, 1].
+        Direct shares in [0, 1], their differences in [−1, 1]. Where everybody is assumed to follow the die, its share may lie outside, and
+        so may the interval of the under-reporting where few people answered.
 
     Raises
     ------

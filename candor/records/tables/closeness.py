@@ -88,7 +88,7 @@ def equal_distance(counts: Floats, of: Floats) -> Floats:
 
 
 def largest_close_part(counts: Floats, least: Floats, *, of: Floats, t: float) -> Floats:
-    """The most rows of each class that are at most t from all rows, by the equal distance.
+    """Nearly the most rows of each class that are at most t from all rows, by the equal distance.
 
     Parameters
     ----------
@@ -106,7 +106,8 @@ def largest_close_part(counts: Floats, least: Floats, *, of: Floats, t: float) -
     Notes
     -----
     The distance is what the other values lack: Σ_v max(0, q_v − n_v/N). It rises with the number N of rows that are kept, whichever of the
-    values that are too frequent they have; so N is found by bisection. Values give up rows down to a common multiple of their share.
+    values that are too frequent they have; so N is found by bisection. Values give up rows down to a common multiple of their share,
+    rounded downwards; where that leaves t, none of the class is kept.
 
     Examples
     --------

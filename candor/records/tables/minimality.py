@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammaln, xlog1py, xlogy
 
 from candor.records.hierarchies import Hierarchy
 from candor.records.schema import Record
 
 Labels = tuple[str, ...]
+Floats = NDArray[np.float64]
 
 
 def beliefs(sizes: Sequence[int], times: int, *, k: int, level: int) -> list[float]:
@@ -36,7 +37,7 @@ def beliefs(sizes: Sequence[int], times: int, *, k: int, level: int) -> list[flo
     Notes
     -----
     Every assignment of values to rows is equally likely beforehand. It remains when a part of at least k rows has the value more often than
-    1/ℓ. Polynomials Σ_j C(n, j) x^j count the assignments.
+    1/ℓ. Polynomials Σ_j C(n, j) xʲ count the assignments; those that remain may be very few of all.
 
     References
     ----------
@@ -49,27 +50,33 @@ def beliefs(sizes: Sequence[int], times: int, *, k: int, level: int) -> list[flo
     >>> beliefs([2, 4], 2, k=2, level=2)
     [1.0, 0.0]
     """
-    ways = [np.array([comb(size, number) for number in range(size + 1)], dtype=float) for size in sizes]
-    fine = [own * [size < k or number * level <= size for number in range(size + 1)] for own, size in zip(ways, sizes, strict=True)]
-    every, none = _product(ways), _product(fine)
-    remaining = every[times] - none[times]
-    if remaining <= 1e-9 * every[times]:
+    ways = [_likelihoods(size, times / sum(sizes)) for size in sizes]
+    fails = [(size >= k) & (np.arange(size + 1) * level > size) for size in sizes]
+    remaining = _some_part_fails(ways, fails, times)
+    if remaining == 0:
         return [0.0] * len(sizes)
-    found = []
+    found: dict[int, float] = {}  # parts of one size are alike
     for at, size in enumerate(sizes):
-        expected = 0.0
-        for counts, sign in ((ways, 1), (fine, -1)):
-            weighted = _product([own * np.arange(len(own)) if other == at else own for other, own in enumerate(counts)])
-            expected += sign * float(weighted[times])
-        found.append(expected / float(remaining) / size)
-    return found
+        if size not in found:
+            weighted = [own * np.arange(len(own)) if other == at else own for other, own in enumerate(ways)]
+            found[size] = _some_part_fails(weighted, fails, times) / remaining / size
+    return [found[size] for size in sizes]
 
 
-def _product(polynomials: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-    found = np.ones(1)
-    for own in polynomials:
-        found = np.convolve(found, own)
-    return found
+def _likelihoods(size: int, share: float) -> Floats:
+    """C(n, j) xʲ times what makes them add up to 1, for the x that a share means: no float holds C(n, j) of more than a thousand rows."""
+    number = np.arange(size + 1)
+    ways = gammaln(size + 1) - gammaln(number + 1) - gammaln(size - number + 1)
+    return np.asarray(np.exp(ways + xlogy(number, share) + xlog1py(size - number, -share)))
+
+
+def _some_part_fails(parts: Sequence[Floats], fails: Sequence[NDArray[np.bool_]], times: int) -> float:
+    """The coefficient of x to the `times` in the product of polynomials, of the terms in which some part fails; nothing is subtracted."""
+    fine, failing = np.ones(1), np.zeros(1)
+    for own, bad in zip(parts, fails, strict=True):
+        failing = (np.convolve(failing, own) + np.convolve(fine, own * bad))[: times + 1]
+        fine = np.convolve(fine, own * ~bad)[: times + 1]
+    return float(failing[times])
 
 
 def rows_given_away(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import json
 from collections import defaultdict
+from fractions import Fraction
+from math import comb
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +113,16 @@ def test_beliefs_are_those_of_all_assignments() -> None:
         expected = [sum(counts[at] for counts in kept) / len(kept) / size for at, size in enumerate(sizes)]
         assert beliefs(sizes, times, k=k, level=level) == pytest.approx(expected)
     assert beliefs([1, 1], 1, k=2, level=2) == [0.0, 0.0]
+
+
+@pytest.mark.parametrize(("sizes", "times", "level"), [([40, 900], 60, 2), ([1200, 900], 700, 3), ([1500, 700], 1100, 2)])
+def test_beliefs_in_large_parts_are_those_of_whole_numbers(sizes: list[int], times: int, level: int) -> None:
+    """Of 40 rows 21 have a value that 60 of 940 have in one assignment of 10^16; that it happened anyway is what the attacker knows."""
+    first, second = sizes
+    pairs = [(one, times - one) for one in range(times + 1) if one <= first and times - one <= second]
+    ways = {(one, other): comb(first, one) * comb(second, other) for one, other in pairs if one * level > first or other * level > second}
+    means = [Fraction(sum(pair[at] * number for pair, number in ways.items()), sum(ways.values())) for at in (0, 1)]
+    assert beliefs(sizes, times, k=2, level=level) == pytest.approx([float(mean / size) for mean, size in zip(means, sizes, strict=True)])
 
 
 def test_minimal_coarsening_gives_rows_away_and_coarsening_for_k_does_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
