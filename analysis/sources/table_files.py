@@ -9,13 +9,13 @@ import csv
 import math
 import re
 import secrets
-import unicodedata
 import zlib
 from array import array
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import IO, NotRequired, TypedDict
 
+from candor.written_keys import key_in
 from surveys.reading.words import Sentence, UnreadableError, digits
 from surveys.reading.words import sentence as _
 
@@ -40,10 +40,6 @@ COMMA_ELSEWHERE = _("expected a number with a point, found one with a comma; bes
 BREAK = re.compile(r"\s*\n\s*")
 CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 NOTHING = frozenset({"", "NA", "NaN"})
-INVISIBLE = frozenset({"Cc", "Cf"})
-"""The categories of characters that no page shows, such as controls, joiners and marks of the byte order."""
-BLANK = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\ufe00-\ufe0f\U000e0100-\U000e01ef]")
-"""Others that nobody sees: fillers, and selectors of variants."""
 _entropy = secrets.SystemRandom()
 
 Read = Callable[[str], float]
@@ -188,14 +184,6 @@ def require_room(unpacked: int, *, packed: int = 0) -> None:
     """Refuse what takes more bytes than can be kept."""
     if unpacked > MOST_UNPACKED or packed > MOST_KEPT:
         raise UnreadableError(_("this is more than can be kept: leave out columns, count fewer rows of a student, or bring it in parts"))
-
-
-def key_in(cell: str) -> str:
-    """The key of a student. Two that look alike are one, whichever program wrote their letters: else a student would count twice."""
-    if not (cell.isascii() and cell.isprintable()):
-        cell = BLANK.sub("", unicodedata.normalize("NFKC", cell))
-        cell = "".join(one for one in cell if one.isspace() or unicodedata.category(one) not in INVISIBLE)
-    return " ".join(cell.split())
 
 
 def are_simulated(keys: Collection[str]) -> bool:

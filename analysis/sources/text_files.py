@@ -9,7 +9,8 @@ import zlib
 from collections.abc import Mapping, Sequence
 from typing import IO
 
-from analysis.sources.table_files import FEWEST, are_simulated, key_in, opened, refused, require_room
+from analysis.sources.table_files import FEWEST, are_simulated, opened, refused, require_room
+from candor.written_keys import key_in
 from surveys.reading.words import UnreadableError
 from surveys.reading.words import sentence as _
 

@@ -16,6 +16,7 @@ from candor.errors import DataError, QuestionError, what_came
 from candor.queries.columns import MISSING, Category, Column, Number, Schema, Table, listed
 from candor.queries.parts import mapping, number, several, text, whole
 from candor.studies.written_values import background_values, is_missing, written_number
+from candor.written_keys import key_in
 
 DELIMITERS = (",", ";", "\t")
 FEWEST = 20
@@ -69,7 +70,7 @@ def read_table(written: bytes, *, schema: Schema, student: str | None, secret: b
     header, rows = _rows(written, [column.name for column in schema.columns] + ([student] if student else []))
     place = {name: header.index(name) for name in header}
     codes = {column.name: _codes(column, [row[place[column.name]] for row in rows]) for column in schema.columns}
-    people = _people([row[place[student]].strip() for row in rows] if student else None, rows, secret)
+    people = _people([key_in(row[place[student]]) for row in rows] if student else None, rows, secret)
     entries = any(column.entries for column in schema.columns)
     for name, own in people.items():
         if not entries and len(own) > 1:

@@ -10,6 +10,7 @@ import numpy as np
 from candor.errors import DataError, what_came
 from candor.rasch.answers import Omitted, QuizAnswers
 from candor.studies.written_values import EXPECTED_ANSWER, MISSING, answer_code
+from candor.written_keys import key_in
 
 STUDENT = "student"
 DELIMITERS = (",", ";", "\t")
@@ -86,7 +87,7 @@ def _codes(row: Sequence[str], header: Sequence[str], *, place: int | None, line
     if len(row) != len(header):
         raise DataError(f"line {line}: expected {len(header)} columns, found {len(row)}")
     if place is not None:
-        key = row[place].strip()
+        key = key_in(row[place])
         if not key or key in keys:
             came = f"{key!r} again" if key else what_came(key)
             raise DataError(f"line {line}, column {header[place]!r}: expected a key of its own, found {came}")

@@ -14,6 +14,7 @@ from candor.errors import DataError, what_came
 from candor.texts.labelling import labels
 from candor.texts.topic_table.release import NOTHING
 from candor.texts.word_lists import WordList
+from candor.written_keys import key_in
 
 COLUMNS = ("student", "week", "text")
 DELIMITERS = ",;\t"
@@ -109,8 +110,9 @@ def _row(row: list[str], places: tuple[int, ...], *, line: int, weeks: int) -> t
     if len(row) <= max(places):
         raise DataError(f"line {line}: expected at least {max(places) + 1} columns, found {len(row)}")
     student, week, text = (row[place] for place in places)
-    if not student.strip():
+    student = key_in(student)
+    if not student:
         raise DataError(f"line {line}, column 'student': expected a student's number, found nothing")
     if not (week.strip().isdecimal() and len(week) < LONGEST_WEEK and 1 <= int(week) <= weeks):
         raise DataError(f"line {line}, column 'week': expected a whole number from 1 to {weeks}, found {what_came(week)}")
-    return student.strip(), int(week), text
+    return student, int(week), text

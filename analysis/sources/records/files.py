@@ -10,7 +10,8 @@ from typing import IO, TYPE_CHECKING
 from analysis.sources.records.joining import DeclaredFile, Joined, Packed, Row, naming, wrong_at
 from analysis.sources.records.statements import STATEMENT, documents, statement_of
 from analysis.sources.records.values import HOME, checked
-from analysis.sources.table_files import DECIMAL_COMMA, key_in, opened, refused
+from analysis.sources.table_files import DECIMAL_COMMA, opened, refused
+from candor.written_keys import key_in
 from surveys.reading.words import Sentence
 from surveys.reading.words import sentence as _
 

@@ -7,7 +7,7 @@ import zlib
 
 import pytest
 
-from analysis.sources.table_files import Declared, key_in, names_of, opened, read
+from analysis.sources.table_files import Declared, names_of, opened, read
 from surveys.reading.words import UnreadableError
 
 
@@ -59,10 +59,3 @@ def test_a_comma_that_may_stand_between_thousands_is_refused(written: str, delim
     )
     with pytest.raises(UnreadableError, match=f"line 2, column “grade”: expected {said}"):
         grades_of(written, delimiter)
-
-
-@pytest.mark.parametrize(
-    "written", ["Anna  Berg", "Anna\u00a0Berg", "Anna Berg\x08", "\u200b Anna Berg", "Anna\tBerg", "\u3164Anna Be\ufe0frg"], ids=ascii
-)
-def test_keys_that_look_alike_are_one(written: str) -> None:
-    assert key_in(written) == "Anna Berg" != key_in("AnnaBerg")

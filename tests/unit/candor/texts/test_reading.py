@@ -27,7 +27,7 @@ def read(text: str) -> np.ndarray:
 
 
 def test_a_week_of_one_student_counts_once_however_many_texts() -> None:
-    table = read(HEAD + 's1,1,"I love recursion"\ns2,2,exam\ns1,1,"Recursion\n\nis great, recursion"\n')
+    table = read(HEAD + 's1,1,"I love recursion"\ns2,2,exam\ns1\u200b,1,"Recursion\n\nis great, recursion"\n')
     assert sorted(table.reshape(2, -1).tolist()) == [[-1, -1, -1, 2], [0, -1, -1, -1]]
 
 
