@@ -109,15 +109,12 @@ def _shuffled(answers: Iterable[str], *, secret: str) -> list[str]:
 def _choices(question: MultipleChoice, given: Sequence[list[str] | None], *, smallest: int) -> dict[str, int | None]:
     """Options overlap and add up to nothing: each is shown if both those who chose it and those who did not are enough.
 
-    All options together exceed the people who answered by the further options of those who chose several. Where these people are few, the
-    number of those who did not answer is not shown, so that nobody can subtract.
+    People without an answer are among those who did not. Their number is never told: beside it the sum of all options would tell how few
+    chose several. Nor does it decide what is shown: that would tell it in part.
     """
-    answered = sum(value is not None for value in given)
-    chose_several = sum(len(value) > 1 for value in given if value is not None)
     counts = {option.name: sum(value is not None and option.name in value for value in given) for option in question.options}
-    shown: dict[str, int | None] = {answer: count if min(count, answered - count) >= smallest else None for answer, count in counts.items()}
-    missing = len(given) - answered
-    return {**shown, NOT_ANSWERED: missing if min(missing, answered, chose_several) >= smallest else None}
+    enough = {answer for answer, count in counts.items() if min(count, len(given) - count) >= smallest}
+    return {**{answer: count if answer in enough else None for answer, count in counts.items()}, NOT_ANSWERED: None}
 
 
 def _table(question: SingleChoice | OrdinalScale | Numeric | Date | Circle | Group, given: Sequence[Any]) -> dict[str, int]:
