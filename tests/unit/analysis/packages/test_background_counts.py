@@ -156,15 +156,27 @@ def test_one_of_several_choices_that_nearly_everybody_made_is_hidden_too() -> No
     assert found == {"phone": None, "laptop": 10, "room": None, "not answered": None}
 
 
-@pytest.mark.parametrize("people", [5, 7])
-def test_of_several_choices_nobody_can_work_out_a_hidden_count(people: int) -> None:
-    """Attack: list everybody who may have answered so, and look for numbers that are the same in all of these lists."""
-    asked = question("multiple_choice", role="auxiliary", options=OPTIONS[:2])
+ONE, SEVERAL = (question(kind, role="auxiliary", options=OPTIONS[:2]) for kind in ("single_choice", "multiple_choice"))
+ANSWERED_SO: dict[str, tuple[list[Any], list[tuple[Any, str | None]], int]] = {
+    "several, 5 people": ([SEVERAL], [(one, None) for one in (None, ["phone"], ["laptop"], ["phone", "laptop"])], 5),
+    "several, 7 people": ([SEVERAL], [(one, None) for one in (None, ["phone"], ["laptop"], ["phone", "laptop"])], 7),
+    "a question that hangs on another one": (
+        [ONE, follow_up({"question": "asked", "any_of": ["phone"]})],
+        [(None, None), ("laptop", None), ("phone", None), ("phone", "phone"), ("phone", "laptop"), ("phone", "room")],
+        6,
+    ),
+}
+
+
+@pytest.mark.parametrize(("questions", "ways", "people"), ANSWERED_SO.values(), ids=list(ANSWERED_SO))
+def test_nobody_can_work_a_hidden_count_out(questions: list[Any], ways: list[tuple[Any, str | None]], people: int) -> None:
+    """Attack: list all people who may have answered so, and look for few who are equally many in each of these lists."""
     possible: dict[tuple[int | None, ...], set[tuple[int, ...]]] = {}
-    for said in combinations_with_replacement([None, ["phone"], ["laptop"], ["phone", "laptop"]], people):
-        shown = tuple(counts(asked, list(said), smallest=2).values())
-        exact = tuple(sum(name in (one or ()) for one in said) for name in ("phone", "laptop"))
-        possible.setdefault(shown, set()).add((*exact, said.count(None), said.count(["phone", "laptop"])))
+    for said in combinations_with_replacement(range(len(ways)), people):
+        answers = [{name: one for name, one in zip(("asked", "further"), ways[way], strict=True) if one is not None} for way in said]
+        for secret in range(60 if len(questions) > 1 else 1):
+            shown = tuple(cell.count for cell in background_cells(questions, answers, smallest=2, secret=str(secret)))
+            possible.setdefault(shown, set()).add(tuple(said.count(way) for way in range(len(ways))))
     assert len(possible) > 4
     for found in possible.values():
         assert {numbers.pop() for numbers in map(set, zip(*found, strict=True)) if len(numbers) == 1}.isdisjoint({0, 1})
