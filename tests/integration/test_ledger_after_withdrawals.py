@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from django.urls import reverse
 
 from analysis.ledger import services
 from analysis.ledger.accounts import spent
@@ -13,6 +14,7 @@ from analysis.ledger.serializers import ledger_document
 from analysis.ledger.units import UNITS
 from analysis.models import Asking, ChargeStep, Snapshot, Source
 from surveys.models import Participant
+from tests.factories import logged_in
 from tests.jobs import work_on
 from tests.ledgers import Solved, asked_and_answered, budget_of, make_snapshot, open_source, solved, study_with_budget, withdraw
 
@@ -73,3 +75,20 @@ def test_a_withdrawal_takes_the_work_on_a_snapshot_away() -> None:
     attempt(held)
     assert list(Snapshot.objects.order_by("number").values_list("status", flat=True)) == ["replaced", "making"]
     assert make_snapshot(source).status == "ready"
+
+
+def test_a_repeated_request_gives_no_exact_answer_back_after_a_withdrawal() -> None:
+    """Attack: ask again under an `Idempotency-Key`, and repeat this request once somebody has left."""
+    source = open_source()
+    browser = logged_in(source.study.owner)
+    address = reverse("analysis:api_analytics_questions", args=[source.study.slug])
+    asked = {"question": {"kind": "histogram", "by": [{"column": "arm"}], "epsilon": 1}}
+    assert browser.post(address, asked, content_type="application/json").json()["answer"] is None
+    work_on(Asking.objects.get())
+    key = {"idempotency-key": "the-same-key-again"}
+    given, again = (browser.post(address, asked, content_type="application/json", headers=key) for _time in range(2))
+    assert given.json()["answer"]["cells"] == again.json()["answer"]["cells"]
+    withdraw(source)
+    refused = browser.post(address, asked, content_type="application/json", headers=key)
+    assert (refused.status_code, refused.json()["type"]) == (403, "urn:candor:problem:idempotency-rights-changed")
+    assert "cells" not in refused.content.decode()

@@ -51,7 +51,7 @@ OTHER_REQUEST = Problem(
 OTHER_STANDING = Problem(
     status=HTTPStatus.FORBIDDEN,
     title=_("This request was done before"),
-    message=_("It was done once, with this key. Your rights here have changed since, so its answer is not given again."),
+    message=_("It was done once, with this key. Your rights have changed since, or somebody withdrew: its answer is not given again."),
     advice=_("Ask for the present state in a new request."),
     code="idempotency-rights-changed",
 )
