@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TypedDict
 
 import click
@@ -36,6 +36,7 @@ NOISE_OF = {
     NOT_GIVEN: "discrete Gaussian noise on right and given answers of each item",
     PAIRS: "discrete Gaussian noise on counts of pairs of items",
 }
+DELTA_UNUSED = "the noise keeps pure ε, and spends no δ"
 STAFF_ALONE = "without noise: for staff alone, not for publication"
 
 
@@ -72,7 +73,7 @@ class Found:
     help=f"Default: {CONDITIONAL}; with --epsilon {SUFFICIENT}.",
 )
 @click.option("--epsilon", type=POSITIVE, help="ε of the release; without it nothing is private.")
-@click.option("--delta", type=PROPORTION, help="δ of the release, below 1/(10n); Gaussian noise needs it.")
+@click.option("--delta", type=PROPORTION, help="δ of the release, below 1/(10n); Gaussian noise needs it, other noise spends none.")
 @click.option("--noise", type=OneOf(["gaussian", "cube"]), help=f"For {SUFFICIENT}. Default: gaussian with --delta, else cube, of pure ε.")
 @click.option("--omitted", type=OneOf([rule.value for rule in Omitted]), default="wrong", show_default=True, help="Meaning of an omission.")
 @click.option("--student", help="Column of student keys, which is no item. Default: `student`, if there is one.")
@@ -102,7 +103,7 @@ def difficulties(
     given = [name for name, value in about_noise.items() if value is not None]
     if epsilon is None and given:
         raise click.UsageError(f"{given[0]} needs --epsilon: without it there is no noise, and nothing is private")
-    if unfit := [name for name in given if name not in OPTIONS_OF.get(chosen, ())]:
+    if unfit := [name for name in given if name not in OPTIONS_OF.get(chosen, {"--delta"})]:
         raise click.UsageError(f"--method {chosen} takes no {unfit[0]}")
     quiz = _read(responses, omitted=Omitted(omitted), student=student)
     if epsilon is None:
@@ -117,6 +118,8 @@ def difficulties(
         except NoiseError as error:
             raise InputError(f"{error} Nothing was spent; --although-noise goes on.") from None
         found = _released(release, chosen, delta=delta)
+    if delta is not None and found.privacy is not None and not found.privacy["delta"]:
+        found = replace(found, notes=[*found.notes, DELTA_UNUSED])
     say_document(found.document, _lines(found), output_format=output_format)
 
 

@@ -72,6 +72,15 @@ def test_exact_difficulties_are_marked_for_staff_alone():
     assert exact["notes"] == ["without noise: for staff alone, not for publication"]
 
 
+@pytest.mark.parametrize(
+    "options", [("--noise", "cube"), *(("--method", one) for one in ("objective_perturbation", "noisy_totals", "randomized_response"))]
+)
+def test_pure_noise_takes_a_delta_and_spends_none(options):
+    found = released(quiz_file(), "--epsilon", "1", "--delta", "1e-5", *options)
+    assert (found["privacy"]["epsilon"], found["privacy"]["delta"]) == (pytest.approx(1), 0)
+    assert found["notes"][-1] == "the noise keeps pure ε, and spends no δ"
+
+
 def test_a_release_that_would_be_noise_is_refused_until_somebody_insists():
     path = quiz_file(lsat6()[:62])
     said = refused("difficulties", path, "--epsilon", "0.5")
