@@ -15,6 +15,7 @@ from analysis.answers.datasets import category_counts, cell_counts, people_of
 from analysis.live.progress import progress_of
 from analysis.models import Run, RunKind, RunStatus
 from candor.categories.direct import direct_comparisons
+from surveys.batches.selectors import batch_progress
 from surveys.bots.population import Habits, Population
 from surveys.journey.services import withdraw
 from surveys.models import AllocationSlot, DirectAnswer, Participant, Response, SlotStatus, Step, Study
@@ -193,6 +194,13 @@ def test_with_somebody_who_leaves_after_the_end_nine_others_are_left_out(study: 
     study.refresh_from_db()
     [outcome] = compute(study, RunKind.FIRST_RESULTS)["direct_group"]["outcomes"]
     assert [one["n"] for one in outcome["prevalence"]] == [70, 80]
+
+
+def test_people_asked_directly_do_not_fill_up_too_few_who_answered_with_the_die(study: Study) -> None:
+    with_die = Participant.objects.exclude(subsample="direct")
+    with_die.exclude(pk__in=list(with_die.values_list("pk", flat=True)[:9])).delete()
+    count_everybody(study)
+    assert batch_progress(end(study)).too_few
 
 
 def results_page(study: Study, query: str = "") -> Any:
