@@ -3,6 +3,7 @@
 import logging
 
 from celery.exceptions import SoftTimeLimitExceeded
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from jobs.queues import Queue
@@ -26,7 +27,7 @@ logger = logging.getLogger(__name__)
 def send_batch(batch: CreditBatch) -> None:
     """Send each student's credit; what a platform does not take is tried again later, after the others."""
     waiting, refused, error = list(batch.places), list[dict[str, object]](), ""
-    before = len(waiting)
+    before, now = len(waiting), timezone.now()
     tokens: dict[tuple[int, str], str] = {}
     try:
         while waiting and len(refused) < MOST_FAILURES:
@@ -34,7 +35,7 @@ def send_batch(batch: CreditBatch) -> None:
             try:
                 if (whose := (place.platform, place.issuer)) not in tokens:
                     tokens[whose] = _token(place)
-                give_point(place, token=tokens[whose], label=batch.study.title, study=batch.study.slug)
+                give_point(place, token=tokens[whose], label=batch.study.title, study=batch.study.slug, at=now)
             except PlatformError as problem:
                 refused.append(waiting[0])
                 error = str(problem)

@@ -6,6 +6,7 @@ in a rehearsal, which only bots answer.
 """
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 from django.db.models import Count
@@ -14,11 +15,18 @@ from numpy.typing import NDArray
 from analysis.answers.datasets import category_counts, cell_counts
 from analysis.selectors import latest_results
 from analysis.stored_results import DirectGroup, DirectOutcome, read_results
-from surveys.batches.tally import tally_of
+from candor.results import UnderReporting
+from surveys.batches.rules import LEAST
+from surveys.batches.selectors import somebody_withdrew_after_the_end
+from surveys.batches.tally import Tally, tally_of
 from surveys.definition import DIRECT, StudyDefinition
 from surveys.models import ENDED, DirectAnswer, Step, Study
 
 Counts = dict[str, NDArray[np.int64]]
+WITHHELD = (
+    "The shares with the die are withheld: they are those of people who had agreed, and would tell, beside the results of everybody, "
+    "what a few others reported."
+)
 
 
 def direct_results(study: Study, definition: StudyDefinition) -> DirectGroup:
@@ -29,8 +37,8 @@ def direct_results(study: Study, definition: StudyDefinition) -> DirectGroup:
     from candor.categories.direct import direct_comparisons  # SciPy, which web processes can do without
     from candor.estimators.direct_comparison import SMALLEST_CELL, direct_comparison
 
-    agreed = Counter[bool | None]()
-    for one, people in tally_of(study.pk).people.items():
+    agreed, counted = Counter[bool | None](), tally_of(study.pk)
+    for one, people in counted.people.items():
         agreed[one.agrees_to_direct] += people if one.subsample == DIRECT and one.step == Step.FINISHED else 0
     outcomes = []
     ended = study.status in ENDED
@@ -45,6 +53,8 @@ def direct_results(study: Study, definition: StudyDefinition) -> DirectGroup:
                 outcomes += [DirectOutcome.of(one, question=question.name, category=name) for name, one in by_answer.items()]
             else:
                 outcomes.append(DirectOutcome.of(direct_comparison(*both, design=design), question=question.name))
+        if study.rehearsal_of_id is None and (_tells_few_apart(counted) or somebody_withdrew_after_the_end(study)):
+            outcomes = [_without_the_die(one) for one in outcomes]
     return DirectGroup(
         asked=agreed[True],
         drawn_but_refused=agreed[False],
@@ -52,6 +62,21 @@ def direct_results(study: Study, definition: StudyDefinition) -> DirectGroup:
         smallest_cell=SMALLEST_CELL,
         outcomes=tuple(outcomes),
     )
+
+
+def _tells_few_apart(counted: Tally) -> bool:
+    """Whether in some group with the die fewer than `LEAST` people had agreed, or had not: everybody less the others are these."""
+    found: dict[tuple[str, str], Counter[bool]] = {}
+    for one, people in counted.people.items():
+        if one.answered and one.subsample != DIRECT and not one.is_bot:
+            found.setdefault((one.subsample, one.arm), Counter())[one.agrees_to_direct is True] += people
+    return any(people < LEAST for group in found.values() for people in group.values())
+
+
+def _without_the_die(outcome: DirectOutcome) -> DirectOutcome:
+    nothing = dict.fromkeys(("with_die", "with_die_standard_error", "value", "standard_error", "interval", "p_value"))
+    under_reporting = tuple(UnderReporting(arm=one.arm, **nothing) for one in outcome.under_reporting)
+    return replace(outcome, under_reporting=under_reporting, notes=(*outcome.notes, WITHHELD))
 
 
 def _direct_counts(study: Study, definition: StudyDefinition) -> Counts:

@@ -133,7 +133,9 @@ def too_few_answered(source: Source) -> str:
     """Why a study is not asked about that has no results; empty if it has. People who finish without an answer are in the table, too."""
     if source.study is None or counted_people(source.study).answered >= LEAST:
         return ""
-    return _("The study ended with fewer than ten people who answered. Results of so few would be about persons, so there are none.")
+    return _(
+        "The study ended with fewer than ten people who answered with the die. Results of so few would be about persons, so there are none."
+    )
 
 
 def _people_and_bots(source: Source) -> bool:

@@ -48,6 +48,10 @@ REMARKS = (
         "The prevalence in %(arm)s lies outside its interval, which knows that all shares lie between 0 and 1; the estimate does not."
     ),
     gettext_noop("The efficient fit did not settle: its numbers are approximate."),
+    gettext_noop(
+        "The shares with the die are withheld: they are those of people who had agreed, and would tell, beside the results of everybody, "
+        "what a few others reported."
+    ),
 )
 """The library's remarks about a question, as pages say them; rarer ones stay English."""
 IDENTIFIER = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")

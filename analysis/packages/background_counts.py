@@ -26,6 +26,8 @@ from surveys.questions.background import (
 from surveys.questions.conditions import Conditions
 
 NOT_ANSWERED = "not answered"
+THRESHOLDS = (5, 10, 20)
+"""Counts below the chosen one of these are hidden."""
 MOST_VALUES = 12
 BINS = 10
 
@@ -69,16 +71,23 @@ def background_cells(questions: Sequence[Answered], answers: Sequence[Mapping[st
     return cells
 
 
-def hide_small(counts: Mapping[str, int], *, smallest: int, order: Sequence[str]) -> dict[str, int | None]:
+def hide_small(
+    counts: Mapping[str, int], *, smallest: int, order: Sequence[str], choices: Sequence[int] = THRESHOLDS
+) -> dict[str, int | None]:
     """Hide counts below `smallest`, zeros too, and then others until those hidden are at least two and together at least `smallest`.
 
     A reader who knows the total can subtract the shown counts and learn the sum of the hidden ones. The others are hidden in an `order`
     independent of their size: if it were always the smallest of them, this sum could tell a small count after all.
+
+    All that is hidden with a smaller one of the `choices` is hidden, too. Otherwise a package that was built with each of them would show
+    in one what the other hides along with a small count.
     """
-    hidden = {answer for answer, count in counts.items() if count < smallest}
-    rest = [answer for answer in order if answer not in hidden]
-    while hidden and rest and (len(hidden) < 2 or sum(counts[answer] for answer in hidden) < smallest):
-        hidden.add(rest.pop(0))
+    hidden: set[str] = set()
+    for least in sorted({smallest, *(one for one in choices if one < smallest)}):
+        hidden |= {answer for answer, count in counts.items() if count < least}
+        rest = [answer for answer in order if answer not in hidden]
+        while hidden and rest and (len(hidden) < 2 or sum(counts[answer] for answer in hidden) < least):
+            hidden.add(rest.pop(0))
     return {answer: None if answer in hidden else count for answer, count in counts.items()}
 
 

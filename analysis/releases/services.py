@@ -19,6 +19,7 @@ from analysis import actions
 from analysis.answers.record_schemas import schema_of_study
 from analysis.deposits import services as deposits
 from analysis.models import OPEN_RELEASES, PUBLIC_RELEASES, BackgroundHandling, Release, ReleaseStatus
+from analysis.packages.background_counts import THRESHOLDS
 from analysis.packages.content import simulated_title
 from analysis.packages.errors import ReleaseError, ReleaseGoneError
 from analysis.packages.licences import LICENCES
@@ -50,7 +51,7 @@ from surveys.protocols import protocol_in_force
 from surveys.questions.publication import Publication, why_not
 
 PAGE = "analysis:releases"
-SMALLEST_COUNTS = ("5", "10", "20")
+SMALLEST_COUNTS = tuple(map(str, THRESHOLDS))
 MOST_AUTHORS, LONGEST_REASON = 50, 1000
 UNREADABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """Line breaks and control characters, those too that turn the direction of what follows them on a page."""

@@ -14,6 +14,8 @@ if TYPE_CHECKING:  # the web starts without it
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 SUMS, SIGNATURE, PUBLIC_KEY = "SHA256SUMS", "SHA256SUMS.sig", "public-key.pem"
+LARGEST = 64 * 2**20
+"""So many bytes are unpacked at most from an archive that somebody packed; Candor packs nothing."""
 
 
 def sums_of(files: Mapping[str, bytes]) -> bytes:
@@ -40,8 +42,8 @@ def zip_of(files: Mapping[str, bytes]) -> bytes:
 
 
 def files_in(package: bytes) -> dict[str, bytes]:
-    """The files of an archive. BadZipFile: it is none; a name stands in it twice, of which programs unpack the first or the last; or a
-    file is packed in another way than programs pack.
+    """The files of an archive. BadZipFile: it is none; a name stands in it twice, of which programs unpack the first or the last; a
+    file is packed in another way than programs pack; or the files are larger than the archive and than `LARGEST`.
     """
     with zipfile.ZipFile(io.BytesIO(package)) as archive:
         names = archive.namelist()
@@ -49,10 +51,19 @@ def files_in(package: bytes) -> dict[str, bytes]:
             raise zipfile.BadZipFile(f"a file stands in it twice, among {', '.join(sorted(names))}")
         if odd := [one.filename for one in archive.infolist() if one.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)]:
             raise zipfile.BadZipFile(f"{odd[0]} is packed in another way than by deflate")
+        most = max(len(package), LARGEST)
+        if (size := sum(one.file_size for one in archive.infolist())) > most:
+            raise zipfile.BadZipFile(f"expected files of at most {most} bytes in it, found {size}")
         try:
-            return {name: archive.read(name) for name in names}
+            return {one.filename: _read(archive, one) for one in archive.infolist()}
         except (zlib.error, RuntimeError, EOFError) as error:  # damaged, or with a password
             raise zipfile.BadZipFile(str(error)) from error
+
+
+def _read(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
+    """The content of a file, never more of it than the archive says: without a number of bytes all is unpacked before it is cut off."""
+    with archive.open(entry) as file:
+        return file.read(entry.file_size + 1)
 
 
 def folders_in(path: Path) -> list[str]:

@@ -2,10 +2,10 @@
 
 import time
 import uuid
+from datetime import datetime
 from http import HTTPStatus
 from urllib.parse import SplitResult, urlencode, urlsplit, urlunsplit
 
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from lti.errors import PlatformError
@@ -37,26 +37,26 @@ def access_token(platform: Platform) -> str:
     return token
 
 
-def give_point(place: Place, *, token: str, label: str, study: str) -> None:
-    """Write the full score for one student. Repeating it changes nothing. If the activity was deleted, the column of another one with this
-    study takes it, where the same course has one.
+def give_point(place: Place, *, token: str, label: str, study: str, at: datetime) -> None:
+    """Write the full score for one student, with this time stamp. Repeating it changes nothing. If the activity was deleted, the column of
+    another one with this study takes it, where the same course has one.
     """
     try:
-        _write_score(place.line_item or _line_item(place, token=token, label=label), place, token=token)
+        _write_score(place.line_item or _line_item(place, token=token, label=label), place, token=token, at=at)
     except PlatformError as error:
         if error.status != HTTPStatus.NOT_FOUND or not (other := _column_of(study, place, token=token)):
             raise
-        _write_score(other, place, token=token)
+        _write_score(other, place, token=token, at=at)
 
 
-def _write_score(line_item: str, place: Place, *, token: str) -> None:
+def _write_score(line_item: str, place: Place, *, token: str, at: datetime) -> None:
     score = {
         "userId": place.sub,
         "scoreGiven": MOST_POINTS,
         "scoreMaximum": MOST_POINTS,
         "activityProgress": "Completed",
         "gradingProgress": "FullyGraded",
-        "timestamp": timezone.now().isoformat(timespec="milliseconds"),
+        "timestamp": at.isoformat(timespec="milliseconds"),
     }
     ask("POST", _below(line_item, "scores"), token=token, kind="application/vnd.ims.lis.v1.score+json", content=score)
 

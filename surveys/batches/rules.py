@@ -36,15 +36,6 @@ def few_of(taken: Mapping[Group, int], *, most: int) -> dict[Group, int]:
     return found
 
 
-def held_back_after(withdrawal_with: int) -> int:
-    """How many people of a group are held back after somebody whom shown numbers had counted withdrew, when so many were held back before.
-
-    At least `LEAST` - 1, and so many that the group's size changes by nobody or by `LEAST`. Everybody held back before is let in again, so
-    that each of two such moments differs from the other by all who were held back at either.
-    """
-    return LEAST - 1 + withdrawal_with % LEAST
-
-
 def in_steps(people: int) -> int:
     """A count of people as it is shown while the study runs: whole steps of `LEAST`, the newest step held back."""
     return max(people // LEAST - 1, 0) * LEAST

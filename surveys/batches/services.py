@@ -257,21 +257,13 @@ def count_people_of_closed_studies() -> None:
 def hide_withdrawal(study: Study, *, withdrawn: Participant) -> None:
     """After the end, hold back people of the group of somebody who was counted and is deleted: no difference is theirs alone.
 
-    Those held back before are let in again and others are drawn. A group that would be too small after that is held back as a whole. Call
-    it with the study locked. (While a study runs, the next batch does so.)
+    Those held back before stay so. If they were let in again and others drawn, this person would be missing each time, beside ever others:
+    after a few withdrawals they would be the only one who always was. A group that would be too small after that is held back as a whole.
+    Call it with the study locked. (While a study runs, the next batch does so.)
     """
-    rows = group_of(withdrawn).select_for_update(skip_locked=True, of=("self",))
-    not_counted = rows.filter(counted=False, finished_on__isnull=withdrawn.finished_on is None)  # there is an index of these
-    held = list(not_counted.values_list("pk", flat=True))
-    wanted = rules.held_back_after(len(held))
-    shown = drawn(rows.filter(counted=True), wanted + rules.LEAST)
-    if len(shown) + len(held) < wanted + rules.LEAST:
-        _count(study.pk, shown, shown=False)
-        write_shown(study)
-        return
-    again = entropy.sample(shown, min(wanted, len(shown)))
-    _count(study.pk, held)
-    _count(study.pk, again, shown=False)
+    shown = drawn(group_of(withdrawn).filter(counted=True).select_for_update(skip_locked=True, of=("self",)), 2 * rules.LEAST - 1)
+    hide = shown if len(shown) < 2 * rules.LEAST - 1 else entropy.sample(shown, rules.LEAST - 1)
+    _count(study.pk, hide, shown=False)
     write_shown(study)
 
 

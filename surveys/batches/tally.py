@@ -15,6 +15,7 @@ from django.db.models import Count, Max, QuerySet
 
 from surveys.batches.order_of_arrival import parts
 from surveys.counts import Alike, alike_among
+from surveys.definition import DIRECT
 from surveys.models import AllocationList, AllocationSlot, CategoryResponse, KeptCounts, Participant, Response, SlotStatus, Step, Study
 
 Cell = TypeVar("Cell", bound=Hashable)
@@ -56,8 +57,8 @@ class Tally:
 
     @property
     def answered(self) -> int:
-        """How many have answered, with the die or without."""
-        return sum(people for alike, people in self.people.items() if alike.answered)
+        """How many have answered with the die."""
+        return sum(people for alike, people in self.people.items() if alike.answered and alike.subsample != DIRECT)
 
     def groups(self) -> Counter[tuple[object, ...]]:
         """Those who have finished by the groups of a batch, as in `surveys.batches.selectors.GROUP`."""

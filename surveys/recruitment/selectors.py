@@ -96,7 +96,9 @@ def panel_members(study: Study) -> int:
 
 
 def spent_codes_shown(study: Study) -> int:
-    """How many codes are spent, as staff see it: in steps while the study runs, so that nobody watches one person come."""
+    """How many codes are spent, as staff see it: in steps while the study runs, so that nobody watches one person come, and of one way of
+    several in whole tens.
+    """
     in_book, returned = EntryBook.objects.filter(study=study).values_list("codes", "returned").first() or ((), ())
     spent = EntryCode.objects.filter(study=study, spent=True).count() + len(in_book) - len(returned)
     return _as_shown(spent, study)
@@ -109,7 +111,14 @@ def refused_tries_shown(study: Study) -> int:
 
 
 def _as_shown(people: int, study: Study) -> int:
-    return rules.in_steps(people) if study.status in RUNNING else people
+    if study.status in RUNNING:
+        return rules.in_steps(people)
+    return people if all_came_one_way(study) else rules.in_tens(people)
+
+
+def all_came_one_way(study: Study) -> bool:
+    """Whether a study never had several ways in. Else the exact number of those who came one way may be about few persons."""
+    return definition_shown(study).entry.is_one and not ended_ways(study)
 
 
 def stored_panel_identifier(study_id: int, person: str) -> str:

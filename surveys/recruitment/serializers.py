@@ -7,7 +7,7 @@ from surveys.recruitment.made_codes import MOST
 
 class EntryCodeCountsSerializer(serializers.Serializer[object]):
     total = serializers.IntegerField()
-    spent = serializers.IntegerField(help_text="In whole tens while the study runs, the newest ten held back.")
+    spent = serializers.IntegerField(help_text="In whole tens while the study runs, and after it if it had several ways in.")
 
 
 class AddedCodesSerializer(serializers.Serializer[object]):

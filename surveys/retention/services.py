@@ -48,8 +48,7 @@ from surveys.models import (
     Study,
     WayNumbers,
 )
-from surveys.protocols import protocol_in_force
-from surveys.recruitment.selectors import panel_members
+from surveys.recruitment.selectors import all_came_one_way, panel_members
 from surveys.retention.remembered import deletion_is_remembered, remember_deletion
 from surveys.retention.selectors import day_of_forgetting
 
@@ -183,7 +182,7 @@ def _to_be_forgotten(study: Study) -> dict[str, object]:
 def _panel_members_told(study: Study) -> int:
     """Whole tens where the study has several ways in: the exact number of a small way would be about persons."""
     people = panel_members(study)
-    return people if protocol_in_force(study).definition.entry.is_one else rules.in_tens(people)
+    return people if all_came_one_way(study) else rules.in_tens(people)
 
 
 def forget_direct_answers(study: Study) -> None:

@@ -55,8 +55,8 @@ def batch(study: Study) -> None:
     compute_what_waits(study)
 
 
-def withdraw(study: Study, *, counted: bool) -> Participant:
-    gone = Participant.objects.filter(study=study, counted=counted, step=Step.FINISHED).first()
+def withdraw(study: Study, *, counted: bool, **group: object) -> Participant:
+    gone = Participant.objects.filter(study=study, counted=counted, step=Step.FINISHED, **group).first()
     assert gone is not None
     code = "0123-4567-89AB-CDEF"
     Participant.objects.filter(pk=gone.pk).update(withdrawal_hash=hash_of_withdrawal_code(code))
@@ -296,6 +296,19 @@ def test_withdrawals_after_the_end_are_shown_in_steps(study: Study) -> None:
     assert now is not None
     assert (now.withdrew, now.consented, now.assigned) == (before.withdrew, before.consented, before.assigned)
     assert set(Run.objects.values_list("kind", "status")) == {("first_results", "queued"), ("full_results", "queued")}
+
+
+def test_those_who_hide_a_withdrawal_after_the_end_hide_it_for_good(study: Study) -> None:
+    """Attack: the rows after each of several withdrawals. If others were drawn each time, only those who left would always be missing."""
+    come(study, 160, seed=1)
+    close(study, actor=study.owner)
+    study.refresh_from_db()
+    held_back, group = set[Any](), dict[str, object]()
+    for _withdrawal in range(2):
+        gone = withdraw(study, counted=True, **group)
+        before, group = held_back, {"subsample": gone.subsample, "arm": gone.arm}
+        held_back = set(Participant.objects.filter(counted=False, **group).values_list("pk", flat=True))
+        assert (before <= held_back, len(held_back - before)) == (True, LEAST - 1)
 
 
 def test_a_batch_of_which_nobody_took_notice_is_counted_within_a_minute(study: Study) -> None:

@@ -15,6 +15,7 @@ from analysis.answers.datasets import category_counts, cell_counts, people_of
 from analysis.live.progress import progress_of
 from analysis.models import Run, RunKind, RunStatus
 from candor.categories.direct import direct_comparisons
+from surveys.batches.selectors import batch_progress
 from surveys.bots.population import Habits, Population
 from surveys.journey.services import withdraw
 from surveys.models import AllocationSlot, DirectAnswer, Participant, Response, SlotStatus, Step, Study
@@ -60,7 +61,7 @@ def people_asked(study: Study, *, arm: str, no: int, yes: int, agrees: bool = Tr
 
 
 def study_with(direct_group: dict[str, Any] | None) -> Study:
-    """200 people with the die, of whom the first 150 agreed to be asked directly; of those drawn, `SAID` and `REFUSED`."""
+    """200 people with the die, of whom 150 agreed to be asked directly; of those drawn, `SAID` and `REFUSED`."""
     question = [one for one in document()["questions"] if one["name"] == "attention"]
     study = recruiting_study(
         allocation={"planned_participants": 500}, die=TELLING_DIE, questions=question, direct_group=direct_group, background=None
@@ -74,9 +75,9 @@ def study_with(direct_group: dict[str, Any] | None) -> Study:
 @pytest.fixture
 def study() -> Study:
     study = study_with({"share": 0.3, "consent": "May we?"})
-    agreed = list(Participant.objects.order_by("pk").values_list("pk", flat=True)[:150])
-    Participant.objects.update(agrees_to_direct=False)
-    Participant.objects.filter(pk__in=agreed).update(agrees_to_direct=True)
+    Participant.objects.update(agrees_to_direct=True)
+    people = list(Participant.objects.order_by("subsample", "arm").values_list("pk", flat=True))
+    Participant.objects.filter(pk__in=people[::4]).update(agrees_to_direct=False)
     for arm, (no, yes) in SAID.items():
         people_asked(study, arm=arm, no=no, yes=yes)
     people_asked(study, arm="slides", no=REFUSED, yes=0, agrees=False)
@@ -146,6 +147,17 @@ def test_after_the_end_the_group_is_compared_with_those_who_had_agreed_too(study
     assert json.loads(json.dumps(found, allow_nan=False)) == found
 
 
+def test_those_who_had_agreed_are_shown_beside_everybody_only_if_they_tell_no_few_apart(study: Study) -> None:
+    """Attack: everybody less those who had agreed is the one person who had not, with all that they reported."""
+    refused = Participant.objects.exclude(subsample="direct").filter(agrees_to_direct=False)
+    refused.exclude(pk=refused.values_list("pk", flat=True)[0]).update(agrees_to_direct=True)
+    count_everybody(study)
+    [outcome] = compute(end(study), RunKind.FIRST_RESULTS)["direct_group"]["outcomes"]
+    assert [one["n"] for one in outcome["prevalence"]] == [80, 80]
+    assert {value for one in outcome["under_reporting"] for name, value in one.items() if name != "arm"} == {None}
+    assert "The shares with the die are withheld" in outcome["notes"][-1]
+
+
 def test_closing_asks_for_the_counts(study: Study, committed: Any) -> None:
     with committed():
         studies.close(study, actor=study.owner)
@@ -193,6 +205,15 @@ def test_with_somebody_who_leaves_after_the_end_nine_others_are_left_out(study: 
     study.refresh_from_db()
     [outcome] = compute(study, RunKind.FIRST_RESULTS)["direct_group"]["outcomes"]
     assert [one["n"] for one in outcome["prevalence"]] == [70, 80]
+    # Those who are left out are of the same arm and subsample, whether they had agreed or not.
+    assert [one["with_die"] for one in outcome["under_reporting"]] == [None, None]
+
+
+def test_people_asked_directly_do_not_fill_up_too_few_who_answered_with_the_die(study: Study) -> None:
+    with_die = Participant.objects.exclude(subsample="direct")
+    with_die.exclude(pk__in=list(with_die.values_list("pk", flat=True)[:9])).delete()
+    count_everybody(study)
+    assert batch_progress(end(study)).too_few
 
 
 def results_page(study: Study, query: str = "") -> Any:

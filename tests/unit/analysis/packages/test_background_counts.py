@@ -95,6 +95,20 @@ def test_hiding_always_the_next_larger_count_would_tell_small_ones() -> None:
     assert least_that_stays_possible(by_size, answers="abc", smallest=5, most=22) == 2
 
 
+def test_packages_that_were_built_with_each_threshold_do_not_tell_a_small_count_together() -> None:
+    """Attack: one package hides a count along with a small one, and the other one shows it, because its threshold hides others already."""
+
+    def of_both(*choices: int) -> Rule:
+        def rule(counts: dict[str, int], *, smallest: int, order: Sequence[str]) -> dict[str, Any]:
+            seen = [hide_small(counts, smallest=one, order=order, choices=choices) for one in (3, smallest)]
+            return {answer: None if (both := [one[answer] for one in seen]) == [None, None] else tuple(both) for answer in counts}
+
+        return rule
+
+    assert least_that_stays_possible(of_both(3, 5), answers="abc", smallest=5, most=16) >= 3
+    assert least_that_stays_possible(of_both(), answers="abc", smallest=5, most=16) == 1
+
+
 def test_the_same_people_hide_the_same_counts_and_others_may_hide_others() -> None:
     asked = question("single_choice", role="auxiliary", options=OPTIONS)
     answers = ["phone"] * 9 + ["laptop"] * 9 + ["room"] * 9

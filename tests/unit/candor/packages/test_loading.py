@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 import zipfile
 from hashlib import sha256
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 
 import candor
 from candor.packages import replicate
-from candor.packages.archive import SIGNATURE, SUMS, files_in, signed, sums_of, zip_of
+from candor.packages.archive import LARGEST, SIGNATURE, SUMS, files_in, signed, sums_of, zip_of
 from candor.packages.replicate import alike_in_all_versions, recomputed
 from candor.packages.signing import private_key, public_pem
 from candor.packages.verification import faults_of_files, unsigned
@@ -327,6 +328,23 @@ def test_a_damaged_archive_is_refused_in_words(way):
     Path("package.zip").write_bytes(damaged)
     with pytest.raises(candor.PackageError, match=r"no data package: (Error -3|data.csv is packed in another way)"):
         candor.load_package("package.zip")
+
+
+def test_an_archive_is_not_unpacked_without_limit():
+    """Attack: a few packed bytes fill the memory, whether the archive says how large its files are or not."""
+    with zipfile.ZipFile("package.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("data.csv", bytes(LARGEST + 1))
+    with pytest.raises(candor.PackageError, match=f"expected files of at most {LARGEST} bytes in it, found {LARGEST + 1}"):
+        candor.load_package("package.zip")
+    packed = bytearray(Path("package.zip").read_bytes())
+    size_at = packed.rindex(b"PK\x01\x02") + 24
+    packed[size_at : size_at + 4] = (10).to_bytes(4, "little")
+    tracemalloc.start()
+    with pytest.raises(zipfile.BadZipFile, match="Bad CRC-32"):
+        files_in(bytes(packed))
+    _now, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < LARGEST
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
