@@ -281,10 +281,12 @@ def test_a_worker_that_does_not_know_the_kind_leaves_it_to_others(
     kind: str, work: Lease, sent: Sent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While two versions run; it was a KeyError before."""
+    tasks.sweep()
     before = everything_stored()
     with monkeypatch.context() as older:
         older.delitem(JOBS, kind)
         tasks.work(kind, str(work.pk))
+        tasks.sweep()
     assert everything_stored() == before
 
 
@@ -382,11 +384,18 @@ def test_a_broker_that_is_away_loses_nothing(kind: str, work: Lease, monkeypatch
 
 @every_kind
 def test_a_message_goes_out_with_its_priority_and_never_waits_for_the_broker(kind: str, work: Lease, sent: Sent) -> None:
+    work.due_at = timezone.now() + timedelta(seconds=30)
+    work.save()
     del sent[:]
     tasks.send(work)
     [message] = sent
     assert message["kind"] == kind
     assert (message["queue"], message["priority"], message["retry"]) == (JOBS[kind].queue, JOBS[kind].priority, False)
+    tasks.sweep()
+    [(key, again)] = {(one["key"], one["countdown"]) for one in sent[1:] if one["kind"] == kind}
+    assert key == message_key(work)
+    assert 20 < message["countdown"] <= 30
+    assert again == 0 if JOBS[kind].part_of else 20 < again < message["countdown"], "neither message comes before its time"
 
 
 def assert_ended(work: Lease) -> None:
