@@ -161,8 +161,11 @@ def test_the_next_night_finds_the_one_person_who_came_since(postgresql: None, st
 
 def test_an_intruder_in_the_middle_of_a_night_learns_nothing_that_was_not_there_before_it(postgresql: None, study: Study) -> None:
     """A worker is killed after two parts. Rows that are done tell no more than their keys, all others what they told before."""
+    other = recruiting_study(slug="another-study", allocation={"planned_participants": PEOPLE})
+    add_finished_people(other, 2 * order_of_arrival.HELD_AT_ONCE)
+    of_others = ages(Participant, study=other)
     people_one_by_one(study, PEOPLE)
-    before = dict(_aged(Participant).values_list("pk", "age"))
+    before = dict(_aged(Participant, study=study).values_list("pk", "age"))
     first = max(before.values())
     noted: list[order_of_arrival.Place] = []
 
@@ -173,7 +176,7 @@ def test_an_intruder_in_the_middle_of_a_night_learns_nothing_that_was_not_there_
 
     with pytest.raises(SystemExit):
         forget_order_of_days(killed)
-    now = dict(_aged(Participant).values_list("pk", "age"))
+    now = dict(_aged(Participant, study=study).values_list("pk", "age"))
     done = sorted(key for key, age in now.items() if age > first)
     assert done == sorted(now)[: noted[-1].done], "parts follow the keys, and nothing else"
     assert [now[key] for key in done] == sorted(now[key] for key in done)
@@ -181,10 +184,13 @@ def test_an_intruder_in_the_middle_of_a_night_learns_nothing_that_was_not_there_
     assert follows_the_key(Response, "participant_id", participant__in=done)
 
     written = {key: now[key] for key in done}
-    forget_order_of_days(begun=noted[-1])
-    assert follows_the_key(Participant, "pk")
+    later: list[order_of_arrival.Place] = []
+    forget_order_of_days(later.append, begun=noted[-1])
+    assert (later[0].done, later[0].of) == (3 * order_of_arrival.HELD_AT_ONCE, PEOPLE)
+    assert follows_the_key(Participant, "pk", study=study)
     after = dict(_aged(Participant).values_list("pk", "age"))
     assert {key: after[key] for key in done} == written, "it goes on, and does not begin again"
+    assert ages(Participant, study=other) == of_others, "it goes on in this study alone"
 
 
 def test_somebody_who_comes_while_a_killed_night_waits_is_hidden_by_its_end(postgresql: None, study: Study) -> None:
@@ -388,3 +394,7 @@ def test_old_versions_of_rows_are_overwritten_after_each_batch_and_each_withdraw
     participation.withdraw(study, code=participation.withdrawal_code(token_of(client)))
     vacuum_after_changes()
     assert len(done) == 3, "at first, after the batch, after the withdrawal"
+    forget_recent_order()
+    assert len(done) == 4, "after the hour"
+    forget_order_of_days()
+    assert len(done) == 6, "before and after the night"
