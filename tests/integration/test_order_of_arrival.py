@@ -6,10 +6,10 @@ from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.apps import apps
-from django.core.cache import cache
 from django.db import connection, models, transaction
 from django.db.models import UUIDField
 from django.db.models.expressions import RawSQL
@@ -19,7 +19,7 @@ from jobs.models import Routine
 from jobs.registry import JOBS
 from jobs.tasks import attempt, send_now
 from surveys.batches import order_of_arrival
-from surveys.batches.order_of_arrival import TABLES, forget_order_of_days, forget_recent_order, vacuum_after_changes
+from surveys.batches.order_of_arrival import TABLES, forget_order_of_days, forget_recent_order
 from surveys.batches.services import ORDER_OF_DAYS, count_next_batch
 from surveys.journey import services as participation
 from surveys.journey.participant_store import read_participant
@@ -358,8 +358,10 @@ def test_every_table_with_a_random_key_is_laid_anew() -> None:
     assert {model.__name__ for model in random_keys - set(TABLES)} == {"MediaFile"}, "staff's files are no secret"
 
 
-def test_too_busy_rows_wait_for_the_next_time(postgresql: None, study: Study) -> None:
+def test_too_busy_rows_wait_for_the_next_time(postgresql: None, study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(order_of_arrival, "PATIENCE", "50ms")
     add_finished_people(study, 4, counted=False)
+    night = order_of_arrival.Place(table=Participant._meta.db_table, study=study.pk, after=str(UUID(int=0)), done=0, of=4)
     held, done = threading.Event(), threading.Event()
 
     def hold() -> None:
@@ -371,30 +373,8 @@ def test_too_busy_rows_wait_for_the_next_time(postgresql: None, study: Study) ->
     def rewrite() -> list[str]:
         assert held.wait(10)
         try:
-            return forget_recent_order()
+            return forget_recent_order() + forget_order_of_days(begun=night)
         finally:
             done.set()
 
-    assert at_once(hold, partial(rewrite))[1] == ["people who wait"]
-
-
-def test_old_versions_of_rows_are_overwritten_after_each_batch_and_each_withdrawal(
-    postgresql: None, study: Study, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    done: list[None] = []
-    client = Client()
-    walk(client, study, until="quiz")
-    add_finished_people(study, PEOPLE - 1, counted=False)
-    cache.clear()
-    monkeypatch.setattr(order_of_arrival, "vacuum", lambda: done.append(None))
-    vacuum_after_changes()
-    count_next_batch(study)
-    vacuum_after_changes()
-    vacuum_after_changes()
-    participation.withdraw(study, code=participation.withdrawal_code(token_of(client)))
-    vacuum_after_changes()
-    assert len(done) == 3, "at first, after the batch, after the withdrawal"
-    forget_recent_order()
-    assert len(done) == 4, "after the hour"
-    forget_order_of_days()
-    assert len(done) == 6, "before and after the night"
+    assert at_once(hold, partial(rewrite))[1] == ["people who wait", "surveys_participant"]
