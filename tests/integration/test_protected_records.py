@@ -139,6 +139,8 @@ def test_the_manifest_is_unreadable_without_the_secret(study: Study, settings: A
     assert key.encode() not in stored
     assert key in opened(stored)["trees"]
     assert key.encode() not in package_of(release)
+    with pytest.raises(ReleaseError, match="Expected the people of the version before"):
+        protecting.protect_again(protecting_people(study, shift=0)[1:], stored, questions=CHOICES.questions)
     settings.RELEASE_SIGNING_SECRET = "another secret of this server"
     with pytest.raises(ReleaseError, match="another secret"):
         opened(stored)
