@@ -13,7 +13,7 @@ from kombu.exceptions import OperationalError
 
 from analysis.diagnosis.services import Asked, diagnose
 from analysis.ledger.services import ask
-from analysis.models import Chunk, Run, RunKind, RunStatus, Snapshot, SweepPart
+from analysis.models import Chunk, RunKind, Snapshot, SweepPart
 from analysis.record_sets.services import start_package
 from analysis.records.services import start_sweep
 from analysis.releases.protecting import USUAL
@@ -357,15 +357,6 @@ def test_done_it_leaves_no_clock_time_and_done_twice_it_does_no_harm(kind: str, 
     for message in done:
         tasks.work(message["kind"], message["key"])
     assert everything_stored() == before
-
-
-def test_work_that_is_taken_away_leaves_no_line(sent: Sent, caplog: pytest.LogCaptureFixture) -> None:
-    """Somebody who withdraws ends the computation, and whoever keeps logs stamps each line with the second."""
-    run = claimed(run_of(RunKind.FIRST_RESULTS))
-    Run.end(Run.objects.filter(pk=run.pk), status=RunStatus.SUPERSEDED)
-    with caplog.at_level("INFO"):
-        attempt(run)
-    assert caplog.messages == []
 
 
 @every_kind
