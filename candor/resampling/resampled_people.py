@@ -78,8 +78,8 @@ class ResampledPeople:
         studies : mapping of str to AdjustedStudy
             By question. The design of all of them identifies the effect.
         answered : mapping of str to ndarray of int, shape (n_question,), optional
-            By question, who answered it: the position of each participant of its study among all people. Default: all people answered all
-            questions, in the same order.
+            By question, who answered it: the position of each participant of its study among all people. Those who answered none are not
+            drawn. Default: all people answered all questions, in the same order.
 
         Raises
         ------
@@ -97,10 +97,10 @@ class ResampledPeople:
         if answered is None and len(sizes) > 1:
             raise MethodError(f"questions that different numbers of people answered ({sorted(sizes)}) need to say who answered which")
         positions = {question: np.arange(max(sizes)) for question in studies} if answered is None else answered
-        found = {}
+        found, there = {}, np.unique(np.concatenate(list(positions.values())))  # rows without any answer are nobody
         for name, study in studies.items():
-            row = np.full(1 + max(int(one.max()) for one in positions.values()), NOT_ANSWERED)
-            row[positions[name]] = np.arange(len(study.reported))
+            row = np.full(len(there), NOT_ANSWERED)
+            row[np.searchsorted(there, positions[name])] = np.arange(len(study.reported))
             found[name] = ResampledQuestion.of(study, row)
         return cls.with_patterns(found)
 

@@ -13,7 +13,7 @@ from kombu.exceptions import OperationalError
 
 from analysis.diagnosis.services import Asked, diagnose
 from analysis.ledger.services import ask
-from analysis.models import Chunk, Run, RunKind, RunStatus, Snapshot, SweepPart
+from analysis.models import Chunk, RunKind, Snapshot, SweepPart
 from analysis.record_sets.services import start_package
 from analysis.records.services import start_sweep
 from analysis.releases.protecting import USUAL
@@ -281,10 +281,12 @@ def test_a_worker_that_does_not_know_the_kind_leaves_it_to_others(
     kind: str, work: Lease, sent: Sent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While two versions run; it was a KeyError before."""
+    tasks.sweep()
     before = everything_stored()
     with monkeypatch.context() as older:
         older.delitem(JOBS, kind)
         tasks.work(kind, str(work.pk))
+        tasks.sweep()
     assert everything_stored() == before
 
 
@@ -357,15 +359,6 @@ def test_done_it_leaves_no_clock_time_and_done_twice_it_does_no_harm(kind: str, 
     assert everything_stored() == before
 
 
-def test_work_that_is_taken_away_leaves_no_line(sent: Sent, caplog: pytest.LogCaptureFixture) -> None:
-    """Somebody who withdraws ends the computation, and whoever keeps logs stamps each line with the second."""
-    run = claimed(run_of(RunKind.FIRST_RESULTS))
-    Run.end(Run.objects.filter(pk=run.pk), status=RunStatus.SUPERSEDED)
-    with caplog.at_level("INFO"):
-        attempt(run)
-    assert caplog.messages == []
-
-
 @every_kind
 def test_a_broker_that_is_away_loses_nothing(kind: str, work: Lease, monkeypatch: pytest.MonkeyPatch) -> None:
     def away(*arguments: object, **message: object) -> None:
@@ -382,11 +375,18 @@ def test_a_broker_that_is_away_loses_nothing(kind: str, work: Lease, monkeypatch
 
 @every_kind
 def test_a_message_goes_out_with_its_priority_and_never_waits_for_the_broker(kind: str, work: Lease, sent: Sent) -> None:
+    work.due_at = timezone.now() + timedelta(seconds=30)
+    work.save()
     del sent[:]
     tasks.send(work)
     [message] = sent
     assert message["kind"] == kind
     assert (message["queue"], message["priority"], message["retry"]) == (JOBS[kind].queue, JOBS[kind].priority, False)
+    tasks.sweep()
+    [(key, again)] = {(one["key"], one["countdown"]) for one in sent[1:] if one["kind"] == kind}
+    assert key == message_key(work)
+    assert 20 < message["countdown"] <= 30
+    assert again == 0 if JOBS[kind].part_of else 20 < again < message["countdown"], "neither message comes before its time"
 
 
 def assert_ended(work: Lease) -> None:

@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from django.db import transaction
+from django.db import OperationalError, connection, transaction
 from django.test import Client
 
 from analysis.models import Run, RunKind
@@ -18,6 +18,7 @@ from jobs.errors import TakenError
 from jobs.models import Routine
 from surveys import actions
 from surveys.batches import services as batches
+from surveys.batches.order_of_arrival import stays_running
 from surveys.batches.rules import LEAST
 from surveys.batches.selectors import batch_progress, shown_counts
 from surveys.batches.services import EVERYONE_COUNTED, count_next_batch, wrong_counts
@@ -25,6 +26,7 @@ from surveys.batches.tally import tally_of
 from surveys.counts import exact_counts
 from surveys.errors import StudyClosedError, TransitionError
 from surveys.journey import services as participation
+from surveys.lifecycle.steps import locked
 from surveys.models import Participant, Response, ShownNumbers, Step, Study, StudyStatus
 from surveys.protocols import protocol_in_force
 from surveys.retention.services import begin_forgetting, forget_operational_data
@@ -275,3 +277,28 @@ def test_whoever_sends_a_page_after_the_end_is_told_so_at_once(study: Study) -> 
     assert sent.status_code == 403
     assert heading(sent) == "This study has ended"
     assert not Participant.objects.filter(study=study, step=Step.DIE).exists()
+
+
+def test_somebody_who_closes_a_study_waits_for_rows_that_are_laid_anew_and_nobody_else_does(postgresql: None) -> None:
+    study, held, looked = recruiting_study(), threading.Event(), threading.Event()
+
+    def lay() -> bool:
+        with transaction.atomic():
+            held.set() if stays_running(study) else None
+            return looked.wait(10)
+
+    def look() -> bool:
+        assert held.wait(10)
+        try:
+            with transaction.atomic(), connection.cursor() as cursor:
+                cursor.execute("SET LOCAL lock_timeout = '50ms'")
+                locked(study, no_key=True)
+                with pytest.raises(OperationalError):
+                    locked(study)
+        finally:
+            looked.set()
+        return True
+
+    assert at_once(lay, look) == [True, True]
+    studies.close(study, actor=study.owner)
+    assert not stays_running(study)

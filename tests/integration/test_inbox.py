@@ -137,7 +137,9 @@ def test_investigators_learn_that_an_amendment_was_sent_back_and_why(officer: Us
     assert "Changes asked for" in page
     assert "Which building?" in page
     assert "Changes asked for on" in shown_to(study.owner)
-    reviews.approve(studies.submit_for_review(study, actor=study.owner), actor=officer)
+    study = studies.submit_for_review(study, actor=study.owner)
+    assert "Changes asked for" not in shown_to(study.owner)
+    studies.close(reviews.ask_for_changes(study, actor=officer, reason="Which door?"), actor=study.owner)
     assert "Changes asked for" not in shown_to(study.owner)
 
 

@@ -245,6 +245,7 @@ def test_an_assignment_is_told_to_its_officer_alone(sent: Sent, officer: User, o
     assert addressees(sent(reviews.assign, waiting, actor=officer, reviewer=other_officer.username)) == ["other"]
     assert sent(reviews.assign, waiting, actor=officer, reviewer=other_officer.username) == []
     assert sent(reviews.assign, waiting, actor=officer, reviewer="") == []
+    assert sent(reviews.assign, waiting, actor=other_officer, reviewer=other_officer.username) == [], "nobody writes to themselves"
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.apps import apps
-from django.core.cache import cache
 from django.db import connection, models, transaction
 from django.db.models import UUIDField
 from django.db.models.expressions import RawSQL
@@ -19,7 +19,7 @@ from jobs.models import Routine
 from jobs.registry import JOBS
 from jobs.tasks import attempt, send_now
 from surveys.batches import order_of_arrival
-from surveys.batches.order_of_arrival import TABLES, forget_order_of_days, forget_recent_order, vacuum_after_changes
+from surveys.batches.order_of_arrival import TABLES, forget_order_of_days, forget_recent_order
 from surveys.batches.services import ORDER_OF_DAYS, count_next_batch
 from surveys.journey import services as participation
 from surveys.journey.participant_store import read_participant
@@ -161,8 +161,11 @@ def test_the_next_night_finds_the_one_person_who_came_since(postgresql: None, st
 
 def test_an_intruder_in_the_middle_of_a_night_learns_nothing_that_was_not_there_before_it(postgresql: None, study: Study) -> None:
     """A worker is killed after two parts. Rows that are done tell no more than their keys, all others what they told before."""
+    other = recruiting_study(slug="another-study", allocation={"planned_participants": PEOPLE})
+    add_finished_people(other, 2 * order_of_arrival.HELD_AT_ONCE)
+    of_others = ages(Participant, study=other)
     people_one_by_one(study, PEOPLE)
-    before = dict(_aged(Participant).values_list("pk", "age"))
+    before = dict(_aged(Participant, study=study).values_list("pk", "age"))
     first = max(before.values())
     noted: list[order_of_arrival.Place] = []
 
@@ -173,7 +176,7 @@ def test_an_intruder_in_the_middle_of_a_night_learns_nothing_that_was_not_there_
 
     with pytest.raises(SystemExit):
         forget_order_of_days(killed)
-    now = dict(_aged(Participant).values_list("pk", "age"))
+    now = dict(_aged(Participant, study=study).values_list("pk", "age"))
     done = sorted(key for key, age in now.items() if age > first)
     assert done == sorted(now)[: noted[-1].done], "parts follow the keys, and nothing else"
     assert [now[key] for key in done] == sorted(now[key] for key in done)
@@ -181,10 +184,13 @@ def test_an_intruder_in_the_middle_of_a_night_learns_nothing_that_was_not_there_
     assert follows_the_key(Response, "participant_id", participant__in=done)
 
     written = {key: now[key] for key in done}
-    forget_order_of_days(begun=noted[-1])
-    assert follows_the_key(Participant, "pk")
+    later: list[order_of_arrival.Place] = []
+    forget_order_of_days(later.append, begun=noted[-1])
+    assert (later[0].done, later[0].of) == (3 * order_of_arrival.HELD_AT_ONCE, PEOPLE)
+    assert follows_the_key(Participant, "pk", study=study)
     after = dict(_aged(Participant).values_list("pk", "age"))
     assert {key: after[key] for key in done} == written, "it goes on, and does not begin again"
+    assert ages(Participant, study=other) == of_others, "it goes on in this study alone"
 
 
 def test_somebody_who_comes_while_a_killed_night_waits_is_hidden_by_its_end(postgresql: None, study: Study) -> None:
@@ -352,8 +358,10 @@ def test_every_table_with_a_random_key_is_laid_anew() -> None:
     assert {model.__name__ for model in random_keys - set(TABLES)} == {"MediaFile"}, "staff's files are no secret"
 
 
-def test_too_busy_rows_wait_for_the_next_time(postgresql: None, study: Study) -> None:
+def test_too_busy_rows_wait_for_the_next_time(postgresql: None, study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(order_of_arrival, "PATIENCE", "50ms")
     add_finished_people(study, 4, counted=False)
+    night = order_of_arrival.Place(table=Participant._meta.db_table, study=study.pk, after=str(UUID(int=0)), done=0, of=4)
     held, done = threading.Event(), threading.Event()
 
     def hold() -> None:
@@ -365,26 +373,8 @@ def test_too_busy_rows_wait_for_the_next_time(postgresql: None, study: Study) ->
     def rewrite() -> list[str]:
         assert held.wait(10)
         try:
-            return forget_recent_order()
+            return forget_recent_order() + forget_order_of_days(begun=night)
         finally:
             done.set()
 
-    assert at_once(hold, partial(rewrite))[1] == ["people who wait"]
-
-
-def test_old_versions_of_rows_are_overwritten_after_each_batch_and_each_withdrawal(
-    postgresql: None, study: Study, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    done: list[None] = []
-    client = Client()
-    walk(client, study, until="quiz")
-    add_finished_people(study, PEOPLE - 1, counted=False)
-    cache.clear()
-    monkeypatch.setattr(order_of_arrival, "vacuum", lambda: done.append(None))
-    vacuum_after_changes()
-    count_next_batch(study)
-    vacuum_after_changes()
-    vacuum_after_changes()
-    participation.withdraw(study, code=participation.withdrawal_code(token_of(client)))
-    vacuum_after_changes()
-    assert len(done) == 3, "at first, after the batch, after the withdrawal"
+    assert at_once(hold, partial(rewrite))[1] == ["people who wait", "surveys_participant"]

@@ -16,7 +16,6 @@ from accounts.models import Role
 from analysis.answers.study_records import records_of
 from analysis.models import Release
 from analysis.packages.errors import ReleaseError
-from analysis.packages.rows import Row
 from analysis.releases import building, protecting, services
 from analysis.releases.keys import signing_key
 from analysis.releases.protecting import opened
@@ -139,6 +138,8 @@ def test_the_manifest_is_unreadable_without_the_secret(study: Study, settings: A
     assert key.encode() not in stored
     assert key in opened(stored)["trees"]
     assert key.encode() not in package_of(release)
+    with pytest.raises(ReleaseError, match="Expected the people of the version before"):
+        protecting.protect_again(protecting_people(study, shift=0)[1:], stored, questions=CHOICES.questions)
     settings.RELEASE_SIGNING_SECRET = "another secret of this server"
     with pytest.raises(ReleaseError, match="another secret"):
         opened(stored)
@@ -247,20 +248,20 @@ def test_parameters_that_mean_nothing_are_refused(study: Study, protection: dict
         services.start_release(study, choices=replace(CHOICES, background="records", protection=protection), site=SITE, actor=study.owner)
 
 
-def test_nobody_or_ten_people_are_left_out(study: Study) -> None:
+@pytest.mark.parametrize(("unlike", "left_out"), [(0, 0), (1, 0), (LEAST - 1, 0), (LEAST, LEAST)])
+def test_nobody_or_ten_people_are_left_out(study: Study, monkeypatch: pytest.MonkeyPatch, unlike: int, left_out: int) -> None:
     """data.csv has the answers of all: those of one who is left out would be the difference between the two files."""
-    definition = definition_of(study)
-    hierarchies = protecting.hierarchies_for(study, definition)
-    row = Row(arm="slides", subsample="1", answers=(1,))
-    for outliers, left in ((3, {0}), (0, {0}), (12, {0, *range(LEAST, 13)})):
-        told = [{"gender": "woman", "year": 1}] * 900 + [
-            {"gender": "man", "year": 8, "courses": [{"course": "probability", "grade": 50}] * (place % 8)} for place in range(outliers)
-        ]
-        people = [protecting.Person(key=str(place), row=row, background=one) for place, one in enumerate(told)]
-        chosen = {"k": 5, "class_size": 5, "l": {}, "suppress": 0.02, "hierarchies": hierarchies}
-        protected = protecting.protect(people, definition, chosen, questions=["attention"])
-        assert protected.suppressed in left
-        assert len(protected.records) + protected.suppressed == len(people)
+    anonymised = protecting._anonymised
+
+    def without_the_unlike(records: list[Any], protection: Any, *, auxiliary: Any, share: float) -> Any:
+        left = unlike if share else 0
+        return replace(anonymised(records[left:], protection, auxiliary=auxiliary, share=0), suppressed=left)
+
+    monkeypatch.setattr(protecting, "_anonymised", without_the_unlike)
+    people = protecting_people(study, shift=0)
+    protected = protecting.protect(people, definition_of(study), parameters(study), questions=CHOICES.questions)
+    assert (protected.suppressed, len(protected.records)) == (left_out, len(people) - left_out)
+    assert [protected.trees[one.key] for one in people].count(None) == left_out
 
 
 def test_the_order_of_people_is_in_no_file(study: Study) -> None:

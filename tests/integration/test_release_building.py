@@ -66,6 +66,15 @@ def test_a_worker_that_takes_over_keeps_the_rows_and_their_order(study: Study, m
     assert release.data is None
 
 
+def test_a_package_that_is_deleted_before_it_is_built_is_made_again(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody who is held back from the numbers withdraws: that deletes it, and changes nobody in it."""
+    release, compared = started_release(study), building.compared_people
+    with monkeypatch.context() as patch:
+        patch.setattr(building, "compared_people", lambda one: (Release.objects.update(package=None), compared(one))[1])
+        work_on(release)
+    assert list(Release.objects.values_list("status", "data")) == [("queued", None)]
+
+
 def test_the_page_says_how_far_it_is(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     """The view of somebody who looks at that moment, at every step of the worker."""
     release, client, seen = started_release(study), logged_in(study.owner), []

@@ -233,14 +233,24 @@ def test_a_withdrawal_before_approval_deletes_the_package(study: Study) -> None:
     assert (again.version, len(rows_in(again))) == (1, PEOPLE - LEAST)
 
 
-def test_a_withdrawal_deletes_the_package_at_once_and_the_sweep_what_was_missed(study: Study, committed: Any) -> None:
+def test_a_withdrawal_deletes_the_package_at_once_and_the_sweep_what_was_missed(
+    study: Study, committed: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     release = built_release(study)
     with committed():
         withdraw_one(study)
     release.refresh_from_db()
     assert (release.status, release.package) == ("outdated", None)
     missed = built_release(study)
-    withdraw_one(study)
+    with monkeypatch.context() as patch:
+        patch.setattr(building, "outdate", lambda release: None)
+        withdraw_one(study)
+    this, now = Release.objects.filter(pk=missed.pk), building.compared_people(missed)[0]
+    for people, as_of in (("of another build", now), (missed.people_sha256, "before somebody else withdrew")):
+        with monkeypatch.context() as patch:
+            patch.setattr(building, "compared_people", lambda _one: (this.update(people_sha256=people) and as_of, False))  # noqa: B023
+            building.discard_all_outdated()
+        assert this.update(people_sha256=missed.people_sha256) == this.filter(status="built").count() == 1, "the next minute looks again"
     building.discard_all_outdated()
     missed.refresh_from_db()
     assert (missed.status, missed.package) == ("outdated", None)

@@ -68,6 +68,7 @@ def test_the_package_holds_what_was_asked_with_its_answers_and_the_ledger() -> N
     assert document["budget"]["epsilon"] == 10
     assert 0 < document["spent"]["epsilon"] <= 10
     assert study.owner.username not in files["analytics.json"].decode()
+    assert not {"asked_by", "asked_on"} & {*charge, *free}
     statement = files["README.md"].decode()
     assert "The statistics in analytics.json are not protected by the die but by noise." in statement
     assert "ε = 10, δ = 0.0001. It does not cover what the study shows exactly: How many people took part" in statement

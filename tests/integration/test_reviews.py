@@ -164,6 +164,7 @@ def test_a_renewal_with_conditions_pauses_recruiting_until_they_are_acknowledged
     study = reviews.approve(studies.submit_for_review(study, actor=study.owner), actor=officer, conditions="Not in the exams.")
     assert study.status == S.PAUSED
     assert heading(send(newcomer, study, "consent", choice="agree")) == "This study is taking a break"
+    study = reviews.lift_suspension(reviews.suspend(study, actor=officer, reason="Wait."), actor=officer, reason="They stand.")
     with pytest.raises(TransitionError, match="conditions that nobody has acknowledged"):
         studies.resume(study, actor=study.owner)
     reviews.acknowledge_conditions(study, actor=study.owner)
@@ -217,7 +218,10 @@ def test_an_officer_lifts_only_the_suspension_that_they_have_read(officer: User)
     assert "may have changed in the meantime" in reader.post(address, read, follow=True).content.decode()
     study.refresh_from_db()
     assert study.suspended
-    reader.post(address, {**read, "decision": reader.get(address).context["form"]["decision"].value()})
+    suspension = study.decisions.latest("pk").pk
+    reviews.ask_for_changes(studies.submit_for_review(study, actor=study.owner), actor=other, reason="Not while it is suspended.")
+    assert reader.get(address).context["form"]["decision"].value() == suspension
+    reader.post(address, {**read, "decision": suspension})
     study.refresh_from_db()
     assert not study.suspended
 

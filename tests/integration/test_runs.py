@@ -232,3 +232,12 @@ def test_a_broker_that_is_away_does_not_break_a_students_submit(
     Run.objects.update(due_at=timezone.now())
     assert set(swept(catch(monkeypatch), *RunKind)) == {str(pk) for pk in Run.objects.values_list("pk", flat=True)}
     assert statuses() == ["queued"]
+
+
+def test_work_that_is_taken_away_leaves_no_line(study: Study, caplog: pytest.LogCaptureFixture) -> None:
+    """Somebody who withdraws ends the computation, and whoever keeps logs stamps each line with the second."""
+    run = running(study)
+    Run.end(Run.objects.filter(pk=run.pk), status=RunStatus.SUPERSEDED)
+    with caplog.at_level("INFO"):
+        attempt(run)
+    assert caplog.messages == []

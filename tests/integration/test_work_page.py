@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.html import escape
 
 from accounts.models import Role
-from analysis.models import PackageStatus, RecordPackage, RecordSweep, Run, RunStatus, SweepStatus
+from analysis.models import PackageStatus, RecordPackage, RecordSweep, Run, RunKind, RunStatus, SweepStatus
 from config import heartbeat
 from jobs.models import Routine
 from tests.factories import logged_in, page_of, person, recruiting_study
@@ -44,11 +44,15 @@ def test_what_waits_runs_and_failed_is_counted_by_kind_with_ages_and_days(monkey
     Run.objects.create(study=study, due_at=timezone.now() - timedelta(minutes=7))
     Run.objects.create(study=study, status=RunStatus.RUNNING, **held())
     Run.objects.create(study=other, status=RunStatus.FAILED, error="ZeroDivisionError: a bug", finished_on="2026-03-04")
+    Run.objects.create(study=study, kind=RunKind.FULL_RESULTS, due_at=timezone.now(), error="of the attempt before")
     Routine.objects.create(name="retention", due_at=timezone.now() + timedelta(minutes=40, seconds=30))
+    Routine.objects.create(name="order_of_days", due_at=timezone.now() + timedelta(minutes=40, seconds=30), error="KeyError: 1")
     text = page_text()
     assert re.search(r"First results 1 for 7\smin\w* 0 – 1 – 1 ", text)
     assert re.search(r"Retention 0 – 1 in 40\smin\w* 0 – 0", text)
     assert "First results: what failed last March 4, 2026: ZeroDivisionError: a bug" in text
+    assert "Order of days: what failed last KeyError: 1" in text
+    assert "of the attempt before" not in text
     assert "Nothing waits" not in text
     assert not re.search(r"\d:\d\d", text)
 

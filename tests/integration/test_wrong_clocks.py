@@ -11,7 +11,7 @@ from analysis.services import request_refresh
 from jobs.models import Routine
 from jobs.tasks import sweep, work
 from tests.factories import recruiting_study
-from tests.jobs import catch
+from tests.jobs import catch, keys
 
 pytestmark = pytest.mark.django_db
 
@@ -39,13 +39,18 @@ def test_routines_do_not_rest_until_the_time_of_a_clock_that_was_ahead(ahead: An
     assert Routine.objects.get(pk=name).due_at <= timezone.now()
 
 
-def test_a_routine_that_waits_for_its_time_is_left_alone(ahead: Any) -> None:
+@pytest.mark.parametrize("name", ["retention", "order_of_arrival"])
+def test_a_routine_that_waits_for_its_time_is_left_alone(ahead: Any, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    sent = catch(monkeypatch)
     sweep()
-    work("retention", "retention")
-    before = Routine.objects.get(pk="retention").due_at
+    work(name, name)
+    before = Routine.objects.get(pk=name).due_at
     ahead(timedelta(minutes=-5))  # two hosts, whose clocks differ a little
     sweep()
-    assert Routine.objects.get(pk="retention").due_at == before
+    assert Routine.objects.get(pk=name).due_at == before
+    assert keys(sent, name) == [name], "one message for the work that was done, and none for the next time"
+    sweep(at_start=True)
+    assert keys(sent, name) == [name] * (2 if name in Routine.AT_START else 1)
 
 
 def test_work_of_a_worker_that_died_while_the_clock_was_ahead_is_taken_over(ahead: Any) -> None:
