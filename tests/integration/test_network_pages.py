@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 from django.http import HttpResponse
-from django.test import Client
 from django.urls import reverse
 
 from accounts.models import Role
