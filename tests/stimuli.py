@@ -21,7 +21,7 @@ TASK = {
     "seconds": 40,
 }
 PAGES = [
-    {"name": "first", "reading": READING | {"seconds": 5}},
+    {"name": "first", "reading": READING | {"seconds": 1}},
     {"name": "second", "audio": AUDIO | {"sources": ["second.mp3"]}},
     {"name": "third", "task": TASK},
 ]

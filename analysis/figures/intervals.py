@@ -191,7 +191,7 @@ def _signed(value: float, form: str) -> str:
 
 
 def _effect(row: ForestRow) -> str:
-    return "–" if row.value is None else _with_ends(row.value, row.intervals[0] if row.has_interval else None)
+    return _with_ends("–" if row.value is None else _in_points(row.value), row.intervals[0] if row.has_interval else None)
 
 
 def _read(write_row: Callable[[ForestRow], str], of: Counted = people) -> Callable[[ForestRow], str]:
@@ -221,8 +221,7 @@ def _share_in_words(row: ForestRow) -> str:
     return _("%(value)s (%(low)s to %(high)s)") % {"value": _of_100(row.value), "low": low, "high": high}
 
 
-def _with_ends(value: float, ends: Ends | None) -> str:
-    shown = _in_points(value)
+def _with_ends(shown: str, ends: Ends | None) -> str:
     match ends:
         case None:
             return shown

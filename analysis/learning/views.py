@@ -43,6 +43,7 @@ def analytics(request: HttpRequest, slug: str) -> HttpResponse:
     if definition and budget:
         context |= {
             "has_quiz": bool(definition.quiz),
+            "asks_about_friends": any(question.kind == "circle" for question in definition.background),
             "meaning": budget_in_words(budget),
             "buys": bought_in_words(definition),
             "exactly": not_covered(seat),

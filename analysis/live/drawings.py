@@ -107,7 +107,7 @@ def _running(live: LiveView, question: str, *, narrow: bool = False) -> Drawing 
 
 
 def _found(live: LiveView, found: MarkedSequence | QuestionEstimate | None, *, title: str, narrow: bool) -> Drawing | None:
-    """Every effect by its method, with the interval of the bootstrap if it has one; in a survey the prevalence."""
+    """Every known effect by its method, with the interval of the bootstrap if it has one; in a survey the prevalence."""
     if found is None:
         return None
     if live.definition.is_survey:
@@ -124,4 +124,5 @@ def _found(live: LiveView, found: MarkedSequence | QuestionEstimate | None, *, t
         )
         for effect in found.effects
     ]
+    rows = [row for row in rows if row.value is not None or row.has_interval]
     return forest_figure(rows, title=title, narrow=narrow) if rows else None

@@ -85,12 +85,12 @@ class RecordSet(Described):
         if self.simulated:
             return _(
                 "Records of %(n)s simulated students, who are nobody. Each record is shared by at least %(k)s of them, as if they were "
-                "people. %(suppressed)s simulated students were left out.",
+                "people. Left out: %(suppressed)s.",
                 **told,
             )
         return _(
             "Records of %(n)s students. Each record is shared by at least %(k)s of them: labels that could identify somebody were made "
-            "coarser. %(suppressed)s students were left out.",
+            "coarser. Left out: %(suppressed)s.",
             **told,
         )
 

@@ -35,8 +35,9 @@ class StudyFile(DraftPage):
         try:
             definition = study_from_outside(form.whole_text("file").encode(), source=_("Study file"))
         except DefinitionError as error:
-            form.error("file", _("The text has errors; all are listed at the top of the page."))
-            for problem in error.problems:
+            first, *others = error.problems
+            form.error("file", first)
+            for problem in others:
                 form.problem(problem, field="file")
             return None
         if definition.slug != self.study.slug:

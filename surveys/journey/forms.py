@@ -76,14 +76,14 @@ def _in_words(field: FieldView) -> str:
     return ", ".join(text for name, text in field.options if name in chosen) if field.options else str(field.value)
 
 
-def errors_of(fields: Iterable[FieldView]) -> Errors:
-    """The error summary: each message with the input it belongs to."""
+def errors_of(fields: Iterable[FieldView], *, within: str = "") -> Errors:
+    """The error summary: each message with the input it belongs to, named `within` the question of which it is a part."""
     found: Errors = []
     for field in fields:
-        named = field.text if field.text.endswith(ENDINGS) else f"{field.text}:"
+        named = within + (field.text if field.text.endswith(ENDINGS) else f"{field.text}:")
         found += [{"field": field.id, "message": f"{named} {field.error}"}] if field.error else []
         for row in field.rows:
-            found += errors_of(row)
+            found += errors_of(row, within=f"{named} ")
     return found
 
 

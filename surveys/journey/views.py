@@ -20,7 +20,7 @@ from surveys.journey.language import keeps_language, language_of, of_stranger, r
 from surveys.journey.pages import as_next_page
 from surveys.journey.presentation import Presentation, presentation
 from surveys.journey.services import AlreadyDoneError
-from surveys.journey.steps import VIDEO
+from surveys.journey.steps import CONSENT, VIDEO
 from surveys.journey.visitors import WITHDREW_HERE, Farewell, to_journey
 from surveys.journey.withdrawals import withdrawal_code_is_known, withdrawal_is_remembered
 from surveys.models import Participant, Study
@@ -82,7 +82,15 @@ def _turned_away(request: HttpRequest, study: Study, error: JourneyError, partic
     return None
 
 
-journey = require_http_methods(["GET", "HEAD", "POST"])(participant_page(step_views.journey))
+@require_http_methods(["GET", "HEAD", "POST"])
+@participant_page
+def journey(request: HttpRequest, slug: str) -> HttpResponse:
+    """The step of a person. If they agreed in another tab since, a no is asked about: their data can be taken out."""
+    if (request.POST.get("step"), request.POST.get("choice")) == (CONSENT, "decline"):
+        token, participant = visitors.participant_of(request, slug)
+        if participant is not None and request.POST.get("whose") == mark_of(token):
+            return withdraw(request, slug)
+    return step_views.journey(request, slug)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

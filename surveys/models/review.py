@@ -18,7 +18,7 @@ class PacketSection(models.TextChoices):
 
     OVERVIEW = "overview", _("In short")
     CONSENT = "consent", _("What students agree to")
-    ARMS = "arms", _("What students watch")
+    ARMS = "arms", _("What students are shown")
     BACKGROUND = "background", _("Background questions")
     QUIZ = "quiz", _("Quiz")
     QUESTIONS = "questions", _("Sensitive questions")

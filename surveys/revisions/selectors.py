@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from django.db.models import QuerySet
 
 from accounts.models import User
-from surveys.models import DraftRevision, Study
+from surveys.models import RUNNING, DraftRevision, Study
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,14 +22,18 @@ def versions_of(study: Study) -> QuerySet[DraftRevision]:
 
 
 def steps_of(study: Study, person: User) -> Steps:
-    """The changes that this person can take back and make again. A new change forgets what could be made again."""
+    """The changes that this person can take back and make again. A new change forgets what could be made again.
+
+    In a running study these are changes of the amendment, not of the protocol with which people take part.
+    """
     done: list[DraftRevision] = []
     undone: list[DraftRevision] = []
-    first = None
-    for revision in versions_of(study).reverse():
+    frozen = study.protocol.definition if study.status in RUNNING and study.protocol else None
+    first = frozen and study.revisions.filter(definition=frozen, reverts=None).last()
+    for revision in versions_of(study).filter(number__gte=first.number if first else 0).reverse():
         if first is None:
-            first = revision.number  # nothing is known of what was before it
-        elif revision.actor_id == person.pk:
+            first = revision  # nothing is known of what was before it
+        elif revision.actor_id == person.pk and revision.number > first.number:
             if revision.reverts is not None and undone and undone[-1].number == revision.reverts:
                 undone.pop()
                 done.append(revision)

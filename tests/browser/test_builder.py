@@ -48,7 +48,7 @@ def test_a_study_is_begun_and_an_upload_shows_its_progress(page: Page, investiga
     page.get_by_label("File: Video").set_input_files(SAMPLE / "lectures" / "slides-only.mp4")
     expect(status).to_be_hidden()
     page.get_by_role("button", name="Upload").first.click()
-    expect(page.get_by_text("27 seconds").first).to_be_visible()
+    expect(page.get_by_text("27 s").first).to_be_visible()
     assert any("sent" in (words or "").lower() for words in page.evaluate("window.said"))
     assert page.evaluate("document.querySelector('video').checkVisibility()")
     expect(page.get_by_label("Weight")).to_have_value("3")

@@ -324,4 +324,13 @@ def test_the_list_of_studies_and_the_page_say_when_numbers_come_next(study: Stud
     for address in addresses:
         assert f"Next numbers after {FIRST} more people." in reader.get(address).content.decode()
     officer = logged_in(person(Role.IRB_OFFICER))
-    assert f"Next numbers after {FIRST} more people." in officer.get(reverse("surveys:study", args=[study.slug])).content.decode()
+    shown = officer.get(reverse("surveys:study", args=[study.slug])).content.decode()
+    assert f"Next numbers after {FIRST} more people." in shown
+    assert "The study does not plan for so many more." not in shown
+
+
+def test_a_study_that_plans_for_less_than_a_batch_says_when_its_numbers_come() -> None:
+    study = recruiting_study(allocation={"planned_participants": FIRST - 40, "block_multiples": [1]}, die=TELLING_DIE)
+    shown = logged_in(study.owner).get(reverse("surveys:study", args=[study.slug])).content.decode()
+    assert f"Next numbers after {FIRST} more people." in shown
+    assert "Without them the next numbers come when it is closed." in shown

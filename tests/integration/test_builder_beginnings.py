@@ -101,7 +101,8 @@ def test_the_whole_study_is_edited_as_text_with_errors_by_line() -> None:
     response = browser.post(page, sent | {"file": wrong})
     line = wrong[: wrong.index("planned_participants")].count("\n") + 1
     assert response.status_code == 422
-    assert f"line {line}: allocation.planned_participants" in page_of(response).text_content()
+    (named,) = errors(response).values()
+    assert f"line {line}: allocation.planned_participants" in named, "nothing but the error stands there"
     assert "few" in inputs(response)["file"]
     assert set(errors(browser.post(page, sent | {"file": sent["file"].replace("slug: lecture-videos", "slug: other")}))) == {"file"}
     changed = sent["file"].replace("planned_participants: 48", "planned_participants: 60")

@@ -245,8 +245,12 @@ def test_a_frozen_protocol_is_not_undone() -> None:
 def test_a_change_of_a_running_study_can_be_undone_but_not_what_answers_depend_on() -> None:
     study = study_in(StudyStatus.RECRUITING)
     browser = logged_in(study.owner)
+    DraftRevision.objects.create(study=study, number=1, definition=study.definition | {"minimum_seconds": 7}, at=timezone.now())
+    DraftRevision.objects.create(study=study, number=2, definition=study.definition, actor=study.owner, at=timezone.now())
+    assert can(browser, study) == [], "that is the protocol with which people take part"
     save(browser, study, "build_consent", consent__en="Better words.")
     assert step(browser, study, "undo").status_code == 302
+    assert can(browser, study) == ["redo"]
     study.refresh_from_db()
     changed = define(study.definition).model_copy(update={"debrief": Text("Thanks.")})
     change_definition(study, definition=changed, actor=study.owner)
@@ -255,7 +259,7 @@ def test_a_change_of_a_running_study_can_be_undone_but_not_what_answers_depend_o
         definition=newest.definition | {"minimum_seconds": 7, "questions": newest.definition["questions"][:1]}
     )
     history = address("build_history", study)
-    seen = page_of(browser.get(f"{history}?version=1")).xpath('//input[@name="seen"]/@value')[0]
+    seen = page_of(browser.get(f"{history}?version=2")).xpath('//input[@name="seen"]/@value')[0]
     answer = browser.post(history, {"restore": str(newest.number), "seen": seen})
     assert answer.status_code == 400
     assert "cannot be changed" in page_of(answer).text_content()

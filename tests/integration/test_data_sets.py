@@ -308,7 +308,7 @@ def test_topics_are_counted_with_noise_for_the_whole_term() -> None:
     warning = "It would be the first charge that is not pure."
     assert [warning in words(browser.post(address, {"noise": noise, "amount": "0.01"})) for noise in ("epsilon", "rho")] == [False, True]
     # L1 is 2 × 1 topic × 2 weeks: the scale is 4/0.5 = 8, and ln(20) · 8 ≈ 24.
-    assert "Each count will be right to ± 24, 95 times in 100." in words(offered)
+    assert "Each count will be right to ± 24, 95 times in 100. A student counts in at most 1 topic a week." in words(offered)
     assert browser.post(address, {"noise": "epsilon", "amount": "0.5", "spend": "1"}).status_code == 302
     work_on(Asking.objects.get())
     (asked,) = asked_before(budget_of(source))

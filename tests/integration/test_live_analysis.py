@@ -1,6 +1,7 @@
 """The full results: every method with its bootstrap, in chunks, by any worker, and the same as computed in one piece."""
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 from django.db import IntegrityError, transaction
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from analysis import services
@@ -33,7 +35,7 @@ from jobs.registry import JOBS
 from surveys.models import Participant, Study
 from surveys.protocols import protocol_in_force
 from surveys.studies import services as studies
-from tests.factories import QUESTIONS, recruiting_study, walk
+from tests.factories import QUESTIONS, logged_in, recruiting_study, walk
 from tests.finished_people import TELLING_DIE, add_finished_people
 from tests.heartbeats import wait_for_a_beat
 from tests.jobs import Sent, attempt, catch, claimed, fall_silent, held, swept, work_off, work_on, work_on_part
@@ -315,6 +317,10 @@ def test_where_the_design_leaves_the_effect_between_bounds_there_is_nothing_to_r
     assert run.status == RunStatus.DONE
     assert outcome["identified"] is False
     assert outcome["effects"][0]["bootstrap"] is None
+    shown = logged_in(study.owner).get(reverse("analysis:results", args=[study.slug])).content.decode()
+    drawn = re.findall(r"<text[^>]*>([^<]*)</text>", shown)
+    assert "– (−100 to +100)" in drawn
+    assert not [one for one in drawn if "doubly robust" in one], "of which nothing is known"
 
 
 def test_a_study_without_background_questions_has_no_estimates_with_covariates() -> None:

@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 from django.http import HttpResponse
-from django.test import Client
 from django.urls import reverse
 
 from accounts.models import Role
@@ -183,7 +182,8 @@ def test_a_study_that_asked_nobody_about_friends_says_so() -> None:
     assert "one friendship changes the degree of two people" in page, "what is not offered is explained all the same"
 
 
-def test_the_page_of_analytics_leads_to_networks(client: Client) -> None:
-    study = source_of_circles().study
+@pytest.mark.parametrize(("source", "leads"), [(source_of_circles, 1), (open_source, 0)])
+def test_the_page_of_analytics_leads_to_networks_where_friends_were_asked_about(source: Any, leads: int) -> None:
+    study = source().study
     found = page_of(logged_in(study.owner).get(reverse("analysis:analytics", args=[study.slug])))
-    assert found.xpath(f"//main//a[@href='{address(study)}']")
+    assert len(found.xpath(f"//main//a[@href='{address(study)}']")) == leads

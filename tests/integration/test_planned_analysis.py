@@ -129,9 +129,11 @@ def test_the_first_batch_with_the_planned_number_freezes_it_and_the_sequence_goe
     assert after["first_results"]["outcomes"][0]["sequence"]["n"] == 300
     assert {row["n"] for row in rows(study, "estimates")} == {"200"}
     assert "at the 200 people of the first batch with the 200 that were planned" in page(study)
+    assert "Later people move the numbers above." in page(study)
     studies.close(study, actor=study.owner)
     compute(study)
     assert results(study)["planned_analysis"] == before["planned_analysis"]
+    assert "Later people move the numbers above." not in page(study)
 
 
 def test_a_study_that_ends_before_has_its_last_look_with_a_warning() -> None:

@@ -233,7 +233,8 @@ def test_a_tab_of_the_person_before_agrees_and_declines_for_nobody_else(client: 
     assert answer(client, study, "consent", whose=tabs[1])["Location"] == address_of(study)
     assert heading(answer(client, study, "consent", whose=tabs[0])) == BELONGS
     twice = answer(client, study, "consent", choice="decline", whose=tabs[1])
-    assert (twice.status_code, Participant.objects.count()) == (303, 1), "their own page of before leads to where they are"
+    assert (heading(twice), Participant.objects.count()) == ("Take my data out", 1), "who agreed and then says no is not led on"
+    assert hidden_value(twice, "code") == withdrawal_code(token_of(client))
 
 
 def test_a_tab_answers_for_nobody_who_took_over_by_a_personal_link(client: Client, study: Study) -> None:

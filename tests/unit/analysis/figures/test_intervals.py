@@ -33,10 +33,11 @@ from candor.figures.forest import Ends, ForestRow
     ],
 )
 def test_an_interval_without_an_end_says_so_and_has_an_arrow_there(ends: Ends | None, words: str, arrows: int) -> None:
-    row = ForestRow.of(0.58, ends, label="Face minus slides", detail="difference in means")
-    picture = forest_figure([row], title="Effects").svg()
-    assert words in re.findall(r"<text[^>]*>([^<]*)</text>", picture)
-    assert picture.count("<path") == arrows
+    for value, shown in ((0.58, words), (None, words.replace("+58", "–"))):
+        row = ForestRow.of(value, ends, label="Face minus slides", detail="difference in means")
+        picture = forest_figure([row], title="Effects").svg()
+        assert shown in re.findall(r"<text[^>]*>([^<]*)</text>", picture)
+        assert picture.count("<path") == arrows
 
 
 @pytest.mark.parametrize("moments", [1, 2, 3])

@@ -103,7 +103,7 @@ def test_options_that_were_not_offered_are_refused() -> None:
     assert errors_of(fields) == [
         {"field": "gender", "message": "What is your gender? Choose one from the list."},
         {"field": "devices", "message": "On what do you usually watch lectures? Choose from the list."},
-        {"field": "courses-1-course", "message": "Course: Choose one from the list."},
+        {"field": "courses-1-course", "message": "Which statistics courses have you taken? Course: Choose one from the list."},
     ]
 
 
