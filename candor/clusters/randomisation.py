@@ -83,8 +83,9 @@ def _statistics(arms: NDArray[np.intp], totals: FloatArray, sizes: FloatArray, p
         there = (arms == arm).astype(float)
         size, groups = there @ sizes, there.sum(axis=-1)
         mean = there @ totals / size[:, None]
-        spread = [(there * _settled(total - center[:, None] * sizes) ** 2).sum(axis=-1) for total, center in zip(totals.T, mean.T, strict=True)]
-        means[arm], variances[arm] = mean, np.stack(spread, axis=-1) / (size**2 / groups * (groups - 1))[:, None]
+        apart = [there * _settled(total - center[:, None] * sizes) for total, center in zip(totals.T, mean.T, strict=True)]
+        spread = np.stack([(one**2).sum(axis=-1) for one in apart], axis=-1)
+        means[arm], variances[arm] = mean, spread / (size**2 / groups * (groups - 1))[:, None]
     control = people.design.control_index
     with np.errstate(divide="ignore", invalid="ignore"):
         for arm in people.design.treatment_indexes:
