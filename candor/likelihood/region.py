@@ -15,11 +15,13 @@ from scipy.special import chdtrc, chdtri
 from candor.designs.design import Design, FloatArray
 from candor.likelihood.maximum import Chosen, Maximum, maximise
 from candor.likelihood.polytope import ROUNDED, Polytope
-from candor.results import ModelTest
+from candor.results import Interval, ModelTest
 
 ROUNDS = 80
 BISECTIONS = 30
 TOLERANCE = 1e-10
+FEW_ARMS = 2
+"""With so many arms, shares of yes at their ends shorten no interval of a yes/no question by much (``benchmarks/coverage.py``)."""
 NOBODY = 1e-5
 """An honest share this small is zero, blurred by the search."""
 
@@ -96,6 +98,42 @@ def quantile_at_an_end(level: float) -> float:
     2.136
     """
     return float(np.sqrt(brentq(lambda ratio: 0.75 * chdtrc(1, ratio) + 0.25 * chdtrc(2, ratio) - (1 - level), 0, 1000, xtol=1e-13)))
+
+
+def also_without_limits(ends: Ends, without: Interval, design: Design) -> Ends:
+    """The ends of a share's interval, and of what the linear model without limits leaves of it where many shares may be at their ends.
+
+    Parameters
+    ----------
+    ends : (low, high)
+        Of the shadow of the region, within [0, 1].
+    without : Interval
+        Wald's of x, or Fieller's of a prevalence.
+    design : Design
+
+    Notes
+    -----
+    `quantile_at_an_end` is for one other share at its end. When the true shares of r answers are 0, the likelihood ratio of x, or of the
+    share of all other answers, is a mixture of χ² with up to r + 1 degrees of freedom [1]_: with six answers of which five are never true
+    the shadows cover about one half. Estimates without limits stay normal there. A yes/no question in one or two arms has too few ends.
+
+    References
+    ----------
+    .. [1] Self, S. G. & Liang, K.-Y. (1987). Asymptotic properties of maximum likelihood estimators and likelihood ratio tests under
+       nonstandard conditions. Journal of the American Statistical Association 82, 605–610.
+
+    Examples
+    --------
+    >>> design = Design.of(arms=("a", "b", "c"), control="a", subsamples={
+    ...     "1": {"forced_no": "2/6", "forced_yes": "1/6"}, "2": {"forced_no": "1/6", "forced_yes": "2/6"}})
+    >>> also_without_limits((0.2, 0.9), Interval(kind="wald", low=0.1, high=0.8, level=0.95), design)
+    (0.1, 0.9)
+    """
+    if (len(design.categories) == 2 and len(design.arms) <= FEW_ARMS) or without.kind == "empty":
+        return ends
+    if without.low is None or without.high is None:
+        return 0.0, 1.0
+    return min(ends[0], without.low), max(ends[1], without.high)
 
 
 def quantile_for_effects(polytope: Polytope, *, level: float) -> float:
