@@ -34,7 +34,7 @@ from candor.estimators.intervals import cut_to, normal_quantile, wald_interval
 from candor.estimators.joint_estimates import ROUNDING
 from candor.estimators.missing_answers import missing_answers
 from candor.estimators.multiplicity import holm
-from candor.likelihood.region import also_without_limits
+from candor.likelihood.region import also_without_limits, many_at_ends
 from candor.results import CheaterProportion, HonestTimesEffect, Interval
 
 OUTSIDE = "Without limits {what} would leave the possible shares: the most likely possible values are given instead."
@@ -160,10 +160,18 @@ def _cheaters(
         interval = _interval(ends, contradicted=contradicted, level=level)
         return CheaterProportion(value=None, raw=None, standard_error=None, interval=interval)
     raw, error = 1 - float(fit.coefficients[honest]), math.sqrt(float(fit.covariance[honest, honest]))
-    ends = also_without_limits(ends, cut_to(wald_interval(raw, error, level=level), low=0.0, high=1.0), design)
+    if _many_at_ends(fit, design):
+        ends = also_without_limits(ends, cut_to(wald_interval(raw, error, level=level), low=0.0, high=1.0))
     value = None if contradicted else min(max(raw, 0.0), 1.0) if possible else 1 - region.best_honest_proportion
     interval = _interval(ends, contradicted=contradicted, level=level)
     return CheaterProportion(value=value, raw=raw, standard_error=error, interval=interval)
+
+
+def _many_at_ends(fit: CategoryFit, design: Design) -> bool:
+    unit, rows = np.eye(len(design.categories)), fit.model
+    shares = np.vstack([rows.of_arm(arm, unit) for arm in range(len(design.arms))])
+    shares[:: len(unit), rows.honest] += 1  # x·p of the first answer
+    return many_at_ends(shares, fit, design)
 
 
 def _are_possible(fit: CategoryFit, design: Design) -> bool:
@@ -182,6 +190,7 @@ def _prevalences(
 ) -> tuple[CategoryPrevalence, ...]:
     """One for every arm and measure; where the design leaves them open, only a survey's intervals."""
     identified, found = design.identification.prevalence, []
+    limited = identified and _many_at_ends(fit, design)
     for arm, name in enumerate(design.arms if identified or design.is_survey else ()):
         possible = identified and _prevalence_is_possible(fit, design, arm)
         for index, one in enumerate(measures_of(design)):
@@ -190,11 +199,10 @@ def _prevalences(
             value = None if raw is None or contradicted else one(raw.value) if possible and raw.value is not None else best
             error = None if raw is None or raw.standard_error is None or contradicted else one.difference(raw.standard_error)
             ends = region.prevalences[arm][index]
-            if identified:
+            if limited:
                 low, high = ((end - one.low) / (one.high - one.low) for end in ends)
-                low, high = also_without_limits(
-                    (low, high), fit.fieller(fit.model.of_arm(arm, one.weights), plus=one.weights[0], level=level), design
-                )
+                fieller = fit.fieller(fit.model.of_arm(arm, one.weights), plus=one.weights[0], level=level)
+                low, high = also_without_limits((low, high), fieller)
                 ends = one(low), one(high)
             found.append(
                 CategoryPrevalence(

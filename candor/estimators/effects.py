@@ -17,7 +17,7 @@ from candor.estimators.difference_in_means import difference_in_means_kernel
 from candor.estimators.intervals import cut_to, fieller_interval, normal_quantile, wald_interval
 from candor.estimators.joint_estimates import ROUNDING, JointEstimates
 from candor.estimators.one_group import PREVALENCE_OPEN
-from candor.likelihood.region import LikelihoodRegion, also_without_limits, likelihood_region
+from candor.likelihood.region import LikelihoodRegion, also_without_limits, likelihood_region, many_at_ends
 from candor.results import (
     DIFFERENCE_IN_MEANS,
     EFFICIENT,
@@ -228,14 +228,21 @@ def _cheater_proportion(
         return CheaterProportion(value=None, raw=None, standard_error=None, interval=interval), [NO_CHEATER_PROPORTION]
     raw = 1 - float(fit.coefficients[fit.model.honest])
     error = None if no_variation else math.sqrt(float(fit.covariance[fit.model.honest, fit.model.honest]))
-    if error is not None and not contradicted:
-        ends = also_without_limits(ends, cut_to(wald_interval(raw, error, level=level), low=0.0, high=1.0), design)
+    if error is not None and not contradicted and many_at_ends(_shares(fit, design), fit, design):
+        ends = also_without_limits(ends, cut_to(wald_interval(raw, error, level=level), low=0.0, high=1.0))
         interval = _interval(ends, level=level)
     value = None if contradicted else min(max(raw, 0.0), 1.0) if possible else 1 - region.best.honest_proportion
     notes = [NO_VARIATION] if no_variation else []
     notes += [] if possible else [BOUNDARY.format(raw=raw)]
     notes += [] if value is None or interval.contains(value) else [OUTSIDE_REGION.format(what="The cheater proportion")]
     return CheaterProportion(value=value, raw=raw, standard_error=error, interval=interval), notes
+
+
+def _shares(fit: CellFit, design: Design) -> FloatArray:
+    """Rows that give x·p and x·(1 − p) of every arm from the coefficients."""
+    unit = np.eye(len(fit.coefficients))
+    yes = unit[: len(design.arms)]
+    return np.vstack([yes, unit[fit.model.honest] - yes])
 
 
 def _prevalence(fit: CellFit, region: LikelihoodRegion, design: Design, *, level: float) -> tuple[tuple[Prevalence, ...], list[str]]:
@@ -250,6 +257,7 @@ def _prevalence(fit: CellFit, region: LikelihoodRegion, design: Design, *, level
         honest_proportion_used=fit.coefficients[honest],
     )
     contradicted, found, notes = region.model_test.contradicts(level), [], []
+    limited = many_at_ends(_shares(fit, design), fit, design)
     for index, arm in enumerate(design.arms):
         raw, value = float(joint.effect[index]), defined(region.best.prevalences[index])
         possible = 0 <= raw <= 1 and float(joint.honest_proportion) <= 1
@@ -262,7 +270,7 @@ def _prevalence(fit: CellFit, region: LikelihoodRegion, design: Design, *, level
             level=level,
             low=0.0,
         )
-        ends = also_without_limits(region.prevalences[index], fieller, design)
+        ends = also_without_limits(region.prevalences[index], fieller) if limited else region.prevalences[index]
         interval = _empty(level) if contradicted else _interval(ends, level=level)
         if math.isfinite(raw) and not 0 <= raw <= 1:
             notes.append(PREVALENCE_OUTSIDE.format(arm=arm, raw=raw))

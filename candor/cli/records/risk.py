@@ -81,7 +81,8 @@ def _percent(share: float) -> str:
 
 def _lines(after: Risks, before: Risks | None, both: Intersection | None, given: dict[str, int] | None) -> Iterator[str]:
     yield f"{after.records} records in {after.classes} classes of at least {after.smallest_class}"
-    yield f"prosecutor: at most {rounded_up(after.prosecutor_highest, digits=3):.3f}, on average (marketer) {rounded_up(after.prosecutor_mean, digits=3):.3f}"
+    highest, mean = (rounded_up(one, digits=3) for one in (after.prosecutor_highest, after.prosecutor_mean))
+    yield f"prosecutor: at most {highest:.3f}, on average (marketer) {mean:.3f}"
     yield "singled out by" + (" (before)" if before else "")
     for name, number in after.linked.items():
         yield f"  {name}: {number}" + (f" ({before.linked[name]})" if before else "")
