@@ -38,7 +38,7 @@ class LinearFit(Protocol):
 
     @property
     def covariance(self) -> FloatArray:
-        """Of the coefficients."""
+        """By pair of parameters."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
